@@ -1,0 +1,60 @@
+"""From DATABASE_URL and CELERY_BROKER_URL to Django's and Celery's settings, embedded parts where they are empty."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from geval_site.embedded.paths import DATABASE, USER, socket_dir
+
+PGMQ = "pgmq://"
+
+
+def database_settings(url: str, data_dir: Path) -> dict[str, Any]:
+    """Django's DATABASES entry for a `postgresql://` URL, or for the embedded server when the URL is empty."""
+    common = {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True, "ATOMIC_REQUESTS": False}
+    if not url:
+        return common | {
+            "ENGINE": "geval_site.embedded.backend",
+            "NAME": DATABASE,
+            "USER": USER,
+            "HOST": str(socket_dir(data_dir)),
+        }
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise ImproperlyConfigured("DATABASE_URL must start with postgresql:// (PostgreSQL is the one database we use).")
+    try:
+        parts = conninfo_to_dict(url)
+    except ProgrammingError as error:
+        raise ImproperlyConfigured(f"DATABASE_URL cannot be read: {error}") from None
+    named = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
+    settings = {key: str(parts.pop(name, "") or "") for key, name in named.items()}
+    if not settings["NAME"]:
+        raise ImproperlyConfigured("DATABASE_URL names no database: postgresql://user:password@host:5432/database")
+    return common | settings | {"ENGINE": "django.db.backends.postgresql", "OPTIONS": parts}
+
+
+def broker_options(url: str, database: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The broker's URL and transport options; without a URL the queue lives in the same PostgreSQL."""
+    if url:
+        # A lost worker's message comes back after this; the row's own lease is shorter and decides.
+        return url, {"visibility_timeout": 3600}
+    conninfo = make_conninfo(
+        dbname=database["NAME"],
+        user=database["USER"] or None,
+        password=database.get("PASSWORD") or None,
+        host=database["HOST"] or None,
+        port=database.get("PORT") or None,
+        **database.get("OPTIONS", {}),
+    )
+    return PGMQ, {
+        "conn_string": conninfo,
+        "init_extension": False,
+        "visibility_timeout": 600,
+        "wait_time_seconds": 0,
+        "polling_interval": 1,
+        "use_notify": True,
+        "pool_size": 4,
+        "pool_timeout": 30,
+    }

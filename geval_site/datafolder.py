@@ -1,0 +1,34 @@
+"""Where the site keeps what is not in the checkout: the embedded database, the local secret key, collected files."""
+
+import os
+import secrets
+from pathlib import Path
+
+import platformdirs
+
+
+def default_data_dir() -> Path:
+    """The platform's user-data folder; for root a system folder, so that no private home has to be opened."""
+    if os.name == "posix" and os.geteuid() == 0:
+        return Path("/var/lib/geval-site")
+    return Path(platformdirs.user_data_dir("geval-site", appauthor=False))
+
+
+def local_secret_key(data_dir: Path) -> str:
+    """The secret key of a site that is only tried out: made once, readable by its owner only."""
+    path = data_dir / "secret_key"
+    try:
+        return path.read_text(encoding="ascii")
+    except FileNotFoundError:
+        pass
+    data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = path.with_name(f"secret_key.{os.getpid()}")
+    draft.touch(mode=0o600)
+    draft.write_text(secrets.token_urlsafe(48), encoding="ascii")
+    try:
+        os.link(draft, path)  # atomic: of two commands that start at once, one key wins
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+    return path.read_text(encoding="ascii")

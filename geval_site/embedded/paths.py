@@ -1,0 +1,33 @@
+"""Where the embedded PostgreSQL and its socket live. Pure: reading this starts nothing."""
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+DATABASE = "geval"
+USER = "geval"
+SOCKET_NAME = ".s.PGSQL.5432"
+# sun_path holds 108 bytes on Linux and 104 on macOS, the closing NUL included.
+LONGEST_SOCKET_PATH = 103
+
+
+def cluster_dir(data_dir: Path) -> Path:
+    return data_dir / "postgres"
+
+
+def socket_dir(data_dir: Path) -> Path:
+    """A folder for the unix socket: in the data folder, or a short private one when that path will not do.
+
+    PostgreSQL splits its list of socket folders at commas, and a unix socket's path is limited in length.
+    """
+    inside = data_dir / "run"
+    path = str(inside / SOCKET_NAME)
+    if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH and not set(path) & set(",\"'\\"):
+        return inside
+    digest = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    base = Path(runtime) if runtime and len(runtime) < 60 and Path(runtime).is_dir() else Path("/tmp")  # noqa: S108
+    if not base.is_dir():
+        base = Path(tempfile.gettempdir())
+    return base / f"geval-site-{os.geteuid()}-{digest}"

@@ -1,0 +1,55 @@
+"""Typed reads of the environment that fail with a sentence naming the variable and what it expects."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE = {"1", "true", "yes", "on"}
+FALSE = {"0", "false", "no", "off"}
+
+
+def text(name: str, *, default: str = "", env: Mapping[str, str] = os.environ) -> str:
+    """The variable's text without surrounding blanks; an empty variable counts as not set."""
+    return env.get(name, "").strip() or default
+
+
+def flag(name: str, *, default: bool, env: Mapping[str, str] = os.environ) -> bool:
+    value = text(name, env=env).lower()
+    if not value:
+        return default
+    if value in TRUE | FALSE:
+        return value in TRUE
+    raise ImproperlyConfigured(f"{name} is {value!r}; write 1 or 0 (or true/false, yes/no, on/off).")
+
+
+def whole(name: str, *, default: int, least: int = 0, env: Mapping[str, str] = os.environ) -> int:
+    value = text(name, env=env)
+    if not value:
+        return default
+    try:
+        number = int(value)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} is {value!r}; write a whole number.") from None
+    if number < least:
+        raise ImproperlyConfigured(f"{name} is {number}; the least it can be is {least}.")
+    return number
+
+
+def choice(name: str, *, default: str, among: tuple[str, ...], env: Mapping[str, str] = os.environ) -> str:
+    value = text(name, default=default, env=env)
+    if value not in among:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it is one of {', '.join(among)}.")
+    return value
+
+
+def words(name: str, *, default: tuple[str, ...] = (), env: Mapping[str, str] = os.environ) -> list[str]:
+    """A comma-separated list."""
+    value = text(name, env=env)
+    return [word.strip() for word in value.split(",") if word.strip()] if value else list(default)
+
+
+def folder(name: str, *, default: Path, env: Mapping[str, str] = os.environ) -> Path:
+    value = text(name, env=env)
+    return Path(value).expanduser().absolute() if value else default

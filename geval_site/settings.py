@@ -1,0 +1,180 @@
+"""All settings, read once from the environment; the README's table documents each variable.
+
+Two modes. `local` (what manage.py commands use unless told otherwise) answers to this machine only and needs
+nothing configured. `production` (what the WSGI module uses unless told otherwise) requires a secret key and host
+names, sends cookies over HTTPS only, and refuses the embedded PostgreSQL unless it is asked for by name.
+"""
+
+import os
+from pathlib import Path
+
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from geval_site import environment
+from geval_site.datafolder import default_data_dir, local_secret_key
+from geval_site.databases import broker_options, database_settings
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = environment.folder("GEVAL_DATA_DIR", default=default_data_dir())
+
+MODE = environment.choice("GEVAL_MODE", default="production", among=("local", "production"))
+PRODUCTION = MODE == "production"
+DEBUG = environment.flag("GEVAL_DEBUG", default=False)
+
+ALLOWED_HOSTS = environment.words("GEVAL_HOSTS", default=() if PRODUCTION else ("localhost", "127.0.0.1", "[::1]"))
+SECRET_KEY = environment.text("GEVAL_SECRET_KEY")
+DATABASE_URL = environment.text("DATABASE_URL")
+
+if PRODUCTION:
+    if DEBUG:
+        raise ImproperlyConfigured("GEVAL_DEBUG=1 shows settings to visitors; use it with GEVAL_MODE=local only.")
+    if not SECRET_KEY:
+        raise ImproperlyConfigured(
+            "GEVAL_SECRET_KEY is not set. Set it to a long random text, or GEVAL_MODE=local to try the site out."
+        )
+    if not ALLOWED_HOSTS:
+        raise ImproperlyConfigured("GEVAL_HOSTS is not set. Name the hosts the site answers to, with commas.")
+    if not DATABASE_URL and not environment.flag("GEVAL_ALLOW_EMBEDDED", default=False):
+        raise ImproperlyConfigured(
+            "DATABASE_URL is not set. The embedded PostgreSQL trusts every local user who reaches its socket; "
+            "set GEVAL_ALLOW_EMBEDDED=1 if that is right for this machine."
+        )
+SECRET_KEY = SECRET_KEY or local_secret_key(DATA_DIR)
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "template_partials",
+    "csp",
+    "evaluations",
+    "annotations",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "geval_site.urls"
+WSGI_APPLICATION = "geval_site.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+DATABASES = {"default": database_settings(DATABASE_URL, DATA_DIR)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Jobs. The database is the truth about work; a message only wakes a worker, so results are not kept in the broker.
+CELERY_BROKER_URL, CELERY_BROKER_TRANSPORT_OPTIONS = broker_options(
+    environment.text("CELERY_BROKER_URL"), DATABASES["default"]
+)
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+# The reply queues of remote control have names longer than the PostgreSQL transport allows; a heartbeat row serves.
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TASK_DEFAULT_QUEUE = "geval"
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "evaluations:project_list"
+LOGOUT_REDIRECT_URL = "login"
+
+SESSION_COOKIE_SECURE = PRODUCTION
+CSRF_COOKIE_SECURE = PRODUCTION
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SECURE_SSL_REDIRECT = PRODUCTION and environment.flag("GEVAL_SSL_REDIRECT", default=True)
+SECURE_PROXY_SSL_HEADER = (
+    ("HTTP_X_FORWARDED_PROTO", "https") if environment.flag("GEVAL_BEHIND_PROXY", default=False) else None
+)
+SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION
+SECURE_HSTS_PRELOAD = PRODUCTION
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS if PRODUCTION]
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        # Plotly turns a chart into a picture through a data address.
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = environment.text("GEVAL_TIME_ZONE", default="UTC")
+USE_TZ = True
+USE_THOUSAND_SEPARATOR = False
+
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = not PRODUCTION
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": (
+            "whitenoise.storage.CompressedManifestStaticFilesStorage"
+            if PRODUCTION
+            else "django.contrib.staticfiles.storage.StaticFilesStorage"
+        )
+    },
+}
+
+UPLOAD_LIMIT_BYTES = environment.whole("GEVAL_UPLOAD_LIMIT_MB", default=200, least=1) * 2**20
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
+FILE_UPLOAD_MAX_MEMORY_SIZE = 2**20
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": environment.text("GEVAL_LOG_LEVEL", default="WARNING")},
+}
+
+# Where the demo (and a new endpoint form) starts from; see the README's settings table.
+OPENAI_API_KEY_NAME = "OPENAI_API_KEY"
+DEMO_BASE_URL = environment.text("OPENAI_BASE_URL", default="https://api.openai.com/v1")
+DEMO_MODEL = environment.text("GEVAL_MODEL", default="gpt-4o-mini")
+DEMO_HAS_KEY = bool(os.environ.get(OPENAI_API_KEY_NAME))

@@ -1,0 +1,12 @@
+"""Addresses of the whole site."""
+
+from django.contrib import admin
+from django.contrib.auth.views import LoginView, LogoutView
+from django.urls import include, path
+
+urlpatterns = [
+    path("sign-in/", LoginView.as_view(template_name="registration/login.html"), name="login"),
+    path("sign-out/", LogoutView.as_view(), name="logout"),
+    path("admin/", admin.site.urls),
+    path("", include("evaluations.urls")),
+]

@@ -1,0 +1,9 @@
+"""The site for a WSGI server: `gunicorn geval_site.wsgi`. Production settings unless GEVAL_MODE says otherwise."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
+
+application = get_wsgi_application()

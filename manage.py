@@ -1,0 +1,18 @@
+#!/usr/bin/env python
+"""Command line of geval_site: `python manage.py help` lists what it can do."""
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run a management command; commands are for this machine unless GEVAL_MODE says otherwise."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
+    os.environ.setdefault("GEVAL_MODE", "local")
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    main()
