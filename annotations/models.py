@@ -1,0 +1,54 @@
+"""Annotators and their ratings."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Now
+
+from evaluations.models import CandidateOutput, Criterion, Project
+
+
+class Annotator(models.Model):
+    """Whoever rated: a person, signed in or named in an uploaded file, or the mean that a file states for people.
+
+    Some releases give only the mean of several people's ratings. Such a mean is kept as a rating of its own kind and
+    is used where no single person's ratings are there, never averaged with them.
+    """
+
+    class Kind(models.TextChoices):
+        PERSON = "person", "Person"
+        MEAN = "mean", "Mean of several people"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="annotators")
+    name = models.CharField(max_length=200)
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.PERSON)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="annotators"
+    )
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (models.UniqueConstraint(fields=("project", "name"), name="annotator_once_per_project"),)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Rating(models.Model):
+    """One annotator's score of one output on one criterion."""
+
+    output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="ratings")
+    criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="ratings")
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="ratings")
+    score = models.FloatField()
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (
+            models.UniqueConstraint(fields=("output", "criterion", "annotator"), name="rating_once_per_annotator"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.score:g}"

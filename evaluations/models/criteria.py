@@ -1,0 +1,72 @@
+"""What is judged: a quality dimension, its rating scale, and the evaluation steps an LLM wrote for it."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models.functions import Lower
+
+from evaluations.models.project import Project
+from evaluations.scales import Scale
+
+
+class Criterion(models.Model):
+    """A quality dimension with its definition, its scale, and the parts of its G-Eval prompt.
+
+    The prompt is put together from `task_introduction`, `definition`, the evaluation steps, `inputs` and the form,
+    unless `prompt_file` holds a whole prompt with the usual placeholders; then that is used as it is.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="criteria")
+    name = models.CharField(max_length=100)
+    definition = models.TextField(blank=True)
+    scale_min = models.FloatField(default=1)
+    scale_max = models.FloatField(default=5)
+    scale_step = models.FloatField(default=1)
+    scale_labels = models.JSONField(default=dict, blank=True, help_text='Names of points, such as {"1": "Yes"}.')
+    task_introduction = models.TextField(blank=True)
+    inputs = models.TextField(blank=True, help_text="The part of the prompt that shows the texts to be judged.")
+    prompt_file = models.TextField(blank=True)
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ("position", "pk")
+        verbose_name_plural = "criteria"
+        constraints = (
+            models.UniqueConstraint("project", Lower("name"), name="criterion_once_per_project"),
+            models.CheckConstraint(condition=models.Q(scale_min__lt=models.F("scale_max")), name="scale_not_empty"),
+            models.CheckConstraint(condition=models.Q(scale_step__gt=0), name="scale_step_positive"),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def scale(self) -> Scale:
+        return Scale(
+            lowest=self.scale_min,
+            highest=self.scale_max,
+            step=self.scale_step,
+            labels={str(label): float(point) for point, label in self.scale_labels.items()},
+        )
+
+    @property
+    def newest_steps(self) -> EvaluationSteps | None:
+        return self.steps.order_by("-version").first()
+
+
+class EvaluationSteps(models.Model):
+    """One version of a criterion's auto chain-of-thought (Liu et al., 2023), generated or written by hand."""
+
+    criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="steps")
+    version = models.PositiveIntegerField()
+    text = models.TextField()
+    written_by = models.CharField(max_length=200, help_text="The model that wrote them, or 'hand'.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("criterion", "version")
+        verbose_name_plural = "evaluation steps"
+        constraints = (models.UniqueConstraint(fields=("criterion", "version"), name="steps_version_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.criterion} steps, version {self.version}"

@@ -1,0 +1,72 @@
+"""A project is a workspace with members; everything else belongs to one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+
+
+class Role(models.TextChoices):
+    OWNER = "owner", "Owner"
+    RESEARCHER = "researcher", "Researcher"
+    ANNOTATOR = "annotator", "Annotator"
+    VIEWER = "viewer", "Viewer"
+
+
+class ProjectQuerySet(models.QuerySet["Project"]):
+    def seen_by(self, user: Any) -> ProjectQuerySet:
+        """Projects whose pages the user may open: members only, site administrators included only as members."""
+        if not user.is_authenticated:
+            return self.none()
+        return self.filter(memberships__user=user)
+
+    def with_counts(self) -> ProjectQuerySet:
+        """Adds `document_count`, `system_count` and `output_count`, each one indexed sub-query."""
+        from evaluations.models.corpus import CandidateOutput, Document, System
+
+        def count(model: type[models.Model], path: str) -> models.Subquery:
+            rows = model._default_manager.filter(**{path: models.OuterRef("pk")}).order_by()
+            return models.Subquery(rows.values(path).annotate(n=models.Count("pk")).values("n"))
+
+        def or_zero(query: models.Subquery) -> Any:
+            return models.functions.Coalesce(query, 0)
+
+        return self.annotate(
+            document_count=or_zero(count(Document, "project")),
+            system_count=or_zero(count(System, "project")),
+            output_count=or_zero(count(CandidateOutput, "document__project")),
+        )
+
+
+class Project(models.Model):
+    slug = models.SlugField(unique=True, help_text="The short name that addresses and commands use.")
+    name = models.CharField(max_length=200)
+    description = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="projects")
+
+    objects = ProjectQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("name", "pk")
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("evaluations:project_detail", args=[self.slug])
+
+
+class Membership(models.Model):
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=20, choices=Role)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("project", "user"), name="membership_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.user} is {self.role} of {self.project}"

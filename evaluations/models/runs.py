@@ -1,0 +1,217 @@
+"""Runs of judges, the work rows workers claim, the replies they paid for, and the scores that came out."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+from django.db import models
+from django.db.models.functions import Now
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluations.models.corpus import CandidateOutput
+from evaluations.models.criteria import Criterion, EvaluationSteps
+from evaluations.models.judges import Judge
+from evaluations.models.project import Project
+
+
+class RunState(models.TextChoices):
+    PREPARING = "preparing", "Preparing"
+    RUNNING = "running", "Running"
+    PAUSED = "paused", "Paused"
+    DONE = "done", "Done"
+
+
+ACTIVE_STATES = (RunState.PREPARING, RunState.RUNNING)
+
+
+class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
+    def of_judges_that_run(self) -> EvaluationRunQuerySet:
+        """Runs that workers did, without the rows that imported scores hang on."""
+        return self.filter(judge__kind="geval")
+
+    def active(self) -> EvaluationRunQuerySet:
+        return self.filter(state__in=ACTIVE_STATES)
+
+
+class EvaluationRun(models.Model):
+    """One judge over one selection of outputs and criteria. An import of scores is a run that was done elsewhere."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
+    judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="runs")
+    state = models.CharField(max_length=20, choices=RunState, default=RunState.PREPARING)
+    message = models.TextField(blank=True, help_text="Why the run is paused, in a sentence.")
+    parameters = models.JSONField(default=dict, help_text="What the judge's settings were when the run began.")
+    software_version = models.CharField(max_length=50, blank=True)
+    preparer_until = models.DateTimeField(null=True, blank=True, help_text="Until when one worker prepares it.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = EvaluationRunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-pk",)
+
+    def __str__(self) -> str:
+        return f"run {self.pk} of {self.judge}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("evaluations:run_detail", args=[self.project.slug, self.pk])
+
+    @property
+    def is_active(self) -> bool:
+        return self.state in ACTIVE_STATES
+
+
+class RunCriterion(models.Model):
+    """A criterion as this run asks about it: the prompt template is frozen here, steps included."""
+
+    run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="run_criteria")
+    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="+")
+    steps = models.ForeignKey(EvaluationSteps, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    template = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ("criterion__position", "criterion_id")
+        constraints = (models.UniqueConstraint(fields=("run", "criterion"), name="criterion_once_per_run"),)
+
+    def __str__(self) -> str:
+        return f"{self.criterion} in {self.run}"
+
+
+class ItemState(models.TextChoices):
+    PENDING = "pending", "Pending"
+    LEASED = "leased", "Being judged"
+    DONE = "done", "Done"
+    FAILED = "failed", "Failed"
+
+
+class RunItemQuerySet(models.QuerySet["RunItem"]):
+    def claimable(self) -> RunItemQuerySet:
+        """Items nobody works on: pending, or leased by a worker whose lease ran out."""
+        expired = models.Q(state=ItemState.LEASED, lease_until__lt=Now())
+        return self.filter(models.Q(state=ItemState.PENDING) | expired)
+
+    def open(self) -> RunItemQuerySet:
+        return self.filter(state__in=(ItemState.PENDING, ItemState.LEASED))
+
+    def counts(self) -> dict[str, int]:
+        """How many items are in each state; every state is a key."""
+        found = dict(self.order_by().values_list("state").annotate(n=models.Count("pk")))
+        return {state.value: found.get(state.value, 0) for state in ItemState}
+
+    def failures_by_reason(self) -> list[dict[str, Any]]:
+        """`reason`, `count` and one `example` detail, most frequent first."""
+        return list(
+            self.filter(state=ItemState.FAILED)
+            .order_by()
+            .values("reason")
+            .annotate(count=models.Count("pk"), example=models.Min("detail"))
+            .order_by("-count", "reason")
+        )
+
+
+class RunItem(models.Model):
+    """One output to be judged on one criterion: the truth about the work that a run still has to do."""
+
+    run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="items")
+    output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="+")
+    criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="+")
+    state = models.CharField(max_length=10, choices=ItemState, default=ItemState.PENDING)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    leased_by = models.CharField(max_length=100, blank=True)
+    attempts = models.PositiveIntegerField(default=0)
+    reason = models.CharField(max_length=50, blank=True, help_text="Why it failed, as a name.")
+    detail = models.TextField(blank=True, help_text="Why it failed, as a sentence.")
+    reply = models.ForeignKey("ModelReply", on_delete=models.PROTECT, null=True, blank=True, related_name="items")
+
+    objects = RunItemQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (models.UniqueConstraint(fields=("run", "output", "criterion"), name="item_once_per_run"),)
+        indexes = (
+            models.Index(
+                fields=("run", "id"),
+                name="item_open",
+                condition=models.Q(state__in=("pending", "leased")),
+            ),
+            models.Index(fields=("run", "reason"), name="item_failed", condition=models.Q(state="failed")),
+        )
+
+    def __str__(self) -> str:
+        return f"item {self.pk} ({self.state})"
+
+
+class ModelReply(models.Model):
+    """What an endpoint answered to one request, kept so that nobody pays for it twice.
+
+    `request_key` is a digest of everything that changes the answer: base address, model, parameters, prompt. The prompt
+    itself can be rebuilt from the run's frozen template and the output, so only its digest is kept. A reply that could
+    not be read has an empty key: it is there to look at, and the question will be asked again.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    request_key = models.CharField(max_length=64)
+    choices = models.JSONField(help_text="The replies as they came, with token probabilities where there are any.")
+    model = models.CharField(max_length=200, blank=True, help_text="The model as the endpoint named it.")
+    request_id = models.CharField(max_length=200, blank=True)
+    prompt_tokens = models.PositiveIntegerField(default=0)
+    completion_tokens = models.PositiveIntegerField(default=0)
+    calls = models.PositiveIntegerField(default=1, help_text="Requests it took, repeated ones included.")
+    seconds = models.FloatField(default=0, help_text="Time from the first request to the last reply.")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ("pk",)
+        indexes = (models.Index(fields=("project", "request_key"), name="reply_by_request"),)
+
+    def __str__(self) -> str:
+        return f"reply {self.pk}"
+
+
+class Score(models.Model):
+    """What a run gives one output on one criterion; an empty criterion counts for every criterion (ROUGE)."""
+
+    run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="scores")
+    output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="scores")
+    criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, null=True, blank=True, related_name="scores")
+    value = models.FloatField()
+    distribution = models.JSONField(null=True, blank=True, help_text="Probability of each scale point, normalised.")
+    coverage = models.FloatField(null=True, blank=True, help_text="Probability on valid points before normalising.")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("run", "output", "criterion"), name="score_once_per_item", nulls_distinct=False
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.value:.3g}"
+
+
+class WorkerHeartbeatQuerySet(models.QuerySet["WorkerHeartbeat"]):
+    def alive(self) -> WorkerHeartbeatQuerySet:
+        return self.filter(seen_at__gt=timezone.now() - WorkerHeartbeat.STALE_AFTER)
+
+
+class WorkerHeartbeat(models.Model):
+    """A row each worker touches every few seconds: the queue in PostgreSQL has no remote control to ask."""
+
+    STALE_AFTER = datetime.timedelta(seconds=20)
+
+    name = models.CharField(max_length=200, unique=True)
+    seen_at = models.DateTimeField()
+
+    objects = WorkerHeartbeatQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name

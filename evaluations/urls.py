@@ -1,0 +1,3 @@
+from django.urls import path
+app_name="evaluations"
+urlpatterns=[]
