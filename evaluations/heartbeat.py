@@ -1,0 +1,73 @@
+"""A worker's sign of life, and its eye for work that nobody does: messages may be lost, rows are not.
+
+Every worker process runs one thread that touches its heartbeat row and looks for runs with free items that no live worker
+holds; for those it sends a new message. Hence a run goes on after the loss of a worker, of all workers, or of the queue.
+"""
+
+import contextlib
+import logging
+import os
+import socket
+import threading
+from datetime import timedelta
+from typing import Any
+
+from celery.signals import worker_ready, worker_shutdown
+from django.db import Error as DatabaseError
+from django.db import connection
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from evaluations.models import EvaluationRun, ItemState, RunItem, RunState, WorkerHeartbeat
+
+BEAT_SECONDS = 5.0
+log = logging.getLogger(__name__)
+_leaving = threading.Event()
+
+
+def worker_name() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def beat(name: str) -> None:
+    """Touch this worker's row and forget workers not seen for an hour."""
+    WorkerHeartbeat.objects.update_or_create(name=name, defaults={"seen_at": timezone.now()})
+    WorkerHeartbeat.objects.filter(seen_at__lt=timezone.now() - timedelta(hours=1)).delete()
+
+
+def neglected_runs() -> list[int]:
+    """Runs under way that have something to do and nobody who does it."""
+    items = RunItem.objects.filter(run=OuterRef("pk"))
+    held = items.filter(state=ItemState.LEASED, lease_until__gt=timezone.now())
+    unprepared = Q(state=RunState.PREPARING) & (Q(preparer_until=None) | Q(preparer_until__lt=timezone.now()))
+    unworked = Q(state=RunState.RUNNING) & Exists(items.claimable()) & ~Exists(held)
+    unclosed = Q(state=RunState.RUNNING) & ~Exists(items.open())
+    return list(EvaluationRun.objects.filter(unprepared | unworked | unclosed).values_list("pk", flat=True))
+
+
+@worker_ready.connect
+def _start(**_kwargs: Any) -> None:
+    threading.Thread(target=_keep_beating, name="heartbeat", daemon=True).start()
+
+
+@worker_shutdown.connect
+def _stop(**_kwargs: Any) -> None:
+    _leaving.set()
+    with contextlib.suppress(DatabaseError):
+        WorkerHeartbeat.objects.filter(name=worker_name()).delete()
+
+
+def _keep_beating() -> None:
+    from evaluations.tasks import judge_run
+
+    while not _leaving.is_set():
+        try:
+            beat(worker_name())
+            for run_id in neglected_runs():
+                judge_run.delay(run_id)
+        except Exception as error:  # the thread must outlive a database or a queue that is away for a while
+            log.warning("Heartbeat: %s", error)
+            with contextlib.suppress(DatabaseError):
+                connection.close()
+        _leaving.wait(BEAT_SECONDS)
+    connection.close()

@@ -1,0 +1,216 @@
+"""Calls to OpenAI-compatible endpoints. The one module that imports the openai package.
+
+A call is tried once here; when to try again is decided in calls.py, in one place. Errors come out as EndpointError with
+a named kind, whatever the server or the network did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import TracebackType
+from typing import Any, Self
+
+import openai
+import orjson
+
+from evaluations.judging.replies import Choice, Reply, Token
+
+
+class ErrorKind(StrEnum):
+    """What went wrong with a call. Passing errors are tried again; the others stop the item or the run."""
+
+    RATE_LIMIT = "rate_limit"
+    SERVER = "server_error"
+    TIMEOUT = "timeout"
+    CONNECTION = "connection"
+    MALFORMED = "malformed_reply"
+    AUTHENTICATION = "authentication"
+    MODEL_NOT_FOUND = "model_not_found"
+    CONTEXT_LENGTH = "context_length"
+    BAD_REQUEST = "bad_request"
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether the same call may succeed a little later."""
+        return self in _PASSING
+
+    @property
+    def stops_run(self) -> bool:
+        """Whether every other item of the run would meet the same error."""
+        return self in _STOPS_RUN
+
+
+_PASSING = {ErrorKind.RATE_LIMIT, ErrorKind.SERVER, ErrorKind.TIMEOUT, ErrorKind.CONNECTION, ErrorKind.MALFORMED}
+_STOPS_RUN = {ErrorKind.CONNECTION, ErrorKind.AUTHENTICATION, ErrorKind.MODEL_NOT_FOUND}
+
+
+class EndpointError(Exception):
+    """A call that failed. `retry_after` is in seconds, where the server named a time."""
+
+    def __init__(self, kind: ErrorKind, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """One chat completion: everything that changes its answer."""
+
+    model: str
+    prompt: str
+    temperature: float = 0.0
+    n: int = 1
+    max_tokens: int = 32
+    top_logprobs: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def body(self) -> dict[str, Any]:
+        """The request as OpenAI's protocol has it, without what an endpoint would take as its own default."""
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [{"role": "user", "content": self.prompt}],
+            "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
+            **self.extra,
+        }
+        if self.n > 1:
+            body["n"] = self.n
+        if self.top_logprobs is not None:
+            body |= {"logprobs": True, "top_logprobs": self.top_logprobs}
+        return body
+
+
+class Client:
+    """An endpoint that can be asked, for the time of an `async with`."""
+
+    def __init__(self, base_url: str, api_key: str, *, timeout: float) -> None:
+        self.base_url = base_url
+        self._openai = openai.AsyncOpenAI(
+            base_url=base_url,
+            api_key=api_key or "none",
+            timeout=timeout,
+            max_retries=0,
+            http_client=openai.DefaultAioHttpClient(timeout=timeout),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._openai.close()
+
+    async def chat(self, request: ChatRequest) -> Reply:
+        """Ask once.
+
+        Raises:
+            EndpointError: whatever went wrong, with its kind.
+        """
+        try:
+            # The typed objects of the package cost more time than the call; the raw answer is all we read.
+            response = await self._openai.chat.completions.with_raw_response.create(**request.body())
+        except openai.APIError as error:
+            raise _as_endpoint_error(error, self.base_url, request.model) from error
+        request_id = response.headers.get("x-request-id", "")
+        return read_chat_answer(response.content, request_id=request_id)
+
+
+def read_chat_answer(content: bytes, *, request_id: str = "") -> Reply:
+    """The fields we use of a chat completion's JSON.
+
+    Raises:
+        EndpointError: it is not a chat completion (MALFORMED).
+    """
+    try:
+        answer = orjson.loads(content)
+        usage = answer.get("usage") or {}
+        return Reply(
+            choices=tuple(_choice(choice) for choice in answer["choices"]),
+            model=answer.get("model") or "",
+            request_id=request_id or answer.get("id") or "",
+            prompt_tokens=int(usage.get("prompt_tokens") or 0),
+            completion_tokens=int(usage.get("completion_tokens") or 0),
+        )
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
+        start = content[:80].decode("utf-8", "replace")
+        message = f"The endpoint's answer is not a chat completion (it begins {start!r}). Does the base URL end in /v1?"
+        raise EndpointError(ErrorKind.MALFORMED, message) from error
+
+
+def _choice(choice: dict[str, Any]) -> Choice:
+    message = choice["message"]
+    listed = (choice.get("logprobs") or {}).get("content")
+    return Choice(
+        text=message.get("content") or "",
+        finish_reason=choice.get("finish_reason") or "stop",
+        refusal=message.get("refusal") or "",
+        tokens=None if listed is None else tuple(_token(token) for token in listed),
+    )
+
+
+def _token(token: dict[str, Any]) -> Token:
+    alternatives = token.get("top_logprobs") or ()
+    return Token(
+        text=token["token"],
+        logprob=float(token["logprob"]),
+        alternatives=tuple((other["token"], float(other["logprob"])) for other in alternatives),
+    )
+
+
+def _as_endpoint_error(error: openai.APIError, base_url: str, model: str) -> EndpointError:
+    if isinstance(error, openai.APITimeoutError):
+        return EndpointError(ErrorKind.TIMEOUT, f"{base_url} did not answer in time.")
+    if isinstance(error, openai.APIConnectionError):
+        cause = error.__cause__ or error
+        return EndpointError(ErrorKind.CONNECTION, f"Nothing answers at {base_url} ({cause}). Is the server running?")
+    if not isinstance(error, openai.APIStatusError):
+        return EndpointError(ErrorKind.MALFORMED, f"{base_url}: {error.message}")
+    return status_error(
+        error.status_code, _message_of(error), base_url=base_url, model=model, headers=error.response.headers
+    )
+
+
+def status_error(
+    status: int, said: str, *, base_url: str, model: str, headers: Mapping[str, str] | None = None
+) -> EndpointError:
+    """The error that an HTTP status and the server's words stand for."""
+    if status == 429:
+        return EndpointError(ErrorKind.RATE_LIMIT, f"Rate limit: {said}", retry_after=_seconds(headers or {}))
+    if status in (408, 409) or status >= 500:
+        kind = ErrorKind.TIMEOUT if status == 408 else ErrorKind.SERVER
+        return EndpointError(kind, f"Error {status} from {base_url}: {said}", retry_after=_seconds(headers or {}))
+    if status in (401, 403):
+        return EndpointError(
+            ErrorKind.AUTHENTICATION, f"{base_url} refused the key ({status}): {said} Check the key's variable."
+        )
+    if status == 404:
+        return EndpointError(
+            ErrorKind.MODEL_NOT_FOUND, f"{base_url} does not know the model {model!r} or has no chat there: {said}"
+        )
+    if "context" in said.lower() and ("length" in said.lower() or "token" in said.lower()):
+        return EndpointError(ErrorKind.CONTEXT_LENGTH, f"The prompt is longer than the model's context: {said}")
+    return EndpointError(ErrorKind.BAD_REQUEST, f"The endpoint refused the request ({status}): {said}")
+
+
+def _message_of(error: openai.APIStatusError) -> str:
+    body = error.body
+    if isinstance(body, dict):
+        inner = body.get("error", body)
+        said = inner.get("message", "") if isinstance(inner, dict) else str(inner)
+    else:
+        said = str(body or error.message)
+    said = " ".join(str(said).split())[:300]
+    return said if said.endswith((".", "!", "?")) else f"{said}."
+
+
+def _seconds(headers: Mapping[str, str]) -> float | None:
+    """Retry-After in seconds; a date or nonsense counts as not given (the caller then backs off by itself)."""
+    try:
+        return max(0.0, float(headers["retry-after"]))
+    except (KeyError, ValueError):
+        return None

@@ -1,0 +1,136 @@
+"""G-Eval's prompt: put together from a criterion's parts, checked before any call, filled in with the texts. Pure.
+
+A prompt is task introduction + evaluation criteria + evaluation steps + inputs + form (Liu et al., 2023, section 2.1).
+Placeholders are written `{{Document}}`. Texts are put in at once, so a text that contains a placeholder stays as it is.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evaluations.scales import Scale, short
+
+# Placeholder -> the field of a judged item that fills it. Summary and Response are two names of the candidate output.
+PLACEHOLDERS = {
+    "Document": "source",
+    "Source": "source",
+    "Context": "context",
+    "Fact": "context",
+    "Summary": "output",
+    "Response": "output",
+    "Output": "output",
+    "Reference": "reference",
+}
+STEPS_HEADING = "Evaluation Steps:"
+DEFAULT_INPUTS = "Source Text:\n\n{{Document}}\n\nSummary:\n\n{{Summary}}"
+DEFAULT_INTRODUCTION = (
+    "You will be given a source text and a text that was written from it. Rate the written text on one metric only. "
+    "Read these instructions with care and keep them in view while you rate."
+)
+
+_PLACEHOLDER = re.compile(r"\{\{\s*(\w[^{}]*?)\s*\}\}")
+
+
+class PromptError(ValueError):
+    """A prompt that cannot be sent; the message says which placeholder is wrong and what can stand there."""
+
+
+@dataclass(frozen=True)
+class PromptParts:
+    """The parts of a criterion's prompt, empty texts for what it does not say."""
+
+    criterion: str
+    scale: Scale
+    definition: str = ""
+    introduction: str = ""
+    inputs: str = ""
+    prompt_file: str = ""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What a judged item puts into the placeholders."""
+
+    source: str
+    output: str
+    context: str = ""
+    reference: str = ""
+
+
+def compose_template(parts: PromptParts, *, steps: str | None) -> str:
+    """The template of a criterion, steps included; a whole prompt file is taken as it is.
+
+    Raises:
+        PromptError: an unknown placeholder, or none for the candidate output.
+    """
+    if parts.prompt_file.strip():
+        template = parts.prompt_file
+    else:
+        sections = [_introduction_and_criteria(parts)]
+        if steps and steps.strip():
+            sections.append(f"{STEPS_HEADING}\n\n{steps.strip()}")
+        sections.append(parts.inputs.strip() or DEFAULT_INPUTS)
+        sections.append(f"Evaluation Form (scores ONLY):\n\n- {parts.criterion.capitalize()}:")
+        template = "\n\n\n".join(sections)
+    check_template(template)
+    return template
+
+
+def steps_prompt(parts: PromptParts) -> str:
+    """What asks the LLM for the evaluation steps: the prompt up to and including their heading (auto chain-of-thought)."""
+    return f"{_introduction_and_criteria(parts)}\n\n\n{STEPS_HEADING}"
+
+
+def needs_steps(parts: PromptParts) -> bool:
+    """Whether generated steps have a place in the prompt; a whole prompt file brings its own."""
+    return not parts.prompt_file.strip()
+
+
+def check_template(template: str) -> None:
+    """Refuse a template with unknown placeholders, or with none for the candidate output.
+
+    Raises:
+        PromptError: says which placeholder, and which are known.
+    """
+    found = set(_PLACEHOLDER.findall(template))
+    known = ", ".join(f"{{{{{name}}}}}" for name in PLACEHOLDERS)
+    unknown = sorted(found - set(PLACEHOLDERS))
+    if unknown:
+        raise PromptError(f"The prompt has an unknown placeholder {{{{{unknown[0]}}}}}; it can use {known}.")
+    if not any(PLACEHOLDERS[name] == "output" for name in found):
+        raise PromptError("The prompt has no place for the text to be judged; put {{Summary}} or {{Response}} in it.")
+
+
+def fields_used(template: str) -> frozenset[str]:
+    """Which fields of an item the template shows: of source, output, context and reference."""
+    return frozenset(PLACEHOLDERS[name] for name in _PLACEHOLDER.findall(template) if name in PLACEHOLDERS)
+
+
+def render(template: str, texts: Texts) -> str:
+    """Fill a checked template with an item's texts.
+
+    Raises:
+        PromptError: the template shows a field that this item does not have.
+    """
+    values: Mapping[str, str] = {
+        "source": texts.source,
+        "context": texts.context,
+        "output": texts.output,
+        "reference": texts.reference,
+    }
+    for field in fields_used(template) - {"output"}:
+        if not values[field].strip():
+            raise PromptError(f"The prompt shows the {field}, but this document has none.")
+    return _PLACEHOLDER.sub(lambda match: values[PLACEHOLDERS[match.group(1)]], template)
+
+
+def _introduction_and_criteria(parts: PromptParts) -> str:
+    scale = parts.scale
+    if scale.labels:
+        named = {point: label for label, point in scale.labels.items()}
+        range_ = " / ".join(named.get(point, short(point)) for point in scale.points)
+    else:
+        range_ = f"{short(scale.lowest)}-{short(scale.highest)}"
+    definition = f" - {parts.definition.strip()}" if parts.definition.strip() else ""
+    introduction = parts.introduction.strip() or DEFAULT_INTRODUCTION
+    return f"{introduction}\n\n\nEvaluation Criteria:\n\n{parts.criterion.capitalize()} ({range_}){definition}"

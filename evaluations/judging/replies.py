@@ -1,0 +1,71 @@
+"""What a model answered, in the few fields a judge needs. Pure data, with a compact JSON form for storing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token of a reply, its log-probability, and the likeliest alternatives at its place as (text, logprob)."""
+
+    text: str
+    logprob: float
+    alternatives: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One reply. `tokens` is None where the endpoint gave no log-probabilities."""
+
+    text: str
+    finish_reason: str = "stop"
+    refusal: str = ""
+    tokens: tuple[Token, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer of an endpoint: its choices, and what the call cost."""
+
+    choices: tuple[Choice, ...]
+    model: str = ""
+    request_id: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+def choices_to_json(choices: Sequence[Choice]) -> list[dict[str, Any]]:
+    """The stored form; `choices_from_json` is its inverse."""
+    return [
+        {
+            "text": choice.text,
+            "finish_reason": choice.finish_reason,
+            **({"refusal": choice.refusal} if choice.refusal else {}),
+            **(
+                {"tokens": [[token.text, token.logprob, [list(a) for a in token.alternatives]] for token in choice.tokens]}
+                if choice.tokens is not None
+                else {}
+            ),
+        }
+        for choice in choices
+    ]
+
+
+def choices_from_json(stored: Sequence[dict[str, Any]]) -> tuple[Choice, ...]:
+    return tuple(
+        Choice(
+            text=choice["text"],
+            finish_reason=choice["finish_reason"],
+            refusal=choice.get("refusal", ""),
+            tokens=(
+                tuple(
+                    Token(text, logprob, tuple((other, value) for other, value in alternatives))
+                    for text, logprob, alternatives in choice["tokens"]
+                )
+                if "tokens" in choice
+                else None
+            ),
+        )
+        for choice in stored
+    )

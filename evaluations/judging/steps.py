@@ -1,0 +1,58 @@
+"""Auto chain-of-thought: the evaluation steps an LLM writes for a criterion (Liu et al., 2023), stored as versions."""
+
+import re
+
+from django.db import transaction
+
+from evaluations.judging.calls import Answer
+from evaluations.judging.endpoints import ChatRequest
+from evaluations.judging.prompts import PromptParts, steps_prompt
+from evaluations.models import Criterion, EvaluationSteps
+
+STEPS_MAX_TOKENS = 600
+
+
+class StepsError(ValueError):
+    """The LLM's reply holds no evaluation steps."""
+
+
+def prompt_parts(criterion: Criterion) -> PromptParts:
+    """What a criterion's record says about its prompt."""
+    return PromptParts(
+        criterion=criterion.name,
+        scale=criterion.scale,
+        definition=criterion.definition,
+        introduction=criterion.task_introduction,
+        inputs=criterion.inputs,
+        prompt_file=criterion.prompt_file,
+    )
+
+
+def steps_request(criterion: Criterion, *, model: str) -> ChatRequest:
+    """The request for steps: greedy, so that asking again gives the same where the model is deterministic."""
+    return ChatRequest(model=model, prompt=steps_prompt(prompt_parts(criterion)), max_tokens=STEPS_MAX_TOKENS)
+
+
+def read_steps(answer: Answer) -> str:
+    """The steps in a reply, without the heading and the form that some models write along.
+
+    Raises:
+        StepsError: nothing is left, or the reply is a refusal.
+    """
+    choice = answer.choices[0]
+    text = re.sub(r"\A\s*#*\s*\**Evaluation Steps\**:?\**\s*", "", choice.text, flags=re.I)
+    text = re.split(r"\n\s*#*\s*\**Evaluation Form", text, maxsplit=1)[0].strip()
+    if choice.refusal or len(text) < 20:
+        said = choice.refusal or choice.text
+        raise StepsError(f"The model wrote no evaluation steps, but: “{said[:200]}”. Write steps by hand, or go without.")
+    return text
+
+
+@transaction.atomic
+def store_steps(criterion: Criterion, text: str, *, written_by: str) -> EvaluationSteps:
+    """Keep a new version of a criterion's steps; the same text as the newest version is not stored twice."""
+    Criterion.objects.select_for_update().get(pk=criterion.pk)
+    newest = criterion.newest_steps
+    if newest and newest.text == text:
+        return newest
+    return criterion.steps.create(version=newest.version + 1 if newest else 1, text=text, written_by=written_by)

@@ -1,0 +1,186 @@
+"""Work rows in the database: claimed in batches under a lease, and written back in bulk, each exactly once.
+
+Workers share a run through `FOR UPDATE SKIP LOCKED`. A lease is renewed while its worker lives; the items of a lost worker
+become claimable when it runs out. A result is stored only for an item whose lease the worker still holds.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from django.db import connection, transaction
+
+from evaluations.judging.endpoints import ChatRequest
+from evaluations.judging.judgement import Judgement
+from evaluations.judging.parsing import Failure
+from evaluations.judging.prompts import Texts
+from evaluations.judging.replies import choices_to_json
+from evaluations.judging.scoring import Scored
+from evaluations.models import ItemState, ModelReply, RunItem, Score
+from evaluations.scales import short
+
+LEASE_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class ClaimedItem:
+    """An item this worker may judge, with the texts its prompt needs."""
+
+    id: int
+    output_id: int
+    criterion_id: int
+    texts: Texts
+
+
+@dataclass(frozen=True)
+class FinishedItem:
+    """What came of a claimed item.
+
+    `judgement` is None for an answer that another item paid for: in the store already (`stored_reply`), or stored under
+    the same request key at the latest together with this item.
+    """
+
+    item: ClaimedItem
+    request_key: str
+    outcome: Scored | Failure
+    judgement: Judgement | None = None
+    stored_reply: int | None = None
+
+
+def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[ClaimedItem]:
+    """Lease up to `most` items with an id above `after_id`, in the order they were laid out; none if the run is not running."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """WITH picked AS (
+                   SELECT i.id FROM evaluations_runitem i
+                   WHERE i.run_id = %(run)s AND i.id > %(after)s AND i.state IN ('pending', 'leased')
+                     AND (i.state = 'pending' OR i.lease_until < now())
+                     AND EXISTS (SELECT FROM evaluations_evaluationrun r WHERE r.id = %(run)s AND r.state = 'running')
+                   ORDER BY i.id LIMIT %(most)s FOR UPDATE OF i SKIP LOCKED),
+               leased AS (
+                   UPDATE evaluations_runitem i
+                   SET state = 'leased', leased_by = %(worker)s, attempts = attempts + 1,
+                       lease_until = now() + make_interval(secs => %(lease)s)
+                   FROM picked WHERE i.id = picked.id RETURNING i.id, i.output_id, i.criterion_id)
+               SELECT l.id, l.output_id, l.criterion_id, d.source, o.text, d.context, d.references ->> 0
+               FROM leased l JOIN evaluations_candidateoutput o ON o.id = l.output_id
+               JOIN evaluations_document d ON d.id = o.document_id ORDER BY l.id""",
+            {"run": run_id, "after": after_id, "most": most, "worker": worker, "lease": LEASE_SECONDS},
+        )
+        return [
+            ClaimedItem(item, output, criterion, Texts(source, text, context, reference or ""))
+            for item, output, criterion, source, text, context, reference in cursor.fetchall()
+        ]
+
+
+def renew_leases(item_ids: Sequence[int], worker: str) -> None:
+    """Keep the items this worker has in hand."""
+    if item_ids:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                """UPDATE evaluations_runitem SET lease_until = now() + make_interval(secs => %s)
+                   WHERE id = ANY(%s) AND leased_by = %s AND state = 'leased'""",
+                [LEASE_SECONDS, list(item_ids), worker],
+            )
+
+
+def give_back(run_id: int, worker: str) -> None:
+    """Free the items this worker holds and will not judge."""
+    held = RunItem.objects.filter(run_id=run_id, state=ItemState.LEASED, leased_by=worker)
+    held.update(state=ItemState.PENDING, leased_by="", lease_until=None)
+
+
+def request_key(base_url: str, request: ChatRequest) -> str:
+    """A digest of all that changes an answer; equal keys may share one reply."""
+    content = orjson.dumps([base_url, request.body()], option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(content).hexdigest()
+
+
+def stored_replies(project_id: int, keys: Sequence[str], *, since: Any = None) -> dict[str, ModelReply]:
+    """The newest stored reply for each key; `since` leaves older ones out."""
+    found = ModelReply.objects.filter(project_id=project_id, request_key__in=keys).order_by("pk")
+    if since is not None:
+        found = found.filter(created_at__gte=since)
+    return {reply.request_key: reply for reply in found}
+
+
+@transaction.atomic
+def store(run_id: int, project_id: int, finished: Sequence[FinishedItem], worker: str) -> int:
+    """Write results back, in one transaction; returns how many items were still ours to finish."""
+    ours = _still_ours([entry.item.id for entry in finished], worker)
+    kept = [entry for entry in finished if entry.item.id in ours]
+    replies = {
+        entry.item.id: _reply_row(project_id, entry) for entry in kept if entry.judgement and entry.judgement.answers
+    }
+    ModelReply.objects.bulk_create(list(replies.values()))
+    shared = [entry.request_key for entry in kept if entry.judgement is None and not entry.stored_reply]
+    reply_by_key = stored_replies(project_id, [key for key in shared if key])
+    Score.objects.bulk_create(
+        Score(
+            run_id=run_id,
+            output_id=entry.item.output_id,
+            criterion_id=entry.item.criterion_id,
+            value=entry.outcome.value,
+            distribution={short(point): share for point, share in entry.outcome.distribution.items()},
+            coverage=entry.outcome.coverage,
+        )
+        for entry in kept
+        if isinstance(entry.outcome, Scored)
+    )
+    rows = [
+        (
+            entry.item.id,
+            ItemState.DONE.value if isinstance(entry.outcome, Scored) else ItemState.FAILED.value,
+            entry.outcome.reason if isinstance(entry.outcome, Failure) else "",
+            entry.outcome.detail if isinstance(entry.outcome, Failure) else "",
+            _reply_id(entry, replies, reply_by_key),
+        )
+        for entry in kept
+    ]
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                """UPDATE evaluations_runitem i
+                   SET state = n.state, reason = n.reason, detail = n.detail, reply_id = n.reply, lease_until = NULL
+                   FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::bigint[])
+                        AS n(id, state, reason, detail, reply)
+                   WHERE i.id = n.id""",
+                [list(column) for column in zip(*rows, strict=True)],
+            )
+    return len(kept)
+
+
+def _still_ours(item_ids: Sequence[int], worker: str) -> set[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT id FROM evaluations_runitem
+               WHERE id = ANY(%s) AND state = 'leased' AND leased_by = %s ORDER BY id FOR UPDATE""",
+            [list(item_ids), worker],
+        )
+        return {row[0] for row in cursor.fetchall()}
+
+
+def _reply_id(
+    entry: FinishedItem, own: Mapping[int, ModelReply], by_key: Mapping[str, ModelReply]
+) -> int | None:
+    reply = own.get(entry.item.id) or by_key.get(entry.request_key)
+    return reply.pk if reply else entry.stored_reply
+
+
+def _reply_row(project_id: int, entry: FinishedItem) -> ModelReply:
+    assert entry.judgement is not None
+    answers = entry.judgement.answers
+    readable = isinstance(entry.outcome, Scored)
+    return ModelReply(
+        project_id=project_id,
+        request_key=entry.request_key if readable else "",
+        choices=choices_to_json([choice for answer in answers for choice in answer.choices]),
+        model=answers[-1].model[:200],
+        request_id=answers[-1].request_id[:200],
+        prompt_tokens=sum(answer.prompt_tokens for answer in answers),
+        completion_tokens=sum(answer.completion_tokens for answer in answers),
+        calls=sum(answer.calls for answer in answers),
+        seconds=sum(answer.seconds for answer in answers),
+    )
