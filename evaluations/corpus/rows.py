@@ -1,0 +1,91 @@
+"""What a line of an uploaded file says, whatever its format, and what can be wrong with it. Pure data."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class OutputRow:
+    """A system's output for a document, with the document's texts. `doc_id` is None where the file has no such key."""
+
+    line: int
+    doc_id: str | None
+    system_id: str
+    source: str
+    output: str
+    context: str = ""
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """A rating by an annotator, or a score by a judge; `criterion` is empty for a score that counts for every one.
+
+    `source` identifies the document where the file has no `doc_id`.
+    """
+
+    line: int
+    doc_id: str | None
+    system_id: str
+    criterion: str
+    rater: str
+    score: float
+    column: str = "score"
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class RatingRow(ScoreRow):
+    """A person's rating; `is_mean` for the mean of several people that a release states."""
+
+    is_mean: bool = False
+
+
+@dataclass(frozen=True)
+class JudgeScoreRow(ScoreRow):
+    """A judge's score, computed elsewhere."""
+
+
+Row = OutputRow | RatingRow | JudgeScoreRow
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong with a file: where, what was found, and what was expected."""
+
+    file: str
+    line: int
+    column: str
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.column}: {self.message}" if self.column else f"{place}: {self.message}"
+
+
+class LoadError(Exception):
+    """Files that cannot be loaded: nothing was written. Holds the first faults and how many there are in all."""
+
+    def __init__(self, faults: list[Fault], total: int) -> None:
+        super().__init__(f"{total} fault{'s' if total != 1 else ''}; nothing was loaded.")
+        self.faults = faults
+        self.total = total
+
+
+class Faults:
+    """Collects faults: keeps the first 100 and counts them all."""
+
+    LISTED = 100
+
+    def __init__(self) -> None:
+        self.listed: list[Fault] = []
+        self.total = 0
+
+    def add(self, file: str, line: int, column: str, message: str) -> None:
+        self.total += 1
+        if len(self.listed) < self.LISTED:
+            self.listed.append(Fault(file, line, column, message))
+
+    def raise_if_any(self) -> None:
+        """Raise LoadError if there is a fault."""
+        if self.total:
+            raise LoadError(sorted(self.listed, key=lambda f: (f.file, f.line)), self.total)

@@ -1,0 +1,21 @@
+"""The base of our commands: they find a database that is ready, or say what to do."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations.executor import MigrationExecutor
+
+
+class SiteCommand(BaseCommand):
+    """A command that needs our tables. Tried out locally they are made on the way; in production that is a step of its own."""
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            if settings.PRODUCTION:
+                raise CommandError("The database is not up to date; run `manage.py migrate` first.")
+            call_command("migrate", verbosity=0)
+        return super().execute(*args, **options)

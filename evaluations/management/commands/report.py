@@ -1,0 +1,32 @@
+"""`manage.py report PROJECT`: how judges go with people, in the terminal or as a file."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from evaluations.management.base import SiteCommand
+
+from evaluations.management.projects import find_criteria, find_judge, find_project
+from evaluations.reports.export import as_csv, as_json, as_markdown, as_text
+from evaluations.reports.report import build_report
+
+FORMATS = {"text": as_text, "json": as_json, "csv": as_csv, "markdown": as_markdown}
+
+
+class Command(SiteCommand):
+    help = "Correlations of every judge with the mean human rating, at summary, system and dataset level."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="short name of the project")
+        parser.add_argument("--format", choices=FORMATS, default="text")
+        parser.add_argument("--judge", action="append", metavar="J", help="only this judge; may be given several times")
+        parser.add_argument("--criterion", action="append", metavar="C", help="only this criterion; may be repeated")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        project = find_project(options["project"])
+        names = options["judge"]
+        report = build_report(
+            project,
+            judges=[find_judge(project, name) for name in names] if names else None,
+            criteria=find_criteria(project, options["criterion"]),
+        )
+        self.stdout.write(FORMATS[options["format"]](report).rstrip("\n"))

@@ -1,0 +1,1 @@
+"""From records and statistics to one report's numbers, its charts, and its exports."""

@@ -1,0 +1,167 @@
+"""One project's report: for every judge and criterion, how its scores go with the mean human rating."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+from django.db import connection
+
+from annotations.human_scores import HumanScores, human_scores
+from evaluations.models import Criterion, Judge, Project
+from evaluations.statistics.agreement import MEASUREMENTS, LeaveOneOut, Measurement, krippendorff_alpha, leave_one_out
+from evaluations.statistics.correlation import Correlations, correlations
+from evaluations.statistics.pairing import FloatArray, table
+from evaluations.statistics.results import Estimate
+
+
+@dataclass(frozen=True)
+class JudgeResult:
+    """A judge on one criterion: its correlations with people, and how many outputs it gave no score."""
+
+    judge: str
+    correlations: Correlations
+    missing: int
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far annotators agree on one criterion."""
+
+    alpha: dict[Measurement, Estimate]
+    leave_one_out: dict[str, LeaveOneOut]
+
+
+@dataclass(frozen=True)
+class CriterionResult:
+    """All judges on one criterion. `documents` have at least one human rating on it."""
+
+    criterion: str
+    documents: int
+    rated_outputs: int
+    judges: tuple[JudgeResult, ...]
+    agreement: Agreement
+
+
+@dataclass(frozen=True)
+class Report:
+    """A project's numbers, in the order of its criteria and judges."""
+
+    project: str
+    name: str
+    outputs: int
+    criteria: tuple[CriterionResult, ...]
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(result.judge for criterion in self.criteria for result in criterion.judges))
+
+
+@dataclass(frozen=True)
+class ScoreTables:
+    """The human and judge scores of a project as tables over its documents and systems.
+
+    `judges` maps criterion id and judge id to an array of shape (documents, systems), NaN for missing.
+    """
+
+    document_ids: list[int]
+    system_ids: list[int]
+    outputs: int
+    humans: dict[int, HumanScores]
+    judges: dict[int, dict[int, FloatArray]]
+
+
+def build_report(
+    project: Project, *, judges: Collection[Judge] | None = None, criteria: Collection[Criterion] | None = None
+) -> Report:
+    """The report of a project, on some of its judges and criteria or on all."""
+    chosen_criteria = list(project.criteria.all()) if criteria is None else list(criteria)
+    chosen_judges = list(project.judges.all()) if judges is None else list(judges)
+    tables = score_tables(project, chosen_judges, chosen_criteria)
+    return Report(
+        project=project.slug,
+        name=project.name,
+        outputs=tables.outputs,
+        criteria=tuple(_criterion_result(criterion, chosen_judges, tables) for criterion in chosen_criteria),
+    )
+
+
+def score_tables(project: Project, judges: Collection[Judge], criteria: Collection[Criterion]) -> ScoreTables:
+    """Everything the statistics need, in a handful of queries whatever the size of the project."""
+    document_ids = list(project.documents.order_by("pk").values_list("pk", flat=True))
+    system_ids = list(project.systems.order_by("pk").values_list("pk", flat=True))
+    documents = {pk: index for index, pk in enumerate(document_ids)}
+    systems = {pk: index for index, pk in enumerate(system_ids)}
+    criterion_ids = [criterion.pk for criterion in criteria]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT count(*) FROM evaluations_candidateoutput o JOIN evaluations_document d ON d.id = o.document_id
+               WHERE d.project_id = %s""",
+            [project.pk],
+        )
+        outputs = cursor.fetchone()[0]
+    return ScoreTables(
+        document_ids=document_ids,
+        system_ids=system_ids,
+        outputs=outputs,
+        humans=human_scores(project.pk, criterion_ids, documents=documents, systems=systems),
+        judges=_judge_tables([judge.pk for judge in judges], criterion_ids, documents, systems),
+    )
+
+
+def _judge_tables(
+    judge_ids: list[int], criterion_ids: list[int], documents: dict[int, int], systems: dict[int, int]
+) -> dict[int, dict[int, FloatArray]]:
+    with connection.cursor() as cursor:
+        # A later run's score of the same item replaces an earlier one, so runs come in their order.
+        cursor.execute(
+            """SELECT r.judge_id, coalesce(s.criterion_id, 0), o.document_id, o.system_id, s.value
+               FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
+               JOIN evaluations_candidateoutput o ON o.id = s.output_id
+               WHERE r.judge_id = ANY(%s) ORDER BY r.id""",
+            [judge_ids],
+        )
+        rows = np.array(cursor.fetchall(), dtype=float).reshape(-1, 5)
+    shape = (len(documents), len(systems))
+    found: dict[int, dict[int, FloatArray]] = {}
+    for criterion_id in criterion_ids:
+        found[criterion_id] = {}
+        for judge_id in judge_ids:
+            # A score without a criterion (0) counts for every one.
+            mine = rows[(rows[:, 0] == judge_id) & ((rows[:, 1] == criterion_id) | (rows[:, 1] == 0))]
+            if len(mine):
+                found[criterion_id][judge_id] = table(
+                    np.array([documents[int(pk)] for pk in mine[:, 2]], dtype=np.int64),
+                    np.array([systems[int(pk)] for pk in mine[:, 3]], dtype=np.int64),
+                    mine[:, 4],
+                    shape=shape,
+                )
+    return found
+
+
+def _criterion_result(criterion: Criterion, judges: Collection[Judge], tables: ScoreTables) -> CriterionResult:
+    human = tables.humans[criterion.pk]
+    results = []
+    for judge in judges:
+        scores = tables.judges[criterion.pk].get(judge.pk)
+        if scores is not None:
+            found = int((~np.isnan(scores)).sum())
+            results.append(JudgeResult(judge.name, correlations(human.mean, scores), tables.outputs - found))
+    rated = ~np.isnan(human.mean)
+    return CriterionResult(
+        criterion=criterion.name,
+        documents=int(rated.any(axis=1).sum()),
+        rated_outputs=int(rated.sum()),
+        judges=tuple(results),
+        agreement=_agreement(human),
+    )
+
+
+def _agreement(human: HumanScores) -> Agreement:
+    return Agreement(
+        alpha={measurement: krippendorff_alpha(human.ratings, measurement) for measurement in MEASUREMENTS},
+        leave_one_out={
+            name: leave_one_out(human.ratings, index)
+            for index, name in enumerate(human.annotators)
+            if len(human.annotators) > 1
+        },
+    )
