@@ -1,0 +1,61 @@
+"""`manage.py standin_llm`: an OpenAI-compatible server for trying out, testing and benchmarks. Not an LLM."""
+
+import asyncio
+import contextlib
+import signal
+from argparse import ArgumentParser
+from dataclasses import fields
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluations.standin import HONEST_NAME, MODEL
+from evaluations.standin.server import Switches, serve
+
+HELP = {
+    "latency": "seconds before each answer",
+    "rate_limit_rate": "share of calls answered with 429",
+    "retry_after": "seconds named in Retry-After",
+    "error_rate": "share of calls answered with 500",
+    "refusal_rate": "share of replies that refuse",
+    "unparseable_rate": "share of replies without a rating",
+    "hang_rate": "share of calls never answered",
+    "requests_per_minute": "limit on calls; 0 for none",
+    "ignores_n": "give one choice whatever was asked",
+    "without_logprobs": "leave log-probabilities out",
+    "context_tokens": "longest prompt in tokens",
+    "api_key": "key that callers must send",
+}
+
+
+class Command(BaseCommand):
+    help = f"Serve the {HONEST_NAME}: it rates by lexical features of the texts it is given."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=int, default=8189, help="0 for any free port (default: 8189)")
+        parser.add_argument("--host", default="127.0.0.1")
+        for switch in fields(Switches):
+            option = f"--{switch.name.replace('_', '-')}"
+            if switch.type is bool:
+                parser.add_argument(option, action="store_true", help=HELP[switch.name])
+            else:
+                parser.add_argument(option, type=switch.type, default=switch.default, help=HELP[switch.name])
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        switches = Switches(**{switch.name: options[switch.name] for switch in fields(Switches)})
+        try:
+            asyncio.run(self._serve(switches, options["host"], options["port"]))
+        except OSError as error:
+            raise CommandError(f"Cannot listen on {options['host']}:{options['port']}: {error.strerror}.") from None
+
+    async def _serve(self, switches: Switches, host: str, port: int) -> None:
+        def say(bound: int) -> None:
+            self.stdout.write(f"{HONEST_NAME}: http://{host}:{bound}/v1 (model {MODEL}). Ctrl-C ends it.")
+            self.stdout.flush()
+
+        task = asyncio.ensure_future(serve(switches, host=host, port=port, ready=say))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        with contextlib.suppress(asyncio.CancelledError):
+            await task

@@ -1,0 +1,112 @@
+"""How the stand-in reads a prompt and rates: its criterion and scale, features of the texts, a distribution."""
+
+import hashlib
+import math
+import random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from evaluations.standin import HONEST_NAME, features
+
+_SCALE = re.compile(r"\(\s*(\d+)\s*(?:-|–|to)\s*(\d+)\s*\)")
+_FORM = re.compile(r"Evaluation Form.*?\n+\s*-?\s*([A-Za-z ]+?)\s*:?\s*\Z", re.S)
+# The last of these headings begins the text to judge; the one before it begins what it was written from.
+_HEADING = re.compile(
+    r"^(?:Source Text|Article|Document|Conversation History|Corresponding Fact|Context|Fact|Summary|Response|Output)"
+    r"[^\n:]{0,30}:[ \t]*$",
+    re.M,
+)
+# The features of each criterion with their weights; those about the source take (output, source), the rest the output.
+_MIXES: dict[str, tuple[tuple[Callable[..., float], float], ...]] = {
+    "coherence": ((features.connected, 0.85), (features.well_formed, 0.15)),
+    "consistency": ((features.support, 1.0),),
+    "fluency": ((features.well_formed, 1.0),),
+    "relevance": ((features.coverage, 0.75), (features.support, 0.25)),
+    "naturalness": ((features.well_formed, 0.8), (features.connected, 0.2)),
+    "engagingness": ((features.coverage, 0.5), (features.well_formed, 0.5)),
+    "groundedness": ((features.support, 1.0),),
+    "understandability": ((features.well_formed, 1.0),),
+}
+_ABOUT_SOURCE = {features.support, features.coverage}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the stand-in makes of a judging prompt."""
+
+    criterion: str
+    lowest: int
+    highest: int
+    source: str
+    output: str
+
+
+def wants_steps(prompt: str) -> bool:
+    """Whether the prompt ends where evaluation steps are to be written."""
+    return bool(re.search(r"Evaluation Steps\s*:\s*\Z", prompt))
+
+
+def read_prompt(prompt: str) -> Reading | None:
+    """The criterion, scale and texts of a judging prompt; None for a prompt of another kind."""
+    form = _FORM.search(prompt)
+    scale = _SCALE.search(prompt)
+    if not form:
+        return None
+    lowest, highest = (int(scale.group(1)), int(scale.group(2))) if scale else (1, 5)
+    if not 0 <= lowest < highest <= 100:
+        lowest, highest = 1, 5
+    texts = prompt[: form.start()]
+    headings = list(_HEADING.finditer(texts))
+    output = texts[headings[-1].end() :].strip() if headings else texts.strip()
+    source = texts[headings[0].end() : headings[-1].start()].strip() if len(headings) > 1 else ""
+    return Reading(form.group(1).strip().lower(), lowest, highest, source, output)
+
+
+def quality(reading: Reading) -> float:
+    """From 0 to 1, by the features that go with the criterion, and a little by chance that the texts decide."""
+    mix = _MIXES.get(reading.criterion, ((features.well_formed, 0.5), (features.support, 0.5)))
+    score = weights = 0.0
+    for feature, weight in mix:
+        if feature in _ABOUT_SOURCE:
+            if not reading.source:
+                continue
+            score += weight * feature(reading.output, reading.source)
+        else:
+            score += weight * feature(reading.output)
+        weights += weight
+    chance = seeded(reading.criterion, reading.output, reading.source).gauss(0, 0.06)
+    return min(1.0, max(0.0, (score / weights if weights else 0.5) + chance))
+
+
+def distribution(reading: Reading) -> dict[int, float]:
+    """A probability for each point of the scale, centred on the quality. Sums to 0.98: some mass goes elsewhere."""
+    centre = reading.lowest + quality(reading) * (reading.highest - reading.lowest)
+    width = max(0.35, 0.14 * (reading.highest - reading.lowest))
+    weights = {
+        point: math.exp(-((point - centre) ** 2) / (2 * width * width))
+        for point in range(reading.lowest, reading.highest + 1)
+    }
+    total = sum(weights.values())
+    return {point: 0.98 * weight / total for point, weight in weights.items()}
+
+
+def steps_for(prompt: str) -> str:
+    """Plain evaluation steps for the criterion a steps prompt is about."""
+    found = re.search(r"Evaluation Criteria:\s*\n+\s*([A-Za-z ]+?)\s*\(", prompt)
+    name = found.group(1).strip().lower() if found else "the criterion"
+    scale = _SCALE.search(prompt)
+    low, high = (scale.group(1), scale.group(2)) if scale else ("1", "5")
+    return (
+        f"1. Read the whole text that is to be judged, and what it was written from if that is given.\n"
+        f"2. Go through it sentence by sentence and note everything that speaks for or against its {name}.\n"
+        f"3. Weigh how serious the faults are and how much of the text they touch.\n"
+        f"4. Give {name} a rating from {low} (worst) to {high} (best).\n"
+        f"(Steps by the {HONEST_NAME}.)"
+    )
+
+
+def seeded(*parts: object) -> random.Random:
+    """A random generator that depends on the parts alone."""
+    digest = hashlib.sha256("\0".join(map(str, parts)).encode("utf-8", "surrogatepass")).digest()
+    return random.Random(int.from_bytes(digest[:8], "big"))  # noqa: S311

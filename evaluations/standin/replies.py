@@ -1,0 +1,167 @@
+"""The bodies of the stand-in's answers, in the form of OpenAI's API."""
+
+import math
+import re
+from typing import Any
+
+from evaluations.standin import HONEST_NAME, MODEL
+from evaluations.standin.judging import Reading, distribution, read_prompt, seeded, steps_for, wants_steps
+
+REFUSAL = "I'm sorry, but I can't help with rating this."
+UNREADABLE = "Thank you for sharing this text. It touches on several interesting matters."
+MOST_ALTERNATIVES = 20
+_TOKEN = re.compile(r"\s?\w+|[^\w\s]|\s+")
+
+
+def count_tokens(text: str) -> int:
+    """About how many tokens an LLM would make of a text."""
+    return max(1, len(text) // 4)
+
+
+def chat_completion(body: dict[str, Any], *, call: int, fault: str = "") -> dict[str, Any]:
+    """The answer to a chat completion request.
+
+    Args:
+        call: how often this very request was asked before, so that asking again at a temperature gives other samples.
+        fault: "refuse" or "garble" for a reply that cannot be read.
+    """
+    prompt = "\n".join(str(message.get("content", "")) for message in body["messages"])
+    n = int(body.get("n") or 1)
+    temperature = float(1 if body.get("temperature") is None else body["temperature"])
+    wanted = int(body.get("top_logprobs") or 0) if body.get("logprobs") else None
+    limit = int(body.get("max_completion_tokens") or body.get("max_tokens") or 4096)
+    choices = [
+        _choice(index, prompt, temperature=temperature, wanted=wanted, limit=limit, call=call, fault=fault)
+        for index in range(n)
+    ]
+    written = sum(count_tokens(choice["message"]["content"] or "") for choice in choices)
+    return {
+        "id": f"standin-{seeded(prompt, n, call).getrandbits(48):012x}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": str(body.get("model") or MODEL),
+        "system_fingerprint": HONEST_NAME,
+        "choices": choices,
+        "usage": {
+            "prompt_tokens": count_tokens(prompt),
+            "completion_tokens": written,
+            "total_tokens": count_tokens(prompt) + written,
+        },
+    }
+
+
+def text_completion(body: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a legacy completion; with `echo` the prompt comes back with its tokens' log-probabilities."""
+    prompt = str(body.get("prompt", ""))
+    limit = 16 if body.get("max_tokens") is None else int(body["max_tokens"])
+    written = " " + " ".join(HONEST_NAME.split()[: max(0, limit)]) if limit else ""
+    text = (prompt if body.get("echo") else "") + written
+    choice: dict[str, Any] = {
+        "index": 0,
+        "text": text,
+        "finish_reason": "length" if limit else "stop",
+        "logprobs": None,
+    }
+    if body.get("logprobs") is not None:
+        choice["logprobs"] = _completion_logprobs(text, int(body["logprobs"]), begins_cold=bool(body.get("echo")))
+    return {
+        "id": f"standin-{seeded(prompt).getrandbits(48):012x}",
+        "object": "text_completion",
+        "created": 0,
+        "model": str(body.get("model") or MODEL),
+        "choices": [choice],
+        "usage": {
+            "prompt_tokens": count_tokens(prompt),
+            "completion_tokens": count_tokens(written),
+            "total_tokens": count_tokens(prompt) + count_tokens(written),
+        },
+    }
+
+
+def model_list() -> dict[str, Any]:
+    """The one model there is, with its honest name as owner."""
+    return {
+        "object": "list",
+        "data": [{"id": MODEL, "object": "model", "created": 0, "owned_by": HONEST_NAME}],
+    }
+
+
+def _choice(
+    index: int, prompt: str, *, temperature: float, wanted: int | None, limit: int, call: int, fault: str
+) -> dict[str, Any]:
+    reading = None if wants_steps(prompt) else read_prompt(prompt)
+    alternatives: dict[str, float] = {}
+    if fault == "refuse":
+        text = REFUSAL
+    elif fault == "garble":
+        text = UNREADABLE
+    elif wants_steps(prompt):
+        text = steps_for(prompt)
+    elif reading:
+        text, alternatives = _rate(reading, temperature=temperature, index=index, call=call)
+    else:
+        text = f"This is the {HONEST_NAME}. It rates texts by lexical features and does nothing else."
+    tokens = _TOKEN.findall(text)
+    cut = tokens[:limit]
+    logprobs = None
+    if wanted is not None:
+        logprobs = {"content": [_chat_token(token, alternatives, wanted) for token in cut], "refusal": None}
+    return {
+        "index": index,
+        "message": {"role": "assistant", "content": "".join(cut), "refusal": None},
+        "logprobs": logprobs,
+        "finish_reason": "stop" if len(cut) == len(tokens) else "length",
+    }
+
+
+def _rate(reading: Reading, *, temperature: float, index: int, call: int) -> tuple[str, dict[str, float]]:
+    points = distribution(reading)
+    if temperature == 0:
+        chosen = max(points, key=lambda point: (points[point], point))
+    else:
+        weights = [probability ** (1 / temperature) for probability in points.values()]
+        source = seeded(reading.criterion, reading.source, reading.output, index, call)
+        chosen = source.choices(list(points), weights)[0]
+    return str(chosen), {str(point): probability for point, probability in points.items()}
+
+
+def _chat_token(token: str, alternatives: dict[str, float], wanted: int) -> dict[str, Any]:
+    if token.strip() not in alternatives:
+        probable = {token: 0.99}
+    else:
+        probable = {other: probability for other, probability in alternatives.items() if probability > 0}
+        probable |= {" " + token.strip(): 0.01, "\n": 0.005, "The": 0.005}
+    ranked = sorted(probable.items(), key=lambda pair: (-pair[1], pair[0]))[: min(wanted, MOST_ALTERNATIVES)]
+    return {
+        "token": token,
+        "logprob": math.log(probable.get(token, 0.01)),
+        "bytes": list(token.encode()),
+        "top_logprobs": [
+            {"token": other, "logprob": math.log(probability), "bytes": list(other.encode())}
+            for other, probability in ranked
+        ],
+    }
+
+
+def _completion_logprobs(text: str, wanted: int, *, begins_cold: bool) -> dict[str, Any]:
+    tokens = _TOKEN.findall(text)
+    offsets, position, seen = [], 0, set()
+    logprobs: list[float | None] = []
+    for token in tokens:
+        offsets.append(position)
+        position += len(token)
+        # A word is likelier if the text has used it before: what is asked about then shows in the numbers.
+        base = -1.0 if token.strip().lower() in seen else -3.0
+        logprobs.append(base - 0.05 * len(token) - seeded(token).random())
+        seen.add(token.strip().lower())
+    if begins_cold and logprobs:
+        logprobs[0] = None
+    return {
+        "tokens": tokens,
+        "token_logprobs": logprobs,
+        "top_logprobs": [
+            None if value is None else {token: value} if wanted else {}
+            for token, value in zip(tokens, logprobs, strict=True)
+        ],
+        "text_offset": offsets,
+    }

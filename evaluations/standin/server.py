@@ -1,0 +1,215 @@
+"""The stand-in as an HTTP server, with switches for everything that goes wrong on real endpoints."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from aiohttp import web
+
+from evaluations.standin import HONEST_NAME
+from evaluations.standin.judging import seeded
+from evaluations.standin.replies import MOST_ALTERNATIVES, chat_completion, model_list, text_completion
+
+MOST_CHOICES = 128
+BODY_LIMIT = 16 * 2**20
+
+
+@dataclass(frozen=True)
+class Switches:
+    """What goes wrong and how often (rates from 0 to 1), all of it deterministic by the number of the call.
+
+    `latency` is in seconds; `hang_rate` calls are never answered; `ignores_n` gives one choice whatever was asked;
+    `without_logprobs` leaves them out; `requests_per_minute` 0 means no limit; `api_key` empty means none is needed.
+    """
+
+    latency: float = 0.0
+    rate_limit_rate: float = 0.0
+    retry_after: float = 1.0
+    error_rate: float = 0.0
+    refusal_rate: float = 0.0
+    unparseable_rate: float = 0.0
+    hang_rate: float = 0.0
+    requests_per_minute: int = 0
+    ignores_n: bool = False
+    without_logprobs: bool = False
+    context_tokens: int = 128_000
+    api_key: str = ""
+
+
+class StandIn:
+    """The server's state: what it was told to do wrong, and how often it was asked."""
+
+    def __init__(self, switches: Switches) -> None:
+        self.switches = switches
+        self.calls = 0
+        self.by_status: Counter[int] = Counter()
+        self.asked: Counter[bytes] = Counter()
+        self.window: list[float] = []
+
+    def application(self) -> web.Application:
+        app = web.Application(client_max_size=BODY_LIMIT, middlewares=[self._honest])
+        app.router.add_get("/", self._about)
+        app.router.add_get("/v1/models", self._models)
+        app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_post("/v1/completions", self._completion)
+        app.router.add_get("/stats", self._stats)
+        return app
+
+    @web.middleware
+    async def _honest(
+        self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        """Every answer says who gave it; unknown addresses answer with an error body as OpenAI does."""
+        try:
+            response = await handler(request)
+        except web.HTTPException as error:
+            response = _error(error.status, error.reason, "invalid_request_error")
+        response.headers["X-Powered-By"] = HONEST_NAME
+        self.by_status[response.status] += 1
+        return response
+
+    async def _about(self, _request: web.Request) -> web.Response:
+        return _json({"name": HONEST_NAME, "endpoints": ["/v1/models", "/v1/chat/completions", "/v1/completions"]})
+
+    async def _models(self, request: web.Request) -> web.Response:
+        return self._unauthorised(request) or _json(model_list())
+
+    async def _stats(self, _request: web.Request) -> web.Response:
+        by_status = {str(status): count for status, count in self.by_status.items()}
+        return _json({"calls": self.calls, "by_status": by_status, "distinct_requests": len(self.asked)})
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        refused = self._unauthorised(request)
+        if refused:
+            return refused
+        raw = await request.read()
+        body = _object(raw)
+        problem = _chat_problem(body) or self._too_long(body)
+        if problem or body is None:
+            return problem or _error(400, "The body is not a JSON object.", "invalid_request_error")
+        self.calls += 1
+        dice = seeded("fault", self.calls).random
+        failed = await self._failure(dice)
+        if failed:
+            return failed
+        if self.switches.ignores_n:
+            body["n"] = 1
+        if self.switches.without_logprobs:
+            body["logprobs"] = False
+        call = self.asked[raw]
+        self.asked[raw] += 1
+        fault = ""
+        if dice() < self.switches.refusal_rate:
+            fault = "refuse"
+        elif dice() < self.switches.unparseable_rate:
+            fault = "garble"
+        return _json(chat_completion(body, call=call, fault=fault))
+
+    async def _completion(self, request: web.Request) -> web.StreamResponse:
+        refused = self._unauthorised(request)
+        if refused:
+            return refused
+        body = _object(await request.read())
+        if body is None or not isinstance(body.get("prompt"), str):
+            return _error(400, "`prompt` must be a string.", "invalid_request_error")
+        self.calls += 1
+        return await self._failure(seeded("fault", self.calls).random) or _json(text_completion(body))
+
+    async def _failure(self, dice: Callable[[], float]) -> web.StreamResponse | None:
+        """Wait for the latency, and answer with an error where the switches say so."""
+        switches = self.switches
+        if dice() < switches.hang_rate:
+            await asyncio.sleep(3600)
+        limited = dice() < switches.rate_limit_rate or self._over_limit()
+        if limited:
+            headers = {"Retry-After": f"{switches.retry_after:g}"}
+            return _error(429, "Rate limit reached for the stand-in.", "rate_limit_exceeded", headers=headers)
+        if switches.latency:
+            await asyncio.sleep(switches.latency)
+        if dice() < switches.error_rate:
+            return _error(500, "The stand-in was told to fail now and then.", "server_error")
+        return None
+
+    def _over_limit(self) -> bool:
+        limit = self.switches.requests_per_minute
+        if not limit:
+            return False
+        now = time.monotonic()
+        self.window = [moment for moment in self.window if now - moment < 60]
+        if len(self.window) >= limit:
+            return True
+        self.window.append(now)
+        return False
+
+    def _unauthorised(self, request: web.Request) -> web.Response | None:
+        key = self.switches.api_key
+        if key and request.headers.get("Authorization") != f"Bearer {key}":
+            return _error(401, "Incorrect API key provided.", "invalid_api_key")
+        return None
+
+    def _too_long(self, body: dict[str, Any] | None) -> web.Response | None:
+        if body is None:
+            return None
+        tokens = sum(len(str(message.get("content", ""))) // 4 for message in body["messages"])
+        if tokens <= self.switches.context_tokens:
+            return None
+        said = f"This model's maximum context length is {self.switches.context_tokens} tokens; the prompt has {tokens}."
+        return _error(400, said, "context_length_exceeded")
+
+
+async def serve(switches: Switches, *, host: str, port: int, ready: Callable[[int], None]) -> None:
+    """Serve until cancelled; `ready` is called with the port (of use when 0 was asked for)."""
+    runner = web.AppRunner(StandIn(switches).application(), access_log=None, shutdown_timeout=1)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, host, port, backlog=1024)
+        await site.start()
+        ready(runner.addresses[0][1])
+        await asyncio.Event().wait()
+    finally:
+        await runner.cleanup()
+
+
+def _chat_problem(body: dict[str, Any] | None) -> web.Response | None:
+    if body is None:
+        return _error(400, "The body is not a JSON object.", "invalid_request_error")
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages or not all(isinstance(message, dict) for message in messages):
+        return _error(400, "`messages` must be a list of objects and not empty.", "invalid_request_error")
+    for name, low, high in (
+        ("n", 1, MOST_CHOICES),
+        ("temperature", 0, 2),
+        ("top_logprobs", 0, MOST_ALTERNATIVES),
+    ):
+        value = body.get(name)
+        if value is not None and (
+            isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high
+        ):
+            return _error(400, f"`{name}` must be a number from {low} to {high}.", "invalid_request_error")
+    if body.get("top_logprobs") is not None and not body.get("logprobs"):
+        return _error(400, "`top_logprobs` needs `logprobs`: true.", "invalid_request_error")
+    if body.get("stream"):
+        return _error(400, "The stand-in does not stream.", "invalid_request_error")
+    return None
+
+
+def _object(raw: bytes) -> dict[str, Any] | None:
+    try:
+        body = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def _json(content: dict[str, Any], status: int = 200) -> web.Response:
+    return web.Response(body=orjson.dumps(content), status=status, content_type="application/json")
+
+
+def _error(status: int, message: str, code: str, *, headers: dict[str, str] | None = None) -> web.Response:
+    response = _json({"error": {"message": message, "type": code, "param": None, "code": code}}, status)
+    response.headers.update(headers or {})
+    return response
