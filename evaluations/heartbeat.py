@@ -1,7 +1,8 @@
 """A worker's sign of life, and its eye for work that nobody does: messages may be lost, rows are not.
 
-Every worker process runs one thread that touches its heartbeat row and looks for runs with free items that no live worker
-holds; for those it sends a new message. Hence a run goes on after the loss of a worker, of all workers, or of the queue.
+Every worker process runs one thread that touches its heartbeat row and looks for runs with free items that no live
+worker holds; for those it sends a new message. Hence a run goes on after the loss of a worker, of all workers, or of
+the queue.
 """
 
 import contextlib
@@ -12,7 +13,7 @@ import threading
 from datetime import timedelta
 from typing import Any
 
-from celery.signals import worker_ready, worker_shutdown
+from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 from django.db import Error as DatabaseError
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q
@@ -29,9 +30,14 @@ def worker_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
+def is_leaving(name: str) -> bool:
+    """Whether a worker was told to stop. A name that no worker has (a command, a test) never leaves."""
+    return WorkerHeartbeat.objects.filter(name=name, leaving=True).exists()
+
+
 def beat(name: str) -> None:
     """Touch this worker's row and forget workers not seen for an hour."""
-    WorkerHeartbeat.objects.update_or_create(name=name, defaults={"seen_at": timezone.now()})
+    WorkerHeartbeat.objects.update_or_create(name=name, defaults={"seen_at": timezone.now(), "leaving": False})
     WorkerHeartbeat.objects.filter(seen_at__lt=timezone.now() - timedelta(hours=1)).delete()
 
 
@@ -50,9 +56,16 @@ def _start(**_kwargs: Any) -> None:
     threading.Thread(target=_keep_beating, name="heartbeat", daemon=True).start()
 
 
+@worker_shutting_down.connect
+def _announce_leaving(**_kwargs: Any) -> None:
+    """Tell this worker's processes, which look here every moment, to give back what they hold."""
+    _leaving.set()
+    with contextlib.suppress(DatabaseError):
+        WorkerHeartbeat.objects.filter(name=worker_name()).update(leaving=True)
+
+
 @worker_shutdown.connect
 def _stop(**_kwargs: Any) -> None:
-    _leaving.set()
     with contextlib.suppress(DatabaseError):
         WorkerHeartbeat.objects.filter(name=worker_name()).delete()
 

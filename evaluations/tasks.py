@@ -5,14 +5,16 @@ import socket
 
 from celery import shared_task
 
+from evaluations.heartbeat import is_leaving
 from evaluations.judging.worker import work_on_run
 from evaluations.models import WorkerHeartbeat
 
 
 @shared_task(name="evaluations.judge_run")
 def judge_run(run_id: int) -> None:
-    """Help with a run until nothing of it is free."""
-    work_on_run(run_id, f"{socket.gethostname()}:{os.getpid()}")
+    """Help with a run until nothing of it is free, or until the worker is told to stop."""
+    host, celery_worker = socket.gethostname(), os.getppid()
+    work_on_run(run_id, f"{host}:{os.getpid()}", leaving=lambda: is_leaving(f"{host}:{celery_worker}"))
 
 
 def wake_workers(run_id: int) -> None:

@@ -42,7 +42,13 @@ class ErrorKind(StrEnum):
         return self in _STOPS_RUN
 
 
-_PASSING = {ErrorKind.RATE_LIMIT, ErrorKind.SERVER, ErrorKind.TIMEOUT, ErrorKind.CONNECTION, ErrorKind.MALFORMED}
+_PASSING = {
+    ErrorKind.RATE_LIMIT,
+    ErrorKind.SERVER,
+    ErrorKind.TIMEOUT,
+    ErrorKind.CONNECTION,
+    ErrorKind.MALFORMED,
+}
 _STOPS_RUN = {ErrorKind.CONNECTION, ErrorKind.AUTHENTICATION, ErrorKind.MODEL_NOT_FOUND}
 
 
@@ -186,11 +192,13 @@ def status_error(
         return EndpointError(kind, f"Error {status} from {base_url}: {said}", retry_after=_seconds(headers or {}))
     if status in (401, 403):
         return EndpointError(
-            ErrorKind.AUTHENTICATION, f"{base_url} refused the key ({status}): {said} Check the key's variable."
+            ErrorKind.AUTHENTICATION,
+            f"{base_url} refused the key ({status}): {said} Check the key's variable.",
         )
     if status == 404:
         return EndpointError(
-            ErrorKind.MODEL_NOT_FOUND, f"{base_url} does not know the model {model!r} or has no chat there: {said}"
+            ErrorKind.MODEL_NOT_FOUND,
+            f"{base_url} does not know the model {model!r} or has no chat there: {said}",
         )
     if "context" in said.lower() and ("length" in said.lower() or "token" in said.lower()):
         return EndpointError(ErrorKind.CONTEXT_LENGTH, f"The prompt is longer than the model's context: {said}")

@@ -1,9 +1,9 @@
 """From the text of a reply to the rating in it, or to the named reason why there is none. Pure.
 
 A rating is looked for in this order, and the first kind that is found decides: a number after a name ("Coherence: 4",
-"Score: 4/5"), a number that begins a line ("4", "4.", "- 4", "2 (somewhat)"), a word that names a scale point ("Yes"), a
-lone number in a reply of a few words ("Good (3)"), a number after a verb of rating ("I would give it a 4"). A number anywhere else in prose is not a rating: replies quote the
-texts they judge.
+"Score: 4/5"), a number that begins a line ("4", "4.", "- 4", "2 (somewhat)"), a word that names a scale point ("Yes"),
+a lone number in a reply of a few words ("Good (3)"), a number after a verb of rating ("I would give it a 4"). A number
+anywhere else in prose is not a rating: replies quote the texts they judge.
 """
 
 import re
@@ -44,7 +44,7 @@ _EXPLANATIONS = {
     Reason.OUT_OF_SCALE: "The rating lies outside the criterion's scale.",
     Reason.BETWEEN_POINTS: "The rating lies between two points, so its token has no probability of its own.",
     Reason.NO_LOGPROBS: "The endpoint sent no log-probabilities; use another scoring mode.",
-    Reason.SPLIT_NUMBER: "The model spells two-digit ratings with several tokens, so their probabilities are not known.",
+    Reason.SPLIT_NUMBER: "The model spells two-digit ratings in several tokens, so their probabilities are unknown.",
     Reason.PROMPT: "The prompt shows something this document does not have.",
     Reason.ENDPOINT: "The endpoint refused the request, or failed too often.",
 }
@@ -70,10 +70,12 @@ class Failure:
 _NUMBER = r"(?P<number>[-−]?\d+(?:[.,]\d+)?)(?!\d|[.,]\d|%)(?P<of>\s*(?:/|out of|of)\s*\d+(?:\.\d+)?)?"
 _NAMES = r"score|rating|rate|grade|answer|response|result|evaluation|verdict"
 _IN_PROSE = re.compile(
-    rf"\b(?:rate[ds]?|rating|scored?|give[ns]?|assign(?:ed|s)?)\b[^.\n\d]{{0,60}}?(?<![\d.,]){_NUMBER}(?![\w-])", re.I
+    rf"\b(?:rate[ds]?|rating|scored?|give[ns]?|assign(?:ed|s)?)\b[^.\n\d]{{0,60}}?(?<![\d.,]){_NUMBER}(?![\w-])",
+    re.I,
 )
 _BEGINS_LINE = re.compile(
-    rf"^[^\S\n]*(?:[-•][^\S\n]*)?(?:\d{{1,2}}[.)][^\S\n]+(?=[-−]?\d))?{_NUMBER}(?=$|\s|[.,;:!?)\]}}\"'(])", re.M
+    rf"^[^\S\n]*(?:[-•][^\S\n]*)?(?:\d{{1,2}}[.)][^\S\n]+(?=[-−]?\d))?{_NUMBER}(?=$|\s|[.,;:!?)\]}}\"'(])",
+    re.M,
 )
 _REFUSAL = re.compile(
     r"\b(?:I(?:'|’)?m sorry|I am sorry|I apologi[sz]e|I (?:can(?:no|')t|can’t|won(?:'|’)t|am unable to|am not able to)"

@@ -77,7 +77,7 @@ def compose_template(parts: PromptParts, *, steps: str | None) -> str:
 
 
 def steps_prompt(parts: PromptParts) -> str:
-    """What asks the LLM for the evaluation steps: the prompt up to and including their heading (auto chain-of-thought)."""
+    """What asks the LLM for evaluation steps: the prompt up to and including their heading (auto chain-of-thought)."""
     return f"{_introduction_and_criteria(parts)}\n\n\n{STEPS_HEADING}"
 
 

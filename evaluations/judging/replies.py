@@ -43,7 +43,11 @@ def choices_to_json(choices: Sequence[Choice]) -> list[dict[str, Any]]:
             "finish_reason": choice.finish_reason,
             **({"refusal": choice.refusal} if choice.refusal else {}),
             **(
-                {"tokens": [[token.text, token.logprob, [list(a) for a in token.alternatives]] for token in choice.tokens]}
+                {
+                    "tokens": [
+                        [token.text, token.logprob, [list(a) for a in token.alternatives]] for token in choice.tokens
+                    ]
+                }
                 if choice.tokens is not None
                 else {}
             ),

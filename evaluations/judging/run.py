@@ -51,7 +51,9 @@ def start_run(judge: Judge, criteria: Sequence[Criterion], *, fresh: bool = Fals
     )
     for criterion in criteria:
         # Composed once without steps, so that a bad placeholder is refused before anything is paid.
-        RunCriterion.objects.create(run=run, criterion=criterion, template=compose_template(prompt_parts(criterion), steps=None))
+        RunCriterion.objects.create(
+            run=run, criterion=criterion, template=compose_template(prompt_parts(criterion), steps=None)
+        )
     transaction.on_commit(lambda: wake_workers(run.pk))
     return run
 
@@ -168,7 +170,8 @@ def _insert_items(run: EvaluationRun) -> int:
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            """INSERT INTO evaluations_runitem (run_id, output_id, criterion_id, state, leased_by, attempts, reason, detail)
+            """INSERT INTO evaluations_runitem
+                   (run_id, output_id, criterion_id, state, leased_by, attempts, reason, detail)
                SELECT %(run)s, o.id, rc.criterion_id, 'pending', '', 0, '', ''
                FROM evaluations_runcriterion rc
                JOIN evaluations_criterion c ON c.id = rc.criterion_id

@@ -36,9 +36,7 @@ def expected_score(distribution: Mapping[float, float]) -> float:
     return math.fsum(point * probability for point, probability in sorted(distribution.items()))
 
 
-def score_by_logprobs(
-    choice: Choice, *, scale: Scale, criterion: str, reasons_first: bool = False
-) -> Scored | Failure:
+def score_by_logprobs(choice: Choice, *, scale: Scale, criterion: str, reasons_first: bool = False) -> Scored | Failure:
     """Weight the scale points by the probabilities at the token where the rating stands.
 
     Raises nothing: a reply that cannot be scored gives a Failure with its reason.
@@ -81,8 +79,8 @@ def why_not_by_logprobs(scale: Scale) -> str:
     if scale.labels or scale.is_integral:
         return ""
     return (
-        f"Token probabilities need a scale of whole numbers from 0 up (a rating must be one token); {scale} in steps of "
-        f"{short(scale.step)} is not. Use samples, or change the scale."
+        f"Token probabilities need a scale of whole numbers from 0 up (a rating must be one token); "
+        f"{scale} in steps of {short(scale.step)} is not. Use samples, or change the scale."
     )
 
 
@@ -212,5 +210,3 @@ def _normalised(masses: Mapping[float, float]) -> Scored | Failure:
     # Rounding may carry a sure rating a hair over the end of the scale.
     value = min(max(value, min(distribution)), max(distribution))
     return Scored(value, distribution, min(coverage, 1.0))
-
-

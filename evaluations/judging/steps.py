@@ -44,7 +44,9 @@ def read_steps(answer: Answer) -> str:
     text = re.split(r"\n\s*#*\s*\**Evaluation Form", text, maxsplit=1)[0].strip()
     if choice.refusal or len(text) < 20:
         said = choice.refusal or choice.text
-        raise StepsError(f"The model wrote no evaluation steps, but: “{said[:200]}”. Write steps by hand, or go without.")
+        raise StepsError(
+            f"The model wrote no evaluation steps, but: “{said[:200]}”. Write steps by hand, or go without."
+        )
     return text
 
 

@@ -1,7 +1,7 @@
 """Work rows in the database: claimed in batches under a lease, and written back in bulk, each exactly once.
 
-Workers share a run through `FOR UPDATE SKIP LOCKED`. A lease is renewed while its worker lives; the items of a lost worker
-become claimable when it runs out. A result is stored only for an item whose lease the worker still holds.
+Workers share a run through `FOR UPDATE SKIP LOCKED`. A lease is renewed while its worker lives; the items of a lost
+worker become claimable when it runs out. A result is stored only for an item whose lease the worker still holds.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ class FinishedItem:
 
 
 def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[ClaimedItem]:
-    """Lease up to `most` items with an id above `after_id`, in the order they were laid out; none if the run is not running."""
+    """Lease up to `most` items with an id above `after_id`, in the order laid out; none if the run is not running."""
     with connection.cursor() as cursor:
         cursor.execute(
             """WITH picked AS (
@@ -162,9 +162,7 @@ def _still_ours(item_ids: Sequence[int], worker: str) -> set[int]:
         return {row[0] for row in cursor.fetchall()}
 
 
-def _reply_id(
-    entry: FinishedItem, own: Mapping[int, ModelReply], by_key: Mapping[str, ModelReply]
-) -> int | None:
+def _reply_id(entry: FinishedItem, own: Mapping[int, ModelReply], by_key: Mapping[str, ModelReply]) -> int | None:
     reply = own.get(entry.item.id) or by_key.get(entry.request_key)
     return reply.pk if reply else entry.stored_reply
 

@@ -1,8 +1,8 @@
 """What one worker does for a run: claim ahead, keep many calls in flight, write results in bulk, stop in order.
 
-Three kinds of coroutines share one event loop: a feeder that claims items before they are needed, a slot for each call in
-flight, and a writer that stores what is finished every moment. Database work happens in one thread of its own, so that
-calls never wait for it, and is repeated when the database goes away for a while.
+Three kinds of coroutines share one event loop: a feeder that claims items before they are needed, a slot for each
+call in flight, and a writer that stores what is finished every moment. Database work happens in one thread of its
+own, so that calls never wait for it, and is repeated when the database goes away for a while.
 """
 
 import asyncio
@@ -20,11 +20,24 @@ from django.db import InterfaceError, OperationalError, close_old_connections, c
 from evaluations.judging import work
 from evaluations.judging.calls import Answer, RetryPolicy, ask_until_answered
 from evaluations.judging.endpoints import ChatRequest, Client, EndpointError
-from evaluations.judging.judgement import JudgeSettings, Judgement, Question, first_request, judge, score_choices
+from evaluations.judging.judgement import (
+    Judgement,
+    JudgeSettings,
+    Question,
+    first_request,
+    judge,
+    score_choices,
+)
 from evaluations.judging.parsing import Failure, Reason
 from evaluations.judging.prompts import PromptError, render
 from evaluations.judging.replies import choices_from_json
-from evaluations.judging.run import claim_preparation, close_if_finished, lay_out_run, pause_run, write_missing_steps
+from evaluations.judging.run import (
+    claim_preparation,
+    close_if_finished,
+    lay_out_run,
+    pause_run,
+    write_missing_steps,
+)
 from evaluations.judging.scoring import Scored
 from evaluations.judging.steps import StepsError
 from evaluations.models import EvaluationRun, ModelReply, RunState
@@ -38,19 +51,31 @@ REMEMBERED_QUESTIONS = 1000
 Result = TypeVar("Result")
 
 
-def work_on_run(run_id: int, worker: str, *, policy: RetryPolicy | None = None) -> None:
+def work_on_run(
+    run_id: int,
+    worker: str,
+    *,
+    policy: RetryPolicy | None = None,
+    leaving: Callable[[], bool] = lambda: False,
+) -> None:
     """Prepare a run if nobody does, judge its items until none is free, and close it if that was the last.
 
-    May be called for the same run by many workers, and twice by one, without harm. Endpoint errors that every item would
-    meet pause the run with their message.
+    Args:
+        worker: a name no other worker has.
+        leaving: asked every moment, in the database thread; once true the worker gives back what it holds and ends.
+
+    May be called for the same run by many workers, and twice by one, without harm. Endpoint errors that every item
+    would meet pause the run with their message.
     """
-    asyncio.run(_work(run_id, worker, policy or RetryPolicy()))
+    asyncio.run(_work(run_id, worker, policy or RetryPolicy(), leaving))
 
 
-async def _work(run_id: int, worker: str, policy: RetryPolicy) -> None:
+async def _work(run_id: int, worker: str, policy: RetryPolicy, leaving: Callable[[], bool]) -> None:
     database = Database()
     try:
-        run = await database.call(lambda: EvaluationRun.objects.select_related("judge__endpoint").filter(pk=run_id).first())
+        run = await database.call(
+            lambda: EvaluationRun.objects.select_related("judge__endpoint").filter(pk=run_id).first()
+        )
         if run is None or not run.is_active or run.judge.endpoint is None:
             return
         endpoint = run.judge.endpoint
@@ -65,7 +90,7 @@ async def _work(run_id: int, worker: str, policy: RetryPolicy) -> None:
                     await database.call(lambda: pause_run(run_id, text))
                     return
                 await database.call(lambda: lay_out_run(run_id, written))
-            await RunWorker(run, worker, client, policy, database).work()
+            await RunWorker(run, worker, client, policy, database, leaving).judge_all()
     finally:
         await database.close()
 
@@ -81,8 +106,13 @@ class Database:
         return await asyncio.get_running_loop().run_in_executor(self._thread, functools.partial(_patiently, function))
 
     async def close(self) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._thread, connection.close)
+        await asyncio.get_running_loop().run_in_executor(self._thread, _close_connection)
         self._thread.shutdown()
+
+
+def _close_connection() -> None:
+    """Close the calling thread's connection: `connection` stands for another one in each thread."""
+    connection.close()
 
 
 def _patiently(function: Callable[[], Result]) -> Result:
@@ -113,9 +143,16 @@ class RunWorker:
     """One worker's share of one run that is laid out."""
 
     def __init__(
-        self, run: EvaluationRun, worker: str, client: Client, policy: RetryPolicy, database: Database
+        self,
+        run: EvaluationRun,
+        worker: str,
+        client: Client,
+        policy: RetryPolicy,
+        database: Database,
+        leaving: Callable[[], bool],
     ) -> None:
         self.run = run
+        self.leaving = leaving
         self.worker = worker
         self.client = client
         self.policy = policy
@@ -139,7 +176,7 @@ class RunWorker:
         self.all_judged = asyncio.Event()
         self.stop_message = ""
 
-    async def work(self) -> None:
+    async def judge_all(self) -> None:
         """Judge until nothing is free; give back what is in hand if the run stops."""
         self.questions = await self.database.call(self._load_questions)
         writer = asyncio.create_task(self._write())
@@ -277,11 +314,11 @@ class RunWorker:
                 await self.database.call(functools.partial(work.renew_leases, held, self.worker))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.all_judged.wait(), FLUSH_SECONDS)
-            if not self.stopped.is_set() and not await self.database.call(self._is_running):
+            if not self.stopped.is_set() and not await self.database.call(self._may_go_on):
                 self._stop("")
 
-    def _is_running(self) -> bool:
-        return EvaluationRun.objects.filter(pk=self.run.pk, state=RunState.RUNNING).exists()
+    def _may_go_on(self) -> bool:
+        return not self.leaving() and EvaluationRun.objects.filter(pk=self.run.pk, state=RunState.RUNNING).exists()
 
 
 def _answer_from(stored: ModelReply) -> Answer:

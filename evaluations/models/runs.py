@@ -197,7 +197,7 @@ class Score(models.Model):
 
 class WorkerHeartbeatQuerySet(models.QuerySet["WorkerHeartbeat"]):
     def alive(self) -> WorkerHeartbeatQuerySet:
-        return self.filter(seen_at__gt=timezone.now() - WorkerHeartbeat.STALE_AFTER)
+        return self.filter(leaving=False, seen_at__gt=timezone.now() - WorkerHeartbeat.STALE_AFTER)
 
 
 class WorkerHeartbeat(models.Model):
@@ -207,6 +207,7 @@ class WorkerHeartbeat(models.Model):
 
     name = models.CharField(max_length=200, unique=True)
     seen_at = models.DateTimeField()
+    leaving = models.BooleanField(default=False, help_text="It was told to stop, and starts nothing new.")
 
     objects = WorkerHeartbeatQuerySet.as_manager()
 
