@@ -1,0 +1,100 @@
+"""The demo project: a small corpus written for it, invented annotators, and who may see it."""
+
+from pathlib import Path
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+
+from evaluations.corpus.readers import InputFile
+from evaluations.corpus.store import LoadResult, load_files
+from evaluations.models import (
+    CandidateOutput,
+    Endpoint,
+    Judge,
+    JudgeKind,
+    Membership,
+    Project,
+    Role,
+    Score,
+    ScoringMode,
+    System,
+)
+
+SLUG = "demo"
+DATA = Path(__file__).parent / "demo_data"
+SYSTEM_KINDS = {
+    "human_writer": System.Kind.HUMAN,
+    "large_llm": System.Kind.LLM,
+    "small_llm": System.Kind.LLM,
+    "rambler": System.Kind.LLM,
+}
+# Everybody knows these: the demo answers to this machine only, and refuses to be made on a production site.
+LOGINS = {
+    "ada": ("demo-ada", Role.OWNER),
+    "ben": ("demo-ben", Role.RESEARCHER),
+    "vera": ("demo-vera", Role.VIEWER),
+}
+
+
+@transaction.atomic
+def load_demo() -> tuple[Project, LoadResult]:
+    """Make or complete the demo project; run again it changes nothing."""
+    project, made = Project.objects.get_or_create(
+        slug=SLUG,
+        defaults={
+            "name": "Demo",
+            "description": "Twelve invented texts, six systems, three annotators. See how pages and reports look.",
+        },
+    )
+    if made:
+        _add_members(project)
+    result = load_files(
+        project, [InputFile(DATA / name, name) for name in ("outputs.jsonl", "ratings.csv")], judge="imported"
+    )
+    for name, kind in SYSTEM_KINDS.items():
+        project.systems.filter(name=name).update(kind=kind)
+    return project, result
+
+
+def _add_members(project: Project) -> None:
+    user_model = get_user_model()
+    for username, (password, role) in LOGINS.items():
+        user, made = user_model.objects.get_or_create(
+            username=username, defaults={"is_staff": role == Role.OWNER, "is_superuser": role == Role.OWNER}
+        )
+        if made:
+            user.set_password(password)
+            user.save()
+        Membership.objects.get_or_create(project=project, user=user, defaults={"role": role})
+
+
+@transaction.atomic
+def demo_judges(project: Project, *, base_url: str, model: str, key_env: str, label: str, both: bool) -> list[Judge]:
+    """The demo's judges on an endpoint: by token probabilities and, if `both`, by one direct reply.
+
+    A stand-in that listens elsewhere than last time keeps its judges: only the endpoint's address changes.
+    """
+    modes = {f"G-Eval {label}": ScoringMode.LOGPROBS}
+    if both:
+        modes[f"Direct {label}"] = ScoringMode.DIRECT
+    judges = []
+    for name, mode in modes.items():
+        judge = project.judges.filter(name=name).first()
+        if judge is None:
+            endpoint, _ = Endpoint.objects.get_or_create(project=project, base_url=base_url, key_env=key_env)
+            judge = Judge.objects.create(
+                project=project, name=name, kind=JudgeKind.GEVAL, endpoint=endpoint, model=model, mode=mode
+            )
+        elif judge.endpoint and judge.endpoint.base_url != base_url:
+            judge.endpoint.base_url = base_url
+            judge.endpoint.save(update_fields=["base_url"])
+        judges.append(judge)
+    return judges
+
+
+def is_judged(judge: Judge) -> bool:
+    """Whether every output has a score of this judge on every criterion."""
+    project = judge.project
+    outputs = CandidateOutput.objects.filter(document__project=project).count()
+    scored = Score.objects.filter(run__judge=judge).values("output_id", "criterion_id").distinct().count()
+    return scored == outputs * project.criteria.count()
