@@ -9,7 +9,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from geval_site.embedded.paths import DATABASE, USER, socket_dir
 
-PGMQ = "pgmq://"
+PGMQ = "pgmq://database"  # the name says nothing: `conn_string` below decides
 
 
 def database_settings(url: str, data_dir: Path) -> dict[str, Any]:
@@ -23,7 +23,9 @@ def database_settings(url: str, data_dir: Path) -> dict[str, Any]:
             "HOST": str(socket_dir(data_dir)),
         }
     if not url.startswith(("postgresql://", "postgres://")):
-        raise ImproperlyConfigured("DATABASE_URL must start with postgresql:// (PostgreSQL is the one database we use).")
+        raise ImproperlyConfigured(
+            "DATABASE_URL must start with postgresql:// (PostgreSQL is the one database we use)."
+        )
     try:
         parts = conninfo_to_dict(url)
     except ProgrammingError as error:

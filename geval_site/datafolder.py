@@ -1,5 +1,6 @@
-"""Where the site keeps what is not in the checkout: the embedded database, the local secret key, collected files."""
+"""Where things are that are not in the checkout: the data folder, the local secret key, files of packages."""
 
+import importlib.util
 import os
 import secrets
 from pathlib import Path
@@ -32,3 +33,15 @@ def local_secret_key(data_dir: Path) -> str:
     finally:
         draft.unlink()
     return path.read_text(encoding="ascii")
+
+
+def packaged_folder(package: str) -> Path:
+    """The folder of an installed package, found without importing it.
+
+    Raises:
+        ModuleNotFoundError: it is not installed.
+    """
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise ModuleNotFoundError(package)
+    return Path(spec.submodule_search_locations[0])

@@ -12,8 +12,8 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from geval_site import environment
-from geval_site.datafolder import default_data_dir, local_secret_key
 from geval_site.databases import broker_options, database_settings
+from geval_site.datafolder import default_data_dir, local_secret_key, packaged_folder
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = environment.folder("GEVAL_DATA_DIR", default=default_data_dir())
@@ -148,7 +148,7 @@ USE_THOUSAND_SEPARATOR = False
 
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [BASE_DIR / "static", ("plotly", packaged_folder("plotly") / "package_data")]
 WHITENOISE_USE_FINDERS = not PRODUCTION
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -163,7 +163,8 @@ STORAGES = {
 
 UPLOAD_LIMIT_BYTES = environment.whole("GEVAL_UPLOAD_LIMIT_MB", default=200, least=1) * 2**20
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
-FILE_UPLOAD_MAX_MEMORY_SIZE = 2**20
+# Uploads go to a file at once: readers stream from a path, whatever the size.
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
 
 LOGGING = {
     "version": 1,

@@ -10,7 +10,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 
 class SiteCommand(BaseCommand):
-    """A command that needs our tables. Tried out locally they are made on the way; in production that is a step of its own."""
+    """A command that needs our tables. Locally they are made on the way; in production that is a step of its own."""
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])

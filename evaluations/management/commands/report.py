@@ -4,7 +4,6 @@ from argparse import ArgumentParser
 from typing import Any
 
 from evaluations.management.base import SiteCommand
-
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.reports.export import as_csv, as_json, as_markdown, as_text
 from evaluations.reports.report import build_report

@@ -1,0 +1,73 @@
+"""`manage.py judge PROJECT --judge NAME`: run a judge; workers do the work, this command watches."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+import orjson
+from django.core.management.base import CommandError
+
+from evaluations.judging.prompts import PromptError
+from evaluations.judging.run import RunError, resume_run, start_run
+from evaluations.management.base import SiteCommand
+from evaluations.management.projects import find_criteria, find_judge, find_project
+from evaluations.management.services import ensure_worker
+from evaluations.management.watching import watch_run
+from evaluations.models import EvaluationRun, RunState
+from geval_site.processes import Processes
+
+
+class Command(SiteCommand):
+    help = "Run a judge on a project's outputs: fill the scores that are missing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="short name of the project")
+        parser.add_argument("--judge", required=True, metavar="NAME")
+        parser.add_argument("--criterion", action="append", metavar="C", help="only this criterion; may be repeated")
+        parser.add_argument("--fresh", action="store_true", help="judge everything again and ask again")
+        parser.add_argument(
+            "--retry", action="store_true", help="go on with the judge's last run: paused or failed items"
+        )
+        parser.add_argument("--json", action="store_true", help="print the counts as JSON")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        project = find_project(options["project"])
+        judge = find_judge(project, options["judge"])
+        criteria = find_criteria(project, options["criterion"])
+        with Processes() as processes:
+            ensure_worker(processes)
+            try:
+                run = self._last_run(judge.runs.first()) if options["retry"] else None
+                run = run or start_run(judge, criteria, fresh=options["fresh"])
+            except (RunError, PromptError) as error:
+                raise CommandError(str(error)) from None
+            summary = watch_run(run, still_worked_on=lambda: _check(processes))
+        self._say(summary, as_json=options["json"])
+        if summary["state"] != RunState.DONE or summary["failed"]:
+            raise SystemExit(1)
+
+    def _last_run(self, run: EvaluationRun | None) -> EvaluationRun | None:
+        if run is None or not resume_run(run, retry_failed=True):
+            raise CommandError("There is nothing to go on with; leave --retry out to start a run.")
+        run.refresh_from_db()
+        return run
+
+    def _say(self, summary: dict[str, Any], *, as_json: bool) -> None:
+        if as_json:
+            self.stdout.write(orjson.dumps(summary).decode())
+            return
+        if not summary["items"]:
+            self.stdout.write(f"{summary['judge']}: everything has a score already; --fresh judges it again.")
+        else:
+            line = f"Run {summary['run']} of {summary['judge']} is {summary['state']}: "
+            line += f"{summary['done']} of {summary['items']}"
+            self.stdout.write(f"{line} items scored, {summary['failed']} failed, {summary['pending']} not judged yet.")
+        for failure in summary["failures"]:
+            self.stdout.write(f"  {failure['count']} × {failure['reason']}, such as: {failure['example']}")
+        if summary["message"]:
+            self.stderr.write(summary["message"])
+
+
+def _check(processes: Processes) -> None:
+    ended = processes.first_ended()
+    if ended:
+        raise CommandError(f"The worker ended with code {ended.returncode}; the run is kept and goes on with --retry.")

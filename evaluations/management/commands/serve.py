@@ -1,0 +1,48 @@
+"""`manage.py serve`: the site and a worker, for this machine, until Ctrl-C."""
+
+import contextlib
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from evaluations.management.base import SiteCommand
+from evaluations.management.services import free_port, start_web, start_worker, wait_for_web
+from geval_site.processes import Processes
+
+HOST = "127.0.0.1"
+
+
+class Command(SiteCommand):
+    help = "Serve the site on this machine together with a worker."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=int, default=8000, help="the next free one is taken if it is in use")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        with Processes() as processes:
+            start_worker(processes)
+            address = open_site(processes, port=options["port"])
+            self.stdout.write(f"geval_site is at {address} (Ctrl-C ends it)")
+            self.stdout.flush()
+            wait_until_interrupted(processes)
+
+
+def open_site(processes: Processes, *, port: int) -> str:
+    """Start the web server and wait for it; returns its address."""
+    port = free_port(port, HOST)
+    wait_for_web(HOST, port, start_web(processes, host=HOST, port=port))
+    return f"http://{HOST}:{port}/"
+
+
+def wait_until_interrupted(processes: Processes) -> None:
+    """Wait for Ctrl-C.
+
+    Raises:
+        CommandError: a process ended by itself.
+    """
+    with contextlib.suppress(KeyboardInterrupt):
+        while not (ended := processes.first_ended()):
+            time.sleep(0.5)
+        raise CommandError(f"A process ended with code {ended.returncode}; stopping the others.")

@@ -1,0 +1,107 @@
+"""The processes that commands bring along: a Celery worker, the stand-in LLM, the web server."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+
+from django.core.management.base import CommandError
+
+from evaluations.models import WorkerHeartbeat
+from geval_site.processes import Processes
+
+START_SECONDS = 60.0
+# Celery warns of root because pickled messages could run code; ours are JSON, and a fresh machine has no one but root.
+AS_ROOT = "You're running the worker with superuser privileges"
+
+
+def start_worker(processes: Processes, *, concurrency: int = 2) -> subprocess.Popen[str]:
+    """Start a Celery worker; it shows itself by its heartbeat."""
+    return processes.start(
+        [
+            sys.executable, "-W", f"ignore:{AS_ROOT}", "-m", "celery", "-A", "geval_site", "--quiet", "worker", "--loglevel", "WARNING",
+            "--concurrency", str(concurrency), "--without-mingle", "--without-gossip", "--without-heartbeat",
+            "--hostname", f"geval-{os.getpid()}@%h",
+        ],
+        env={"GEVAL_MODE": os.environ.get("GEVAL_MODE", "local"), "C_FORCE_ROOT": "1"},
+        stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def ensure_worker(processes: Processes) -> None:
+    """Start a worker unless one is alive, and wait until it is.
+
+    Raises:
+        CommandError: it ends at once, or does not come up.
+    """
+    if WorkerHeartbeat.objects.alive().exists():
+        return
+    worker = start_worker(processes)
+    deadline = time.monotonic() + START_SECONDS
+    while not WorkerHeartbeat.objects.alive().exists():
+        if worker.poll() is not None:
+            raise CommandError(f"The worker ended with code {worker.returncode} instead of starting; see above.")
+        if time.monotonic() > deadline:
+            raise CommandError("The worker did not come up. Does the broker at CELERY_BROKER_URL answer?")
+        time.sleep(0.1)
+
+
+def start_standin(processes: Processes, port: int) -> str:
+    """Start the stand-in LLM; returns its base URL once it answers.
+
+    Raises:
+        CommandError: it does not start.
+    """
+    process = processes.start(
+        [sys.executable, "manage.py", "standin_llm", "--port", str(free_port(port))], stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    line = process.stdout.readline()  # it says its address once it listens
+    if "http://" not in line:
+        raise CommandError(f"The stand-in LLM did not start: {line.strip() or 'it said nothing'}")
+    return next(word for word in line.split() if word.startswith("http://"))
+
+
+def start_web(processes: Processes, *, host: str, port: int, workers: int = 2) -> subprocess.Popen[str]:
+    """Start the web server for this machine."""
+    return processes.start(
+        [
+            sys.executable, "-m", "gunicorn", "geval_site.wsgi", "--bind", f"{host}:{port}", "--workers", str(workers),
+            "--threads", "4", "--worker-class", "gthread", "--log-level", "warning", "--timeout", "120",
+        ],
+        env={"GEVAL_MODE": os.environ.get("GEVAL_MODE", "local")},
+    )  # fmt: skip
+
+
+def wait_for_web(host: str, port: int, process: subprocess.Popen[str]) -> None:
+    """Wait until the web server accepts connections.
+
+    Raises:
+        CommandError: it ends or does not come up.
+    """
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        with socket.socket() as probe:
+            if probe.connect_ex((host, port)) == 0:
+                return
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise CommandError("The web server did not start; see above.")
+        time.sleep(0.1)
+
+
+def free_port(wanted: int, host: str = "127.0.0.1") -> int:
+    """The wanted port, or the next one that nobody listens on.
+
+    Raises:
+        CommandError: none of the next fifty is free.
+    """
+    for port in range(wanted, wanted + 50):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError:
+                continue
+            return port
+    raise CommandError(f"No free port from {wanted} to {wanted + 49}; set PORT to another one.")

@@ -1,0 +1,53 @@
+"""Watching a run from the terminal: a progress bar while it goes, counts when it ends."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from django.db import close_old_connections
+from tqdm import tqdm
+
+from evaluations.models import EvaluationRun, ItemState
+
+LOOK_EVERY_SECONDS = 0.3
+
+
+def watch_run(run: EvaluationRun, *, still_worked_on: Callable[[], None] = lambda: None) -> dict[str, Any]:
+    """Show a progress bar until the run is done or paused; returns its summary.
+
+    Args:
+        still_worked_on: called at every look; raises if nobody can go on with the run.
+    """
+    with tqdm(
+        total=None,
+        unit="item",
+        desc=str(run.judge),
+        file=sys.stderr,
+        disable=None,  # in a log a bar is noise; the counts at the end are enough
+    ) as bar:
+        while True:
+            close_old_connections()
+            run.refresh_from_db()
+            counts = run.items.counts()
+            bar.total = sum(counts.values()) or None
+            bar.n = counts[ItemState.DONE] + counts[ItemState.FAILED]
+            bar.refresh()
+            if not run.is_active:
+                return run_summary(run)
+            still_worked_on()
+            time.sleep(LOOK_EVERY_SECONDS)
+
+
+def run_summary(run: EvaluationRun) -> dict[str, Any]:
+    """How a run stands: state, message, counts by state, failures by reason."""
+    counts = run.items.counts()
+    return {
+        "run": run.pk,
+        "judge": run.judge.name,
+        "state": run.state,
+        "message": run.message,
+        "items": sum(counts.values()),
+        **counts,
+        "failures": run.items.failures_by_reason(),
+    }
