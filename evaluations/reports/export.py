@@ -27,7 +27,17 @@ def as_csv(report: Report) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(
-        ["criterion", "judge", "level", "coefficient", "value", "reason", "documents", "documents_used", "pairs"]
+        [
+            "criterion",
+            "judge",
+            "level",
+            "coefficient",
+            "value",
+            "reason",
+            "documents",
+            "documents_used",
+            "pairs",
+        ]
     )
     for criterion in report.criteria:
         for result in criterion.judges:
@@ -49,7 +59,12 @@ def as_markdown(report: Report) -> str:
     """One table a criterion: judges by levels and coefficients."""
     parts = [f"# {report.name}: scores and human ratings"]
     for criterion in report.criteria:
-        header = ["judge", *(f"{level} {SYMBOLS[c]}" for level in LEVELS for c in COEFFICIENTS), "documents", "missing"]
+        header = [
+            "judge",
+            *(f"{level} {SYMBOLS[c]}" for level in LEVELS for c in COEFFICIENTS),
+            "documents",
+            "missing",
+        ]
         parts.append(f"\n## {criterion.criterion}\n")
         parts.append("| " + " | ".join(header) + " |")
         parts.append("|---" + "|---:" * (len(header) - 1) + "|")
@@ -62,7 +77,9 @@ def as_markdown(report: Report) -> str:
 def as_text(report: Report) -> str:
     """One table a criterion in columns, for the terminal."""
     if not report.judges:
-        return f"{report.name}: no judge has scores yet; load some, or run one with `manage.py judge {report.project}`.\n"
+        return (
+            f"{report.name}: no judge has scores yet; load some, or run one with `manage.py judge {report.project}`.\n"
+        )
     parts = [f"{report.name}: how judges go with the mean human rating (r Pearson, rho Spearman, tau Kendall's tau-b)"]
     symbols = [SYMBOLS[coefficient] for _level in LEVELS for coefficient in COEFFICIENTS]
     name_width = max(len(judge) for judge in report.judges)

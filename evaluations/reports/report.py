@@ -8,7 +8,13 @@ from django.db import connection
 
 from annotations.human_scores import HumanScores, human_scores
 from evaluations.models import Criterion, Judge, Project
-from evaluations.statistics.agreement import MEASUREMENTS, LeaveOneOut, Measurement, krippendorff_alpha, leave_one_out
+from evaluations.statistics.agreement import (
+    MEASUREMENTS,
+    LeaveOneOut,
+    Measurement,
+    krippendorff_alpha,
+    leave_one_out,
+)
 from evaluations.statistics.correlation import Correlations, correlations
 from evaluations.statistics.pairing import FloatArray, table
 from evaluations.statistics.results import Estimate
@@ -71,7 +77,10 @@ class ScoreTables:
 
 
 def build_report(
-    project: Project, *, judges: Collection[Judge] | None = None, criteria: Collection[Criterion] | None = None
+    project: Project,
+    *,
+    judges: Collection[Judge] | None = None,
+    criteria: Collection[Criterion] | None = None,
 ) -> Report:
     """The report of a project, on some of its judges and criteria or on all."""
     chosen_criteria = list(project.criteria.all()) if criteria is None else list(criteria)

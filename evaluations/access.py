@@ -1,0 +1,41 @@
+"""Who may open what: members see a project, owners and researchers change it, others do not learn that it exists."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+
+from evaluations.models import Membership, Project, Role
+
+EVERYONE = frozenset(Role.values)
+READERS = frozenset({Role.OWNER, Role.RESEARCHER, Role.VIEWER})
+EDITORS = frozenset({Role.OWNER, Role.RESEARCHER})
+
+View = Callable[..., HttpResponse]
+
+
+def project_view(roles: frozenset[str]) -> Callable[[View], View]:
+    """Give a view the project of its `slug`, if the user is a member in one of the roles.
+
+    Strangers get "not found", members in another role "forbidden", visitors the sign-in page.
+    """
+
+    def decorate(view: View) -> View:
+        @login_required
+        @wraps(view)
+        def guarded(request: HttpRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
+            project = get_object_or_404(Project.objects.seen_by(request.user), slug=slug)
+            role = Membership.objects.get(project=project, user=request.user.pk).role
+            if role not in roles:
+                raise PermissionDenied(f"This page is not for the role {role} in this project.")
+            request.role = role  # type: ignore[attr-defined]
+            request.may_edit = role in EDITORS  # type: ignore[attr-defined]
+            return view(request, project, *args, **kwargs)
+
+        return guarded
+
+    return decorate

@@ -1,0 +1,164 @@
+"""One document with the outputs of all systems, and what people and judges gave each of them."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from statistics import fmean
+
+from annotations.models import Annotator, Rating
+from evaluations.models import CandidateOutput, Criterion, Document, Score, System
+
+SORTS = {"human": "human mean", "disagreement": "disagreement", "system": "system"}
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A scale point's share of a distribution, with its bar's place in a drawing 8 units wide a bar and 20 high."""
+
+    point: str
+    share: float
+    x: int
+
+    @property
+    def height(self) -> float:
+        return round(max(0.4, 20 * self.share), 1)
+
+    @property
+    def y(self) -> float:
+        return round(20 - self.height, 1)
+
+
+@dataclass(frozen=True)
+class JudgeCell:
+    """A judge's score of an output on a criterion, and how far it is from the human mean."""
+
+    judge: str
+    value: float
+    bars: tuple[Bar, ...]
+    difference: float | None
+
+    @property
+    def words(self) -> str:
+        """The difference in words; within half a point it is no difference worth a word."""
+        if self.difference is None or abs(self.difference) < 0.5:
+            return ""
+        return f"{abs(self.difference):.1f} {'higher' if self.difference > 0 else 'lower'} than people"
+
+    @property
+    def width(self) -> int:
+        return 8 * len(self.bars)
+
+
+@dataclass(frozen=True)
+class CriterionRow:
+    """What an output got on one criterion. `ratings` are (annotator, score)."""
+
+    criterion: Criterion
+    human_mean: float | None
+    ratings: tuple[tuple[str, float], ...]
+    judges: tuple[JudgeCell | None, ...]
+
+
+@dataclass(frozen=True)
+class OutputCard:
+    """One system's output with all its rows."""
+
+    output: CandidateOutput
+    system: System
+    rows: tuple[CriterionRow, ...]
+
+    @property
+    def human_mean(self) -> float | None:
+        means = [row.human_mean for row in self.rows if row.human_mean is not None]
+        return fmean(means) if means else None
+
+    @property
+    def disagreement(self) -> float:
+        """Mean distance of judges from people, on the criteria where both spoke."""
+        distances = [
+            abs(cell.difference)
+            for row in self.rows
+            for cell in row.judges
+            if cell is not None and cell.difference is not None
+        ]
+        return fmean(distances) if distances else 0.0
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """The cards of a document in the order asked for, and the judges that scored any of them."""
+
+    judges: tuple[str, ...]
+    cards: tuple[OutputCard, ...]
+
+
+def side_by_side(document: Document, *, sort: str) -> SideBySide:
+    """Everything a document's page shows, in a fixed number of queries.
+
+    Args:
+        sort: a key of SORTS.
+    """
+    criteria = list(document.project.criteria.all())
+    ratings: dict[tuple[int, int], list[tuple[str, float, str]]] = defaultdict(list)
+    for rating in Rating.objects.filter(output__document=document).select_related("annotator").order_by("annotator_id"):
+        ratings[rating.output_id, rating.criterion_id].append(
+            (rating.annotator.name, rating.score, rating.annotator.kind)
+        )
+    scores: dict[tuple[int, int | None, str], Score] = {}
+    judges: dict[str, None] = {}
+    for score in Score.objects.filter(output__document=document).select_related("run__judge").order_by("run_id"):
+        name = score.run.judge.name
+        scores[score.output_id, score.criterion_id, name] = score
+        judges[name] = None
+    cards = [
+        OutputCard(
+            output=output,
+            system=output.system,
+            rows=tuple(
+                _row(output, criterion, ratings[output.pk, criterion.pk], scores, list(judges))
+                for criterion in criteria
+            ),
+        )
+        for output in document.outputs.select_related("system")
+    ]
+    return SideBySide(tuple(judges), tuple(_sorted(cards, sort)))
+
+
+def _row(
+    output: CandidateOutput,
+    criterion: Criterion,
+    ratings: list[tuple[str, float, str]],
+    scores: dict[tuple[int, int | None, str], Score],
+    judges: list[str],
+) -> CriterionRow:
+    people = [(name, score) for name, score, kind in ratings if kind == Annotator.Kind.PERSON]
+    counted = people or [(name, score) for name, score, _kind in ratings]
+    mean = fmean(score for _name, score in counted) if counted else None
+    found = (scores.get((output.pk, criterion.pk, judge)) or scores.get((output.pk, None, judge)) for judge in judges)
+    cells = tuple(
+        _cell(judge, score, mean, criterion) if score else None for judge, score in zip(judges, found, strict=True)
+    )
+    return CriterionRow(criterion, mean, tuple(counted), cells)
+
+
+def _cell(judge: str, score: Score, mean: float | None, criterion: Criterion) -> JudgeCell:
+    bars = tuple(Bar(point, share, 8 * index) for index, (point, share) in enumerate(_shares(score, criterion)))
+    # A score on another scale (ROUGE) has no distance from a rating.
+    comparable = mean is not None and score.criterion_id is not None and criterion.scale.holds(score.value)
+    return JudgeCell(judge, score.value, bars, score.value - mean if comparable and mean is not None else None)
+
+
+def _shares(score: Score, criterion: Criterion) -> list[tuple[str, float]]:
+    """The distribution over every point of the scale, empty points included; nothing on long scales."""
+    stored = score.distribution or {}
+    points = criterion.scale.points
+    if len(stored) < 2 or len(points) > 11:
+        return []
+    return [(f"{point:g}", float(stored.get(f"{point:g}", 0.0))) for point in points]
+
+
+def _sorted(cards: list[OutputCard], sort: str) -> list[OutputCard]:
+    if sort == "disagreement":
+        return sorted(cards, key=lambda card: -card.disagreement)
+    if sort == "human":
+        return sorted(cards, key=lambda card: -(card.human_mean if card.human_mean is not None else -1e9))
+    return cards

@@ -1,0 +1,37 @@
+"""What templates need to show a report's numbers."""
+
+from dataclasses import dataclass
+
+from django import template
+
+from evaluations.reports.export import shown
+from evaluations.reports.report import JudgeResult
+from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
+
+register = template.Library()
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number as the table shows it, with the reason where it is undefined."""
+
+    text: str
+    reason: str
+    begins_group: bool
+
+
+@register.simple_tag
+def report_levels() -> tuple[str, ...]:
+    """The levels in the order of the table's columns."""
+    return LEVELS
+
+
+@register.filter
+def estimate_cells(result: JudgeResult) -> list[Cell]:
+    """A judge's nine coefficients in the order of the table's columns."""
+    found = result.correlations.estimates
+    return [
+        Cell(shown(found[coefficient][level]), found[coefficient][level].reason, coefficient == COEFFICIENTS[0])
+        for level in LEVELS
+        for coefficient in COEFFICIENTS
+    ]

@@ -1,0 +1,72 @@
+"""The corpus: its documents, one document with all outputs side by side, and the upload page."""
+
+from pathlib import Path
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from evaluations.access import EDITORS, READERS, project_view
+from evaluations.corpus.readers import InputFile
+from evaluations.corpus.rows import LoadError
+from evaluations.corpus.store import load_files
+from evaluations.forms import UploadForm
+from evaluations.models import Document, Project
+from evaluations.reports.side_by_side import SORTS, side_by_side
+
+PAGE_SIZE = 50
+
+
+@project_view(READERS)
+def document_list(request: HttpRequest, project: Project) -> HttpResponse:
+    documents = project.documents.annotate(output_count=Count("outputs")).order_by("pk")
+    page = Paginator(documents, PAGE_SIZE).get_page(request.GET.get("page"))
+    return render(request, "evaluations/document_list.html", {"project": project, "tab": "data", "page": page})
+
+
+@project_view(READERS)
+def document_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    document = get_object_or_404(Document, project=project, pk=pk)
+    sort = request.GET.get("sort", "human")
+    sort = sort if sort in SORTS else "human"
+    others = project.documents.order_by("pk")
+    return render(
+        request,
+        "evaluations/document_detail.html",
+        {
+            "project": project,
+            "tab": "data",
+            "document": document,
+            "view": side_by_side(document, sort=sort),
+            "sort": sort,
+            "sorts": SORTS,
+            "before": others.filter(pk__lt=pk).last(),
+            "after": others.filter(pk__gt=pk).first(),
+        },
+    )
+
+
+@project_view(EDITORS)
+def document_upload(request: HttpRequest, project: Project) -> HttpResponse:
+    form = UploadForm(request.POST or None, request.FILES or None)
+    faults = None
+    if form.is_valid():
+        uploaded = form.cleaned_data["files"]
+        files = [InputFile(Path(file.temporary_file_path()), file.name) for file in uploaded]
+        judge = form.cleaned_data["judge"] or uploaded[0].name.removesuffix(".gz").rsplit(".", 1)[0]
+        try:
+            result = load_files(project, files, judge=judge)
+        except LoadError as error:
+            faults = error
+        else:
+            messages.success(request, _said(result.as_json()))
+            return redirect("evaluations:document_list", project.slug)
+    context = {"project": project, "tab": "data", "form": form, "faults": faults}
+    return render(request, "evaluations/document_upload.html", context, status=422 if faults else 200)
+
+
+def _said(tallies: dict[str, dict[str, int]]) -> str:
+    new = [f"{tally['created']:,} {kind}" for kind, tally in tallies.items() if tally["created"]]
+    return f"Loaded {', '.join(new)}." if new else "Nothing has changed: everything in these files was loaded before."

@@ -1,0 +1,51 @@
+"""The list of projects, a new one, and a project's overview."""
+
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from annotations.models import Rating
+from evaluations.access import READERS, project_view
+from evaluations.forms import ProjectForm
+from evaluations.models import CandidateOutput, Project, Role
+from evaluations.reports.report import build_report
+
+
+@login_required
+def project_list(request: HttpRequest) -> HttpResponse:
+    projects = Project.objects.seen_by(request.user).with_counts()
+    return render(request, "evaluations/project_list.html", {"projects": projects})
+
+
+@login_required
+def project_create(request: HttpRequest) -> HttpResponse:
+    form = ProjectForm(request.POST or None)
+    if form.is_valid():
+        with transaction.atomic():
+            project = form.save()
+            project.memberships.create(user=request.user, role=Role.OWNER)
+        return redirect(project)
+    return render(request, "evaluations/project_create.html", {"form": form})
+
+
+@project_view(READERS)
+def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
+    return render(
+        request,
+        "evaluations/project_detail.html",
+        {
+            "project": project,
+            "tab": "overview",
+            "report": build_report(project),
+            "counts": {
+                "documents": project.documents.count(),
+                "systems": project.systems.count(),
+                "outputs": CandidateOutput.objects.of_project(project).count(),
+                "criteria": project.criteria.count(),
+                "ratings": Rating.objects.filter(annotator__project=project).count(),
+                "annotators": project.annotators.count(),
+            },
+            "runs": project.runs.of_judges_that_run().select_related("judge")[:5],
+        },
+    )
