@@ -1,0 +1,42 @@
+# make demo, make test, make lint; everything is installed into .venv by what these need.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 8000
+SERVE ?= 1
+export GEVAL_MODE ?= local
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help demo test lint clean browser
+
+help:
+	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: end after the table)"
+	@echo "make test    the whole test suite"
+	@echo "make lint    ruff and mypy"
+	@echo "make browser as root on Debian: install Chromium for the browser tests"
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test,lint]"
+	@touch $@
+
+demo: $(VENV)/.installed
+	@$(BIN)/python manage.py demo --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve)
+
+test: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest -n auto --dist loadscope
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+browser:
+	apt-get update -q && apt-get install -q -y chromium
+
+clean:
+	rm -rf $(VENV) *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
