@@ -1,7 +1,8 @@
 """From the bytes of a file to rows: the format is found by looking, faults are collected with their place.
 
-Known formats: JSONL or CSV of outputs; long CSV of ratings (a column `annotator`) or of scores (a column `judge`); the JSON
-lists of the G-Eval and UniEval releases. Each plain or gzip. CSV and JSONL are streamed; a JSON list is one value.
+Known formats: JSONL or CSV of outputs; long CSV of ratings (a column `annotator`) or of scores (a column `judge`);
+the JSON lists of the G-Eval and UniEval releases. Each plain or gzip. CSV and JSONL are streamed; a JSON list is one
+value.
 """
 
 import csv
@@ -27,7 +28,8 @@ FIELD_LIMIT = 20 * 2**20
 OUTPUT_COLUMNS = ("doc_id", "system_id", "source", "output")
 SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "score")
 EXPECTED = (
-    "expected JSONL or CSV of outputs (doc_id, system_id, source, output), CSV of ratings (doc_id, system_id, criterion, "
+    "expected JSONL or CSV of outputs (doc_id, system_id, source, output), "
+    "CSV of ratings (doc_id, system_id, criterion, "
     "annotator, score) or of scores (…, judge, score), or a JSON list with source, system_id, system_output and scores"
 )
 
@@ -58,7 +60,7 @@ def read_rows(file: InputFile, faults: Faults, *, judge: str) -> Iterator[Row]:
 def _open(path: Path) -> IO[str]:
     with path.open("rb") as raw:
         packed = raw.read(2) == b"\x1f\x8b"
-    binary: Any = gzip.open(path, "rb") if packed else path.open("rb")
+    binary: Any = gzip.open(path, "rb") if packed else path.open("rb")  # noqa: SIM115 (the caller closes it)
     # Broken UTF-8 survives as lone surrogates, so that the fault can name the line and column it is in.
     return io.TextIOWrapper(binary, encoding="utf-8-sig", errors="surrogateescape", newline="")
 
@@ -95,7 +97,12 @@ def _jsonl_rows(lines: Iterable[str], first_line: int, name: str, faults: Faults
             faults.add(name, number, "", f"not JSON ({error}); each line holds one object")
             continue
         if not isinstance(record, dict):
-            faults.add(name, number, "", f"expected an object with {', '.join(OUTPUT_COLUMNS)}, found {_kind(record)}")
+            faults.add(
+                name,
+                number,
+                "",
+                f"expected an object with {', '.join(OUTPUT_COLUMNS)}, found {_kind(record)}",
+            )
         elif "system_output" in record:
             yield from _release_record(record, number, name, faults, judge)
         else:
@@ -134,9 +141,7 @@ def _output_record(record: Mapping[str, Any], line: int, name: str, faults: Faul
         yield OutputRow(line, doc_id, system, source, output, context, references)
 
 
-def _release_record(
-    record: Mapping[str, Any], line: int, name: str, faults: Faults, judge: str
-) -> Iterator[Row]:
+def _release_record(record: Mapping[str, Any], line: int, name: str, faults: Faults, judge: str) -> Iterator[Row]:
     """One object of the G-Eval or UniEval release: an output, its human means, and perhaps a judge's scores."""
     before = faults.total
     doc_id = _identifier(record, "doc_id", line, name, faults) if record.get("doc_id") is not None else None

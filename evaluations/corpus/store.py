@@ -62,8 +62,8 @@ def load_files(project: Project, files: Sequence[InputFile], *, judge: str = "im
     load = _Load(project, faults)
     scores_only: list[tuple[InputFile, Iterable[Row]]] = []
     for file in files:
-        rows = read_rows(file, faults, judge=judge)
-        first = next(iter(rows), None)
+        rows = iter(read_rows(file, faults, judge=judge))
+        first = next(rows, None)
         if first is None:
             continue
         if isinstance(first, OutputRow):
@@ -71,13 +71,18 @@ def load_files(project: Project, files: Sequence[InputFile], *, judge: str = "im
             load.take_all(file.name, rows)
         else:
             scores_only.append((file, _chain(first, rows)))
-    for file, rows in scores_only:
-        load.take_all(file.name, rows)
+    for file, held_back in scores_only:
+        load.take_all(file.name, held_back)
     result = load.merge()
     faults.raise_if_any()
     with connection.cursor() as cursor:
         # Statistics of a table that has just grown a hundredfold would mislead the planner until autovacuum comes by.
-        for table in ("evaluations_document", "evaluations_candidateoutput", "annotations_rating", "evaluations_score"):
+        for table in (
+            "evaluations_document",
+            "evaluations_candidateoutput",
+            "annotations_rating",
+            "evaluations_score",
+        ):
             if result.changed:
                 cursor.execute(f"ANALYZE {table}")
     return result
@@ -165,7 +170,12 @@ class _Load:
             "stage_output",
             place | {"number": "int", "doc_id": "text", "system": "bigint", "body": "text"},
         )
-        score_columns = place | {"output": "bigint", "criterion": "bigint", "rater": "bigint", "score": "float8"}
+        score_columns = place | {
+            "output": "bigint",
+            "criterion": "bigint",
+            "rater": "bigint",
+            "score": "float8",
+        }
         self.rating_table = _Table("stage_rating", score_columns)
         self.score_table = _Table("stage_score", score_columns)
 
@@ -319,10 +329,18 @@ class _Load:
         self._merge_documents(result.documents)
         self._merge_outputs(result.outputs)
         self._merge_scores(
-            result.ratings, self.rating_table, "annotations_rating", ("output_id", "criterion_id", "annotator_id"), "score"
+            result.ratings,
+            self.rating_table,
+            "annotations_rating",
+            ("output_id", "criterion_id", "annotator_id"),
+            "score",
         )
         self._merge_scores(
-            result.scores, self.score_table, "evaluations_score", ("output_id", "criterion_id", "run_id"), "value"
+            result.scores,
+            self.score_table,
+            "evaluations_score",
+            ("output_id", "criterion_id", "run_id"),
+            "value",
         )
         self._finish_new_criteria()
         return result
@@ -370,9 +388,7 @@ class _Load:
         )
         tally.unchanged = self.output_table.count - tally.created
 
-    def _merge_scores(
-        self, tally: Tally, table: _Table, target: str, keys: tuple[str, str, str], value: str
-    ) -> None:
+    def _merge_scores(self, tally: Tally, table: _Table, target: str, keys: tuple[str, str, str], value: str) -> None:
         """Insert what is new; only if something was not, look whether it is the same or contradicts."""
         if not table.count:
             return
@@ -399,7 +415,7 @@ class _Load:
                 [],
                 lambda here, there: (
                     "score",
-                    f"score {here:g} contradicts {there:g}, which this output has from the same one on the same criterion",
+                    f"score {here:g} contradicts {there:g}, which this output already has from there on this criterion",
                 ),
             )
 
@@ -411,7 +427,11 @@ class _Load:
                 continue
             scale = usual_scale_for(values)
             criterion = seen.criterion
-            criterion.scale_min, criterion.scale_max, criterion.scale_step = scale.lowest, scale.highest, scale.step
+            criterion.scale_min, criterion.scale_max, criterion.scale_step = (
+                scale.lowest,
+                scale.highest,
+                scale.step,
+            )
             preset = preset_for(criterion.name)
             if preset and Scale(preset.lowest, preset.highest) == scale:
                 criterion.definition = preset.definition

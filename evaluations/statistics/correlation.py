@@ -1,6 +1,7 @@
 """Pearson's r, Spearman's rho and Kendall's tau-b of a judge with humans, at three levels.
 
-Levels (Deutsch, Dror and Roth, 2021, "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling Methods"):
+Levels (Deutsch, Dror and Roth, 2021, "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling
+Methods"):
 
 - summary: one coefficient per document over its systems, then the mean over documents. Documents where either side is
   constant have no coefficient; they are left out and counted. Also called turn-, sample- or input-level.

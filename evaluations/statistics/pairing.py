@@ -11,7 +11,7 @@ DIGITS = 10
 
 
 def table(documents: IntArray, systems: IntArray, values: FloatArray, *, shape: tuple[int, int]) -> FloatArray:
-    """A (documents, systems) table of values, NaN where there is none; of several values for a cell the last one counts.
+    """A (documents, systems) table of values, NaN where there is none; of several values for a cell the last counts.
 
     Args:
         documents, systems: shape (n,), positions in the table.
@@ -23,7 +23,12 @@ def table(documents: IntArray, systems: IntArray, values: FloatArray, *, shape: 
 
 
 def rater_tables(
-    documents: IntArray, systems: IntArray, raters: IntArray, values: FloatArray, *, shape: tuple[int, int, int]
+    documents: IntArray,
+    systems: IntArray,
+    raters: IntArray,
+    values: FloatArray,
+    *,
+    shape: tuple[int, int, int],
 ) -> FloatArray:
     """A (raters, documents, systems) array of ratings, NaN where a rater gave none."""
     filled = np.full(shape, np.nan)
