@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+from django.conf import settings
 from django.core.management.base import CommandError
 
 from evaluations.models import WorkerHeartbeat
@@ -20,7 +21,8 @@ def start_worker(processes: Processes, *, concurrency: int = 2) -> subprocess.Po
     """Start a Celery worker; it shows itself by its heartbeat."""
     return processes.start(
         [
-            sys.executable, "-W", f"ignore:{AS_ROOT}", "-m", "celery", "-A", "geval_site", "--quiet", "worker", "--loglevel", "WARNING",
+            sys.executable, "-W", f"ignore:{AS_ROOT}", "-m", "celery", "-A", "geval_site",
+            "--quiet", "worker", "--loglevel", "WARNING",
             "--concurrency", str(concurrency), "--without-mingle", "--without-gossip", "--without-heartbeat",
             "--hostname", f"geval-{os.getpid()}@%h",
         ],
@@ -64,7 +66,8 @@ def start_standin(processes: Processes, port: int) -> str:
 
 
 def start_web(processes: Processes, *, host: str, port: int, workers: int = 2) -> subprocess.Popen[str]:
-    """Start the web server for this machine."""
+    """Start the web server for this machine; static files are found where they lie, so nothing is collected."""
+    settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
     return processes.start(
         [
             sys.executable, "-m", "gunicorn", "geval_site.wsgi", "--bind", f"{host}:{port}", "--workers", str(workers),

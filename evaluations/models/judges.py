@@ -8,6 +8,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from evaluations.models.project import Project
+from evaluations.standin import MODEL as STAND_IN
 
 
 class Endpoint(models.Model):
@@ -70,6 +71,11 @@ class Judge(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_stand_in(self) -> bool:
+        """Whether the offline stand-in answers, which is not an LLM; every report says so."""
+        return self.model == STAND_IN
 
     @property
     def can_run(self) -> bool:

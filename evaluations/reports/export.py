@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from evaluations.reports.report import Agreement, CriterionResult, JudgeResult, Report
+from evaluations.standin import HONEST_NAME
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
 from evaluations.statistics.results import Estimate
 
@@ -71,7 +72,14 @@ def as_markdown(report: Report) -> str:
         parts.extend(
             "| " + " | ".join(cell.replace("|", "\\|") for cell in _cells(result)) + " |" for result in criterion.judges
         )
+    if report.stand_ins:
+        parts.append(f"\n{stand_in_note(report)}")
     return "\n".join(parts) + "\n"
+
+
+def stand_in_note(report: Report) -> str:
+    """What a reader must know of scores that no LLM gave."""
+    return f"{' and '.join(report.stand_ins)}: {HONEST_NAME}."
 
 
 def as_text(report: Report) -> str:
@@ -102,6 +110,8 @@ def as_text(report: Report) -> str:
         "\ndocuments: those the summary level stands on; in the others a side is the same for all outputs. "
         "missing: outputs without a score. -: undefined, `--format json` says why."
     )
+    if report.stand_ins:
+        parts.append(stand_in_note(report))
     return "\n".join(parts) + "\n"
 
 
@@ -138,6 +148,7 @@ def _judge_json(result: JudgeResult) -> dict[str, Any]:
         for coefficient in COEFFICIENTS
     }
     counts = {
+        "stand_in": result.is_stand_in,
         "documents": found.documents,
         "documents_used": found.documents_used,
         "pairs": found.pairs,

@@ -27,6 +27,7 @@ class JudgeResult:
     judge: str
     correlations: Correlations
     missing: int
+    is_stand_in: bool
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,12 @@ class Report:
     @property
     def judges(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(result.judge for criterion in self.criteria for result in criterion.judges))
+
+    @property
+    def stand_ins(self) -> tuple[str, ...]:
+        """The judges that are the offline stand-in, not an LLM."""
+        results = (result for criterion in self.criteria for result in criterion.judges)
+        return tuple(dict.fromkeys(result.judge for result in results if result.is_stand_in))
 
 
 @dataclass(frozen=True)
@@ -154,7 +161,9 @@ def _criterion_result(criterion: Criterion, judges: Collection[Judge], tables: S
         scores = tables.judges[criterion.pk].get(judge.pk)
         if scores is not None:
             found = int((~np.isnan(scores)).sum())
-            results.append(JudgeResult(judge.name, correlations(human.mean, scores), tables.outputs - found))
+            results.append(
+                JudgeResult(judge.name, correlations(human.mean, scores), tables.outputs - found, judge.is_stand_in)
+            )
     rated = ~np.isnan(human.mean)
     return CriterionResult(
         criterion=criterion.name,

@@ -27,6 +27,12 @@ def report_levels() -> tuple[str, ...]:
 
 
 @register.filter
+def thin(number: int) -> str:
+    """A count with thin spaces between its thousands, as the whole site writes them."""
+    return f"{round(number):,}".replace(",", "\u2009")
+
+
+@register.filter
 def estimate_cells(result: JudgeResult) -> list[Cell]:
     """A judge's nine coefficients in the order of the table's columns."""
     found = result.correlations.estimates

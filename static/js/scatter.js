@@ -32,7 +32,7 @@
       font: { color: token("--ink"), family: getComputedStyle(document.body).fontFamily, size: 13 },
       margin: { l: 56, r: 16, t: 8, b: 48 },
       xaxis: { ...axis, title: { text: figure.x_title }, range: [low - pad, high + pad] },
-      yaxis: { ...axis, title: { text: figure.y_title } },
+      yaxis: { ...axis, title: { text: figure.y_title }, rangemode: "normal" },
       legend: { orientation: "h", y: -0.2, yanchor: "top" },
       showlegend: true,
       hovermode: "closest",
