@@ -73,8 +73,9 @@ _IN_PROSE = re.compile(
     rf"\b(?:rate[ds]?|rating|scored?|give[ns]?|assign(?:ed|s)?)\b[^.\n\d]{{0,60}}?(?<![\d.,]){_NUMBER}(?![\w-])",
     re.I,
 )
+# A dash is a bullet where a blank follows it; directly before a digit it may be the sign of the number.
 _BEGINS_LINE = re.compile(
-    rf"^[^\S\n]*(?:[-•][^\S\n]*)?(?:\d{{1,2}}[.)][^\S\n]+(?=[-−]?\d))?{_NUMBER}(?=$|\s|[.,;:!?)\]}}\"'(])",
+    rf"^[^\S\n]*(?:-[^\S\n]+|•[^\S\n]*)?(?:\d{{1,2}}[.)][^\S\n]+(?=[-−]?\d))?{_NUMBER}(?=$|\s|[.,;:!?)\]}}\"'(])",
     re.M,
 )
 _REFUSAL = re.compile(

@@ -29,7 +29,7 @@ def report_levels() -> tuple[str, ...]:
 @register.filter
 def thin(number: int) -> str:
     """A count with thin spaces between its thousands, as the whole site writes them."""
-    return f"{round(number):,}".replace(",", "\u2009")
+    return f"{number:,}".replace(",", "\u2009")
 
 
 @register.filter

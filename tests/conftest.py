@@ -1,0 +1,183 @@
+"""Fixtures that several tests share: a small project, people, the stand-in LLM and workers as real processes."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+from django.db import connection
+from psycopg.conninfo import make_conninfo
+
+from evaluations.corpus.readers import InputFile
+from evaluations.corpus.store import LoadResult, load_files
+from evaluations.models import Judge, Membership, Project, Role, ScoringMode
+from geval_site.celery import app as celery_app
+from tests.processes import StandInProcess, WorkerProcess, free_port
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "shared" / "benchmarks"
+CHECKOUT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def database_url(django_db_setup: None, django_db_blocker: Any) -> str:
+    """The address of this worker's test database; the queue, where it lives in a database, is the one in there."""
+    with django_db_blocker.unblock():
+        connection.ensure_connection()
+        info = connection.connection.info
+        parts = {"dbname": info.dbname, "user": info.user, "host": info.host, "port": info.port}
+        conninfo = make_conninfo(**parts, password=info.password or None)
+        connection.close()
+    if celery_app.conf.broker_url.startswith("pgmq"):
+        celery_app.conf.broker_transport_options["conn_string"] = conninfo
+    password = f":{info.password}" if info.password else ""
+    return f"postgresql://{info.user}{password}@/{info.dbname}?host={info.host}&port={info.port}"
+
+
+@pytest.fixture(autouse=True)
+def _queue_of_the_test_database(request: pytest.FixtureRequest) -> None:
+    if request.node.get_closest_marker("django_db"):
+        request.getfixturevalue("database_url")
+
+
+@pytest.fixture
+def make_user() -> Callable[..., User]:
+    def make(name: str, **fields: Any) -> User:
+        return get_user_model().objects.create_user(name, password="secret-of-" + name, **fields)
+
+    return make
+
+
+@pytest.fixture
+def project() -> Project:
+    return Project.objects.create(name="Small", slug="small")
+
+
+@pytest.fixture
+def owner(make_user: Callable[..., User], project: Project) -> User:
+    user = make_user("olga")
+    Membership.objects.create(project=project, user=user, role=Role.OWNER)
+    return user
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Callable[..., LoadResult]:
+    """Load texts as files, given as name=content; returns the tallies."""
+
+    def load_texts(project: Project, files: dict[str, str | bytes], *, judge: str = "file") -> LoadResult:
+        inputs = []
+        for name, content in files.items():
+            path = tmp_path / name
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            inputs.append(InputFile(path, name))
+        return load_files(project, inputs, judge=judge)
+
+    return load_texts
+
+
+OUTPUTS = "\n".join(
+    f'{{"doc_id": "d{d}", "system_id": "{system}", "source": "The {d}. ferry sails at {d} in the morning from the '
+    f'old harbour.", "output": "{text.format(d)}"}}'
+    for d in (1, 2, 3)
+    for system, text in (
+        ("good", "The {}. ferry sails in the morning."),
+        ("odd", "A ferry, a ferry, {} a ferry sails sails"),
+    )
+)
+RATINGS = "doc_id,system_id,criterion,annotator,score\n" + "\n".join(
+    f"d{d},{system},{criterion},{annotator},{score}"
+    for d in (1, 2, 3)
+    for system, base in (("good", 4), ("odd", 1))
+    for criterion in ("coherence", "fluency")
+    for annotator, score in (("ann", base), ("bob", base + (d % 2)))
+)
+
+
+@pytest.fixture
+def small_project(project: Project, load: Callable[..., LoadResult]) -> Project:
+    """Three documents, two systems, two criteria, two annotators."""
+    load(project, {"outputs.jsonl": OUTPUTS, "ratings.csv": RATINGS})
+    return project
+
+
+@pytest.fixture(scope="session")
+def start_standin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., StandInProcess]]:
+    """Start stand-in LLMs with switches; one with the same switches is shared within the session."""
+    running: dict[tuple[str, ...], StandInProcess] = {}
+
+    def start(*switches: str) -> StandInProcess:
+        if switches not in running:
+            running[switches] = StandInProcess(switches)
+        return running[switches]
+
+    yield start
+    for process in running.values():
+        process.stop()
+
+
+@pytest.fixture
+def make_judge(start_standin: Callable[..., StandInProcess]) -> Callable[..., Judge]:
+    """A judge of a project on a stand-in with switches."""
+
+    def make(project: Project, *switches: str, base_url: str = "", **fields: Any) -> Judge:
+        endpoint = project.endpoints.create(base_url=base_url or start_standin(*switches).base_url)
+        given = {"name": "Stand-in", "model": "offline-stand-in", "mode": ScoringMode.LOGPROBS} | fields
+        return Judge.objects.create(project=project, endpoint=endpoint, **given)
+
+    return make
+
+
+@pytest.fixture
+def start_worker(database_url: str) -> Iterator[Callable[[], WorkerProcess]]:
+    """Start real Celery workers on the test database; all are gone at the end."""
+    running: list[WorkerProcess] = []
+
+    def start() -> WorkerProcess:
+        running.append(WorkerProcess(database_url))
+        return running[-1]
+
+    yield start
+    for process in running:
+        process.stop()
+
+
+@pytest.fixture
+def manage(database_url: str) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run manage.py as a process of its own on the test database."""
+
+    def run(*arguments: str, timeout: float = 120, **env: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=CHECKOUT,
+            env={**os.environ, "DATABASE_URL": database_url, **env},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def benchmarks() -> Path:
+    """The folder of real data beside the checkout; tests that need it are skipped where it is not."""
+    if not (BENCHMARKS / "expected.json").exists():
+        pytest.skip("the benchmark data (SummEval, Topical-Chat, QAGS) is not on this machine")
+    return BENCHMARKS
+
+
+def wait_until(condition: Callable[[], bool], *, seconds: float = 60) -> None:
+    """Wait for something another process does."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+
+
+__all__ = ["free_port", "wait_until"]

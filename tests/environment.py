@@ -1,0 +1,21 @@
+"""What the tests run in, set before Django reads its settings: a data folder of their own, removed at the end.
+
+Loaded with `-p tests.environment`; workers of pytest-xdist inherit it from the process that starts them.
+"""
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+os.environ.setdefault("GEVAL_MODE", "local")
+for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "GEVAL_MODEL"):
+    os.environ.pop(name, None)
+
+if "GEVAL_TEST_DATA_DIR" not in os.environ:
+    folder = Path(tempfile.mkdtemp(prefix="geval-tests-"))
+    folder.chmod(0o755)  # as root the embedded server runs as a user of its own, who has to get in
+    os.environ["GEVAL_TEST_DATA_DIR"] = str(folder)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+os.environ["GEVAL_DATA_DIR"] = os.environ["GEVAL_TEST_DATA_DIR"]

@@ -1,0 +1,103 @@
+"""G-Eval's prompt: its parts, its placeholders, and what is refused before a call is paid."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluations.judging.presets import preset_for
+from evaluations.judging.prompts import (
+    PromptError,
+    PromptParts,
+    Texts,
+    check_template,
+    compose_template,
+    fields_used,
+    render,
+    steps_prompt,
+)
+from evaluations.scales import Scale
+
+PARTS = PromptParts(criterion="coherence", scale=Scale(1, 5), definition="one thread from start to end")
+
+
+def test_a_prompt_has_introduction_criteria_steps_inputs_and_form_in_this_order() -> None:
+    template = compose_template(PARTS, steps="1. Read.\n2. Rate.")
+
+    places = [
+        template.index(part)
+        for part in ("Rate the written text", "Evaluation Criteria:", "one thread", "Evaluation Steps:", "1. Read.",
+                     "{{Document}}", "{{Summary}}", "Evaluation Form (scores ONLY):", "- Coherence:")
+    ]  # fmt: skip
+    assert places == sorted(places)
+
+
+def test_without_steps_their_heading_is_gone_too() -> None:
+    assert "Evaluation Steps" not in compose_template(PARTS, steps=None)
+
+
+def test_what_asks_for_steps_ends_with_their_heading_and_shows_no_text() -> None:
+    prompt = steps_prompt(PARTS)
+
+    assert prompt.endswith("Evaluation Steps:")
+    assert fields_used(prompt) == frozenset()
+
+
+def test_a_prompt_file_of_the_original_release_is_taken_unchanged() -> None:
+    file = "Rate it.\n\nSource Text:\n{{Document}}\n\nSummary:\n{{Summary}}\n\n- Coherence:"
+    parts = PromptParts(criterion="coherence", scale=Scale(1, 5), prompt_file=file)
+
+    template = compose_template(parts, steps="1. Not wanted.")
+
+    assert template == file
+    assert render(template, Texts("A", "B")) == "Rate it.\n\nSource Text:\nA\n\nSummary:\nB\n\n- Coherence:"
+
+
+def test_dialogue_placeholders_are_known() -> None:
+    template = "{{Document}}\n{{Fact}}\n{{Response}}\n{{Reference}}"
+
+    assert render(template, Texts("history", "answer", "fact", "gold")) == "history\nfact\nanswer\ngold"
+
+
+def test_an_unknown_placeholder_is_refused_by_name() -> None:
+    with pytest.raises(PromptError, match=r"unknown placeholder \{\{Sumary\}\}"):
+        check_template("{{Document}} {{Sumary}} {{Summary}}")
+
+
+def test_a_prompt_without_the_text_to_be_judged_is_refused() -> None:
+    with pytest.raises(PromptError, match="no place for the text to be judged"):
+        check_template("{{Document}}")
+
+
+def test_a_placeholder_that_an_item_cannot_fill_is_an_error_not_a_blank() -> None:
+    with pytest.raises(PromptError, match="shows the context, but this document has none"):
+        render("{{Fact}} {{Summary}}", Texts("source", "output"))
+
+
+def test_the_scale_of_words_is_shown_as_words() -> None:
+    parts = PromptParts(criterion="consistency", scale=Scale(0, 1, labels={"Yes": 1.0, "No": 0.0}))
+
+    assert "Consistency (No / Yes)" in compose_template(parts, steps=None)
+
+
+@given(st.text(min_size=1).filter(str.strip), st.text(min_size=1).filter(str.strip))
+def test_texts_come_through_unchanged_even_if_they_hold_placeholders(source: str, output: str) -> None:
+    rendered = render("<{{Document}}|{{Summary}}>", Texts(source + "{{Summary}}", output))
+
+    assert rendered == f"<{source}{{{{Summary}}}}|{output}>"
+
+
+@pytest.mark.parametrize("criterion", ["coherence", "consistency", "fluency", "relevance"])
+def test_every_summary_preset_makes_a_prompt_that_can_be_sent(criterion: str) -> None:
+    preset = preset_for(criterion)
+    assert preset is not None
+    parts = PromptParts(
+        criterion=criterion,
+        scale=Scale(preset.lowest, preset.highest),
+        definition=preset.definition,
+        introduction=preset.introduction,
+        inputs=preset.inputs,
+    )
+
+    prompt = render(compose_template(parts, steps="1. Read."), Texts("the source", "the summary", "a fact", "a ref"))
+
+    assert "the summary" in prompt

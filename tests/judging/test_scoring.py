@@ -1,0 +1,197 @@
+"""G-Eval's weighting on hand-made replies: score = sum p(s)·s over the scale's points."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluations.judging.parsing import Failure, Reason
+from evaluations.judging.replies import Choice, Token
+from evaluations.judging.scoring import (
+    Scored,
+    score_by_logprobs,
+    score_by_samples,
+    score_directly,
+    why_not_by_logprobs,
+)
+from evaluations.scales import Scale
+
+ONE_TO_FIVE = Scale(1, 5)
+ONE_TO_TEN = Scale(1, 10)
+
+
+def token(text: str, **alternatives: float) -> Token:
+    return place(text, alternatives)
+
+
+def place(text: str, alternatives: dict[str, float]) -> Token:
+    """A token with alternatives given by probability."""
+    logs = {other: math.log(p) if p > 0 else -9999.0 for other, p in alternatives.items()}
+    return Token(text, logs.get(text, -0.1), tuple(logs.items()))
+
+
+def score(*tokens: Token, scale: Scale = ONE_TO_FIVE) -> Scored | Failure:
+    text = "".join(one.text for one in tokens)
+    return score_by_logprobs(Choice(text, tokens=tokens), scale=scale, criterion="coherence")
+
+
+def scored(*tokens: Token, scale: Scale = ONE_TO_FIVE) -> Scored:
+    result = score(*tokens, scale=scale)
+    assert isinstance(result, Scored), result
+    return result
+
+
+def test_the_score_is_the_probability_weighted_sum() -> None:
+    result = scored(place("4", {"4": 0.5, "5": 0.3, "3": 0.2}))
+
+    assert result.value == pytest.approx(0.5 * 4 + 0.3 * 5 + 0.2 * 3)
+    assert result.distribution == pytest.approx({3: 0.2, 4: 0.5, 5: 0.3})
+    assert result.coverage == pytest.approx(1)
+
+
+def test_probabilities_are_normalised_over_the_points_and_their_mass_is_the_coverage() -> None:
+    result = scored(place("4", {"4": 0.4, "2": 0.4, "The": 0.1, "\n": 0.1}))
+
+    assert result.value == pytest.approx(3)
+    assert result.coverage == pytest.approx(0.8)
+
+
+def test_blanks_full_stops_and_full_width_digits_are_the_same_point() -> None:
+    result = scored(place("4", {"4": 0.25, " 4": 0.25, "4.": 0.25, "４": 0.15, "3": 0.1}))
+
+    assert result.distribution == pytest.approx({4: 0.9, 3: 0.1})
+
+
+def test_marks_of_word_beginnings_do_not_hide_a_point() -> None:
+    assert scored(place("▁4", {"▁4": 0.5, "Ġ2": 0.5})).value == pytest.approx(3)
+
+
+def test_a_chosen_token_that_the_top_list_leaves_out_counts_all_the_same() -> None:
+    chosen = Token("5", math.log(0.1), ((" 4", math.log(0.6)), ("3", math.log(0.3))))
+
+    result = scored(chosen)
+
+    assert result.distribution == pytest.approx({3: 0.3, 4: 0.6, 5: 0.1})
+
+
+def test_points_outside_the_scale_get_no_weight() -> None:
+    result = scored(place("4", {"4": 0.5, "9": 0.4, "0": 0.1}))
+
+    assert result.distribution == {4: 1.0}
+    assert result.coverage == pytest.approx(0.5)
+
+
+def test_the_rating_is_found_behind_the_words_of_the_form() -> None:
+    result = scored(token("- "), token("Coherence"), token(": "), place("2", {"2": 0.75, "4": 0.25}))
+
+    assert result.value == pytest.approx(2.5)
+
+
+def test_a_token_that_joins_the_colon_and_the_rating_is_read() -> None:
+    assert scored(token("Score"), place(":4", {":4": 0.5, ":5": 0.5})).value == pytest.approx(4.5)
+
+
+def test_on_a_two_digit_scale_ten_as_one_token_is_ten() -> None:
+    result = scored(place("10", {"10": 0.5, "9": 0.25, "1": 0.25}), scale=ONE_TO_TEN)
+
+    assert result.distribution == pytest.approx({1: 0.25, 9: 0.25, 10: 0.5})
+
+
+def test_ten_in_two_tokens_divides_the_mass_of_one_by_what_follows() -> None:
+    result = scored(place("1", {"1": 0.8, "9": 0.2}), place("0", {"0": 0.75, "\n": 0.25}), scale=ONE_TO_TEN)
+
+    # 10 has 0.8 x 0.75, 1 has 0.8 x 0.25
+    assert result.distribution == pytest.approx({1: 0.2, 9: 0.2, 10: 0.6})
+
+
+def test_an_unasked_continuation_is_refused_with_its_reason() -> None:
+    failure = score(place("9", {"9": 0.6, "1": 0.4}), scale=ONE_TO_TEN)
+
+    assert isinstance(failure, Failure)
+    assert failure.reason == Reason.SPLIT_NUMBER
+
+
+def test_words_that_name_points_are_weighted_too() -> None:
+    labelled = Scale(0, 1, labels={"Yes": 1.0, "No": 0.0})
+
+    result = scored(place("Yes", {"Yes": 0.6, " yes": 0.1, "No": 0.3}), scale=labelled)
+
+    assert result.value == pytest.approx(0.7)
+
+
+def test_without_log_probabilities_there_is_no_score_and_no_fallback() -> None:
+    failure = score_by_logprobs(Choice("4"), scale=ONE_TO_FIVE, criterion="coherence")
+
+    assert isinstance(failure, Failure)
+    assert failure.reason == Reason.NO_LOGPROBS
+
+
+def test_a_rating_between_points_has_no_token_of_its_own() -> None:
+    failure = score(token("3"), token("."), token("5"))
+
+    assert isinstance(failure, Failure)
+    assert failure.reason == Reason.BETWEEN_POINTS
+
+
+def test_servers_that_send_minus_infinity_do_no_harm() -> None:
+    chosen = Token("4", 0.0, (("4", 0.0), ("5", -math.inf), ("3", math.nan)))
+
+    assert scored(chosen).distribution == {4: 1.0}
+
+
+def test_samples_give_the_shares_of_their_ratings() -> None:
+    result = score_by_samples([4, 4, 5, 3])
+
+    assert result.value == 4
+    assert result.distribution == {3: 0.25, 4: 0.5, 5: 0.25}
+
+
+def test_a_direct_score_is_the_rating_as_it_stands() -> None:
+    result = score_directly(Choice("Coherence: 4"), scale=ONE_TO_FIVE, criterion="coherence")
+
+    assert isinstance(result, Scored)
+    assert result.value == 4
+
+
+def test_scales_that_tokens_cannot_spell_are_refused_beforehand() -> None:
+    assert why_not_by_logprobs(ONE_TO_FIVE) == ""
+    assert why_not_by_logprobs(ONE_TO_TEN) == ""
+    assert "steps of 0.5" in why_not_by_logprobs(Scale(1, 5, step=0.5))
+    assert why_not_by_logprobs(Scale(-2, 2))
+
+
+tokens_at_the_rating = st.dictionaries(
+    st.one_of(st.sampled_from(["1", " 2", "3.", "４", "5", "10", "The", "", "\n"]), st.text(max_size=4)),
+    st.floats(0.0001, 1),
+    max_size=20,
+)
+
+
+@given(st.sampled_from(["1", "2", "3", "4", "5"]), tokens_at_the_rating)
+def test_a_distribution_sums_to_one_and_the_score_lies_on_the_scale(chosen: str, others: dict[str, float]) -> None:
+    total = sum(others.values()) + 1
+    result = score(place(chosen, {text: p / total for text, p in ({chosen: 1.0} | others).items()}))
+
+    if isinstance(result, Scored):
+        assert math.fsum(result.distribution.values()) == pytest.approx(1)
+        assert 1 <= result.value <= 5
+        assert 0 < result.coverage <= 1
+
+
+@given(st.data(), tokens_at_the_rating)
+def test_the_order_of_alternatives_changes_nothing(data: st.DataObject, others: dict[str, float]) -> None:
+    alternatives = [(text, math.log(p)) for text, p in others.items() if text != "4"]
+    shuffled = data.draw(st.permutations(alternatives))
+
+    first = score(Token("4", -0.5, tuple(alternatives)))
+    second = score(Token("4", -0.5, tuple(shuffled)))
+
+    assert type(first) is type(second)
+    if isinstance(first, Scored) and isinstance(second, Scored):
+        assert first.value == pytest.approx(second.value, abs=1e-12)
+
+
+@given(st.lists(st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0]), min_size=1, max_size=40))
+def test_the_score_of_samples_is_their_mean(values: list[float]) -> None:
+    assert score_by_samples(values).value == pytest.approx(sum(values) / len(values))
