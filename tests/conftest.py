@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -31,12 +32,11 @@ def database_url(django_db_setup: None, django_db_blocker: Any) -> str:
         connection.ensure_connection()
         info = connection.connection.info
         parts = {"dbname": info.dbname, "user": info.user, "host": info.host, "port": info.port}
-        conninfo = make_conninfo(**parts, password=info.password or None)
-        connection.close()
+        password = info.password
     if celery_app.conf.broker_url.startswith("pgmq"):
-        celery_app.conf.broker_transport_options["conn_string"] = conninfo
-    password = f":{info.password}" if info.password else ""
-    return f"postgresql://{info.user}{password}@/{info.dbname}?host={info.host}&port={info.port}"
+        celery_app.conf.broker_transport_options["conn_string"] = make_conninfo(**parts, password=password or None)
+    account = f"{parts['user']}:{quote(password)}" if password else parts["user"]
+    return f"postgresql://{account}@/{parts['dbname']}?host={quote(parts['host'])}&port={parts['port']}"
 
 
 @pytest.fixture(autouse=True)

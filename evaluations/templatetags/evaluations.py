@@ -27,9 +27,9 @@ def report_levels() -> tuple[str, ...]:
 
 
 @register.filter
-def thin(number: int) -> str:
-    """A count with thin spaces between its thousands, as the whole site writes them."""
-    return f"{number:,}".replace(",", "\u2009")
+def thin(number: float) -> str:
+    """A number, to the nearest whole, with thin spaces between its thousands, as the whole site writes them."""
+    return f"{number:,.0f}".replace(",", "\u2009")
 
 
 @register.filter

@@ -1,0 +1,65 @@
+"""Whatever bytes a file holds, the readers give rows and faults and never fall over; what was written is read back."""
+
+import csv
+import io
+from pathlib import Path
+
+import orjson
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evaluations.corpus.readers import InputFile, read_rows
+from evaluations.corpus.rows import Faults, OutputRow, RatingRow
+
+TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=80)
+NAME = TEXT.map(str.strip).filter(bool)
+ANY_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def read(folder: Path, content: bytes) -> tuple[list[object], Faults]:
+    path = folder / "file"
+    path.write_bytes(content)
+    faults = Faults()
+    return list(read_rows(InputFile(path, "file"), faults, judge="judge")), faults
+
+
+@ANY_FOLDER
+@given(content=st.binary(max_size=300) | TEXT.map(str.encode) | TEXT.map(lambda text: f'[{{"a": {text}'.encode()))
+def test_any_bytes_give_rows_or_faults(tmp_path: Path, content: bytes) -> None:
+    rows, faults = read(tmp_path, content)
+
+    assert rows or faults.total or content.strip()
+
+
+@ANY_FOLDER
+@given(st.lists(st.tuples(NAME, NAME, NAME, TEXT, TEXT), min_size=1, max_size=5))
+def test_outputs_written_as_jsonl_are_read_back(tmp_path: Path, rows: list[tuple[str, str, str, str, str]]) -> None:
+    keys = ("doc_id", "system_id", "source", "context", "output")
+    content = b"\n".join(orjson.dumps(dict(zip(keys, row, strict=True))) for row in rows)
+
+    found, faults = read(tmp_path, content)
+
+    assert faults.total == 0
+    assert [
+        (row.doc_id, row.system_id, row.source, row.context, row.output) for row in found if isinstance(row, OutputRow)
+    ] == rows
+
+
+@ANY_FOLDER
+@given(
+    st.lists(
+        st.tuples(NAME, NAME, NAME, NAME, st.floats(allow_nan=False, allow_infinity=False)), min_size=1, max_size=5
+    )
+)
+def test_ratings_written_as_csv_are_read_back(tmp_path: Path, rows: list[tuple[str, str, str, str, float]]) -> None:
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["doc_id", "system_id", "criterion", "annotator", "score"])
+    writer.writerows([*names, repr(score)] for *names, score in rows)
+
+    found, faults = read(tmp_path, out.getvalue().encode())
+
+    assert faults.total == 0
+    assert [
+        (row.doc_id, row.system_id, row.criterion, row.rater, row.score) for row in found if isinstance(row, RatingRow)
+    ] == rows

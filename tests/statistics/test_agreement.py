@@ -1,0 +1,67 @@
+"""Agreement among annotators: Krippendorff's alpha as the krippendorff package has it, and leave-one-out by hand."""
+
+import math
+
+import krippendorff
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from evaluations.statistics.agreement import MEASUREMENTS, Measurement, krippendorff_alpha, leave_one_out
+from evaluations.statistics.pairing import FloatArray
+
+NAN = math.nan
+RATINGS = hnp.arrays(
+    float, st.tuples(st.integers(2, 4), st.integers(1, 5), st.integers(1, 4)), elements=st.sampled_from([1, 2, 3, NAN])
+)
+
+
+@given(RATINGS, st.sampled_from(MEASUREMENTS))
+def test_alpha_equals_the_package(ratings: FloatArray, measurement: Measurement) -> None:
+    units = ratings.reshape(len(ratings), -1)
+    units = units[:, (~np.isnan(units)).sum(axis=0) > 1]
+    assume(len(np.unique(units[~np.isnan(units)])) > 1)
+
+    found = krippendorff_alpha(ratings, measurement)
+
+    expected = krippendorff.alpha(reliability_data=units, level_of_measurement=measurement)
+    assert found.value == pytest.approx(expected, abs=1e-9)
+
+
+def test_perfect_agreement_is_one() -> None:
+    ratings = np.array([[[1.0, 2, 3]], [[1.0, 2, 3]]])
+
+    assert krippendorff_alpha(ratings, "interval").value == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("ratings", "reason"),
+    [
+        ([[[1.0, NAN]], [[NAN, 2.0]]], "no output has ratings by two annotators"),
+        ([[[3.0, 3.0]], [[3.0, 3.0]]], "all ratings are the same"),
+        (np.empty((0, 1, 2)), "no output has ratings"),
+    ],
+)
+def test_alpha_is_undefined_with_a_reason(ratings: object, reason: str) -> None:
+    found = krippendorff_alpha(np.array(ratings, dtype=float), "ordinal")
+
+    assert found.value is None
+    assert reason in found.reason
+
+
+def test_leave_one_out_ranks_a_rater_against_the_mean_of_the_others() -> None:
+    # Others' means in document 0: 1.5, 2.5, 3.5, the same order as rater 0's. Document 1: rater 0 is constant.
+    ratings = np.array([[[1.0, 2, 3], [2, 2, 2]], [[1, 2, 3], [1, 2, 3]], [[2, 3, 4], [1, 2, 3]]])
+
+    found = leave_one_out(ratings, 0)
+
+    assert (found.estimate.value, found.documents_used) == (pytest.approx(1), 1)
+
+
+def test_leave_one_out_is_undefined_where_nobody_else_rated() -> None:
+    found = leave_one_out(np.array([[[1.0, 2]], [[NAN, NAN]]]), 0)
+
+    assert found.estimate.value is None
+    assert found.estimate.reason
