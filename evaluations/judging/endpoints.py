@@ -169,16 +169,26 @@ def _token(token: dict[str, Any]) -> Token:
 
 
 def _as_endpoint_error(error: openai.APIError, base_url: str, model: str) -> EndpointError:
-    if isinstance(error, openai.APITimeoutError):
+    cause = error.__cause__ or error
+    if isinstance(error, openai.APITimeoutError) and not _never_connected(error):
         return EndpointError(ErrorKind.TIMEOUT, f"{base_url} did not answer in time.")
     if isinstance(error, openai.APIConnectionError):
-        cause = error.__cause__ or error
         return EndpointError(ErrorKind.CONNECTION, f"Nothing answers at {base_url} ({cause}). Is the server running?")
     if not isinstance(error, openai.APIStatusError):
         return EndpointError(ErrorKind.MALFORMED, f"{base_url}: {error.message}")
     return status_error(
         error.status_code, _message_of(error), base_url=base_url, model=model, headers=error.response.headers
     )
+
+
+def _never_connected(error: BaseException) -> bool:
+    """Whether a refused connection is at the bottom: the aiohttp transport calls that a timeout, too."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and not isinstance(cause, TimeoutError):
+            return True
+        cause = cause.__cause__
+    return False
 
 
 def status_error(

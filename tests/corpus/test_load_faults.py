@@ -36,7 +36,7 @@ def faults_of(load: Load, project: Project, content: str | bytes, name: str = "b
         (GOOD + '{"doc_id": "d", "system_id": "s", "source": " ", "output": "o"}\n', 2, "source", "found nothing"),
         (GOOD + GOOD.replace("Text", "Other text"), 2, "source", "another source at bad:1"),
         (GOOD + GOOD.replace("Out", "Another"), 2, "output", "another output"),
-        (GOOD + GOOD.replace("d9", "d8").replace('"Out"', '"Out", "references": [1]'), 2, "references", "list of texts"),
+        (GOOD + GOOD.replace("d9", "d8").replace('"Out"', '"Out", "references": [1]'), 2, "references", "list of tex"),
         (GOOD + GOOD.replace("d9", "d8").replace("Out", "nul \\u0000 here"), 2, "output", "NUL"),
         (GOOD + GOOD.replace("d9", "d" * 201), 2, "doc_id", "the limit is 200"),
         ("[{]", 1, "column 3", "not JSON"),

@@ -1,0 +1,124 @@
+"""Asking again: passing errors with backoff and a budget, missing choices counted, everything else told at once."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluations.judging.calls import RetryPolicy, ask_until_answered
+from evaluations.judging.endpoints import ChatRequest, EndpointError, ErrorKind
+from evaluations.judging.replies import Choice, Reply
+
+REQUEST = ChatRequest(model="m", prompt="p")
+
+
+@dataclass
+class Scripted:
+    """The network's other end: answers as written down, one after the other."""
+
+    answers: list[Reply | EndpointError]
+    asked_for: list[int] = field(default_factory=list)
+    slept: list[float] = field(default_factory=list)
+
+    async def chat(self, request: ChatRequest) -> Reply:
+        self.asked_for.append(request.n)
+        answer = self.answers.pop(0)
+        if isinstance(answer, EndpointError):
+            raise answer
+        return answer
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+
+def reply(count: int) -> Reply:
+    return Reply(tuple(Choice("4") for _ in range(count)), model="m-1", prompt_tokens=10, completion_tokens=count)
+
+
+def failing(kind: ErrorKind, **fields: float) -> EndpointError:
+    return EndpointError(kind, "It failed.", **fields)
+
+
+def ask(script: Scripted, *, n: int = 1, attempts: int = 5):
+    from dataclasses import replace
+
+    policy = RetryPolicy(attempts=attempts)
+    return asyncio.run(ask_until_answered(script.chat, replace(REQUEST, n=n), policy=policy, sleep=script.sleep))
+
+
+def test_an_endpoint_that_ignores_n_is_asked_until_all_choices_are_there() -> None:
+    script = Scripted([reply(1), reply(2), reply(1)])
+
+    answer = ask(script, n=4)
+
+    assert script.asked_for == [4, 3, 1]
+    assert (len(answer.choices), answer.calls, answer.prompt_tokens) == (4, 3, 30)
+
+
+def test_more_choices_than_asked_for_are_not_counted() -> None:
+    assert len(ask(Scripted([reply(5)]), n=2).choices) == 2
+
+
+@pytest.mark.parametrize("kind", [ErrorKind.RATE_LIMIT, ErrorKind.SERVER, ErrorKind.TIMEOUT, ErrorKind.MALFORMED])
+def test_a_passing_error_is_tried_again(kind: ErrorKind) -> None:
+    script = Scripted([failing(kind), failing(kind), reply(1)])
+
+    assert ask(script).calls == 3
+    assert len(script.slept) == 2
+
+
+def test_the_budget_ends_the_patience() -> None:
+    script = Scripted([failing(ErrorKind.SERVER)] * 9)
+
+    with pytest.raises(EndpointError):
+        ask(script, attempts=3)
+
+    assert len(script.asked_for) == 3
+
+
+@pytest.mark.parametrize(
+    "kind", [ErrorKind.AUTHENTICATION, ErrorKind.MODEL_NOT_FOUND, ErrorKind.CONTEXT_LENGTH, ErrorKind.BAD_REQUEST]
+)
+def test_an_error_that_does_not_pass_is_told_at_once(kind: ErrorKind) -> None:
+    script = Scripted([failing(kind), reply(1)])
+
+    with pytest.raises(EndpointError):
+        ask(script)
+
+    assert script.slept == []
+
+
+def test_an_address_where_nothing_answers_is_told_after_a_few_tries() -> None:
+    script = Scripted([failing(ErrorKind.CONNECTION)] * 9)
+
+    with pytest.raises(EndpointError):
+        ask(script, attempts=8)
+
+    assert len(script.asked_for) == 3
+
+
+def test_the_time_the_server_names_is_waited() -> None:
+    script = Scripted([failing(ErrorKind.RATE_LIMIT, retry_after=7), reply(1)])
+
+    ask(script)
+
+    assert 7 <= script.slept[0] <= 7.7
+
+
+def test_an_answer_without_a_choice_is_an_error() -> None:
+    with pytest.raises(EndpointError) as raised:
+        ask(Scripted([reply(0)]))
+
+    assert raised.value.kind == ErrorKind.MALFORMED
+
+
+@given(st.integers(1, 40), st.floats(0, 1))
+def test_waits_grow_and_stay_below_the_longest(attempt: int, jitter: float) -> None:
+    policy = RetryPolicy()
+
+    wait = policy.wait(attempt, None, jitter=jitter)
+
+    assert 0 < wait <= policy.longest_wait
+    assert policy.wait(attempt + 1, None, jitter=jitter) >= wait

@@ -1,0 +1,113 @@
+"""Errors of endpoints have named kinds, whatever the server or the network did."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from evaluations.judging.endpoints import (
+    ChatRequest,
+    Client,
+    EndpointError,
+    ErrorKind,
+    read_chat_answer,
+    status_error,
+)
+from evaluations.judging.replies import Choice, Token, choices_from_json, choices_to_json
+from tests.processes import StandInProcess, free_port
+
+
+def error_of(base_url: str, *, key: str = "", timeout: float = 10, prompt: str = "Hello") -> EndpointError:
+    async def ask() -> None:
+        async with Client(base_url, key, timeout=timeout) as client:
+            await client.chat(ChatRequest(model="m", prompt=prompt))
+
+    with pytest.raises(EndpointError) as raised:
+        asyncio.run(ask())
+    return raised.value
+
+
+@pytest.mark.parametrize(
+    ("switches", "kind"),
+    [
+        (("--error-rate", "1"), ErrorKind.SERVER),
+        (("--rate-limit-rate", "1", "--retry-after", "3"), ErrorKind.RATE_LIMIT),
+        (("--api-key", "right"), ErrorKind.AUTHENTICATION),
+        (("--context-tokens", "0"), ErrorKind.CONTEXT_LENGTH),
+        (("--hang-rate", "1"), ErrorKind.TIMEOUT),
+    ],
+)
+def test_an_endpoint_that_fails(
+    start_standin: Callable[..., StandInProcess], switches: tuple[str, ...], kind: ErrorKind
+) -> None:
+    error = error_of(start_standin(*switches).base_url, key="wrong", timeout=1)
+
+    assert error.kind == kind
+    assert error.retry_after == (3 if kind == ErrorKind.RATE_LIMIT else None)
+
+
+def test_a_server_that_is_not_there() -> None:
+    assert error_of(f"http://127.0.0.1:{free_port()}/v1").kind == ErrorKind.CONNECTION
+
+
+def test_an_address_that_is_not_an_api(start_standin: Callable[..., StandInProcess]) -> None:
+    address = start_standin().base_url.removesuffix("/v1")
+
+    assert error_of(address).kind == ErrorKind.MODEL_NOT_FOUND
+
+
+@pytest.mark.parametrize("content", [b"", b"<html>", b"[]", b"{}", b'{"choices": null}', b'{"choices": [{}]}'])
+def test_an_answer_that_is_no_completion(content: bytes) -> None:
+    with pytest.raises(EndpointError, match="not a chat completion") as raised:
+        read_chat_answer(content)
+
+    assert raised.value.kind == ErrorKind.MALFORMED
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "stops_run"),
+    [
+        (400, ErrorKind.BAD_REQUEST, False),
+        (401, ErrorKind.AUTHENTICATION, True),
+        (403, ErrorKind.AUTHENTICATION, True),
+        (404, ErrorKind.MODEL_NOT_FOUND, True),
+        (408, ErrorKind.TIMEOUT, False),
+        (429, ErrorKind.RATE_LIMIT, False),
+        (500, ErrorKind.SERVER, False),
+        (529, ErrorKind.SERVER, False),
+    ],
+)
+def test_statuses(status: int, kind: ErrorKind, *, stops_run: bool) -> None:
+    error = status_error(status, "Said.", base_url="http://x/v1", model="m")
+
+    assert (error.kind, error.kind.stops_run) == (kind, stops_run)
+
+
+@pytest.mark.parametrize(("header", "seconds"), [("2", 2), ("0.5", 0.5), ("-1", 0), ("Fri, 31 Dec 1999", None)])
+def test_retry_after_that_makes_no_sense_counts_as_not_given(header: str, seconds: float | None) -> None:
+    error = status_error(429, "Slow down.", base_url="b", model="m", headers={"retry-after": header})
+
+    assert error.retry_after == seconds
+
+
+def test_what_is_stored_of_a_reply_comes_back_the_same() -> None:
+    choices = (
+        Choice("4", tokens=(Token("4", -0.1, (("4", -0.1), ("５", -2.5))),)),
+        Choice("", "content_filter", refusal="No."),
+        Choice("3", "length", tokens=()),
+    )
+
+    assert choices_from_json(choices_to_json(choices)) == choices
+
+
+def test_a_request_says_only_what_was_asked() -> None:
+    plain = ChatRequest(model="m", prompt="p").body()
+    probabilities = ChatRequest(model="m", prompt="p", top_logprobs=20).body()
+
+    assert plain == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "p"}],
+        "temperature": 0.0,
+        "max_tokens": 32,
+    }
+    assert probabilities == plain | {"logprobs": True, "top_logprobs": 20}

@@ -1,0 +1,201 @@
+"""The stand-in LLM as a process: OpenAI's protocol, deterministic, honest, and it can misbehave on request."""
+
+import json
+import math
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evaluations.judging.prompts import PromptParts, Texts, compose_template, render, steps_prompt
+from evaluations.scales import Scale
+from tests.processes import StandInProcess
+
+Start = Callable[..., StandInProcess]
+SOURCE = "The old ferry of Sandvik sails again. It was repaired for two years. Tickets cost 12 crowns."
+PARTS = PromptParts("fluency", Scale(1, 5), definition="Does it read well?")
+
+
+def prompt_for(output: str) -> str:
+    return render(compose_template(PARTS, steps="1. Read."), Texts(SOURCE, output))
+
+
+GOOD = prompt_for("The ferry of Sandvik sails again after two years of repairs.")
+BAD = prompt_for("ferry ferry the the sails sails of of again again the the")
+
+
+def ask(server: StandInProcess, path: str, body: dict[str, Any] | bytes | None = None, **headers: str) -> Any:
+    """The status, headers and JSON of an answer, errors included."""
+    data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+    request = urllib.request.Request(server.base_url + path, data, {"Content-Type": "application/json", **headers})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, answer.headers, json.load(answer)
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, json.load(error)
+
+
+def chat(server: StandInProcess, prompt: str, **fields: Any) -> Any:
+    status, _, answer = ask(server, "/chat/completions", body(prompt, **fields))
+    assert status == 200, answer
+    return answer
+
+
+def body(prompt: str, **fields: Any) -> dict[str, Any]:
+    return {"model": "offline-stand-in", "messages": [{"role": "user", "content": prompt}], **fields}
+
+
+def test_it_rates_by_the_texts_it_is_given(start_standin: Start) -> None:
+    ratings = [
+        float(chat(start_standin(), prompt, temperature=0)["choices"][0]["message"]["content"])
+        for prompt in (GOOD, BAD)
+    ]
+
+    assert ratings[0] > ratings[1]
+
+
+def test_the_same_question_gets_the_same_answer(start_standin: Start) -> None:
+    first, second = (chat(start_standin(), GOOD, temperature=0, logprobs=True, top_logprobs=20) for _ in range(2))
+
+    assert first["choices"] == second["choices"]
+
+
+def test_log_probabilities_are_a_distribution_with_the_token_itself_among_them(start_standin: Start) -> None:
+    answer = chat(start_standin(), GOOD, temperature=0, logprobs=True, top_logprobs=20)
+
+    token = answer["choices"][0]["logprobs"]["content"][0]
+    shares = [math.exp(other["logprob"]) for other in token["top_logprobs"]]
+    assert token["token"] in {other["token"] for other in token["top_logprobs"]}
+    assert shares == sorted(shares, reverse=True)
+    assert 0.9 < sum(shares) <= 1.02
+
+
+def test_no_more_alternatives_come_than_were_asked_for(start_standin: Start) -> None:
+    answer = chat(start_standin(), GOOD, logprobs=True, top_logprobs=2)
+
+    assert len(answer["choices"][0]["logprobs"]["content"][0]["top_logprobs"]) == 2
+
+
+def test_n_samples_at_a_temperature_differ_and_follow_the_distribution(start_standin: Start) -> None:
+    replies = [choice["message"]["content"] for choice in chat(start_standin(), GOOD, temperature=1, n=20)["choices"]]
+
+    assert len(replies) == 20
+    assert len(set(replies)) > 1
+
+
+def test_it_writes_evaluation_steps_and_says_whose_they_are(start_standin: Start) -> None:
+    text = chat(start_standin(), steps_prompt(PARTS))["choices"][0]["message"]["content"]
+
+    assert text.startswith("1.")
+    assert "fluency" in text
+    assert "not an LLM" in text
+
+
+def test_it_is_honest_wherever_it_shows(start_standin: Start) -> None:
+    server = start_standin()
+
+    _, headers, models = ask(server, "/models")
+
+    assert "not an LLM" in server.greeting
+    assert "not an LLM" in headers["X-Powered-By"]
+    assert models["data"][0] == models["data"][0] | {
+        "id": "offline-stand-in",
+        "owned_by": "offline stand-in, not an LLM",
+    }
+    assert "not an LLM" in chat(server, "Who are you?")["choices"][0]["message"]["content"]
+
+
+def test_legacy_completions_echo_the_prompt_with_its_log_probabilities(start_standin: Start) -> None:
+    text = "One short text."
+    wanted = {"model": "m", "prompt": text, "echo": True, "logprobs": 1, "max_tokens": 0}
+
+    _, _, answer = ask(start_standin(), "/completions", wanted)
+
+    choice = answer["choices"][0]
+    logprobs = choice["logprobs"]
+    assert choice["text"] == text == "".join(logprobs["tokens"])
+    assert logprobs["token_logprobs"][0] is None
+    assert all(value < 0 for value in logprobs["token_logprobs"][1:])
+    assert [text[offset : offset + 1] for offset in logprobs["text_offset"]] == [t[0] for t in logprobs["tokens"]]
+
+
+@pytest.mark.parametrize(
+    ("path", "sent", "status"),
+    [
+        ("/chat/completions", b"not json", 400),
+        ("/chat/completions", {"model": "m"}, 400),
+        ("/chat/completions", body("x", n=0), 400),
+        ("/chat/completions", body("x", temperature=3), 400),
+        ("/chat/completions", body("x", top_logprobs=5), 400),
+        ("/chat/completions", body("x", stream=True), 400),
+        ("/completions", {"prompt": 5}, 400),
+        ("/nowhere", {}, 404),
+    ],
+)
+def test_a_wrong_request_gets_a_proper_error_body(
+    start_standin: Start, path: str, sent: dict[str, Any] | bytes, status: int
+) -> None:
+    code, _, answer = ask(start_standin(), path, sent)
+
+    assert code == status
+    assert set(answer["error"]) == {"message", "type", "param", "code"}
+
+
+def test_a_cut_reply_says_so(start_standin: Start) -> None:
+    choice = chat(start_standin(), steps_prompt(PARTS), max_tokens=5)["choices"][0]
+
+    assert choice["finish_reason"] == "length"
+
+
+def test_rate_limits_name_a_time(start_standin: Start) -> None:
+    server = start_standin("--rate-limit-rate", "1", "--retry-after", "7")
+
+    status, headers, answer = ask(server, "/chat/completions", body(GOOD))
+
+    assert (status, headers["Retry-After"], answer["error"]["code"]) == (429, "7", "rate_limit_exceeded")
+
+
+def test_requests_per_minute_are_limited(start_standin: Start) -> None:
+    server = StandInProcess(["--requests-per-minute", "2"])
+    try:
+        statuses = [ask(server, "/chat/completions", body(GOOD))[0] for _ in range(3)]
+    finally:
+        server.stop()
+
+    assert statuses == [200, 200, 429]
+
+
+def test_server_errors_refusals_and_garbled_replies_come_at_their_rates(start_standin: Start) -> None:
+    failing = ask(start_standin("--error-rate", "1"), "/chat/completions", body(GOOD))[0]
+    refused = chat(start_standin("--refusal-rate", "1"), GOOD)["choices"][0]["message"]["content"]
+    garbled = chat(start_standin("--unparseable-rate", "1"), GOOD)["choices"][0]["message"]["content"]
+
+    assert failing == 500
+    assert "can't help" in refused
+    assert not any(character.isdigit() for character in garbled)
+
+
+def test_it_can_be_an_endpoint_that_knows_less(start_standin: Start) -> None:
+    server = start_standin("--ignores-n", "--without-logprobs", "--context-tokens", "300", "--api-key", "k")
+    key = {"Authorization": "Bearer k"}
+
+    status, _, answer = ask(server, "/chat/completions", body("short", n=5, logprobs=True, top_logprobs=2), **key)
+    too_long = ask(server, "/chat/completions", body("word " * 1000), **key)
+    without_key = ask(server, "/chat/completions", body("short"))
+
+    assert status == 200
+    assert len(answer["choices"]) == 1
+    assert answer["choices"][0]["logprobs"] is None
+    assert (too_long[0], too_long[2]["error"]["code"]) == (400, "context_length_exceeded")
+    assert without_key[0] == 401
+
+
+def test_a_taken_port_is_a_clear_error(start_standin: Start, manage: Callable[..., Any]) -> None:
+    port = start_standin().base_url.rsplit(":", 1)[1].removesuffix("/v1")
+
+    done = manage("standin_llm", "--port", port)
+
+    assert done.returncode == 1
+    assert "Cannot listen" in done.stderr
