@@ -13,6 +13,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.db import connection
+from kombu import pools
 from psycopg.conninfo import make_conninfo
 
 from evaluations.corpus.readers import InputFile
@@ -26,7 +27,7 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="session")
-def database_url(django_db_setup: None, django_db_blocker: Any) -> str:
+def database_url(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
     """The address of this worker's test database; the queue, where it lives in a database, is the one in there."""
     with django_db_blocker.unblock():
         connection.ensure_connection()
@@ -36,7 +37,9 @@ def database_url(django_db_setup: None, django_db_blocker: Any) -> str:
     if celery_app.conf.broker_url.startswith("pgmq"):
         celery_app.conf.broker_transport_options["conn_string"] = make_conninfo(**parts, password=password or None)
     account = f"{parts['user']}:{quote(password)}" if password else parts["user"]
-    return f"postgresql://{account}@/{parts['dbname']}?host={quote(parts['host'])}&port={parts['port']}"
+    yield f"postgresql://{account}@/{parts['dbname']}?host={quote(parts['host'])}&port={parts['port']}"
+    celery_app.close()
+    pools.reset()  # the queue's connections would keep the test database from being dropped
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,174 @@
+"""Starting, pausing, resuming a run; what a second run does; what is refused before anything is paid."""
+
+from collections.abc import Callable
+
+import pytest
+
+from evaluations.judging import work
+from evaluations.judging.prompts import PromptError
+from evaluations.judging.run import RunError, claim_preparation, lay_out_run, pause_run, resume_run, start_run
+from evaluations.judging.scoring import Scored
+from evaluations.models import EvaluationRun, ItemState, Judge, JudgeKind, Project, RunState
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def judge(small_project: Project, make_judge: Callable[..., Judge]) -> Judge:
+    return make_judge(small_project, base_url="http://127.0.0.1:1/v1")
+
+
+def start(judge: Judge, **options: bool) -> EvaluationRun:
+    return start_run(judge, list(judge.project.criteria.all()), **options)
+
+
+def finish(run: EvaluationRun, *, fail: int = 0) -> None:
+    """Lay a run out and give every item but the last `fail` a score."""
+    lay_out_run(run.pk, {criterion.pk: "1. Read it." for criterion in run.project.criteria.all()})
+    items = work.claim(run.pk, "t", most=100)
+    done = [work.FinishedItem(item, "", Scored(3.0, {3.0: 1.0}, 1.0)) for item in items[: len(items) - fail]]
+    work.store(run.pk, run.project_id, done, "t")
+    run.items.filter(state=ItemState.LEASED).update(state=ItemState.FAILED, reason="refusal")
+    EvaluationRun.objects.filter(pk=run.pk).update(state=RunState.DONE)
+
+
+def test_a_run_keeps_the_judges_settings_of_its_start(judge: Judge) -> None:
+    run = start(judge)
+    judge.model = "another"
+    judge.save()
+
+    run.refresh_from_db()
+    assert run.parameters["model"] == "offline-stand-in"
+    assert run.software_version
+
+
+def test_workers_are_woken_when_the_transaction_ends(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Callable[..., object]
+) -> None:
+    from evaluations import tasks
+
+    woken: list[int] = []
+    monkeypatch.setattr(tasks, "wake_workers", woken.append)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        run = start(judge)
+
+    assert woken == [run.pk]
+
+
+def test_one_judge_runs_once_at_a_time(judge: Judge) -> None:
+    start(judge)
+
+    with pytest.raises(RunError, match="still under way"):
+        start(judge)
+
+
+def test_imported_scores_cannot_be_run(small_project: Project) -> None:
+    imported = Judge.objects.create(project=small_project, name="file", kind=JudgeKind.IMPORTED)
+
+    with pytest.raises(RunError, match="imported"):
+        start(imported)
+
+
+def test_a_run_needs_a_criterion(judge: Judge) -> None:
+    with pytest.raises(RunError, match="no criterion"):
+        start_run(judge, [])
+
+
+def test_an_unknown_placeholder_is_refused_before_anything_is_paid(judge: Judge) -> None:
+    judge.project.criteria.update(prompt_file="Rate {{Sumary}}: {{Summary}}")
+
+    with pytest.raises(PromptError, match="Sumary"):
+        start(judge)
+
+    assert not EvaluationRun.objects.exists()
+
+
+def test_prompts_and_steps_are_frozen_into_the_run(judge: Judge) -> None:
+    run = start(judge)
+    finish(run)
+    criterion = judge.project.criteria.first()
+    assert criterion
+    criterion.definition = "Something else entirely."
+    criterion.save()
+
+    entry = run.run_criteria.get(criterion=criterion)
+    assert "1. Read it." in entry.template
+    assert "Something else" not in entry.template
+    assert entry.steps
+    assert entry.steps.version == 1
+
+
+def test_a_second_run_judges_only_what_has_no_score(judge: Judge) -> None:
+    finish(start(judge), fail=2)
+
+    second = start(judge)
+    lay_out_run(second.pk, {})
+
+    assert second.items.count() == 2
+
+
+def test_a_changed_prompt_is_judged_anew(judge: Judge) -> None:
+    finish(start(judge))
+    judge.project.criteria.filter(name="fluency").update(definition="Reads smoothly?")
+
+    second = start(judge)
+    lay_out_run(second.pk, {})
+
+    assert set(second.items.values_list("criterion__name", flat=True)) == {"fluency"}
+
+
+def test_a_fresh_run_judges_everything(judge: Judge) -> None:
+    finish(start(judge))
+
+    second = start(judge, fresh=True)
+    lay_out_run(second.pk, {})
+
+    assert second.items.count() == 12
+
+
+def test_a_run_with_nothing_to_do_is_done_at_once(judge: Judge) -> None:
+    finish(start(judge))
+
+    second = start(judge)
+    lay_out_run(second.pk, {})
+
+    second.refresh_from_db()
+    assert second.state == RunState.DONE
+
+
+def test_a_paused_run_goes_on_where_it_was(judge: Judge) -> None:
+    run = start(judge)
+    lay_out_run(run.pk, {})
+
+    assert pause_run(run.pk, "Enough.")
+    assert not pause_run(run.pk, "Twice.")
+    run.refresh_from_db()
+    assert (run.state, run.message) == (RunState.PAUSED, "Enough.")
+    assert resume_run(run)
+    run.refresh_from_db()
+    assert (run.state, run.message) == (RunState.RUNNING, "")
+
+
+def test_failed_items_are_tried_again_on_request_only(judge: Judge) -> None:
+    run = start(judge)
+    finish(run, fail=3)
+
+    assert not resume_run(run)
+    assert resume_run(run, retry_failed=True)
+    assert run.items.filter(state=ItemState.PENDING).count() == 3
+
+
+def test_one_worker_prepares_a_run_and_another_may_if_that_one_is_lost(judge: Judge) -> None:
+    run = start(judge)
+
+    assert claim_preparation(run.pk)
+    assert not claim_preparation(run.pk)
+    EvaluationRun.objects.update(preparer_until="2020-01-01T00:00Z")
+    assert claim_preparation(run.pk)
+
+
+def test_laying_out_twice_changes_nothing(judge: Judge) -> None:
+    run = start(judge)
+
+    assert [lay_out_run(run.pk, {}) for _ in range(2)] == [12, 0]
