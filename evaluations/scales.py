@@ -61,8 +61,8 @@ def usual_scale_for(values: Iterable[float]) -> Scale:
     for lowest, highest in USUAL_SCALES:
         if lowest <= low and high <= highest:
             return Scale(float(lowest), float(highest))
-    highest = max(high, low + 1.0)
-    return Scale(low, highest, step=max(1.0, (highest - low) / 100))
+    top = max(high, low + 1.0)
+    return Scale(low, top, step=max(1.0, (top - low) / 100))
 
 
 def min_and_max(values: Iterable[float]) -> tuple[float, float]:

@@ -42,16 +42,8 @@ def broker_options(url: str, database: dict[str, Any]) -> tuple[str, dict[str, A
     if url:
         # A lost worker's message comes back after this; the row's own lease is shorter and decides.
         return url, {"visibility_timeout": 3600}
-    conninfo = make_conninfo(
-        dbname=database["NAME"],
-        user=database["USER"] or None,
-        password=database.get("PASSWORD") or None,
-        host=database["HOST"] or None,
-        port=database.get("PORT") or None,
-        **database.get("OPTIONS", {}),
-    )
     return PGMQ, {
-        "conn_string": conninfo,
+        "conn_string": queue_conninfo(database),
         "init_extension": False,
         "visibility_timeout": 600,
         "wait_time_seconds": 0,
@@ -60,3 +52,22 @@ def broker_options(url: str, database: dict[str, Any]) -> tuple[str, dict[str, A
         "pool_size": 4,
         "pool_timeout": 30,
     }
+
+
+def queue_conninfo(database: dict[str, Any]) -> str:
+    """The connection string of the queue in a database of Django's settings, as the pgmq package can take it.
+
+    The package reads five parameters out of it and glues them together again without quotes, with defaults of its own
+    for empty ones. So each value is quoted once more, empty ones become an explicit `''` (libpq's default), and other
+    options (`sslmode` and the like) ride along behind the last of the five.
+    """
+    names = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
+    quoted = {name: _quoted(str(database.get(key) or "")) for name, key in names.items()}
+    options = (f" {name}={_quoted(str(value))}" for name, value in database.get("OPTIONS", {}).items())
+    return make_conninfo(**quoted | {"password": quoted["password"] + "".join(options)})
+
+
+def _quoted(value: str) -> str:
+    """A value as libpq's connection strings have it."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

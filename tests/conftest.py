@@ -14,12 +14,12 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.db import connection
 from kombu import pools
-from psycopg.conninfo import make_conninfo
 
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import LoadResult, load_files
 from evaluations.models import Judge, Membership, Project, Role, ScoringMode
 from geval_site.celery import app as celery_app
+from geval_site.databases import queue_conninfo
 from tests.processes import StandInProcess, WorkerProcess, free_port
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "shared" / "benchmarks"
@@ -32,12 +32,12 @@ def database_url(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]
     with django_db_blocker.unblock():
         connection.ensure_connection()
         info = connection.connection.info
-        parts = {"dbname": info.dbname, "user": info.user, "host": info.host, "port": info.port}
-        password = info.password
+        parts = {"NAME": info.dbname, "USER": info.user, "HOST": info.host, "PORT": info.port}
+        parts["PASSWORD"] = info.password
     if celery_app.conf.broker_url.startswith("pgmq"):
-        celery_app.conf.broker_transport_options["conn_string"] = make_conninfo(**parts, password=password or None)
-    account = f"{parts['user']}:{quote(password)}" if password else parts["user"]
-    yield f"postgresql://{account}@/{parts['dbname']}?host={quote(parts['host'])}&port={parts['port']}"
+        celery_app.conf.broker_transport_options["conn_string"] = queue_conninfo(parts)
+    account = parts["USER"] + (f":{quote(parts['PASSWORD'])}" if parts["PASSWORD"] else "")
+    yield f"postgresql://{account}@/{parts['NAME']}?host={quote(parts['HOST'])}&port={parts['PORT']}"
     celery_app.close()
     pools.reset()  # the queue's connections would keep the test database from being dropped
 

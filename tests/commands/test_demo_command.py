@@ -1,0 +1,115 @@
+"""The demo from nothing: judged by a real worker, a table, all data kept at a second start, nothing left behind."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from evaluations.models import CandidateOutput, EvaluationRun, Score
+from tests.conftest import CHECKOUT
+from tests.processes import free_port
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
+
+
+def test_the_demo_is_loaded_judged_and_reported_and_kept(manage: Callable[..., CompletedProcess[str]]) -> None:
+    first = manage("demo", "--no-serve")
+    scores = list(Score.objects.order_by("pk").values_list("pk", "value"))
+    second = manage("demo", "--no-serve")
+
+    assert first.returncode == 0, first.stderr
+    assert "Loaded 72 outputs" in first.stdout
+    assert "not an LLM" in first.stdout
+    table = first.stdout[first.stdout.index("Demo: how judges go") :]
+    assert re.search(r"G-Eval stand-in\s+0\.\d\d", table)
+    assert all(name in table for name in ("coherence", "consistency", "fluency", "relevance"))
+    assert second.returncode == 0
+    assert table in second.stdout
+    assert list(Score.objects.order_by("pk").values_list("pk", "value")) == scores
+    assert EvaluationRun.objects.count() == 2
+
+
+def test_the_corpus_is_what_it_promises(manage: Callable[..., CompletedProcess[str]]) -> None:
+    from annotations.models import Rating
+    from evaluations.demo import load_demo
+
+    project, _ = load_demo()
+
+    outputs = CandidateOutput.objects.of_project(project).count()
+    ratings = Rating.objects.filter(annotator__project=project)
+    assert project.documents.count() >= 12
+    assert project.systems.count() == 6
+    assert project.systems.filter(kind="human").count() == 1
+    assert project.annotators.count() == 3
+    assert [criterion.name for criterion in project.criteria.all()] == [
+        "coherence",
+        "consistency",
+        "fluency",
+        "relevance",
+    ]
+    assert 0.85 * outputs * 3 * 4 < ratings.count() < outputs * 3 * 4  # some are missing
+
+
+def test_ctrl_c_ends_the_site_and_everything_it_started(tmp_path: Path) -> None:
+    """On an embedded server of its own, so that this one has to be stopped, too."""
+    folder = tmp_path / "data folder"
+    folder.mkdir()
+    for place in (folder, *folder.parents[:3]):
+        place.chmod(0o755)
+    port = free_port()
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL")
+    }
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "demo", "--port", str(port)],
+        cwd=CHECKOUT,
+        env={**environment, "GEVAL_DATA_DIR": str(folder)},
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout
+        said = ""
+        for line in process.stdout:
+            said += line
+            if "sign in as vera" in line:
+                break
+        address = re.search(r"http://127\.0\.0\.1:\d+/(?= )", said)
+        assert address, said
+        with urllib.request.urlopen(address.group() + "sign-in/", timeout=30) as answer:
+            assert b"Sign in" in answer.read()
+
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        assert process.stdout
+        process.stdout.close()
+    assert _processes_naming(str(folder)) == []
+
+
+def _processes_naming(text: str) -> list[str]:
+    """Command lines and environments of living processes that name a path."""
+    deadline = time.monotonic() + 10
+    while True:
+        found = []
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit() and int(entry.name) != os.getpid():
+                try:
+                    known = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+                except OSError:
+                    continue
+                if text.encode() in known:
+                    found.append((entry / "cmdline").read_bytes().decode(errors="replace"))
+        if not found or time.monotonic() > deadline:
+            return found
+        time.sleep(0.2)

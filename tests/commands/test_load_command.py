@@ -1,0 +1,90 @@
+"""`manage.py load`: counts, faults with exit code 1, a project of its own."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from evaluations.models import CandidateOutput, Membership, Project
+from tests.conftest import OUTPUTS, RATINGS
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
+Manage = Callable[..., CompletedProcess[str]]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    paths = [tmp_path / "out puts.jsonl", tmp_path / "ratings.csv"]
+    for path, content in zip(paths, (OUTPUTS, RATINGS), strict=True):
+        path.write_text(content)
+    return [str(path) for path in paths]
+
+
+def test_a_project_is_made_and_its_files_are_counted(manage: Manage, files: list[str], admin_user: object) -> None:
+    done = manage("load", "ferry-times", *files)
+
+    assert done.returncode == 0, done.stderr
+    assert "6 new, 0 there already" in done.stdout
+    project = Project.objects.get(slug="ferry-times")
+    assert project.name == "Ferry times"
+    assert Membership.objects.get(project=project).role == "owner"
+
+
+def test_loading_again_says_that_nothing_changed(manage: Manage, files: list[str]) -> None:
+    manage("load", "p", *files)
+
+    done = manage("load", "p", *files)
+
+    assert done.returncode == 0
+    assert "Nothing has changed" in done.stdout
+
+
+def test_counts_as_json(manage: Manage, files: list[str]) -> None:
+    said = json.loads(manage("load", "p", "--json", *files).stdout)
+
+    assert said["ok"] is True
+    assert said["ratings"] == {"created": 24, "unchanged": 0}
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_faults_end_with_code_1_and_leave_no_project(
+    manage: Manage, files: list[str], tmp_path: Path, *, as_json: bool
+) -> None:
+    bad = tmp_path / "bad.csv"
+    bad.write_text("doc_id,system_id,criterion,annotator,score\nd1,good,coherence,ann,four\nd1,none,coherence,ann,4\n")
+
+    done = manage("load", "p", *files, str(bad), *(["--json"] if as_json else []))
+
+    assert done.returncode == 1
+    if as_json:
+        said = json.loads(done.stdout)
+        assert (said["ok"], said["total_faults"]) == (False, 2)
+        assert said["faults"][0] == {
+            "file": str(bad),
+            "line": 2,
+            "column": "score",
+            "message": "expected a number, found 'four'",
+        }
+    else:
+        assert f"{bad}:2: score: expected a number, found 'four'" in done.stderr
+        assert "2 faults; nothing was loaded." in done.stderr
+    assert not Project.objects.exists()
+    assert not CandidateOutput.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["p", "/nowhere/file.csv"], "there is no such file"),
+        (["bad slug", __file__], "cannot be a project's short name"),
+        (["p", __file__, "--owner", "nobody"], "There is no user 'nobody'"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(manage: Manage, arguments: list[str], said: str) -> None:
+    done = manage("load", *arguments)
+
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
