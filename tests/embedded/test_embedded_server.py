@@ -1,0 +1,133 @@
+"""The embedded PostgreSQL: any folder, shared by commands, stopped by the last one, started again after a crash."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from geval_site.embedded.paths import LONGEST_SOCKET_PATH, SOCKET_NAME, socket_dir
+from tests.conftest import CHECKOUT
+
+pytestmark = pytest.mark.processes
+QUERY = (
+    "from django.db import connection as c; k = c.cursor(); "
+    "k.execute('CREATE TABLE IF NOT EXISTS seen (n serial)'); k.execute('INSERT INTO seen DEFAULT VALUES'); "
+    "k.execute('SELECT count(*) FROM seen'); print('rows', k.fetchone()[0], flush=True)"
+)
+
+
+@pytest.fixture
+def root() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="gv-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def start(folder: Path, code: str, **more: object) -> subprocess.Popen[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    setup = "import django; django.setup(); "
+    return subprocess.Popen(
+        [sys.executable, "-c", setup + code],
+        cwd=CHECKOUT,
+        env={**environment, "GEVAL_DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "geval_site.settings"},
+        stdout=subprocess.PIPE, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def rows(folder: Path) -> int:
+    process = start(folder, QUERY)
+    out, err = process.communicate(timeout=90)
+    assert process.returncode == 0, err
+    return int(out.split()[-1])
+
+
+def is_running(folder: Path) -> bool:
+    pid_file = folder / "postgres" / "postmaster.pid"
+    if not pid_file.exists():
+        return False
+    return Path(f"/proc/{pid_file.read_text().split()[0]}").exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["plain", "with blanks and 'quotes'", "mit,Komma und Ümläuten", "/".join(["a-rather-long-folder-name"] * 5)],
+)
+def test_any_folder_will_do_and_its_data_stay(root: Path, name: str) -> None:
+    folder = root / name
+
+    assert [rows(folder), rows(folder)] == [1, 2]
+    assert not is_running(folder)
+
+
+def test_two_commands_at_once_share_one_server_and_the_last_stops_it(root: Path) -> None:
+    wait = QUERY + "; input()"
+    both = [start(root / "shared", wait) for _ in range(2)]
+    counted = sorted(int(process.stdout.readline().split()[-1]) for process in both if process.stdout)
+
+    both[0].communicate("\n", timeout=30)
+    still = is_running(root / "shared")
+    both[1].communicate("\n", timeout=30)
+
+    assert counted == [1, 2]
+    assert still
+    assert not is_running(root / "shared")
+
+
+def test_a_killed_command_does_not_keep_the_next_from_stopping_the_server(root: Path) -> None:
+    killed = start(root / "d", QUERY + "; input()")
+    assert killed.stdout
+    killed.stdout.readline()
+    killed.kill()
+    killed.communicate()
+    assert is_running(root / "d")
+
+    assert rows(root / "d") == 2
+    assert not is_running(root / "d")
+
+
+def test_a_server_that_was_killed_is_started_again(root: Path) -> None:
+    command = start(root / "d", QUERY + "; input()")
+    assert command.stdout
+    command.stdout.readline()
+    os.kill(int((root / "d/postgres/postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+
+    again = rows(root / "d")
+    command.communicate("\n", timeout=60)
+
+    assert again == 2
+
+
+def test_a_polite_kill_stops_the_server_too(root: Path) -> None:
+    command = start(root / "d", QUERY + "; input()")
+    assert command.stdout
+    command.stdout.readline()
+
+    command.terminate()
+    command.communicate(timeout=60)
+
+    assert not is_running(root / "d")
+
+
+def test_what_keeps_it_from_starting_is_said(root: Path) -> None:
+    folder = root / "d"
+    rows(folder)
+    (folder / "postgres" / "postgresql.conf").write_text("nonsense = 1\n")
+
+    process = start(folder, QUERY)
+    _, err = process.communicate(timeout=90)
+
+    assert process.returncode != 0
+    assert "EmbeddedServerError" in err
+    assert "nonsense" in err
+
+
+@pytest.mark.parametrize("length", [1, 40, 60, 200])
+def test_a_sockets_path_always_fits(length: int) -> None:
+    path = socket_dir(Path("/" + "x" * length)) / SOCKET_NAME
+
+    assert len(os.fsencode(path)) <= LONGEST_SOCKET_PATH

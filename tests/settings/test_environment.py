@@ -1,0 +1,41 @@
+"""Reads of the environment: typed, with defaults, and an error that names the variable and what it expects."""
+
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from geval_site import environment
+
+
+@pytest.mark.parametrize(("written", "value"), [("1", True), ("Yes", True), ("off", False), ("", True), (" ", True)])
+def test_flags(written: str, *, value: bool) -> None:
+    assert environment.flag("F", default=True, env={"F": written}) is value
+
+
+def test_whole_numbers_words_and_folders() -> None:
+    env = {"N": "12", "W": "a, b,,c", "D": "~/x"}
+
+    assert environment.whole("N", default=1, env=env) == 12
+    assert environment.whole("M", default=1, env=env) == 1
+    assert environment.words("W", env=env) == ["a", "b", "c"]
+    assert environment.words("V", default=("z",), env=env) == ["z"]
+    assert environment.folder("D", default=Path("/"), env=env) == Path.home() / "x"
+
+
+@pytest.mark.parametrize(
+    ("read", "said"),
+    [
+        (lambda env: environment.flag("X", default=True, env=env), "X is 'perhaps'; write 1 or 0"),
+        (lambda env: environment.whole("X", default=1, env=env), "write a whole number"),
+        (lambda env: environment.choice("X", default="a", among=("a", "b"), env=env), "one of a, b"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_name(read: object, said: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match=said):
+        read({"X": "perhaps"})  # type: ignore[operator]
+
+
+def test_too_small_a_number_is_refused() -> None:
+    with pytest.raises(ImproperlyConfigured, match="the least it can be is 1"):
+        environment.whole("X", default=1, least=1, env={"X": "0"})

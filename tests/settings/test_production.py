@@ -1,0 +1,90 @@
+"""Production settings are safe by default, and what is missing is said before anything starts."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import CHECKOUT
+
+pytestmark = pytest.mark.processes
+COMPLETE = {
+    "GEVAL_MODE": "production",
+    "GEVAL_SECRET_KEY": "a-long-random-text-of-more-than-fifty-characters-1234567890",
+    "GEVAL_HOSTS": "scores.example.org",
+    "DATABASE_URL": "postgresql://user@db.example.org/geval",
+}
+
+
+def manage(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: os.environ[name] for name in ("PATH", "GEVAL_DATA_DIR")}
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=CHECKOUT, env=kept | environment, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def setting(expression: str, **environment: str) -> str:
+    code = f"from django.conf import settings; print({expression})"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=CHECKOUT,
+        env={name: os.environ[name] for name in ("PATH", "GEVAL_DATA_DIR")}
+        | {"DJANGO_SETTINGS_MODULE": "geval_site.settings"}
+        | environment,
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    return done.stdout.strip()
+
+
+def test_djangos_own_deployment_check_finds_nothing() -> None:
+    done = manage("check", "--deploy", "--fail-level", "WARNING", **COMPLETE)
+
+    assert done.returncode == 0, done.stderr
+    assert "no issues" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"GEVAL_SECRET_KEY": ""}, "GEVAL_SECRET_KEY is not set"),
+        ({"GEVAL_HOSTS": ""}, "GEVAL_HOSTS is not set"),
+        ({"DATABASE_URL": ""}, "DATABASE_URL is not set"),
+        ({"GEVAL_DEBUG": "1"}, "GEVAL_DEBUG=1 shows settings to visitors"),
+        ({"GEVAL_MODE": "prod"}, "one of local, production"),
+    ],
+)
+def test_what_is_missing_or_unsafe_is_refused(change: dict[str, str], said: str) -> None:
+    done = manage("check", **COMPLETE | change)
+
+    assert done.returncode != 0
+    assert said in done.stderr
+
+
+def test_the_mode_is_production_unless_it_is_said_otherwise() -> None:
+    environment = {name: value for name, value in COMPLETE.items() if name != "GEVAL_MODE"}
+
+    shown = "settings.MODE, settings.DEBUG, settings.SESSION_COOKIE_SECURE, settings.SECURE_SSL_REDIRECT"
+    assert setting(shown, **environment) == "production False True True"
+
+
+def test_local_mode_shows_no_debug_pages_either_and_keeps_its_secret(tmp_path: Path) -> None:
+    local = {"GEVAL_MODE": "local", "GEVAL_DATA_DIR": str(tmp_path)}
+
+    first, second = (setting("settings.DEBUG, settings.SECRET_KEY", **local) for _ in range(2))
+
+    assert first == second
+    assert first.startswith("False ")
+    assert len(first) > 50
+    assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
+
+
+def test_the_demo_is_not_made_on_a_production_site(manage: object, database_url: str, db: None) -> None:
+    done = manage(  # type: ignore[operator]
+        "demo", "--no-serve", **COMPLETE | {"DATABASE_URL": database_url}
+    )
+
+    assert done.returncode == 1
+    assert "well-known passwords" in done.stderr
