@@ -19,3 +19,4 @@ if "GEVAL_TEST_DATA_DIR" not in os.environ:
     os.environ["GEVAL_TEST_DATA_DIR"] = str(folder)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
 os.environ["GEVAL_DATA_DIR"] = os.environ["GEVAL_TEST_DATA_DIR"]
+(Path(os.environ["GEVAL_DATA_DIR"]) / "static").mkdir(exist_ok=True)  # WhiteNoise warns where it is missing

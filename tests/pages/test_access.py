@@ -1,0 +1,100 @@
+"""A project is seen by its members only, and changed by owners and researchers only."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from evaluations.models import EvaluationRun, Judge, Project
+
+pytestmark = pytest.mark.django_db
+READ = ["project_detail", "document_list", "criterion_list", "judge_list", "run_list", "report_detail"]
+CHANGE = ["document_upload", "judge_create"]
+
+
+def address(name: str, *arguments: int) -> str:
+    return reverse(f"evaluations:{name}", args=["small", *arguments])
+
+
+@pytest.mark.parametrize("name", READ)
+def test_who_may_read(as_role: Callable[[str], Client], judged_project: Project, name: str) -> None:
+    statuses = {
+        role: as_role(role).get(address(name)).status_code
+        for role in ("owner", "researcher", "viewer", "annotator", "stranger", "visitor")
+    }
+
+    assert statuses == {
+        "owner": 200,
+        "researcher": 200,
+        "viewer": 200,
+        "annotator": 403,
+        "stranger": 404,
+        "visitor": 302,
+    }
+
+
+@pytest.mark.parametrize("name", CHANGE)
+def test_who_may_change(as_role: Callable[[str], Client], small_project: Project, name: str) -> None:
+    statuses = {
+        role: as_role(role).get(address(name)).status_code
+        for role in ("owner", "researcher", "viewer", "annotator", "stranger")
+    }
+
+    assert statuses == {"owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404}
+
+
+def test_a_document_and_a_run_are_found_in_their_own_project_only(
+    as_role: Callable[[str], Client], run: EvaluationRun
+) -> None:
+    other = Project.objects.create(name="Other", slug="other")
+    document = other.documents.create(doc_id="secret", source="Secret text")
+    judge = Judge.objects.create(project=other, name="j", model="m", mode="direct")
+    theirs = EvaluationRun.objects.create(project=other, judge=judge)
+    client = as_role("owner")
+
+    assert client.get(address("document_detail", document.pk)).status_code == 404
+    assert client.get(address("run_detail", theirs.pk)).status_code == 404
+    assert client.post(address("run_pause", theirs.pk)).status_code == 404
+    assert client.get(address("run_detail", run.pk)).status_code == 200
+
+
+def test_viewers_see_no_buttons_that_change_and_cannot_press_them_anyway(
+    as_role: Callable[[str], Client], run: EvaluationRun
+) -> None:
+    client = as_role("viewer")
+
+    page = client.get(address("run_detail", run.pk)).content.decode()
+
+    assert "Retry failed items" not in page
+    assert client.post(address("run_resume", run.pk), {"failed": "1"}).status_code == 403
+    assert client.post(address("run_start"), {}).status_code == 403
+
+
+def test_the_list_of_projects_holds_only_ones_own(as_role: Callable[[str], Client], small_project: Project) -> None:
+    Project.objects.create(name="Nobody sees this", slug="hidden")
+
+    mine = as_role("owner").get("/").content.decode()
+    strangers = as_role("stranger").get("/").content.decode()
+
+    assert "Small" in mine
+    assert "Nobody sees this" not in mine
+    assert "You are not a member of any project yet" in strangers
+
+
+def test_signing_in_leads_to_the_page_that_was_asked_for(owner: object, small_project: Project) -> None:
+    client = Client()
+
+    asked = client.get(address("report_detail"))
+    done = client.post(asked["Location"], {"username": "olga", "password": "secret-of-olga"})
+
+    assert asked["Location"].startswith("/sign-in/?next=")
+    assert done["Location"] == address("report_detail")
+
+
+def test_pages_are_sent_under_a_strict_policy(as_role: Callable[[str], Client], judged_project: Project) -> None:
+    policy = as_role("owner").get(address("report_detail"))["Content-Security-Policy"]
+
+    assert "default-src 'none'" in policy
+    assert "script-src 'self'" in policy
+    assert "unsafe" not in policy

@@ -1,0 +1,155 @@
+"""What the pages of a project show, and how many queries that takes with one row and with three."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from evaluations.models import Document, EvaluationRun, Judge, Membership, Project, System
+from evaluations.reports.export import shown
+from evaluations.reports.report import build_report
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def client(owner: User) -> Client:
+    browser = Client()
+    browser.force_login(owner)
+    return browser
+
+
+def page(client: Client, name: str, *arguments: int, query: str = "") -> str:
+    response = client.get(reverse(f"evaluations:{name}", args=["small", *arguments]) + query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def queries(client: Client, address: str) -> int:
+    with CaptureQueriesContext(connection) as captured:
+        assert client.get(address).status_code == 200
+    return len(captured)
+
+
+def test_the_overview_shows_the_reports_numbers(client: Client, judged_project: Project) -> None:
+    text = page(client, "project_detail")
+
+    result = build_report(judged_project).criteria[0].judges[0]
+    assert "Judge Judy" in text
+    assert shown(result.correlations.estimates["kendall"]["dataset"]) in text
+    assert "3 of 3" in text
+    assert "offline stand-in, not an LLM" in text
+
+
+def test_a_document_shows_every_output_with_people_and_judges_side_by_side(
+    client: Client, judged_project: Project
+) -> None:
+    document = Document.objects.get(doc_id="d1")
+
+    text = page(client, "document_detail", document.pk)
+
+    assert document.source in text
+    assert "A ferry, a ferry, 1 a ferry sails sails" in text
+    assert "Judge Judy" in text
+    assert 'aria-label="1: 0.75 ' in text  # the distribution, readable without the drawing
+    assert "people 4.50" in text
+
+
+@pytest.mark.parametrize(("sort", "first"), [("human", "good"), ("system", "good"), ("disagreement", None)])
+def test_a_documents_outputs_are_sorted(client: Client, judged_project: Project, sort: str, first: str | None) -> None:
+    text = page(client, "document_detail", Document.objects.get(doc_id="d1").pk, query=f"?sort={sort}")
+
+    assert f"<strong>{'human mean' if sort == 'human' else sort}</strong>" in text
+    if first:
+        assert text.index(f"<h3>{first}</h3>") < text.index("<h3>odd</h3>")
+
+
+def test_the_report_page_has_a_chart_per_criterion_and_its_numbers_as_a_table(
+    client: Client, judged_project: Project
+) -> None:
+    text = page(client, "report_detail")
+
+    assert text.count('class="chart"') == 2
+    assert text.count("application/json") == 2
+    assert "mean human rating (1-5)" in text
+    assert "<td>d2</td><td>good</td>" in text
+
+
+def test_texts_are_shown_as_text_not_as_markup(client: Client, project: Project, load: Callable[..., object]) -> None:
+    bad = "<script>alert(1)</script>"
+    rows = f'{{"doc_id": "{bad}", "system_id": "{bad}", "source": "{bad}", "output": "{bad}"}}'
+    ratings = f"doc_id,system_id,criterion,annotator,score\n{bad},{bad},{bad},{bad},1"
+    scores = f"doc_id,system_id,criterion,judge,score\n{bad},{bad},{bad},{bad},1"
+    load(project, {"outputs.jsonl": rows, "ratings.csv": ratings, "scores.csv": scores})
+
+    for name, arguments in (
+        ("document_list", []),
+        ("document_detail", [Document.objects.get().pk]),
+        ("criterion_list", []),
+        ("judge_list", []),
+        ("report_detail", []),
+        ("project_detail", []),
+    ):
+        text = page(client, name, *arguments)
+        assert bad not in text, name
+        assert "alert(1)" in text or name == "judge_list", name
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("document_list", "Upload"),
+        ("judge_list", "judge"),
+        ("run_list", "No runs yet"),
+        ("report_detail", "There is nothing to report yet"),
+        ("project_detail", "Upload"),
+    ],
+)
+def test_an_empty_project_says_what_to_do(client: Client, project: Project, name: str, said: str) -> None:
+    assert said in page(client, name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["project_list", "project_detail", "document_list", "criterion_list", "judge_list", "run_list", "report_detail"],
+)
+def test_more_rows_take_no_more_queries(client: Client, owner: User, judged_project: Project, name: str) -> None:
+    address = reverse(f"evaluations:{name}", args=[] if name == "project_list" else ["small"])
+    before = queries(client, address)
+
+    judge = Judge.objects.get()
+    for number in range(2):
+        other = Project.objects.create(name=f"P{number}", slug=f"p{number}")
+        Membership.objects.create(project=other, user=owner, role="owner")
+        document = Document.objects.create(project=judged_project, doc_id=f"x{number}", source="s")
+        document.outputs.create(system=System.objects.first(), text="o")
+        twin = Judge.objects.create(
+            project=judged_project, name=f"j{number}", model="m", mode="direct", endpoint=judge.endpoint
+        )
+        EvaluationRun.objects.create(project=judged_project, judge=twin, state="done")
+        judged_project.criteria.create(name=f"c{number}").steps.create(version=1, text="1.", written_by="m")
+
+    assert queries(client, address) == before
+
+
+def test_a_documents_page_takes_no_more_queries_for_more_outputs(client: Client, judged_project: Project) -> None:
+    document = Document.objects.get(doc_id="d1")
+    address = reverse("evaluations:document_detail", args=["small", document.pk])
+    before = queries(client, address)
+    for number in range(3):
+        document.outputs.create(system=System.objects.create(project=judged_project, name=f"s{number}"), text="o")
+
+    assert queries(client, address) == before
+
+
+def test_a_new_project_belongs_to_whoever_made_it(client: Client, owner: User) -> None:
+    response = client.post("/new/", {"name": "Fresh", "slug": "fresh", "description": ""})
+    again = client.post("/new/", {"name": "Fresh", "slug": "fresh", "description": ""})
+
+    assert response["Location"] == "/p/fresh/"
+    assert Membership.objects.get(project__slug="fresh").user == owner
+    assert "already exists" in again.content.decode()

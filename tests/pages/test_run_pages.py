@@ -1,0 +1,137 @@
+"""Judges and runs in the browser: made, started, watched live, paused, retried."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState, WorkerHeartbeat
+
+pytestmark = pytest.mark.django_db
+JUDGE = {
+    "name": "New one",
+    "base_url": "http://127.0.0.1:9/v1",
+    "model": "m",
+    "mode": "samples",
+    "samples": "5",
+    "temperature": "",
+    "key_env": "",
+    "use_steps": "on",
+    "concurrency": "4",
+}
+
+
+@pytest.fixture
+def client(owner: User) -> Client:
+    browser = Client()
+    browser.force_login(owner)
+    return browser
+
+
+def test_a_judge_is_made_as_the_command_makes_it(client: Client, small_project: Project) -> None:
+    response = client.post("/p/small/judges/new/", JUDGE, follow=True)
+
+    judge = Judge.objects.get()
+    assert (judge.mode, judge.samples, judge.temperature, judge.use_steps) == ("samples", 5, 1.0, True)
+    assert "New one is made" in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"base_url": "no address"}, "Enter a valid URL."),
+        ({"temperature": "0"}, "At temperature 0 all samples are the same"),
+        ({"concurrency": "0"}, "greater than or equal to 1"),
+        ({"name": ""}, "This field is required."),
+    ],
+)
+def test_a_judge_that_will_not_do_is_refused_at_its_field(
+    client: Client, small_project: Project, change: dict[str, str], said: str
+) -> None:
+    response = client.post("/p/small/judges/new/", JUDGE | change)
+
+    assert said in response.content.decode()
+    assert not Judge.objects.exists()
+
+
+def test_a_run_is_started_for_the_chosen_criteria(
+    client: Client, small_project: Project, make_judge: Callable[..., Judge]
+) -> None:
+    judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1")
+    fluency = small_project.criteria.get(name="fluency")
+
+    response = client.post("/p/small/runs/start/", {"judge": judge.pk, "criteria": [fluency.pk]})
+    again = client.post("/p/small/runs/start/", {"judge": judge.pk, "criteria": [fluency.pk]})
+
+    run = EvaluationRun.objects.get()
+    assert response["Location"] == f"/p/small/runs/{run.pk}/"
+    assert [entry.criterion for entry in run.run_criteria.all()] == [fluency]
+    assert again.status_code == 422
+    assert "still under way" in again.content.decode()
+
+
+def test_a_judge_of_another_project_cannot_be_run(
+    client: Client, small_project: Project, make_judge: Callable[..., Judge]
+) -> None:
+    other = Project.objects.create(name="Other", slug="other")
+    judge = make_judge(other, base_url="http://127.0.0.1:1/v1")
+
+    response = client.post(
+        "/p/small/runs/start/", {"judge": judge.pk, "criteria": [c.pk for c in small_project.criteria.all()]}
+    )
+
+    assert response.status_code == 422
+    assert not EvaluationRun.objects.exists()
+
+
+def test_a_finished_run_shows_counts_failures_and_prompts(client: Client, run: EvaluationRun) -> None:
+    text = client.get(run.get_absolute_url()).content.decode()
+
+    assert "12 of 12" in text
+    assert "The model refused to answer." in text
+    assert "{{Document}}" in text
+    assert "Retry failed items" in text
+    assert "hx-trigger" not in text
+
+
+def test_htmx_gets_the_live_part_alone_and_is_told_when_to_stop(client: Client, run: EvaluationRun) -> None:
+    finished = client.get(run.get_absolute_url(), headers={"HX-Request": "true"})
+    EvaluationRun.objects.update(state=RunState.RUNNING)
+    live = client.get(run.get_absolute_url(), headers={"HX-Request": "true"})
+
+    assert (finished.status_code, live.status_code) == (286, 200)
+    for response in (finished, live):
+        assert response.content.decode().strip().startswith('<section id="progress"')
+    assert 'hx-trigger="every 1s"' in live.content.decode()
+
+
+def test_a_run_without_a_worker_says_so(client: Client, run: EvaluationRun) -> None:
+    EvaluationRun.objects.update(state=RunState.RUNNING)
+
+    alone = client.get(run.get_absolute_url()).content.decode()
+    WorkerHeartbeat.objects.create(name="w", seen_at=timezone.now())
+    worked_on = client.get(run.get_absolute_url()).content.decode()
+
+    assert "No worker is alive" in alone
+    assert "No worker is alive" not in worked_on
+
+
+def test_pausing_going_on_and_retrying(client: Client, run: EvaluationRun) -> None:
+    EvaluationRun.objects.update(state=RunState.RUNNING)
+
+    client.post(f"/p/small/runs/{run.pk}/pause/")
+    run.refresh_from_db()
+    assert (run.state, run.message) == (RunState.PAUSED, "Paused by olga.")
+
+    client.post(f"/p/small/runs/{run.pk}/resume/", {"failed": "1"})
+    run.refresh_from_db()
+    assert run.state == RunState.RUNNING
+    assert run.items.filter(state=ItemState.PENDING).count() == 1
+
+
+def test_a_large_number_is_written_with_thin_spaces_and_no_decimals() -> None:
+    from evaluations.templatetags.evaluations import thin
+
+    assert thin(1234.56) == "1\u2009235"
