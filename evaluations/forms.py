@@ -91,7 +91,7 @@ class JudgeForm(forms.Form):
 
 
 class RunForm(forms.Form):
-    judge = forms.ModelChoiceField(queryset=Judge.objects.none())
+    judge = forms.ModelChoiceField(queryset=Judge.objects.none(), empty_label=None)
     criteria = forms.ModelMultipleChoiceField(
         queryset=Criterion.objects.none(),
         widget=forms.CheckboxSelectMultiple,
@@ -104,6 +104,8 @@ class RunForm(forms.Form):
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         criteria = project.criteria.all()
-        self.fields["judge"].queryset = project.judges.filter(kind=JudgeKind.GEVAL)  # type: ignore[attr-defined]
+        judges = project.judges.filter(kind=JudgeKind.GEVAL)
+        self.fields["judge"].queryset = judges  # type: ignore[attr-defined]
+        self.fields["judge"].initial = judges.last()  # most often the one that was just made
         self.fields["criteria"].queryset = criteria  # type: ignore[attr-defined]
         self.fields["criteria"].initial = [criterion.pk for criterion in criteria]

@@ -1,0 +1,90 @@
+"""In a real browser: upload, make a judge, run it with a real worker, and read the report."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+
+from tests.conftest import OUTPUTS, RATINGS
+from tests.processes import StandInProcess, WorkerProcess
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
+PAGES = ["/", "/p/small/", "/p/small/data/", "/p/small/data/upload/", "/p/small/judges/new/", "/p/small/report/"]
+
+
+def test_from_an_upload_to_correlations(
+    owner: User,
+    sign_in: Callable[[str], Page],
+    start_standin: Callable[..., StandInProcess],
+    start_worker: Callable[[], WorkerProcess],
+    tmp_path: Path,
+) -> None:
+    start_worker()
+    files = [tmp_path / "outputs.jsonl", tmp_path / "ratings.csv"]
+    for path, content in zip(files, (OUTPUTS, RATINGS), strict=True):
+        path.write_text(content)
+    page = sign_in("olga")
+
+    page.get_by_role("link", name="Small").first.click()
+    page.get_by_role("link", name="Data", exact=True).click()
+    page.get_by_role("link", name="Upload").first.click()
+    page.get_by_label("Files").set_input_files(files)
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_role("status")).to_contain_text("6 outputs")
+
+    page.get_by_role("link", name="Judges", exact=True).click()
+    page.get_by_role("link", name="New judge").first.click()
+    page.get_by_label("Name", exact=True).fill("Judge Judy")
+    page.get_by_label("Base URL").fill(start_standin().base_url)
+    page.get_by_label("Model").fill("offline-stand-in")
+    page.get_by_role("button", name="Create judge").click()
+
+    page.get_by_role("button", name="Start run").click()
+    expect(page.locator("#progress")).to_contain_text("12 of 12", timeout=60_000)
+    expect(page.locator("#progress")).to_contain_text("Done")
+
+    page.get_by_role("link", name="Report", exact=True).first.click()
+    expect(page.get_by_role("table").first).to_contain_text("Judge Judy")
+    expect(page.locator(".chart .plot-container").first).to_be_visible()
+    expect(page.locator(".chart").first.locator(".point")).to_have_count(6)
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_fit_their_window_and_are_readable(
+    owner: User, sign_in: Callable[[str], Page], small_project: object, width: int, scheme: str
+) -> None:
+    page = sign_in("olga")
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+
+    for path in (
+        "/",
+        "/p/small/",
+        "/p/small/data/",
+        "/p/small/data/upload/",
+        "/p/small/judges/new/",
+        "/p/small/report/",
+    ):
+        page.goto(path)
+        overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        colours = page.evaluate(
+            "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
+        )
+        assert overflow <= 0, path
+        assert colours[0] != colours[1]
+
+
+def test_the_page_of_a_document_works_with_the_keyboard_alone(
+    owner: User, sign_in: Callable[[str], Page], small_project: object
+) -> None:
+    page = sign_in("olga")
+    page.goto("/p/small/data/")
+    page.keyboard.press("Tab")
+
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.get_by_role("link", name="d1").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("d1")
