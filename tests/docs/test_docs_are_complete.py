@@ -1,0 +1,64 @@
+"""The docs mention every setting, command, switch and placeholder, and their links lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from evaluations.judging.prompts import PLACEHOLDERS
+from evaluations.management.commands.standin_llm import HELP
+from tests.conftest import CHECKOUT
+
+README = (CHECKOUT / "README.md").read_text()
+DOCS = {path.name: path.read_text() for path in (CHECKOUT / "docs").glob("*.md")}
+OURS = ("geval_site", "evaluations", "annotations")
+
+
+def sources() -> list[str]:
+    return [path.read_text() for package in OURS for path in (CHECKOUT / package).rglob("*.py")]
+
+
+def test_every_setting_is_in_the_readmes_table() -> None:
+    read = {
+        name
+        for text in sources()
+        for name in re.findall(r"environment\.\w+\(\s*\"([A-Z_]+)\"", text) + re.findall(r"\"(OPENAI_[A-Z_]+)\"", text)
+    }
+    table = set(re.findall(r"^\| `([A-Z_]+)` \|", README, re.M))
+
+    assert len(read) > 10
+    assert read == table
+
+
+def test_every_command_is_in_the_docs() -> None:
+    commands = {path.stem for path in (CHECKOUT / "evaluations/management/commands").glob("[a-z]*.py")}
+    listed = set(re.findall(r"^\| `(\w+)", DOCS["commands.md"], re.M))
+
+    assert commands == listed
+
+
+def test_every_switch_of_the_stand_in_is_in_the_docs() -> None:
+    assert [name for name in HELP if f"--{name.replace('_', '-')}" not in DOCS["commands.md"]] == []
+
+
+def test_every_placeholder_is_in_the_docs() -> None:
+    assert [name for name in PLACEHOLDERS if f"{{{{{name}}}}}" not in DOCS["method.md"]] == []
+
+
+@pytest.mark.parametrize("path", sorted([*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").glob("*.md")]))
+def test_links_lead_somewhere(path: Path) -> None:
+    targets = [link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text()) if "://" not in link]
+
+    assert [target for target in targets if not (path.parent / target).exists()] == []
+
+
+def test_make_targets_named_in_the_docs_exist() -> None:
+    makefile = (CHECKOUT / "Makefile").read_text()
+    named = {
+        name
+        for text in [README, (CHECKOUT / "CONTRIBUTING.md").read_text(), *DOCS.values()]
+        for name in re.findall(r"`make ([\w-]+)", text) + re.findall(r"^make ([\w-]+)", text, re.M)
+    }
+
+    assert named
+    assert [name for name in named if not re.search(rf"^{name}:", makefile, re.M)] == []
