@@ -10,7 +10,7 @@ from django.utils import timezone
 
 import geval_site
 from evaluations.judging.calls import RetryPolicy, ask_until_answered
-from evaluations.judging.endpoints import Client
+from evaluations.judging.endpoints import ChatRequest, Client
 from evaluations.judging.prompts import compose_template, needs_steps
 from evaluations.judging.steps import prompt_parts, read_steps, steps_request, store_steps
 from evaluations.models import Criterion, EvaluationRun, ItemState, Judge, RunCriterion, RunState
@@ -91,22 +91,28 @@ def claim_preparation(run_id: int) -> bool:
     return waiting.update(preparer_until=timezone.now() + PREPARE_LEASE) == 1
 
 
-async def write_missing_steps(run: EvaluationRun, client: Client, policy: RetryPolicy) -> dict[int, str]:
-    """Ask the LLM for the steps of each criterion that needs some and has none: criterion id -> text.
+def missing_steps(run: EvaluationRun) -> dict[int, ChatRequest]:
+    """The requests for evaluation steps that criteria of the run need and do not have, by criterion id."""
+    if not run.parameters["use_steps"]:
+        return {}
+    criteria = [entry.criterion for entry in run.run_criteria.select_related("criterion")]
+    return {
+        criterion.pk: steps_request(criterion, model=run.parameters["model"])
+        for criterion in criteria
+        if needs_steps(prompt_parts(criterion)) and not criterion.steps.exists()
+    }
+
+
+async def write_steps(wanted: dict[int, ChatRequest], client: Client, policy: RetryPolicy) -> dict[int, str]:
+    """Ask the LLM for the steps of each criterion: criterion id -> text.
 
     Raises:
         EndpointError, StepsError: the endpoint does not answer, or not with steps.
     """
-    written: dict[int, str] = {}
-    async for entry in run.run_criteria.select_related("criterion"):
-        criterion = entry.criterion
-        if not run.parameters["use_steps"] or not needs_steps(prompt_parts(criterion)):
-            continue
-        if await criterion.steps.aexists():
-            continue
-        request = steps_request(criterion, model=run.parameters["model"])
-        written[criterion.pk] = read_steps(await ask_until_answered(client.chat, request, policy=policy))
-    return written
+    return {
+        criterion_id: read_steps(await ask_until_answered(client.chat, request, policy=policy))
+        for criterion_id, request in wanted.items()
+    }
 
 
 @transaction.atomic

@@ -35,8 +35,9 @@ from evaluations.judging.run import (
     claim_preparation,
     close_if_finished,
     lay_out_run,
+    missing_steps,
     pause_run,
-    write_missing_steps,
+    write_steps,
 )
 from evaluations.judging.scoring import Scored
 from evaluations.judging.steps import StepsError
@@ -84,7 +85,8 @@ async def _work(run_id: int, worker: str, policy: RetryPolicy, leaving: Callable
                 if not await database.call(lambda: claim_preparation(run_id)):
                     return
                 try:
-                    written = await write_missing_steps(run, client, policy)
+                    wanted = await database.call(lambda: missing_steps(run))
+                    written = await write_steps(wanted, client, policy)
                 except (EndpointError, StepsError) as error:
                     text = str(error)
                     await database.call(lambda: pause_run(run_id, text))

@@ -14,10 +14,12 @@ from geval_site.embedded.paths import LONGEST_SOCKET_PATH, SOCKET_NAME, socket_d
 from tests.conftest import CHECKOUT
 
 pytestmark = pytest.mark.processes
+# The advisory lock is for PostgreSQL: two CREATE TABLE IF NOT EXISTS at once may collide.
 QUERY = (
-    "from django.db import connection as c; k = c.cursor(); "
+    "from django.db import connection as c; k = c.cursor(); k.execute('SELECT pg_advisory_lock(1)'); "
     "k.execute('CREATE TABLE IF NOT EXISTS seen (n serial)'); k.execute('INSERT INTO seen DEFAULT VALUES'); "
-    "k.execute('SELECT count(*) FROM seen'); print('rows', k.fetchone()[0], flush=True)"
+    "k.execute('SELECT count(*) FROM seen'); n = k.fetchone()[0]; k.execute('SELECT pg_advisory_unlock(1)'); "
+    "print('rows', n, flush=True)"
 )
 
 
@@ -46,6 +48,14 @@ def rows(folder: Path) -> int:
     return int(out.split()[-1])
 
 
+def first_count(process: subprocess.Popen[str]) -> int:
+    assert process.stdout
+    assert process.stderr
+    line = process.stdout.readline()
+    assert line, process.stderr.read()
+    return int(line.split()[-1])
+
+
 def is_running(folder: Path) -> bool:
     pid_file = folder / "postgres" / "postmaster.pid"
     if not pid_file.exists():
@@ -67,7 +77,7 @@ def test_any_folder_will_do_and_its_data_stay(root: Path, name: str) -> None:
 def test_two_commands_at_once_share_one_server_and_the_last_stops_it(root: Path) -> None:
     wait = QUERY + "; input()"
     both = [start(root / "shared", wait) for _ in range(2)]
-    counted = sorted(int(process.stdout.readline().split()[-1]) for process in both if process.stdout)
+    counted = sorted(first_count(process) for process in both)
 
     both[0].communicate("\n", timeout=30)
     still = is_running(root / "shared")

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from evaluations.judging import work
@@ -141,16 +140,3 @@ def test_request_keys_tell_everything_apart_that_changes_an_answer() -> None:
 
     assert len(keys | {work.request_key("http://b/v1", plain)}) == 8
     assert work.request_key("http://a/v1", replace(plain)) in keys
-
-
-def test_claims_use_an_index(run: EvaluationRun) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off")
-        cursor.execute(
-            "EXPLAIN SELECT id FROM evaluations_runitem WHERE run_id = %s AND id > 0 "
-            "AND state IN ('pending', 'leased') ORDER BY id LIMIT 5",
-            [run.pk],
-        )
-        plan = " ".join(row[0] for row in cursor.fetchall())
-
-    assert "item_open" in plan
