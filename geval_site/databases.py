@@ -64,7 +64,8 @@ def queue_conninfo(database: dict[str, Any]) -> str:
     names = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
     quoted = {name: _quoted(str(database.get(key) or "")) for name, key in names.items()}
     options = (f" {name}={_quoted(str(value))}" for name, value in database.get("OPTIONS", {}).items())
-    return make_conninfo(**quoted | {"password": quoted["password"] + "".join(options)})
+    conninfo = make_conninfo(**quoted | {"password": quoted["password"] + "".join(options)})
+    return conninfo.replace("://", ":\\//")  # the package takes whatever holds :// for a URL
 
 
 def _quoted(value: str) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pgmq.base import PGMQConfig
 from psycopg.conninfo import conninfo_to_dict
@@ -45,6 +45,7 @@ def test_a_url_that_will_not_do(tmp_path: Path, url: str, said: str) -> None:
         database_settings(url, tmp_path)
 
 
+@example("h", "u", "d", "://")
 @given(VALUES, VALUES, VALUES.filter(bool), VALUES)
 def test_the_queue_connects_to_the_same_database(host: str, user: str, name: str, password: str) -> None:
     settings = {"HOST": host, "USER": user, "NAME": name, "PASSWORD": password, "OPTIONS": {"sslmode": "disable"}}
