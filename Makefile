@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test lint clean browser
+.PHONY: help demo test lint clean browser bench-judge
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: end after the table)"
@@ -40,3 +40,6 @@ browser:
 
 clean:
 	rm -rf $(VENV) *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+bench-judge: $(VENV)/.installed
+	@$(BIN)/python -m benchmarks.judge $(if $(LARGE),--large)

@@ -81,7 +81,9 @@ def demo_judges(project: Project, *, base_url: str, model: str, key_env: str, la
     for name, mode in modes.items():
         judge = project.judges.filter(name=name).first()
         if judge is None:
-            endpoint, _ = Endpoint.objects.get_or_create(project=project, base_url=base_url, key_env=key_env)
+            endpoint, _ = Endpoint.objects.get_or_create(
+                project=project, name="demo", defaults={"base_url": base_url, "key_env": key_env}
+            )
             judge = Judge.objects.create(
                 project=project, name=name, kind=JudgeKind.GEVAL, endpoint=endpoint, model=model, mode=mode
             )

@@ -19,7 +19,15 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from evaluations.models import EvaluationRun, ItemState, RunItem, RunState, WorkerHeartbeat
+from evaluations.models import (
+    Batch,
+    EvaluationRun,
+    ItemState,
+    RunItem,
+    RunState,
+    Transport,
+    WorkerHeartbeat,
+)
 
 BEAT_SECONDS = 5.0
 log = logging.getLogger(__name__)
@@ -48,7 +56,14 @@ def neglected_runs() -> list[int]:
     unprepared = Q(state=RunState.PREPARING) & (Q(preparer_until=None) | Q(preparer_until__lt=timezone.now()))
     unworked = Q(state=RunState.RUNNING) & Exists(items.claimable()) & ~Exists(held)
     unclosed = Q(state=RunState.RUNNING) & ~Exists(items.open())
-    return list(EvaluationRun.objects.filter(unprepared | unworked | unclosed).values_list("pk", flat=True))
+    batches = Batch.objects.filter(run=OuterRef("pk"))
+    due = Q(state=RunState.RUNNING, transport=Transport.BATCH) & (
+        Exists(batches.filter(state=Batch.State.SENDING))
+        | Exists(batches.filter(state=Batch.State.SENT, look_at__lte=timezone.now()))
+    )
+    untended = Q(preparer_until=None) | Q(preparer_until__lt=timezone.now())
+    waiting = unprepared | unworked | unclosed | (due & untended)
+    return list(EvaluationRun.objects.filter(waiting).values_list("pk", flat=True))
 
 
 @worker_ready.connect

@@ -174,6 +174,9 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": environment.text("GEVAL_LOG_LEVEL", default="WARNING")},
 }
 
+# Endpoints in private networks: fine on a machine of one's own, a way in on a server.
+ALLOW_PRIVATE_ENDPOINTS = environment.flag("GEVAL_ALLOW_PRIVATE_ENDPOINTS", default=not PRODUCTION)
+
 # Where the demo (and a new endpoint form) starts from; see the README's settings table.
 OPENAI_API_KEY_NAME = "OPENAI_API_KEY"
 DEMO_BASE_URL = environment.text("OPENAI_BASE_URL", default="https://api.openai.com/v1")

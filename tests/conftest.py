@@ -36,8 +36,8 @@ def database_url(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]
         parts["PASSWORD"] = info.password
     if celery_app.conf.broker_url.startswith("pgmq"):
         celery_app.conf.broker_transport_options["conn_string"] = queue_conninfo(parts)
-    account = parts["USER"] + (f":{quote(parts['PASSWORD'])}" if parts["PASSWORD"] else "")
-    yield f"postgresql://{account}@/{parts['NAME']}?host={quote(parts['HOST'])}&port={parts['PORT']}"
+    account = parts["USER"] + (f":{quote(parts['PASSWORD'], safe='')}" if parts["PASSWORD"] else "")
+    yield f"postgresql://{account}@/{parts['NAME']}?host={quote(parts['HOST'], safe='')}&port={parts['PORT']}"
     celery_app.close()
     pools.reset()  # the queue's connections would keep the test database from being dropped
 
@@ -128,7 +128,8 @@ def make_judge(start_standin: Callable[..., StandInProcess]) -> Callable[..., Ju
     """A judge of a project on a stand-in with switches."""
 
     def make(project: Project, *switches: str, base_url: str = "", **fields: Any) -> Judge:
-        endpoint = project.endpoints.create(base_url=base_url or start_standin(*switches).base_url)
+        name = f"endpoint {project.endpoints.count()}"
+        endpoint = project.endpoints.create(name=name, base_url=base_url or start_standin(*switches).base_url)
         given = {"name": "Stand-in", "model": "offline-stand-in", "mode": ScoringMode.LOGPROBS} | fields
         return Judge.objects.create(project=project, endpoint=endpoint, **given)
 

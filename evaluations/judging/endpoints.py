@@ -6,7 +6,8 @@ a named kind, whatever the server or the network did.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import TracebackType
@@ -30,6 +31,8 @@ class ErrorKind(StrEnum):
     MODEL_NOT_FOUND = "model_not_found"
     CONTEXT_LENGTH = "context_length"
     BAD_REQUEST = "bad_request"
+    FORBIDDEN_ADDRESS = "forbidden_address"
+    KEY = "unreadable_key"
 
     @property
     def is_passing(self) -> bool:
@@ -49,7 +52,13 @@ _PASSING = {
     ErrorKind.CONNECTION,
     ErrorKind.MALFORMED,
 }
-_STOPS_RUN = {ErrorKind.CONNECTION, ErrorKind.AUTHENTICATION, ErrorKind.MODEL_NOT_FOUND}
+_STOPS_RUN = {
+    ErrorKind.CONNECTION,
+    ErrorKind.AUTHENTICATION,
+    ErrorKind.MODEL_NOT_FOUND,
+    ErrorKind.FORBIDDEN_ADDRESS,
+    ErrorKind.KEY,
+}
 
 
 class EndpointError(Exception):
@@ -68,21 +77,25 @@ class ChatRequest:
 
     model: str
     prompt: str
-    temperature: float = 0.0
+    temperature: float | None = 0.0
     n: int = 1
     max_tokens: int = 32
     top_logprobs: int | None = None
+    length_parameter: str = "max_tokens"
+    system: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def body(self) -> dict[str, Any]:
         """The request as OpenAI's protocol has it, without what an endpoint would take as its own default."""
+        system = [{"role": "system", "content": self.system}] if self.system else []
         body: dict[str, Any] = {
             "model": self.model,
-            "messages": [{"role": "user", "content": self.prompt}],
-            "temperature": self.temperature,
-            "max_tokens": self.max_tokens,
+            "messages": [*system, {"role": "user", "content": self.prompt}],
+            self.length_parameter: self.max_tokens,
             **self.extra,
         }
+        if self.temperature is not None:
+            body["temperature"] = self.temperature
         if self.n > 1:
             body["n"] = self.n
         if self.top_logprobs is not None:
@@ -90,18 +103,50 @@ class ChatRequest:
         return body
 
 
-class Client:
-    """An endpoint that can be asked, for the time of an `async with`."""
+# Whole files of a batch may take longer than a call.
+FILE_SECONDS = 600.0
+BATCH_MARK = "geval_batch"
 
-    def __init__(self, base_url: str, api_key: str, *, timeout: float) -> None:
+
+@dataclass(frozen=True)
+class RemoteBatch:
+    """A batch as the endpoint sees it. `files` are the ids of its result files, in any order."""
+
+    id: str
+    state: str
+    files: tuple[str, ...] = ()
+    message: str = ""
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state in ("completed", "failed", "expired", "cancelled")
+
+    @property
+    def has_failed(self) -> bool:
+        return self.state == "failed"
+
+
+class Client:
+    """An endpoint that can be asked, for the time of an `async with`.
+
+    `timeout` is in seconds and limits a call as a whole, however slowly its answer trickles in.
+    """
+
+    def __init__(self, base_url: str, api_key: str, *, timeout: float, api_version: str = "") -> None:
         self.base_url = base_url
-        self._openai = openai.AsyncOpenAI(
-            base_url=base_url,
-            api_key=api_key or "none",
-            timeout=timeout,
-            max_retries=0,
-            http_client=openai.DefaultAioHttpClient(timeout=timeout),
-        )
+        self.timeout = timeout
+        options: dict[str, Any] = {
+            "api_key": api_key or "none",
+            "timeout": timeout,
+            "max_retries": 0,
+            # A redirect could lead where the address check did not look.
+            "http_client": openai.DefaultAioHttpClient(timeout=timeout, follow_redirects=False),
+        }
+        self._openai: openai.AsyncOpenAI
+        if api_version:
+            self._openai = openai.AsyncAzureOpenAI(azure_endpoint=base_url, api_version=api_version, **options)
+        else:
+            self._openai = openai.AsyncOpenAI(base_url=base_url, **options)
 
     async def __aenter__(self) -> Self:
         return self
@@ -117,13 +162,72 @@ class Client:
         Raises:
             EndpointError: whatever went wrong, with its kind.
         """
+        # The typed objects of the package cost more time than the call; the raw answer is all we read.
+        create = self._openai.chat.completions.with_raw_response.create
+        response = await self._call(create(**request.body()), model=request.model)
+        return read_chat_answer(response.content, request_id=response.headers.get("x-request-id", ""))
+
+    async def echo(self, text: str, *, model: str) -> list[float | None]:
+        """The log-probability of each token of a text, by a legacy completion that echoes it.
+
+        Raises:
+            EndpointError: the endpoint cannot do that (BAD_REQUEST or MALFORMED), or anything else went wrong.
+        """
+        create = self._openai.completions.with_raw_response.create
+        call = create(model=model, prompt=text, echo=True, logprobs=1, max_tokens=0)
+        response = await self._call(call, model=model)
+        return read_echo_answer(response.content)
+
+    async def send_batch(self, lines: bytes, *, token: str) -> RemoteBatch:
+        """Send chat requests as a batch; `token` is kept in its metadata, to find it again.
+
+        Raises:
+            EndpointError: whatever went wrong, with its kind.
+        """
+        upload = self._openai.files.create(file=(f"{token}.jsonl", lines), purpose="batch")
+        file = await self._call(upload, model="", timeout=FILE_SECONDS)
+        call = self._openai.batches.create(
+            input_file_id=file.id,
+            endpoint="/v1/chat/completions",
+            completion_window="24h",
+            metadata={BATCH_MARK: token},
+        )
+        return _remote_batch(await self._call(call, model=""))
+
+    async def get_batch(self, batch_id: str) -> RemoteBatch:
+        """How a batch is doing."""
+        return _remote_batch(await self._call(self._openai.batches.retrieve(batch_id), model=""))
+
+    async def find_batch(self, token: str) -> RemoteBatch | None:
+        """The batch that was sent with a token, among the last hundred."""
+        listed = await self._call(self._openai.batches.list(limit=100), model="")
+        return next(
+            (_remote_batch(batch) for batch in listed.data if (batch.metadata or {}).get(BATCH_MARK) == token), None
+        )
+
+    async def get_file(self, file_id: str) -> bytes:
+        """The content of a batch's result file."""
+        response = await self._call(self._openai.files.content(file_id), model="", timeout=FILE_SECONDS)
+        return bytes(response.content)
+
+    async def _call(self, call: Awaitable[Any], *, model: str, timeout: float | None = None) -> Any:
         try:
-            # The typed objects of the package cost more time than the call; the raw answer is all we read.
-            response = await self._openai.chat.completions.with_raw_response.create(**request.body())
+            async with asyncio.timeout(timeout or self.timeout):
+                return await call
+        except TimeoutError as error:
+            raise EndpointError(ErrorKind.TIMEOUT, f"{self.base_url} did not answer in time.") from error
         except openai.APIError as error:
-            raise _as_endpoint_error(error, self.base_url, request.model) from error
-        request_id = response.headers.get("x-request-id", "")
-        return read_chat_answer(response.content, request_id=request_id)
+            raise _as_endpoint_error(error, self.base_url, model) from error
+
+
+def _remote_batch(batch: Any) -> RemoteBatch:
+    errors = getattr(batch.errors, "data", None) or []
+    return RemoteBatch(
+        id=batch.id,
+        state=batch.status,
+        files=tuple(file for file in (batch.output_file_id, batch.error_file_id) if file),
+        message=" ".join(str(error.message) for error in errors),
+    )
 
 
 def read_chat_answer(content: bytes, *, request_id: str = "") -> Reply:
@@ -145,6 +249,20 @@ def read_chat_answer(content: bytes, *, request_id: str = "") -> Reply:
     except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
         start = content[:80].decode("utf-8", "replace")
         message = f"The endpoint's answer is not a chat completion (it begins {start!r}). Does the base URL end in /v1?"
+        raise EndpointError(ErrorKind.MALFORMED, message) from error
+
+
+def read_echo_answer(content: bytes) -> list[float | None]:
+    """The token log-probabilities of a legacy completion's JSON.
+
+    Raises:
+        EndpointError: there are none (MALFORMED).
+    """
+    try:
+        found = orjson.loads(content)["choices"][0]["logprobs"]["token_logprobs"]
+        return [None if value is None else float(value) for value in found]
+    except (orjson.JSONDecodeError, LookupError, TypeError, ValueError) as error:
+        message = "The endpoint's answer holds no log-probabilities of the echoed text."
         raise EndpointError(ErrorKind.MALFORMED, message) from error
 
 

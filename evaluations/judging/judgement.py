@@ -28,8 +28,9 @@ class JudgeSettings:
     model: str
     mode: Mode
     samples: int = 20
-    temperature: float = 0.0
+    temperature: float | None = 0.0
     max_tokens: int = 32
+    length_parameter: str = "max_tokens"
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ def first_request(settings: JudgeSettings, prompt: str) -> ChatRequest:
         temperature=settings.temperature,
         n=settings.samples if settings.mode == "samples" else 1,
         max_tokens=settings.max_tokens,
+        length_parameter=settings.length_parameter,
         top_logprobs=TOP_LOGPROBS if settings.mode == "logprobs" else None,
         extra={"top_p": 1.0} if settings.mode == "samples" else {},
     )

@@ -1,74 +1,288 @@
-"""Judges are made here, for pages and commands alike."""
+"""Endpoints and judges are made, changed, probed and retired here, for pages, commands and the API alike."""
 
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils import timezone
 
+from evaluations.judging.addresses import ForbiddenAddressError, check_address
+from evaluations.judging.clients import client_for
+from evaluations.judging.endpoints import EndpointError
+from evaluations.judging.probe import Findings, probe_model
 from evaluations.judging.scoring import why_not_by_logprobs
-from evaluations.models import Endpoint, Judge, JudgeKind, Project, ScoringMode
+from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe, Project, ScoringMode
+
+PROBE_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class EndpointDraft:
+    """What an endpoint is made of. `key` None leaves a stored key as it is, an empty text removes it."""
+
+    base_url: str
+    name: str = ""
+    api_version: str = ""
+    key_env: str = ""
+    key: str | None = None
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
 
 
 @dataclass(frozen=True)
 class JudgeDraft:
-    """What a G-Eval judge is made of. `temperature` None takes what suits the mode: 1 for samples, 0 else."""
+    """What a G-Eval judge is made of. `temperature` None takes what suits the mode: 1 for samples, 0 else.
+
+    `mode` empty takes the best one the endpoint can do, by its probe.
+    """
 
     name: str
-    base_url: str
+    endpoint: Endpoint
     model: str
-    mode: str
+    mode: str = ""
     samples: int = 20
     temperature: float | None = None
-    key_env: str = ""
     use_steps: bool = True
     concurrency: int = 16
+    max_tokens: int = 32
+    timeout_seconds: float = 60
+    price_in: Decimal | None = None
+    price_out: Decimal | None = None
+
+
+# Endpoints
 
 
 @transaction.atomic
-def create_judge(project: Project, draft: JudgeDraft) -> tuple[Judge, bool]:
-    """Make a G-Eval judge; the same draft again gives the judge that is there, and False.
+def save_endpoint(project: Project, draft: EndpointDraft, *, endpoint: Endpoint | None = None) -> Endpoint:
+    """Make an endpoint, or change one; a judge keeps the endpoint it has, so its address stays once judges used it.
 
     Raises:
-        ValidationError: a setting is wrong, the name is taken by another judge, or the mode does not fit a criterion.
+        ValidationError: a field is wrong, the address must not be called, or another name or address is needed.
     """
-    temperature = draft.temperature
-    if temperature is None:
-        temperature = 1.0 if draft.mode == ScoringMode.SAMPLES else 0.0
-    if draft.mode == ScoringMode.SAMPLES and temperature == 0 and draft.samples > 1:
-        raise ValidationError({"temperature": "At temperature 0 all samples are the same; use 1, or mode direct."})
-    if draft.mode == ScoringMode.LOGPROBS:
-        for criterion in project.criteria.all():
-            reason = why_not_by_logprobs(criterion.scale)
-            if reason:
-                raise ValidationError({"mode": f"{criterion.name}: {reason}"})
-    endpoint = Endpoint(project=project, base_url=draft.base_url.rstrip("/"), key_env=draft.key_env)
-    endpoint.full_clean(validate_unique=False, validate_constraints=False)
-    endpoint, _ = Endpoint.objects.get_or_create(project=project, base_url=endpoint.base_url, key_env=endpoint.key_env)
-    judge = Judge(
-        project=project,
-        name=draft.name.strip(),
-        kind=JudgeKind.GEVAL,
-        endpoint=endpoint,
-        model=draft.model.strip(),
-        mode=draft.mode,
-        samples=draft.samples,
-        temperature=temperature,
-        use_steps=draft.use_steps,
-        concurrency=draft.concurrency,
+    endpoint = endpoint or Endpoint(project=project)
+    base_url = draft.base_url.strip().rstrip("/")
+    if endpoint.pk and base_url != endpoint.base_url and endpoint.judges.filter(runs__isnull=False).exists():
+        raise ValidationError({"base_url": "Runs have used this address; make a new endpoint for another one."})
+    endpoint.base_url = base_url
+    endpoint.api_version = draft.api_version.strip()
+    endpoint.key_env = draft.key_env.strip()
+    endpoint.requests_per_minute = draft.requests_per_minute
+    endpoint.tokens_per_minute = draft.tokens_per_minute
+    if draft.key is not None:
+        endpoint.keep_key(draft.key.strip())
+    endpoint.name = draft.name.strip() or endpoint.name or _free_name(project, endpoint.host)
+    endpoint.full_clean(validate_constraints=False)
+    _check_base_url(base_url)
+    if Endpoint.objects.filter(project=project, name=endpoint.name).exclude(pk=endpoint.pk).exists():
+        raise ValidationError({"name": f"There is an endpoint {endpoint.name!r} already; choose another name."})
+    if endpoint.sealed_key and endpoint.key_env:
+        raise ValidationError({"key_env": "Give the key or the name of its variable, not both."})
+    endpoint.save()
+    return endpoint
+
+
+def endpoint_at(project: Project, base_url: str, *, key_env: str = "") -> Endpoint:
+    """The endpoint of an address and key variable, made if there is none.
+
+    Raises:
+        ValidationError: the address is none, or must not be called.
+    """
+    url = base_url.strip().rstrip("/")
+    there = project.endpoints.current().filter(base_url=url, key_env=key_env, sealed_key="").first()
+    return there or save_endpoint(project, EndpointDraft(base_url=url, key_env=key_env))
+
+
+def _check_base_url(base_url: str) -> None:
+    try:
+        check_address(base_url, allow_private=settings.ALLOW_PRIVATE_ENDPOINTS)
+    except ForbiddenAddressError as error:
+        raise ValidationError({"base_url": str(error)}) from None
+
+
+def _free_name(project: Project, wanted: str) -> str:
+    taken = set(project.endpoints.values_list("name", flat=True))
+    names = (wanted[:90] if number == 1 else f"{wanted[:90]} {number}" for number in range(1, len(taken) + 2))
+    return next(name for name in names if name not in taken)
+
+
+# Probes
+
+
+def probe_endpoint(endpoint: Endpoint, model: str) -> Findings:
+    """Ask an endpoint what it can do with a model, and keep what was found.
+
+    Raises:
+        EndpointError: it does not answer at all.
+    """
+    client = client_for(endpoint, timeout=PROBE_SECONDS)
+
+    async def ask() -> Findings:
+        async with client:
+            return await probe_model(client, model)
+
+    findings = asyncio.run(ask())
+    ModelProbe.objects.update_or_create(
+        endpoint=endpoint, model=model, defaults={"findings": findings.as_json(), "probed_at": timezone.now()}
     )
-    judge.full_clean(validate_unique=False, validate_constraints=False)
-    for field in ("model", "mode"):
-        if not getattr(judge, field):
-            raise ValidationError({field: "This field is required."})
-    there = Judge.objects.filter(project=project, name=judge.name).first()
+    return findings
+
+
+def known_findings(endpoint: Endpoint, model: str) -> Findings | None:
+    """What the last probe of a model found, if there was one."""
+    probe = ModelProbe.objects.filter(endpoint=endpoint, model=model).first()
+    return findings_of(probe) if probe else None
+
+
+def findings_of(probe: ModelProbe) -> Findings:
+    known = {field.name for field in fields(Findings)}
+    return Findings(**{name: value for name, value in probe.findings.items() if name in known})
+
+
+# Judges
+
+
+def create_judge(project: Project, draft: JudgeDraft, *, probe: bool = True) -> tuple[Judge, bool]:
+    """Make a G-Eval judge; the same draft again gives the judge that is there, and False.
+
+    Args:
+        probe: ask an endpoint that was not probed for this model yet, so that a mode it cannot do is refused now.
+
+    Raises:
+        ValidationError: a setting is wrong, the name is taken by another judge, the mode does not fit a criterion or
+            the endpoint, or the endpoint does not answer.
+    """
+    there = newest_version(project, draft.name)
+    judge = _drafted(project, draft, _findings_for(draft, probe=probe))
     if there is None:
         judge.save()
         return judge, True
-    different = [field for field in _SETTINGS if getattr(there, field) != getattr(judge, field)]
+    different = [name for name in _SETTINGS if getattr(there, name) != getattr(judge, name)]
     if different:
-        listed = ", ".join(different)
+        listed = ", ".join(name.removesuffix("_id") for name in different)
         raise ValidationError({"name": f"There is a judge {judge.name!r} with another {listed}; choose another name."})
     return there, False
 
 
-_SETTINGS = ("kind", "endpoint_id", "model", "mode", "samples", "temperature", "use_steps", "concurrency")
+@transaction.atomic
+def change_judge(judge: Judge, draft: JudgeDraft, *, probe: bool = True) -> Judge:
+    """Change a judge; once a run has used it, that makes a new version and retires the old one.
+
+    Raises:
+        ValidationError: as for `create_judge`, or the new name is another judge's.
+    """
+    changed = _drafted(judge.project, draft, _findings_for(draft, probe=probe))
+    other = newest_version(judge.project, changed.name)
+    if other and other.name != judge.name:
+        raise ValidationError({"name": f"There is a judge {changed.name!r} already; choose another name."})
+    differs = any(getattr(judge, name) != getattr(changed, name) for name in _FROZEN)
+    if judge.is_frozen and differs:
+        changed.version = (newest_version(judge.project, judge.name) or judge).version + 1
+        changed.name = judge.name
+        changed.save()
+        Judge.objects.filter(pk=judge.pk, retired_at=None).update(retired_at=timezone.now())
+        return changed
+    for name in ("name", *_SETTINGS, "length_parameter", "sends_temperature", "price_in", "price_out"):
+        setattr(judge, name, getattr(changed, name))
+    judge.save()
+    return judge
+
+
+def newest_version(project: Project, name: str) -> Judge | None:
+    """The newest version of the judge of a name."""
+    return project.judges.filter(name=name.strip()).order_by("-version").first()
+
+
+def retire(thing: Judge | Endpoint, *, back: bool = False) -> None:
+    """Take a judge or an endpoint out of use (its scores stay), or bring it back."""
+    thing.retired_at = None if back else timezone.now()
+    thing.save(update_fields=["retired_at"])
+
+
+def _findings_for(draft: JudgeDraft, *, probe: bool) -> Findings | None:
+    model = draft.model.strip()
+    found = known_findings(draft.endpoint, model) if model else None
+    if found or not probe or not model:
+        return found
+    try:
+        return probe_endpoint(draft.endpoint, model)
+    except EndpointError as error:
+        raise ValidationError({"endpoint": f"The endpoint was asked what it can do: {error.message}"}) from None
+
+
+def _drafted(project: Project, draft: JudgeDraft, findings: Findings | None) -> Judge:
+    """The judge a draft describes, checked but not saved."""
+    mode = draft.mode or (findings.best_mode if findings else "")
+    temperature = draft.temperature
+    if temperature is None:
+        temperature = 1.0 if mode == ScoringMode.SAMPLES else 0.0
+    judge = Judge(
+        project=project,
+        name=draft.name.strip(),
+        kind=JudgeKind.GEVAL,
+        endpoint=draft.endpoint,
+        model=draft.model.strip(),
+        mode=mode,
+        samples=draft.samples,
+        temperature=temperature,
+        use_steps=draft.use_steps,
+        concurrency=draft.concurrency,
+        max_tokens=draft.max_tokens,
+        timeout_seconds=draft.timeout_seconds,
+        price_in=draft.price_in,
+        price_out=draft.price_out,
+    )
+    if findings:
+        judge.length_parameter = findings.length_parameter
+        judge.sends_temperature = findings.temperature
+    judge.full_clean(validate_unique=False, validate_constraints=False)
+    for check in _CHECKS:
+        check(judge, findings)
+    return judge
+
+
+def _check_required(judge: Judge, _findings: Findings | None) -> None:
+    for field in ("model", "mode"):
+        if not getattr(judge, field):
+            raise ValidationError({field: "This field is required."})
+
+
+def _check_prices(judge: Judge, _findings: Findings | None) -> None:
+    if (judge.price_in is None) != (judge.price_out is None):
+        raise ValidationError({"price_out": "Give both prices, or none."})
+
+
+def _check_temperature(judge: Judge, findings: Findings | None) -> None:
+    if judge.mode == ScoringMode.SAMPLES and judge.temperature == 0 and judge.samples > 1:
+        raise ValidationError({"temperature": "At temperature 0 all samples are the same; use 1, or mode direct."})
+    own_temperature = findings is not None and not findings.temperature
+    if own_temperature and judge.mode != ScoringMode.SAMPLES and judge.temperature == 0:
+        return  # it answers at its own temperature; the probe's note says so
+    if own_temperature and judge.temperature not in (0, 1):
+        raise ValidationError({"temperature": "This model takes its own temperature only; leave it empty."})
+
+
+def _check_mode(judge: Judge, findings: Findings | None) -> None:
+    if findings and findings.why_not(judge.mode):
+        raise ValidationError({"mode": findings.why_not(judge.mode)})
+    if judge.mode == ScoringMode.LOGPROBS:
+        for criterion in judge.project.criteria.all():
+            reason = why_not_by_logprobs(criterion.scale)
+            if reason:
+                raise ValidationError({"mode": f"{criterion.name}: {reason}"})
+
+
+_CHECKS: tuple[Callable[[Judge, Findings | None], Any], ...] = (
+    _check_required,
+    _check_prices,
+    _check_temperature,
+    _check_mode,
+)
+# What decides a score; a change of it makes a new version. The rest is how fast and at what price.
+_FROZEN = ("kind", "endpoint_id", "model", "mode", "samples", "temperature", "use_steps", "max_tokens")
+_SETTINGS = (*_FROZEN, "concurrency", "timeout_seconds")

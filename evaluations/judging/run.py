@@ -2,6 +2,7 @@
 
 import datetime
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from django.db import connection, transaction
@@ -9,11 +10,24 @@ from django.db.models import Q
 from django.utils import timezone
 
 import geval_site
-from evaluations.judging.calls import RetryPolicy, ask_until_answered
+from evaluations.judging.calls import Answer, RetryPolicy, ask_until_answered
+from evaluations.judging.cost import cost, most_tokens, prices_from
 from evaluations.judging.endpoints import ChatRequest, Client
+from evaluations.judging.judgement import READ_ATTEMPTS
 from evaluations.judging.prompts import compose_template, needs_steps
-from evaluations.judging.steps import prompt_parts, read_steps, steps_request, store_steps
-from evaluations.models import Criterion, EvaluationRun, ItemState, Judge, RunCriterion, RunState
+from evaluations.judging.steps import prompt_parts, steps_request, store_steps
+from evaluations.models import (
+    Criterion,
+    EvaluationRun,
+    ItemState,
+    Judge,
+    ModelProbe,
+    RunCriterion,
+    RunState,
+    ScoringMode,
+    Transport,
+)
+from evaluations.models.runs import ACTIVE_STATES
 
 PREPARE_LEASE = datetime.timedelta(minutes=5)
 
@@ -23,31 +37,48 @@ class RunError(ValueError):
 
 
 @transaction.atomic
-def start_run(judge: Judge, criteria: Sequence[Criterion], *, fresh: bool = False) -> EvaluationRun:
+def start_run(
+    judge: Judge,
+    criteria: Sequence[Criterion],
+    *,
+    fresh: bool = False,
+    budget: Decimal | None = None,
+    transport: str = Transport.LIVE,
+) -> EvaluationRun:
     """Make a run of a judge on criteria; workers are woken when the transaction ends.
 
     Args:
         fresh: judge everything again and ask again, where otherwise only missing scores are filled.
+        budget: in the currency of the judge's prices; the run pauses before it costs more.
+        transport: call by call, or through the endpoint's batch API.
 
     Raises:
-        RunError: nothing to judge, a judge that cannot run, or one that is at it already.
+        RunError: nothing to judge, a judge that cannot run, one that is at it already, or a budget without prices.
         PromptError: a criterion's prompt cannot be sent.
     """
     from evaluations.tasks import wake_workers
 
     Judge.objects.select_for_update().get(pk=judge.pk)
     if not judge.can_run:
-        raise RunError(f"{judge.name} holds imported scores; it cannot be run. Choose a G-Eval judge.")
+        raise RunError(f"{judge} holds imported scores; it cannot be run. Choose a G-Eval judge.")
+    if judge.retired_at or (judge.endpoint and judge.endpoint.retired_at):
+        raise RunError(f"{judge} or its endpoint is retired; bring it back, or choose another judge.")
     if not criteria:
         raise RunError("There is no criterion to judge on; add one or name one.")
     busy = judge.runs.active().first()
     if busy:
-        raise RunError(f"Run {busy.pk} of {judge.name} is still under way; wait for it, or pause it first.")
+        raise RunError(f"Run {busy.pk} of {judge} is still under way; wait for it, or pause it first.")
+    if budget is not None and (judge.price_in is None or judge.price_out is None):
+        raise RunError(f"A budget needs prices: give {judge} its prices for a million tokens in and out.")
+    if budget is not None and transport == Transport.BATCH:
+        raise RunError("A budget cannot stop a batch that is sent already; leave one of the two out.")
     run = EvaluationRun.objects.create(
         project=judge.project,
         judge=judge,
-        parameters=_parameters(judge, fresh=fresh),
+        parameters=_parameters(judge, fresh=fresh, transport=transport),
         software_version=geval_site.__version__,
+        budget=budget,
+        transport=transport,
     )
     for criterion in criteria:
         # Composed once without steps, so that a bad placeholder is refused before anything is paid.
@@ -59,21 +90,33 @@ def start_run(judge: Judge, criteria: Sequence[Criterion], *, fresh: bool = Fals
 
 
 @transaction.atomic
-def resume_run(run: EvaluationRun, *, retry_failed: bool = False) -> bool:
-    """Let a paused run go on, or a finished one try its failed items again; False if there is nothing to go on with."""
+def resume_run(
+    run: EvaluationRun, *, retry_failed: bool = False, reason: str = "", budget: Decimal | None = None
+) -> bool:
+    """Let a paused run go on, or a finished one try its failed items again; False if there is nothing to go on with.
+
+    Args:
+        reason: try only the items again that failed for this reason.
+        budget: a new one, for a run that was paused by its budget.
+    """
     from evaluations.tasks import wake_workers
 
     run = EvaluationRun.objects.select_for_update().get(pk=run.pk)
-    if run.is_active:
+    if run.is_active or run.state == RunState.CANCELLED:
         return False
     if retry_failed:
-        run.items.filter(state=ItemState.FAILED).update(state=ItemState.PENDING, reason="", detail="")
+        failed = run.items.filter(state=ItemState.FAILED)
+        if reason:
+            failed = failed.filter(reason=reason)
+        failed.update(state=ItemState.PENDING, reason="", detail="")
     prepared = run.started_at is not None
     if prepared and not run.items.open().exists():
         return False
     run.state = RunState.RUNNING if prepared else RunState.PREPARING
     run.message, run.finished_at, run.preparer_until = "", None, None
-    run.save(update_fields=["state", "message", "finished_at", "preparer_until"])
+    if budget is not None:
+        run.budget = budget
+    run.save(update_fields=["state", "message", "finished_at", "preparer_until", "budget"])
     transaction.on_commit(lambda: wake_workers(run.pk))
     return True
 
@@ -82,6 +125,12 @@ def pause_run(run_id: int, message: str) -> bool:
     """Stop a run where it stands, with the reason; True if it was under way."""
     waiting = EvaluationRun.objects.active().filter(pk=run_id)
     return waiting.update(state=RunState.PAUSED, message=message) == 1
+
+
+def cancel_run(run_id: int, message: str) -> bool:
+    """End a run for good where it stands; what it has scored stays. True if it was under way or paused."""
+    waiting = EvaluationRun.objects.filter(pk=run_id, state__in=(*ACTIVE_STATES, RunState.PAUSED))
+    return waiting.update(state=RunState.CANCELLED, message=message, finished_at=timezone.now()) == 1
 
 
 def claim_preparation(run_id: int) -> bool:
@@ -97,20 +146,22 @@ def missing_steps(run: EvaluationRun) -> dict[int, ChatRequest]:
         return {}
     criteria = [entry.criterion for entry in run.run_criteria.select_related("criterion")]
     return {
-        criterion.pk: steps_request(criterion, model=run.parameters["model"])
+        criterion.pk: steps_request(
+            criterion, model=run.parameters["model"], length_parameter=run.parameters["length_parameter"]
+        )
         for criterion in criteria
         if needs_steps(prompt_parts(criterion)) and not criterion.steps.exists()
     }
 
 
-async def write_steps(wanted: dict[int, ChatRequest], client: Client, policy: RetryPolicy) -> dict[int, str]:
-    """Ask the LLM for the steps of each criterion: criterion id -> text.
+async def write_steps(wanted: dict[int, ChatRequest], client: Client, policy: RetryPolicy) -> dict[int, Answer]:
+    """Ask the LLM for the steps of each criterion: criterion id -> answer.
 
     Raises:
-        EndpointError, StepsError: the endpoint does not answer, or not with steps.
+        EndpointError: the endpoint does not answer.
     """
     return {
-        criterion_id: read_steps(await ask_until_answered(client.chat, request, policy=policy))
+        criterion_id: await ask_until_answered(client.chat, request, policy=policy)
         for criterion_id, request in wanted.items()
     }
 
@@ -135,9 +186,38 @@ def lay_out_run(run_id: int, written_steps: dict[int, str]) -> int:
         entry.save(update_fields=["steps", "template"])
     laid_out = _insert_items(run)
     run.state, run.started_at = RunState.RUNNING, timezone.now()
-    run.save(update_fields=["state", "started_at"])
+    run.parameters |= sizes(run)
+    run.save(update_fields=["state", "started_at", "parameters"])
     close_if_finished(run_id)
     return laid_out
+
+
+def sizes(run: EvaluationRun) -> dict[str, Any]:
+    """How large a run's prompts are: `characters_each` (the mean), and `most_each`, what the largest can cost.
+
+    `most_each` counts every try an unreadable reply gets; it is what a budget sets aside for an item in hand.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT coalesce(avg(length(d.source) + length(o.text) + length(d.context)), 0),
+                      coalesce(max(octet_length(d.source) + octet_length(o.text) + octet_length(d.context)
+                                   + octet_length(coalesce(d.references ->> 0, ''))), 0)
+               FROM evaluations_document d JOIN evaluations_candidateoutput o ON o.document_id = d.id
+               WHERE d.project_id = %s""",
+            [run.project_id],
+        )
+        mean, longest = cursor.fetchone()
+    templates = [len(entry.template) for entry in run.run_criteria.all()]
+    replies = run.parameters["samples"] if run.parameters["mode"] == ScoringMode.SAMPLES else 1
+    most = cost(
+        most_tokens(int(longest) + max(templates, default=0)),
+        replies * run.parameters["max_tokens"],
+        prices_from(run.parameters),
+    )
+    return {
+        "characters_each": int(mean) + (sum(templates) // len(templates) if templates else 0),
+        "most_each": None if most is None else str(READ_ATTEMPTS * most),
+    }
 
 
 def close_if_finished(run_id: int) -> bool:
@@ -146,26 +226,40 @@ def close_if_finished(run_id: int) -> bool:
         cursor.execute(
             """UPDATE evaluations_evaluationrun SET state = 'done', finished_at = now()
                WHERE id = %(run)s AND state = 'running' AND NOT EXISTS (
-                   SELECT FROM evaluations_runitem WHERE run_id = %(run)s AND state IN ('pending', 'leased'))""",
+                   SELECT FROM evaluations_runitem
+                   WHERE run_id = %(run)s AND state IN ('pending', 'leased', 'sent'))""",
             {"run": run_id},
         )
         return cursor.rowcount == 1
 
 
-def _parameters(judge: Judge, *, fresh: bool) -> dict[str, Any]:
+def _parameters(judge: Judge, *, fresh: bool, transport: str) -> dict[str, Any]:
+    """All that is needed to repeat the run, beside its prompts."""
     endpoint = judge.endpoint
     return {
         "base_url": endpoint.base_url if endpoint else "",
+        "api_version": endpoint.api_version if endpoint else "",
         "model": judge.model,
         "mode": judge.mode,
         "samples": judge.samples,
-        "temperature": judge.temperature,
+        "temperature": judge.temperature if judge.sends_temperature else None,
         "max_tokens": judge.max_tokens,
+        "length_parameter": judge.length_parameter,
         "use_steps": judge.use_steps,
         "concurrency": judge.concurrency,
         "timeout_seconds": judge.timeout_seconds,
+        "price_in": None if judge.price_in is None else str(judge.price_in),
+        "price_out": None if judge.price_out is None else str(judge.price_out),
+        "transport": str(transport),
+        "several_choices": _gives_several(judge),
         "fresh": fresh,
     }
+
+
+def _gives_several(judge: Judge) -> bool:
+    """Whether the endpoint gives n choices when asked, as far as a probe has found out."""
+    probe = ModelProbe.objects.filter(endpoint=judge.endpoint_id, model=judge.model).first()
+    return bool(probe.findings["several_choices"]) if probe else True
 
 
 def _insert_items(run: EvaluationRun) -> int:

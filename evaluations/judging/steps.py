@@ -28,9 +28,15 @@ def prompt_parts(criterion: Criterion) -> PromptParts:
     )
 
 
-def steps_request(criterion: Criterion, *, model: str) -> ChatRequest:
+def steps_request(criterion: Criterion, *, model: str, length_parameter: str = "max_tokens") -> ChatRequest:
     """The request for steps: greedy, so that asking again gives the same where the model is deterministic."""
-    return ChatRequest(model=model, prompt=steps_prompt(prompt_parts(criterion)), max_tokens=STEPS_MAX_TOKENS)
+    return ChatRequest(
+        model=model,
+        prompt=steps_prompt(prompt_parts(criterion)),
+        temperature=0.0 if length_parameter == "max_tokens" else None,  # newer models take their own temperature only
+        max_tokens=STEPS_MAX_TOKENS,
+        length_parameter=length_parameter,
+    )
 
 
 def read_steps(answer: Answer) -> str:

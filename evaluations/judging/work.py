@@ -7,18 +7,22 @@ worker become claimable when it runs out. A result is stored only for an item wh
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import orjson
 from django.db import connection, transaction
+from django.db.models import F
+from django.utils import timezone
 
+from evaluations.judging.calls import Answer
 from evaluations.judging.endpoints import ChatRequest
 from evaluations.judging.judgement import Judgement
 from evaluations.judging.parsing import Failure
 from evaluations.judging.prompts import Texts
-from evaluations.judging.replies import choices_to_json
+from evaluations.judging.replies import choices_from_json, choices_to_json
 from evaluations.judging.scoring import Scored
-from evaluations.models import ItemState, ModelReply, RunItem, Score
+from evaluations.models import EvaluationRun, ItemState, ModelReply, RunItem, Score
 from evaluations.scales import short
 
 LEASE_SECONDS = 60
@@ -69,10 +73,14 @@ def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[Cla
                JOIN evaluations_document d ON d.id = o.document_id ORDER BY l.id""",
             {"run": run_id, "after": after_id, "most": most, "worker": worker, "lease": LEASE_SECONDS},
         )
-        return [
-            ClaimedItem(item, output, criterion, Texts(source, text, context, reference or ""))
-            for item, output, criterion, source, text, context, reference in cursor.fetchall()
-        ]
+        return _claimed(cursor.fetchall())
+
+
+def _claimed(rows: Sequence[tuple[Any, ...]]) -> list[ClaimedItem]:
+    return [
+        ClaimedItem(item, output, criterion, Texts(source, text, context, reference or ""))
+        for item, output, criterion, source, text, context, reference in rows
+    ]
 
 
 def renew_leases(item_ids: Sequence[int], worker: str) -> None:
@@ -84,6 +92,35 @@ def renew_leases(item_ids: Sequence[int], worker: str) -> None:
                    WHERE id = ANY(%s) AND leased_by = %s AND state = 'leased'""",
                 [LEASE_SECONDS, list(item_ids), worker],
             )
+
+
+def batch_items(batch_id: int) -> list[ClaimedItem]:
+    """The items of a batch that is at the endpoint."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT i.id, i.output_id, i.criterion_id, d.source, o.text, d.context, d.references ->> 0
+               FROM evaluations_runitem i JOIN evaluations_candidateoutput o ON o.id = i.output_id
+               JOIN evaluations_document d ON d.id = o.document_id
+               WHERE i.batch_id = %s AND i.state = 'sent' ORDER BY i.id""",
+            [batch_id],
+        )
+        return _claimed(cursor.fetchall())
+
+
+def lease_batch(batch_id: int, worker: str) -> list[ClaimedItem]:
+    """Take the items of a batch that has come back, to store what came of them."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """WITH leased AS (
+                   UPDATE evaluations_runitem SET state = 'leased', leased_by = %(worker)s,
+                          lease_until = now() + make_interval(secs => %(lease)s)
+                   WHERE batch_id = %(batch)s AND state = 'sent' RETURNING id, output_id, criterion_id)
+               SELECT l.id, l.output_id, l.criterion_id, d.source, o.text, d.context, d.references ->> 0
+               FROM leased l JOIN evaluations_candidateoutput o ON o.id = l.output_id
+               JOIN evaluations_document d ON d.id = o.document_id ORDER BY l.id""",
+            {"batch": batch_id, "worker": worker, "lease": 10 * LEASE_SECONDS},
+        )
+        return _claimed(cursor.fetchall())
 
 
 def give_back(run_id: int, worker: str) -> None:
@@ -107,8 +144,49 @@ def stored_replies(project_id: int, keys: Sequence[str], *, since: Any = None) -
 
 
 @transaction.atomic
-def store(run_id: int, project_id: int, finished: Sequence[FinishedItem], worker: str) -> int:
-    """Write results back, in one transaction; returns how many items were still ours to finish."""
+def claim_within_budget(run_id: int, worker: str, *, most: int, after_id: int = 0) -> tuple[list[ClaimedItem], bool]:
+    """Claim what the run's budget allows, with the items in work set aside at the most they can cost.
+
+    Returns:
+        The items, and whether there would be more but for the budget.
+    """
+    run = EvaluationRun.objects.select_for_update().get(pk=run_id)  # one worker at a time counts the money
+    each, spent = Decimal(run.parameters.get("most_each") or 0), run.cost
+    if run.budget is not None and spent is not None and each:
+        in_work = RunItem.objects.filter(run_id=run_id, state=ItemState.LEASED).count()
+        most = min(most, int((run.budget - spent) / each) - in_work)
+    if most < 1:
+        return [], RunItem.objects.filter(run_id=run_id).claimable().exists()
+    return claim(run_id, worker, most=most, after_id=after_id), False
+
+
+def is_being_worked_on(run_id: int) -> bool:
+    """Whether any worker holds an item of the run."""
+    held = RunItem.objects.filter(run_id=run_id, state=ItemState.LEASED, lease_until__gt=timezone.now())
+    return held.exists()
+
+
+def answer_from(stored: ModelReply) -> Answer:
+    """A stored reply as an answer that cost nothing."""
+    return Answer(
+        choices=choices_from_json(stored.choices),
+        model=stored.model,
+        request_id=stored.request_id,
+        prompt_tokens=0,
+        completion_tokens=0,
+        calls=0,
+        seconds=0.0,
+    )
+
+
+@transaction.atomic
+def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str, *, calls: int = 0) -> int:
+    """Write results back, in one transaction; returns how many items were still ours to finish.
+
+    Args:
+        calls: requests sent since the last time, for the run's counters.
+    """
+    run_id, project_id = run.pk, run.project_id
     ours = _still_ours([entry.item.id for entry in finished], worker)
     kept = [entry for entry in finished if entry.item.id in ours]
     replies = {
@@ -117,6 +195,10 @@ def store(run_id: int, project_id: int, finished: Sequence[FinishedItem], worker
     ModelReply.objects.bulk_create(list(replies.values()))
     shared = [entry.request_key for entry in kept if entry.judgement is None and not entry.stored_reply]
     reply_by_key = stored_replies(project_id, [key for key in shared if key])
+    # What was paid counts even where another worker was faster.
+    paid = [answer for entry in finished if entry.judgement for answer in entry.judgement.answers]
+    hits = sum(isinstance(entry.outcome, Scored) and entry.judgement is None for entry in finished)
+    count_up(run_id, paid, calls=calls, cache_hits=hits)
     Score.objects.bulk_create(
         Score(
             run_id=run_id,
@@ -125,6 +207,8 @@ def store(run_id: int, project_id: int, finished: Sequence[FinishedItem], worker
             value=entry.outcome.value,
             distribution={short(point): share for point, share in entry.outcome.distribution.items()},
             coverage=entry.outcome.coverage,
+            entropy=entry.outcome.entropy,
+            mode=run.parameters["mode"],
         )
         for entry in kept
         if isinstance(entry.outcome, Scored)
@@ -150,6 +234,16 @@ def store(run_id: int, project_id: int, finished: Sequence[FinishedItem], worker
                 [list(column) for column in zip(*rows, strict=True)],
             )
     return len(kept)
+
+
+def count_up(run_id: int, answers: Sequence[Answer], *, calls: int, cache_hits: int = 0) -> None:
+    """Add to the run's counters what was just paid."""
+    EvaluationRun.objects.filter(pk=run_id).update(
+        calls=F("calls") + calls,
+        cache_hits=F("cache_hits") + cache_hits,
+        prompt_tokens=F("prompt_tokens") + sum(answer.prompt_tokens for answer in answers),
+        completion_tokens=F("completion_tokens") + sum(answer.completion_tokens for answer in answers),
+    )
 
 
 def _still_ours(item_ids: Sequence[int], worker: str) -> set[int]:

@@ -10,27 +10,25 @@ import contextlib
 import functools
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TypeVar
-
-from django.db import Error as DatabaseError
-from django.db import InterfaceError, OperationalError, close_old_connections, connection
 
 from evaluations.judging import work
+from evaluations.judging.batches import advance_batches
 from evaluations.judging.calls import Answer, RetryPolicy, ask_until_answered
-from evaluations.judging.endpoints import ChatRequest, Client, EndpointError
+from evaluations.judging.clients import client_for
+from evaluations.judging.cost import estimated_tokens
+from evaluations.judging.database import Database
+from evaluations.judging.endpoints import ChatRequest, Client, EndpointError, ErrorKind
 from evaluations.judging.judgement import (
     Judgement,
-    JudgeSettings,
     Question,
-    first_request,
     judge,
     score_choices,
 )
 from evaluations.judging.parsing import Failure, Reason
-from evaluations.judging.prompts import PromptError, render
-from evaluations.judging.replies import choices_from_json
+from evaluations.judging.questions import Asked, criteria_asked, key_of, question_about, settings_of
+from evaluations.judging.quota import Grant, Limits, Permits, take
+from evaluations.judging.replies import Reply
 from evaluations.judging.run import (
     claim_preparation,
     close_if_finished,
@@ -40,16 +38,13 @@ from evaluations.judging.run import (
     write_steps,
 )
 from evaluations.judging.scoring import Scored
-from evaluations.judging.steps import StepsError
-from evaluations.models import EvaluationRun, ModelReply, RunState
-from evaluations.scales import Scale
+from evaluations.judging.steps import StepsError, read_steps
+from evaluations.judging.throttle import Throttle
+from evaluations.models import EvaluationRun, ModelReply, RunState, Transport
 
 FLUSH_SECONDS = 0.25
 FLUSH_ITEMS = 200
-DATABASE_PATIENCE_SECONDS = 120.0
 REMEMBERED_QUESTIONS = 1000
-
-Result = TypeVar("Result")
 
 
 def work_on_run(
@@ -79,56 +74,40 @@ async def _work(run_id: int, worker: str, policy: RetryPolicy, leaving: Callable
         )
         if run is None or not run.is_active or run.judge.endpoint is None:
             return
-        endpoint = run.judge.endpoint
-        async with Client(endpoint.base_url, endpoint.api_key, timeout=run.parameters["timeout_seconds"]) as client:
-            if run.state == RunState.PREPARING:
-                if not await database.call(lambda: claim_preparation(run_id)):
-                    return
-                try:
-                    wanted = await database.call(lambda: missing_steps(run))
-                    written = await write_steps(wanted, client, policy)
-                except (EndpointError, StepsError) as error:
-                    text = str(error)
-                    await database.call(lambda: pause_run(run_id, text))
-                    return
-                await database.call(lambda: lay_out_run(run_id, written))
-            await RunWorker(run, worker, client, policy, database, leaving).judge_all()
+        endpoint, timeout = run.judge.endpoint, run.parameters["timeout_seconds"]
+        try:
+            client = await database.call(lambda: client_for(endpoint, timeout=timeout))
+        except EndpointError as error:
+            text = error.message
+            await database.call(lambda: pause_run(run_id, text))
+            return
+        async with client:
+            if run.state == RunState.PREPARING and not await _prepare(run, client, policy, database):
+                return
+            if run.transport == Transport.BATCH:
+                await advance_batches(run, client, database)
+            else:
+                await RunWorker(run, worker, client, policy, database, leaving).judge_all()
     finally:
         await database.close()
 
 
-class Database:
-    """The ORM from a coroutine: one thread, one connection, patience when the server restarts."""
-
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database")
-
-    async def call(self, function: Callable[[], Result]) -> Result:
-        """Run a function in the database thread; it must be one that may be repeated."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, functools.partial(_patiently, function))
-
-    async def close(self) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._thread, _close_connection)
-        self._thread.shutdown()
-
-
-def _close_connection() -> None:
-    """Close the calling thread's connection: `connection` stands for another one in each thread."""
-    connection.close()
-
-
-def _patiently(function: Callable[[], Result]) -> Result:
-    deadline = time.monotonic() + DATABASE_PATIENCE_SECONDS
-    while True:
-        try:
-            close_old_connections()
-            return function()
-        except (OperationalError, InterfaceError):
-            if time.monotonic() > deadline:
-                raise
-            with contextlib.suppress(DatabaseError):
-                connection.close()
-            time.sleep(0.5)
+async def _prepare(run: EvaluationRun, client: Client, policy: RetryPolicy, database: Database) -> bool:
+    """Have missing steps written and lay the run out; False if another worker does, or if it had to be paused."""
+    if not await database.call(lambda: claim_preparation(run.pk)):
+        return False
+    try:
+        wanted = await database.call(lambda: missing_steps(run))
+        answers = await write_steps(wanted, client, policy)
+        texts = {criterion_id: read_steps(answer) for criterion_id, answer in answers.items()}
+    except (EndpointError, StepsError) as error:
+        text = str(error)
+        await database.call(lambda: pause_run(run.pk, text))
+        return False
+    paid = list(answers.values())
+    await database.call(lambda: work.count_up(run.pk, paid, calls=sum(answer.calls for answer in paid)))
+    await database.call(lambda: lay_out_run(run.pk, texts))
+    return True
 
 
 @dataclass(frozen=True)
@@ -139,6 +118,14 @@ class Waiting:
     question: Question | Failure
     key: str = ""
     stored: ModelReply | None = None
+
+
+@dataclass(frozen=True)
+class _Claimed:
+    """What a claim brought; `too_dear` if items are free, but the budget does not allow one."""
+
+    waiting: list[Waiting]
+    too_dear: bool = False
 
 
 class RunWorker:
@@ -159,16 +146,12 @@ class RunWorker:
         self.client = client
         self.policy = policy
         self.database = database
-        settings = run.parameters
-        self.settings = JudgeSettings(
-            model=settings["model"],
-            mode=settings["mode"],
-            samples=settings["samples"],
-            temperature=settings["temperature"],
-            max_tokens=settings["max_tokens"],
-        )
-        self.slots: int = settings["concurrency"]
-        self.questions: dict[int, tuple[str, str, Scale]] = {}
+        self.settings = settings_of(run)
+        self.slots: int = run.parameters["concurrency"]
+        self.throttle = Throttle(self.slots)
+        self.permits: Permits | None = None
+        self.calls = 0
+        self.asked_criteria: dict[int, Asked] = {}
         self.waiting: asyncio.Queue[Waiting | None] = asyncio.Queue()
         self.finished: list[work.FinishedItem] = []
         self.in_hand: set[int] = set()
@@ -180,7 +163,8 @@ class RunWorker:
 
     async def judge_all(self) -> None:
         """Judge until nothing is free; give back what is in hand if the run stops."""
-        self.questions = await self.database.call(self._load_questions)
+        self.asked_criteria = await self.database.call(lambda: criteria_asked(self.run))
+        self.permits = self._permits()
         writer = asyncio.create_task(self._write())
         try:
             async with asyncio.TaskGroup() as group:
@@ -194,26 +178,42 @@ class RunWorker:
             await self.database.call(lambda: pause_run(self.run.pk, self.stop_message))
         await self.database.call(self._leave)
 
-    def _load_questions(self) -> dict[int, tuple[str, str, Scale]]:
-        entries = self.run.run_criteria.select_related("criterion")
-        return {entry.criterion_id: (entry.template, entry.criterion.name, entry.criterion.scale) for entry in entries}
+    def _permits(self) -> Permits | None:
+        """What keeps this worker within the endpoint's limits, if it has any."""
+        endpoint = self.run.judge.endpoint
+        assert endpoint is not None
+        limits = Limits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
+        if not limits.any:
+            return None
+        tokens_each = estimated_tokens(self.run.parameters.get("characters_each", 4000)) + self.settings.max_tokens
+
+        async def ask(handful: int) -> Grant:
+            return await self.database.call(
+                functools.partial(take, endpoint.pk, limits, wanted=handful, tokens_each=tokens_each)
+            )
+
+        return Permits(ask, handful=max(1, self.slots // 4))
 
     def _leave(self) -> None:
         work.give_back(self.run.pk, self.worker)
         close_if_finished(self.run.pk)
 
     async def _feed(self) -> None:
-        """Claim before slots run dry; end when nothing is free."""
+        """Claim before slots run dry; end when nothing is free, or when the budget allows no more."""
         last_id = 0
         while not self.stopped.is_set():
             claimed = await self.database.call(functools.partial(self._claim, last_id))
-            if not claimed and last_id:
+            if claimed.too_dear:
+                if not await self._wait_for_money():
+                    break
+                continue
+            if not claimed.waiting and last_id:
                 last_id = 0  # once more from the beginning: leases of lost workers may have run out
                 continue
-            if not claimed:
+            if not claimed.waiting:
                 break
-            last_id = claimed[-1].item.id
-            for waiting in claimed:
+            last_id = claimed.waiting[-1].item.id
+            for waiting in claimed.waiting:
                 self.in_hand.add(waiting.item.id)
                 self.waiting.put_nowait(waiting)
             while self.waiting.qsize() > self.slots and not self.stopped.is_set():
@@ -222,22 +222,31 @@ class RunWorker:
         for _ in range(self.slots):
             self.waiting.put_nowait(None)
 
-    def _claim(self, after_id: int) -> list[Waiting]:
-        items = work.claim(self.run.pk, self.worker, most=max(2 * self.slots, 20), after_id=after_id)
+    async def _wait_for_money(self) -> bool:
+        """Wait while items in hand may cost less than was set aside for them; False if there are none any more."""
+        if await self.database.call(functools.partial(work.is_being_worked_on, self.run.pk)):
+            await asyncio.sleep(FLUSH_SECONDS)
+            return True
+        self._stop(f"The budget of {self.run.budget:f} would be passed by the next item. Raise it to go on.")
+        return False
+
+    def _claim(self, after_id: int) -> _Claimed:
+        most = max(2 * self.slots, 20)
+        if self.run.budget is None:
+            items, too_dear = work.claim(self.run.pk, self.worker, most=most, after_id=after_id), False
+        else:
+            items, too_dear = work.claim_within_budget(self.run.pk, self.worker, most=most, after_id=after_id)
         waiting = [self._as_waiting(item) for item in items]
         since = self.run.created_at if self.run.parameters["fresh"] else None
         keys = [entry.key for entry in waiting if entry.key]
         replies = work.stored_replies(self.run.project_id, keys, since=since)
-        return [replace(entry, stored=replies.get(entry.key)) for entry in waiting]
+        return _Claimed([replace(entry, stored=replies.get(entry.key)) for entry in waiting], too_dear)
 
     def _as_waiting(self, item: work.ClaimedItem) -> Waiting:
-        template, criterion, scale = self.questions[item.criterion_id]
-        try:
-            question = Question(render(template, item.texts), criterion, scale)
-        except PromptError as error:
-            return Waiting(item, Failure(Reason.PROMPT, str(error)))
-        request = first_request(self.settings, question.prompt)
-        return Waiting(item, question, work.request_key(self.client.base_url, request))
+        question = question_about(item, self.asked_criteria)
+        if isinstance(question, Failure):
+            return Waiting(item, question)
+        return Waiting(item, question, key_of(question, self.settings, self.client.base_url))
 
     async def _judge_items(self) -> None:
         while (waiting := await self.waiting.get()) is not None:
@@ -255,7 +264,7 @@ class RunWorker:
         if isinstance(question, Failure):
             return work.FinishedItem(item, "", question)
         if waiting.stored:
-            outcome = score_choices([_answer_from(waiting.stored)], question, self.settings.mode)
+            outcome = score_choices([work.answer_from(waiting.stored)], question, self.settings.mode)
             return work.FinishedItem(item, key, outcome, stored_reply=waiting.stored.pk)
         try:
             judgement, is_ours = await self._ask_once(key, question)
@@ -287,7 +296,22 @@ class RunWorker:
         return judgement, True
 
     async def _ask(self, request: ChatRequest) -> Answer:
-        return await ask_until_answered(self.client.chat, request, policy=self.policy)
+        return await ask_until_answered(self._call, request, policy=self.policy)
+
+    async def _call(self, request: ChatRequest) -> Reply:
+        """One call, when the throttle and the endpoint's limits let it out."""
+        async with self.throttle:
+            if self.permits:
+                await self.permits.one()
+            self.calls += 1
+            try:
+                reply = await self.client.chat(request)
+            except EndpointError as error:
+                if error.kind == ErrorKind.RATE_LIMIT:
+                    self.throttle.was_limited()
+                raise
+        self.throttle.succeeded()
+        return reply
 
     def _stop(self, message: str) -> None:
         self.stop_message = self.stop_message or message
@@ -299,11 +323,10 @@ class RunWorker:
         renewed = time.monotonic()
         while True:
             is_last = self.all_judged.is_set()
-            if self.finished:
+            if self.finished or self.calls:
                 batch, self.finished = self.finished[:FLUSH_ITEMS], self.finished[FLUSH_ITEMS:]
-                await self.database.call(
-                    functools.partial(work.store, self.run.pk, self.run.project_id, batch, self.worker)
-                )
+                calls, self.calls = self.calls, 0
+                await self.database.call(functools.partial(work.store, self.run, batch, self.worker, calls=calls))
                 for entry in batch:
                     self.in_hand.discard(entry.item.id)
                 if self.finished:
@@ -321,15 +344,3 @@ class RunWorker:
 
     def _may_go_on(self) -> bool:
         return not self.leaving() and EvaluationRun.objects.filter(pk=self.run.pk, state=RunState.RUNNING).exists()
-
-
-def _answer_from(stored: ModelReply) -> Answer:
-    return Answer(
-        choices=choices_from_json(stored.choices),
-        model=stored.model,
-        request_id=stored.request_id,
-        prompt_tokens=0,
-        completion_tokens=0,
-        calls=0,
-        seconds=0.0,
-    )

@@ -8,6 +8,7 @@ from django.core.management.base import CommandError
 from django.core.validators import validate_slug
 from django.db import transaction
 
+from evaluations.judging.judges import newest_version
 from evaluations.models import Criterion, Judge, Membership, Project, Role
 
 
@@ -50,14 +51,14 @@ def project_or_new(slug: str, *, owner: str | None) -> Project:
 
 
 def find_judge(project: Project, name: str) -> Judge:
-    """The judge of a name within a project.
+    """The judge of a name within a project, the newest version where the name alone is given.
 
     Raises:
         CommandError: there is none; the message lists what there is.
     """
-    judge = project.judges.filter(name=name).first()
+    judge = newest_version(project, name) or next((j for j in project.judges.all() if j.label == name), None)
     if judge is None:
-        known = ", ".join(project.judges.values_list("name", flat=True)) or "none yet"
+        known = ", ".join(judge.label for judge in project.judges.all()) or "none yet"
         raise CommandError(f"Project {project.slug} has no judge {name!r} (judges: {known}).")
     return judge
 
@@ -77,3 +78,10 @@ def find_criteria(project: Project, names: Sequence[str] | None) -> list[Criteri
         known = ", ".join(by_name) or "none yet"
         raise CommandError(f"Project {project.slug} has no criterion {missing[0]!r} (criteria: {known}).")
     return [by_name[name.lower()] for name in names]
+
+
+def in_words(error: ValidationError) -> str:
+    """A form's or record's errors as one line for the terminal."""
+    if not hasattr(error, "error_dict"):
+        return " ".join(error.messages)
+    return "; ".join(f"{name}: {' '.join(texts)}" for name, texts in error.message_dict.items())

@@ -44,7 +44,7 @@ def run_summary(run: EvaluationRun) -> dict[str, Any]:
     counts = run.items.counts()
     return {
         "run": run.pk,
-        "judge": run.judge.name,
+        "judge": run.judge.label,
         "state": run.state,
         "message": run.message,
         "items": sum(counts.values()),

@@ -2,30 +2,46 @@
 
 from evaluations.models.corpus import CandidateOutput, Document, System
 from evaluations.models.criteria import Criterion, EvaluationSteps
-from evaluations.models.judges import Endpoint, Judge, JudgeKind, ScoringMode
+from evaluations.models.judges import (
+    Endpoint,
+    EndpointQuota,
+    Judge,
+    JudgeKind,
+    LengthParameter,
+    ModelProbe,
+    ScoringMode,
+)
 from evaluations.models.project import Membership, Project, Role
 from evaluations.models.runs import (
+    Batch,
     EvaluationRun,
+    Explanation,
     ItemState,
     ModelReply,
     RunCriterion,
     RunItem,
     RunState,
     Score,
+    Transport,
     WorkerHeartbeat,
 )
 
 __all__ = [
+    "Batch",
     "CandidateOutput",
     "Criterion",
     "Document",
     "Endpoint",
+    "EndpointQuota",
     "EvaluationRun",
     "EvaluationSteps",
+    "Explanation",
     "ItemState",
     "Judge",
     "JudgeKind",
+    "LengthParameter",
     "Membership",
+    "ModelProbe",
     "ModelReply",
     "Project",
     "Role",
@@ -35,5 +51,6 @@ __all__ = [
     "Score",
     "ScoringMode",
     "System",
+    "Transport",
     "WorkerHeartbeat",
 ]

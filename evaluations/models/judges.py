@@ -1,36 +1,107 @@
-"""Who judges: an endpoint that speaks OpenAI's protocol, and a judge with its settings."""
+"""Who judges: an endpoint that speaks OpenAI's protocol, what a probe found out about it, a judge with its settings."""
 
 from __future__ import annotations
 
 import os
+from decimal import Decimal
+from urllib.parse import urlsplit
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.urls import reverse
 
 from evaluations.models.project import Project
 from evaluations.standin import MODEL as STAND_IN
+from geval_site.sealing import seal, unseal
+
+
+class EndpointQuerySet(models.QuerySet["Endpoint"]):
+    def current(self) -> EndpointQuerySet:
+        return self.filter(retired_at=None)
 
 
 class Endpoint(models.Model):
-    """An OpenAI-compatible API. The key is named by an environment variable of the worker, never stored in clear."""
+    """An OpenAI-compatible API. Its key is sealed in the database, or named by a variable of the worker."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="endpoints")
-    base_url = models.URLField(max_length=500, help_text="Ends in /v1 on most servers.")
-    key_env = models.CharField("environment variable with the key", max_length=100, blank=True)
+    name = models.CharField(max_length=100)
+    base_url = models.URLField("base URL", max_length=500, help_text="Ends in /v1 on most servers.")
+    api_version = models.CharField(
+        "Azure API version", max_length=40, blank=True, help_text="For Azure's addresses by deployment only."
+    )
+    key_env = models.CharField(
+        "key variable",
+        max_length=100,
+        blank=True,
+        help_text="Name of the worker's environment variable that holds the key. Empty if none is needed.",
+    )
+    sealed_key = models.TextField(blank=True, editable=False)
+    requests_per_minute = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)], help_text="Over all workers. Empty: no limit."
+    )
+    tokens_per_minute = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)], help_text="Over all workers. Empty: no limit."
+    )
+    retired_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = EndpointQuerySet.as_manager()
 
     class Meta:
         ordering = ("pk",)
-        constraints = (
-            models.UniqueConstraint(fields=("project", "base_url", "key_env"), name="endpoint_once_per_project"),
-        )
+        constraints = (models.UniqueConstraint(fields=("project", "name"), name="endpoint_once_per_project"),)
 
     def __str__(self) -> str:
-        return self.base_url
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("evaluations:endpoint_detail", args=[self.project.slug, self.pk])
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.base_url).netloc
 
     @property
     def api_key(self) -> str:
-        """The key, or an empty text for a server that needs none."""
+        """The key, or an empty text for a server that needs none.
+
+        Raises:
+            SealError: the stored key was sealed under another secret key of the site.
+        """
+        if self.sealed_key:
+            return unseal(self.sealed_key)
         return os.environ.get(self.key_env, "") if self.key_env else ""
+
+    def keep_key(self, key: str) -> None:
+        """Seal a key for storing; it cannot be read back on any page."""
+        self.sealed_key = seal(key) if key else ""
+
+
+class ModelProbe(models.Model):
+    """What a probe found out about a model on an endpoint; see judging/probe.py for the findings."""
+
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="probes")
+    model = models.CharField(max_length=200)
+    findings = models.JSONField()
+    probed_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("model",)
+        constraints = (models.UniqueConstraint(fields=("endpoint", "model"), name="probe_once_per_model"),)
+
+    def __str__(self) -> str:
+        return f"{self.model} at {self.endpoint}"
+
+
+class EndpointQuota(models.Model):
+    """How much of an endpoint's limits is left right now, shared by all workers; see judging/quota.py."""
+
+    endpoint = models.OneToOneField(Endpoint, on_delete=models.CASCADE, primary_key=True, related_name="quota")
+    requests = models.FloatField()
+    tokens = models.FloatField()
+    counted_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"quota of {self.endpoint}"
 
 
 class JudgeKind(models.TextChoices):
@@ -44,11 +115,28 @@ class ScoringMode(models.TextChoices):
     DIRECT = "direct", "One greedy reply"
 
 
+class LengthParameter(models.TextChoices):
+    """How an endpoint wants the limit of a reply's length to be called."""
+
+    MAX_TOKENS = "max_tokens"
+    MAX_COMPLETION_TOKENS = "max_completion_tokens"
+
+
+class JudgeQuerySet(models.QuerySet["Judge"]):
+    def that_run(self) -> JudgeQuerySet:
+        """Judges a run can be started with."""
+        return self.filter(kind=JudgeKind.GEVAL, retired_at=None)
+
+
 class Judge(models.Model):
-    """An evaluator with frozen settings; imported scores belong to a judge of their own kind."""
+    """An evaluator with its settings; imported scores belong to a judge of their own kind.
+
+    Once a run has used it a judge is frozen: a change makes a new version, which is another row of the same name.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="judges")
     name = models.CharField(max_length=200)
+    version = models.PositiveIntegerField(default=1)
     kind = models.CharField(max_length=20, choices=JudgeKind, default=JudgeKind.GEVAL)
     endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, null=True, blank=True, related_name="judges")
     model = models.CharField(max_length=200, blank=True)
@@ -61,16 +149,41 @@ class Judge(models.Model):
     concurrency = models.PositiveIntegerField(
         "calls in flight", default=16, validators=[MinValueValidator(1), MaxValueValidator(512)]
     )
-    max_tokens = models.PositiveIntegerField(default=32)
-    timeout_seconds = models.FloatField("time limit of a call", default=60)
+    max_tokens = models.PositiveIntegerField(
+        "longest reply in tokens", default=32, validators=[MinValueValidator(1), MaxValueValidator(32_000)]
+    )
+    timeout_seconds = models.FloatField(
+        "time limit of a call", default=60, validators=[MinValueValidator(1), MaxValueValidator(3600)]
+    )
+    price_in = models.DecimalField(
+        "price of a million tokens in", max_digits=12, decimal_places=4, null=True, blank=True,
+        validators=[MinValueValidator(Decimal(0))],
+    )  # fmt: skip
+    price_out = models.DecimalField(
+        "price of a million tokens out", max_digits=12, decimal_places=4, null=True, blank=True,
+        validators=[MinValueValidator(Decimal(0))],
+    )  # fmt: skip
+    length_parameter = models.CharField(max_length=40, choices=LengthParameter, default=LengthParameter.MAX_TOKENS)
+    sends_temperature = models.BooleanField(default=True, help_text="Some models refuse any temperature but their own.")
     created_at = models.DateTimeField(auto_now_add=True)
+    retired_at = models.DateTimeField(null=True, blank=True)
+
+    objects = JudgeQuerySet.as_manager()
 
     class Meta:
         ordering = ("pk",)
-        constraints = (models.UniqueConstraint(fields=("project", "name"), name="judge_once_per_project"),)
+        constraints = (models.UniqueConstraint(fields=("project", "name", "version"), name="judge_once_per_project"),)
 
     def __str__(self) -> str:
-        return self.name
+        return self.label
+
+    def get_absolute_url(self) -> str:
+        return reverse("evaluations:judge_detail", args=[self.project.slug, self.pk])
+
+    @property
+    def label(self) -> str:
+        """Its name, with the version from the second on, so that reports can tell versions apart."""
+        return self.name if self.version == 1 else f"{self.name} (version {self.version})"
 
     @property
     def is_stand_in(self) -> bool:
@@ -80,3 +193,7 @@ class Judge(models.Model):
     @property
     def can_run(self) -> bool:
         return self.kind == JudgeKind.GEVAL
+
+    @property
+    def is_frozen(self) -> bool:
+        return self.runs.exists()

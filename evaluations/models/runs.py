@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import uuid
+from decimal import Decimal
 from typing import Any
 
 from django.db import models
@@ -10,6 +12,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 
+from evaluations.judging.cost import cost, prices_from
 from evaluations.models.corpus import CandidateOutput
 from evaluations.models.criteria import Criterion, EvaluationSteps
 from evaluations.models.judges import Judge
@@ -21,9 +24,15 @@ class RunState(models.TextChoices):
     RUNNING = "running", "Running"
     PAUSED = "paused", "Paused"
     DONE = "done", "Done"
+    CANCELLED = "cancelled", "Cancelled"
 
 
 ACTIVE_STATES = (RunState.PREPARING, RunState.RUNNING)
+
+
+class Transport(models.TextChoices):
+    LIVE = "live", "Call by call"
+    BATCH = "batch", "In batches (cheaper, within a day)"
 
 
 class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
@@ -44,6 +53,15 @@ class EvaluationRun(models.Model):
     message = models.TextField(blank=True, help_text="Why the run is paused, in a sentence.")
     parameters = models.JSONField(default=dict, help_text="What the judge's settings were when the run began.")
     software_version = models.CharField(max_length=50, blank=True)
+    transport = models.CharField(max_length=10, choices=Transport, default=Transport.LIVE)
+    budget = models.DecimalField(
+        max_digits=14, decimal_places=4, null=True, blank=True, help_text="It pauses before it costs more."
+    )
+    # Counted up with every batch of results, so that a run's page costs the same however large the run is.
+    calls = models.PositiveBigIntegerField(default=0, help_text="Requests sent, repeated ones included.")
+    cache_hits = models.PositiveBigIntegerField(default=0, help_text="Items answered without a call of their own.")
+    prompt_tokens = models.PositiveBigIntegerField(default=0)
+    completion_tokens = models.PositiveBigIntegerField(default=0)
     preparer_until = models.DateTimeField(null=True, blank=True, help_text="Until when one worker prepares it.")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -63,6 +81,11 @@ class EvaluationRun(models.Model):
     @property
     def is_active(self) -> bool:
         return self.state in ACTIVE_STATES
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What it has cost so far, by the prices frozen into it; None where it has none."""
+        return cost(self.prompt_tokens, self.completion_tokens, prices_from(self.parameters))
 
 
 class RunCriterion(models.Model):
@@ -84,8 +107,12 @@ class RunCriterion(models.Model):
 class ItemState(models.TextChoices):
     PENDING = "pending", "Pending"
     LEASED = "leased", "Being judged"
+    SENT = "sent", "In a batch"
     DONE = "done", "Done"
     FAILED = "failed", "Failed"
+
+
+OPEN_STATES = (ItemState.PENDING, ItemState.LEASED, ItemState.SENT)
 
 
 class RunItemQuerySet(models.QuerySet["RunItem"]):
@@ -95,7 +122,7 @@ class RunItemQuerySet(models.QuerySet["RunItem"]):
         return self.filter(models.Q(state=ItemState.PENDING) | expired)
 
     def open(self) -> RunItemQuerySet:
-        return self.filter(state__in=(ItemState.PENDING, ItemState.LEASED))
+        return self.filter(state__in=OPEN_STATES)
 
     def counts(self) -> dict[str, int]:
         """How many items are in each state; every state is a key."""
@@ -126,6 +153,7 @@ class RunItem(models.Model):
     reason = models.CharField(max_length=50, blank=True, help_text="Why it failed, as a name.")
     detail = models.TextField(blank=True, help_text="Why it failed, as a sentence.")
     reply = models.ForeignKey("ModelReply", on_delete=models.PROTECT, null=True, blank=True, related_name="items")
+    batch = models.ForeignKey("Batch", on_delete=models.SET_NULL, null=True, blank=True, related_name="items")
 
     objects = RunItemQuerySet.as_manager()
 
@@ -136,13 +164,40 @@ class RunItem(models.Model):
             models.Index(
                 fields=("run", "id"),
                 name="item_open",
-                condition=models.Q(state__in=("pending", "leased")),
+                condition=models.Q(state__in=("pending", "leased", "sent")),
             ),
             models.Index(fields=("run", "reason"), name="item_failed", condition=models.Q(state="failed")),
         )
 
     def __str__(self) -> str:
         return f"item {self.pk} ({self.state})"
+
+
+class Batch(models.Model):
+    """Items sent to an endpoint's batch API together. `token` finds it there again if its id was not learned."""
+
+    class State(models.TextChoices):
+        SENDING = "sending", "Being sent"
+        SENT = "sent", "At the endpoint"
+        DONE = "done", "Done"
+        FAILED = "failed", "Failed"
+
+    run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="batches")
+    token = models.UUIDField(default=uuid.uuid4, unique=True)
+    state = models.CharField(max_length=10, choices=State, default=State.SENDING)
+    remote_id = models.CharField(max_length=200, blank=True)
+    remote_state = models.CharField(max_length=50, blank=True, help_text="The state in the endpoint's own word.")
+    message = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    look_at = models.DateTimeField(default=timezone.now, help_text="When to ask about it next.")
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("pk",)
+        verbose_name_plural = "batches"
+
+    def __str__(self) -> str:
+        return f"batch {self.pk} ({self.state})"
 
 
 class ModelReply(models.Model):
@@ -181,6 +236,8 @@ class Score(models.Model):
     value = models.FloatField()
     distribution = models.JSONField(null=True, blank=True, help_text="Probability of each scale point, normalised.")
     coverage = models.FloatField(null=True, blank=True, help_text="Probability on valid points before normalising.")
+    entropy = models.FloatField(null=True, blank=True, help_text="Of the distribution, in bits.")
+    mode = models.CharField(max_length=20, blank=True, help_text="How it was found; empty for imported scores.")
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -193,6 +250,21 @@ class Score(models.Model):
 
     def __str__(self) -> str:
         return f"{self.value:.3g}"
+
+
+class Explanation(models.Model):
+    """Why the model says it gave a score: asked once, afterwards, and kept apart; it never changes the score."""
+
+    score = models.OneToOneField(Score, on_delete=models.CASCADE, related_name="explanation")
+    text = models.TextField()
+    model = models.CharField(max_length=200, blank=True)
+    request_id = models.CharField(max_length=200, blank=True)
+    prompt_tokens = models.PositiveIntegerField(default=0)
+    completion_tokens = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return self.text[:80]
 
 
 class WorkerHeartbeatQuerySet(models.QuerySet["WorkerHeartbeat"]):

@@ -52,9 +52,9 @@ def scatter_figures(project: Project) -> list[Figure]:
             ]
             x = [round(float(human[row, column]), 4) for row, column in shown]
             y = [round(float(scores[row, column]), 4) for row, column in shown]
-            series.append({"name": judge.name, "x": x, "y": y, "text": names, "series": index})
+            series.append({"name": judge.label, "x": x, "y": y, "text": names, "series": index})
             rows.extend(
-                (judge.name, *name.split(" · ", 1), f"{a:.2f}", f"{b:.2f}")
+                (judge.label, *name.split(" · ", 1), f"{a:.2f}", f"{b:.2f}")
                 for name, a, b in zip(names, x, y, strict=True)
             )
         if series:

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from decimal import Decimal
 
-from django.db.models import Avg, Count, Sum
+from django.db.models import Avg
 from django.utils import timezone
 
 from evaluations.judging.parsing import Reason
-from evaluations.models import EvaluationRun, ItemState, ModelReply
+from evaluations.models import EvaluationRun, ItemState
+from evaluations.models.runs import OPEN_STATES
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,10 @@ class RunProgress:
     left: timedelta | None
     failures: tuple[FailureGroup, ...]
     calls: int
+    cache_hits: int
     prompt_tokens: int
     completion_tokens: int
+    cost: Decimal | None
     mean_coverage: float | None
 
     @property
@@ -50,14 +53,9 @@ def run_progress(run: EvaluationRun) -> RunProgress:
     """Read a run's progress from its rows."""
     counts = run.items.counts()
     finished = counts[ItemState.DONE] + counts[ItemState.FAILED]
-    remaining = counts[ItemState.PENDING] + counts[ItemState.LEASED]
+    remaining = sum(counts[state] for state in OPEN_STATES)
     seconds = ((run.finished_at or timezone.now()) - run.started_at).total_seconds() if run.started_at else 0.0
     rate = 60 * finished / seconds if seconds > 0 else 0.0
-    # Replies that the store had already were paid by an earlier run.
-    replies = ModelReply.objects.filter(items__run=run, created_at__gte=run.created_at).distinct()
-    used: dict[str, Any] = ModelReply.objects.filter(pk__in=replies.values("pk")).aggregate(
-        calls=Sum("calls"), prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"), n=Count("pk")
-    )
     return RunProgress(
         total=finished + remaining,
         done=counts[ItemState.DONE],
@@ -69,9 +67,11 @@ def run_progress(run: EvaluationRun) -> RunProgress:
             FailureGroup(row["reason"], row["count"], _explained(row["reason"]), row["example"])
             for row in run.items.failures_by_reason()
         ),
-        calls=used["calls"] or 0,
-        prompt_tokens=used["prompt"] or 0,
-        completion_tokens=used["completion"] or 0,
+        calls=run.calls,
+        cache_hits=run.cache_hits,
+        prompt_tokens=run.prompt_tokens,
+        completion_tokens=run.completion_tokens,
+        cost=run.cost,
         mean_coverage=run.scores.aggregate(mean=Avg("coverage"))["mean"],
     )
 

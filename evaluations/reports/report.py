@@ -162,7 +162,7 @@ def _criterion_result(criterion: Criterion, judges: Collection[Judge], tables: S
         if scores is not None:
             found = int((~np.isnan(scores)).sum())
             results.append(
-                JudgeResult(judge.name, correlations(human.mean, scores), tables.outputs - found, judge.is_stand_in)
+                JudgeResult(judge.label, correlations(human.mean, scores), tables.outputs - found, judge.is_stand_in)
             )
     rated = ~np.isnan(human.mean)
     return CriterionResult(

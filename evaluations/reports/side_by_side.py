@@ -106,7 +106,7 @@ def side_by_side(document: Document, *, sort: str) -> SideBySide:
     scores: dict[tuple[int, int | None, str], Score] = {}
     judges: dict[str, None] = {}
     for score in Score.objects.filter(output__document=document).select_related("run__judge").order_by("run_id"):
-        name = score.run.judge.name
+        name = score.run.judge.label
         scores[score.output_id, score.criterion_id, name] = score
         judges[name] = None
     cards = [

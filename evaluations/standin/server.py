@@ -11,11 +11,12 @@ import orjson
 from aiohttp import web
 
 from evaluations.standin import HONEST_NAME
+from evaluations.standin.batches import Batches
 from evaluations.standin.judging import seeded
 from evaluations.standin.replies import MOST_ALTERNATIVES, chat_completion, model_list, text_completion
 
 MOST_CHOICES = 128
-BODY_LIMIT = 16 * 2**20
+BODY_LIMIT = 256 * 2**20
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Switches:
 
     `latency` is in seconds; `hang_rate` calls are never answered; `ignores_n` gives one choice whatever was asked;
     `without_logprobs` leaves them out; `requests_per_minute` 0 means no limit; `api_key` empty means none is needed.
+    `only_max_completion_tokens` refuses `max_tokens` and any temperature but 1, as models that reason do.
     """
 
     latency: float = 0.0
@@ -37,6 +39,8 @@ class Switches:
     ignores_n: bool = False
     without_logprobs: bool = False
     context_tokens: int = 128_000
+    batch_seconds: float = 0.0
+    only_max_completion_tokens: bool = False
     api_key: str = ""
 
 
@@ -49,6 +53,7 @@ class StandIn:
         self.by_status: Counter[int] = Counter()
         self.asked: Counter[bytes] = Counter()
         self.window: list[float] = []
+        self.batches = Batches(switches.batch_seconds)
 
     def application(self) -> web.Application:
         app = web.Application(client_max_size=BODY_LIMIT, middlewares=[self._honest])
@@ -56,6 +61,11 @@ class StandIn:
         app.router.add_get("/v1/models", self._models)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_post("/v1/completions", self._completion)
+        app.router.add_post("/v1/files", self._upload)
+        app.router.add_get("/v1/files/{id}/content", self._file)
+        app.router.add_post("/v1/batches", self._new_batch)
+        app.router.add_get("/v1/batches", self._batch_list)
+        app.router.add_get("/v1/batches/{id}", self._batch)
         app.router.add_get("/stats", self._stats)
         return app
 
@@ -88,7 +98,7 @@ class StandIn:
             return refused
         raw = await request.read()
         body = _object(raw)
-        problem = _chat_problem(body) or self._too_long(body)
+        problem = _chat_problem(body) or self._too_long(body) or self._unsupported(body)
         if problem or body is None:
             return problem or _error(400, "The body is not a JSON object.", "invalid_request_error")
         self.calls += 1
@@ -96,6 +106,10 @@ class StandIn:
         failed = await self._failure(dice)
         if failed:
             return failed
+        return _json(self._completed(body, raw, dice))
+
+    def _completed(self, body: dict[str, Any], raw: bytes, dice: Callable[[], float]) -> dict[str, Any]:
+        """A completion, with the faults the switches ask for."""
         if self.switches.ignores_n:
             body["n"] = 1
         if self.switches.without_logprobs:
@@ -107,7 +121,7 @@ class StandIn:
             fault = "refuse"
         elif dice() < self.switches.unparseable_rate:
             fault = "garble"
-        return _json(chat_completion(body, call=call, fault=fault))
+        return chat_completion(body, call=call, fault=fault)
 
     async def _completion(self, request: web.Request) -> web.StreamResponse:
         refused = self._unauthorised(request)
@@ -118,6 +132,51 @@ class StandIn:
             return _error(400, "`prompt` must be a string.", "invalid_request_error")
         self.calls += 1
         return await self._failure(seeded("fault", self.calls).random) or _json(text_completion(body))
+
+    async def _upload(self, request: web.Request) -> web.Response:
+        refused = self._unauthorised(request)
+        if refused:
+            return refused
+        form = await request.post()
+        file = form.get("file")
+        if not isinstance(file, web.FileField) or form.get("purpose") != "batch":
+            return _error(400, "`file` and `purpose`: batch are needed.", "invalid_request_error")
+        return _json(self.batches.upload(file.filename, file.file.read()))
+
+    async def _file(self, request: web.Request) -> web.Response:
+        content = self.batches.files.get(request.match_info["id"])
+        if content is None:
+            return _error(404, "There is no such file.", "invalid_request_error")
+        return self._unauthorised(request) or web.Response(body=content, content_type="application/jsonl")
+
+    async def _new_batch(self, request: web.Request) -> web.Response:
+        refused = self._unauthorised(request)
+        body = _object(await request.read()) or {}
+        if refused or body.get("input_file_id") not in self.batches.files:
+            return refused or _error(400, "`input_file_id` names no file.", "invalid_request_error")
+        return _json(self.batches.start(body["input_file_id"], body.get("metadata") or {}))
+
+    async def _batch(self, request: web.Request) -> web.Response:
+        batch = self.batches.look(request.match_info["id"], self._answer_line)
+        missing = _error(404, "There is no such batch.", "invalid_request_error")
+        return self._unauthorised(request) or (_json(batch) if batch else missing)
+
+    async def _batch_list(self, request: web.Request) -> web.Response:
+        listed = [self.batches.batches[batch_id] for batch_id in reversed(self.batches.batches)]
+        answer = {"object": "list", "data": listed[:100], "has_more": False}
+        return self._unauthorised(request) or _json(answer)
+
+    def _answer_line(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        """What a request within a batch gets: its status and body. Rate limits do not apply there, errors do."""
+        problem = _chat_problem(body) or self._too_long(body)
+        self.calls += 1
+        dice = seeded("fault", self.calls).random
+        if problem is None and dice() < self.switches.error_rate:
+            problem = _error(500, "The stand-in was told to fail now and then.", "server_error")
+        if problem is not None:
+            assert isinstance(problem.body, bytes)
+            return problem.status, orjson.loads(problem.body)
+        return 200, self._completed(body, orjson.dumps(body), dice)
 
     async def _failure(self, dice: Callable[[], float]) -> web.StreamResponse | None:
         """Wait for the latency, and answer with an error where the switches say so."""
@@ -149,6 +208,16 @@ class StandIn:
         key = self.switches.api_key
         if key and request.headers.get("Authorization") != f"Bearer {key}":
             return _error(401, "Incorrect API key provided.", "invalid_api_key")
+        return None
+
+    def _unsupported(self, body: dict[str, Any] | None) -> web.Response | None:
+        if body is None or not self.switches.only_max_completion_tokens:
+            return None
+        if "max_tokens" in body:
+            said = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+            return _error(400, said, "unsupported_parameter")
+        if body.get("temperature") not in (None, 1):
+            return _error(400, "Unsupported value: 'temperature' is 1 with this model.", "unsupported_value")
         return None
 
     def _too_long(self, body: dict[str, Any] | None) -> web.Response | None:

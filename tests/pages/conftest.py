@@ -39,7 +39,7 @@ def judged_project(small_project: Project, make_judge: Callable[..., Judge]) -> 
     outcomes = [Scored(1.0 + index % 4, {1.0 + index % 4: 0.75, 5.0: 0.25}, 0.97) for index, _ in enumerate(items[:-1])]
     finished = [work.FinishedItem(item, "", outcome) for item, outcome in zip(items, outcomes, strict=False)]
     refused = work.FinishedItem(items[-1], "", Failure(Reason.REFUSAL, "The model refused: “No.”"))
-    work.store(run.pk, small_project.pk, [*finished, refused], "t")
+    work.store(run, [*finished, refused], "t")
     close_if_finished(run.pk)
     return small_project
 

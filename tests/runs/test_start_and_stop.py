@@ -27,7 +27,7 @@ def finish(run: EvaluationRun, *, fail: int = 0) -> None:
     lay_out_run(run.pk, {criterion.pk: "1. Read it." for criterion in run.project.criteria.all()})
     items = work.claim(run.pk, "t", most=100)
     done = [work.FinishedItem(item, "", Scored(3.0, {3.0: 1.0}, 1.0)) for item in items[: len(items) - fail]]
-    work.store(run.pk, run.project_id, done, "t")
+    work.store(run, done, "t")
     run.items.filter(state=ItemState.LEASED).update(state=ItemState.FAILED, reason="refusal")
     EvaluationRun.objects.filter(pk=run.pk).update(state=RunState.DONE)
 

@@ -29,7 +29,7 @@ def scored(item: work.ClaimedItem, value: float = 4.0) -> work.FinishedItem:
 
 
 def store(run: EvaluationRun, items: list[work.FinishedItem], worker: str) -> int:
-    return work.store(run.pk, run.project_id, items, worker)
+    return work.store(run, items, worker)
 
 
 def let_leases_run_out(run: EvaluationRun) -> None:

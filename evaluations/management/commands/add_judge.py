@@ -1,14 +1,15 @@
 """`manage.py add_judge PROJECT NAME …`: make a G-Eval judge."""
 
 from argparse import ArgumentParser
+from decimal import Decimal
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from evaluations.judging.judges import JudgeDraft, create_judge
+from evaluations.judging.judges import JudgeDraft, create_judge, endpoint_at
 from evaluations.management.base import SiteCommand
-from evaluations.management.projects import find_project
+from evaluations.management.projects import find_project, in_words
 from evaluations.models import ScoringMode
 
 
@@ -20,28 +21,38 @@ class Command(SiteCommand):
         parser.add_argument("name", help="what to call the judge")
         parser.add_argument("--base-url", required=True, help="of the endpoint; ends in /v1 on most servers")
         parser.add_argument("--model", required=True)
-        parser.add_argument("--mode", required=True, choices=ScoringMode.values)
+        parser.add_argument("--mode", choices=ScoringMode.values, help="default: the best one the endpoint can do")
         parser.add_argument("--n", type=int, default=20, help="replies an item in mode samples (default: 20)")
         parser.add_argument("--temperature", type=float, help="default: 1 in mode samples, else 0")
         parser.add_argument("--key-env", default="", help="environment variable of the worker that holds the key")
         parser.add_argument("--no-steps", action="store_true", help="without evaluation steps (ablation)")
         parser.add_argument("--concurrency", type=int, default=16, help="calls in flight (default: 16)")
+        parser.add_argument("--max-tokens", type=int, default=32, help="longest reply (default: 32)")
+        parser.add_argument("--timeout", type=float, default=60, help="time limit of a call in seconds (default: 60)")
+        parser.add_argument("--price-in", type=Decimal, help="price of a million tokens in, for estimates and budgets")
+        parser.add_argument("--price-out", type=Decimal, help="price of a million tokens out")
+        parser.add_argument("--no-probe", action="store_true", help="do not ask the endpoint first what it can do")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        draft = JudgeDraft(
-            name=options["name"],
-            base_url=options["base_url"],
-            model=options["model"],
-            mode=options["mode"],
-            samples=options["n"],
-            temperature=options["temperature"],
-            key_env=options["key_env"],
-            use_steps=not options["no_steps"],
-            concurrency=options["concurrency"],
-        )
+        project = find_project(options["project"])
         try:
-            judge, made = create_judge(find_project(options["project"]), draft)
+            endpoint = endpoint_at(project, options["base_url"], key_env=options["key_env"])
+            draft = JudgeDraft(
+                name=options["name"],
+                endpoint=endpoint,
+                model=options["model"],
+                mode=options["mode"] or "",
+                samples=options["n"],
+                temperature=options["temperature"],
+                use_steps=not options["no_steps"],
+                concurrency=options["concurrency"],
+                max_tokens=options["max_tokens"],
+                timeout_seconds=options["timeout"],
+                price_in=options["price_in"],
+                price_out=options["price_out"],
+            )
+            judge, made = create_judge(project, draft, probe=not options["no_probe"])
         except ValidationError as error:
-            said = "; ".join(f"{name}: {' '.join(texts)}" for name, texts in error.message_dict.items())
-            raise CommandError(said) from None
-        self.stdout.write(f"Judge {judge.name} is {'made' if made else 'there already'}.")
+            raise CommandError(in_words(error)) from None
+        mode = judge.get_mode_display().lower()
+        self.stdout.write(f"Judge {judge} is {'made' if made else 'there already'}; it scores by {mode}.")

@@ -24,6 +24,8 @@ HELP = {
     "ignores_n": "give one choice whatever was asked",
     "without_logprobs": "leave log-probabilities out",
     "context_tokens": "longest prompt in tokens",
+    "batch_seconds": "seconds until a batch is done",
+    "only_max_completion_tokens": "refuse max_tokens and other temperatures than 1, as models that reason do",
     "api_key": "key that callers must send",
 }
 

@@ -1,0 +1,225 @@
+"""`make bench-judge`: the judge engine against a bare loop over the same SDK set-up, measured in one run.
+
+SummEval's 1,600 outputs, one criterion, token probabilities, against the stand-in with 0.2 s latency. The bare loop
+asks the same prompts with the same client and as many calls in flight, parses nothing and stores nothing. Everything
+shares the machine with the stand-in and PostgreSQL, as on a small server. `--large` adds the run of 160,000 items.
+"""
+
+import argparse
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks.site import BENCHMARK_DATA, StandIn, Worker, temporary_site, wait_for_workers
+
+IN_FLIGHT = 64
+LATENCY = "0.2"
+FAULTS = (
+    "--rate-limit-rate", "0.1", "--retry-after", "1", "--error-rate", "0.02", "--unparseable-rate", "0.01",
+    "--hang-rate", "0.005",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How long a pass over the items took, and what it cost."""
+
+    items: int
+    seconds: float
+    cpu_seconds: float
+    calls: int = 0
+
+    @property
+    def rate(self) -> float:
+        return self.items / self.seconds
+
+    @property
+    def cpu_ms(self) -> float:
+        return 1000 * self.cpu_seconds / self.items
+
+    def line(self, name: str) -> str:
+        return f"{name:44} {self.rate:7.1f} items/s {self.cpu_ms:7.2f} ms CPU/item {self.seconds:8.2f} s"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--large", action="store_true", help="also a run of 160,000 items (many minutes)")
+    options = parser.parse_args()
+    with temporary_site():
+        _measure(large=options.large)
+
+
+def _measure(*, large: bool) -> None:
+    from evaluations.models import Project
+
+    project = Project.objects.create(slug="summeval", name="SummEval")
+    _load(project)
+    with StandIn("--latency", LATENCY) as standin:
+        judge = _judge(project, standin.base_url, "bench")
+        prompts = _prompts(project)
+        asyncio.run(_bare_loop(standin.base_url, prompts))  # the stand-in remembers its distributions: warm for all
+        first = Worker()
+        try:
+            wait_for_workers(1)
+            _run(judge, [first], limit=100)  # a warm-up of the worker's own
+            bare = asyncio.run(_bare_loop(standin.base_url, prompts))
+            one = _run(judge, [first])
+            bare_again = asyncio.run(_bare_loop(standin.base_url, prompts))
+            second = Worker()
+            try:
+                wait_for_workers(2)
+                two = _run(judge, [first, second])
+            finally:
+                second.stop()
+        finally:
+            first.stop()
+    rate = (bare.rate + bare_again.rate) / 2
+    cpu = (bare.cpu_ms + bare_again.cpu_ms) / 2
+    print(bare.line(f"bare loop, {IN_FLIGHT} in flight"))
+    print(bare_again.line(f"bare loop, {IN_FLIGHT} in flight, again"))
+    print(one.line(f"one worker, {IN_FLIGHT} in flight"))
+    print(two.line(f"two workers, {IN_FLIGHT} in flight each"))
+    print(f"share of the bare loop's rate   {one.rate / rate:6.2f}    (at least 0.80)")
+    print(f"CPU beyond the bare loop        {one.cpu_ms - cpu:6.2f} ms an item (at most 3.00)")
+    print(f"two workers against one         {two.rate / one.rate:6.2f} x  (at least 1.60)")
+    _with_faults(project)
+    _flat_cost(project, large=large)
+
+
+def _with_faults(project: object) -> None:
+    with StandIn("--latency", LATENCY, *FAULTS) as standin:
+        judge = _judge(project, standin.base_url, "faulty", timeout=3)
+        worker = Worker()
+        try:
+            wait_for_workers(1)
+            found = _run(judge, [worker])
+        finally:
+            worker.stop()
+    scored = judge.runs.first().scores.count()
+    print(found.line("one worker, endpoint with faults"))
+    print(f"scored under faults             {scored:6,} of {found.items:,}")
+    print(f"calls an item under faults      {found.calls / found.items:6.3f}    (at most 1.170)")
+
+
+def _flat_cost(project: object, *, large: bool) -> None:
+    """Cost an item and memory, from 1,600 items to many, without latency."""
+    copies = 100 if large else 10
+    with StandIn() as standin:
+        worker = Worker()
+        try:
+            wait_for_workers(1)
+            small = _run(_judge(project, standin.base_url, "flat"), [worker])
+            small_memory = worker.peak_megabytes
+            big_project = _multiplied(project, copies)
+            big = _run(_judge(big_project, standin.base_url, "flat"), [worker])
+            big_memory = worker.peak_megabytes
+        finally:
+            worker.stop()
+    print(small.line(f"{small.items:,} items without latency"))
+    print(big.line(f"{big.items:,} items without latency"))
+    print(f"cost an item, {copies} x the items     {big.cpu_ms / small.cpu_ms:6.2f} x  (flat: about 1)")
+    print(f"worker's peak memory            {small_memory:6.0f} MB, then {big_memory:.0f} MB")
+
+
+def _load(project: object) -> None:
+    from evaluations.corpus.readers import InputFile
+    from evaluations.corpus.store import load_files
+
+    path = BENCHMARK_DATA / "summeval" / "outputs.jsonl.gz"
+    if not path.exists():
+        raise SystemExit(f"SummEval's outputs are not at {path}; this benchmark needs them.")
+    load_files(project, [InputFile(path, path.name)])
+    project.criteria.create(name="coherence", definition="Whether the sentences make one well-built whole.")
+
+
+def _multiplied(project: object, copies: int) -> object:
+    """A project with the same outputs many times over, each a little different so that none is answered from the store."""
+    from django.db import connection
+
+    from evaluations.models import Project
+
+    big = Project.objects.create(slug="many", name="Many")
+    big.criteria.create(name="coherence", definition="Whether the sentences make one well-built whole.")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """INSERT INTO evaluations_document (project_id, doc_id, source, context, "references")
+               SELECT %s, n || '-' || doc_id, source, '', '[]' FROM evaluations_document, generate_series(1, %s) n
+               WHERE project_id = %s""",
+            [big.pk, copies, project.pk],
+        )
+        cursor.execute(
+            "INSERT INTO evaluations_system (project_id, name, kind) "
+            "SELECT %s, name, kind FROM evaluations_system WHERE project_id = %s",
+            [big.pk, project.pk],
+        )
+        cursor.execute(
+            """INSERT INTO evaluations_candidateoutput (document_id, system_id, text)
+               SELECT d.id, s.id, o.text || ' ' || d.id FROM evaluations_candidateoutput o
+               JOIN evaluations_document old ON old.id = o.document_id AND old.project_id = %s
+               JOIN evaluations_system olds ON olds.id = o.system_id
+               JOIN evaluations_document d ON d.project_id = %s AND d.doc_id LIKE '%%-' || old.doc_id
+               JOIN evaluations_system s ON s.project_id = %s AND s.name = olds.name""",
+            [project.pk, big.pk, big.pk],
+        )
+        cursor.execute("ANALYZE")
+    return big
+
+
+def _judge(project: object, base_url: str, name: str, *, timeout: float = 60) -> object:
+    from evaluations.models import Endpoint, Judge
+
+    endpoint = Endpoint.objects.create(project=project, name=name, base_url=base_url)
+    return Judge.objects.create(
+        project=project, name=name, endpoint=endpoint, model="offline-stand-in", mode="logprobs", use_steps=False,
+        concurrency=IN_FLIGHT, timeout_seconds=timeout,
+    )  # fmt: skip
+
+
+def _prompts(project: object) -> list[str]:
+    from evaluations.judging.prompts import Texts, compose_template, render
+    from evaluations.judging.steps import prompt_parts
+    from evaluations.models import CandidateOutput
+
+    template = compose_template(prompt_parts(project.criteria.get()), steps=None)
+    outputs = CandidateOutput.objects.filter(document__project=project).select_related("document")
+    return [render(template, Texts(output.document.source, output.text)) for output in outputs]
+
+
+async def _bare_loop(base_url: str, prompts: Sequence[str]) -> Measured:
+    """The floor: the same client and requests, nothing else."""
+    from evaluations.judging.endpoints import ChatRequest, Client
+
+    async with Client(base_url, "", timeout=60) as client:
+        waiting = iter(prompts)
+
+        async def slot() -> None:
+            for prompt in waiting:
+                await client.chat(ChatRequest("offline-stand-in", prompt, top_logprobs=20))
+
+        began, cpu = time.monotonic(), time.process_time()
+        await asyncio.gather(*(slot() for _ in range(IN_FLIGHT)))
+        return Measured(len(prompts), time.monotonic() - began, time.process_time() - cpu)
+
+
+def _run(judge: object, workers: Sequence[Worker], *, limit: int = 0) -> Measured:
+    """A run from its start to its end, judged afresh; with `limit` it is cancelled after so many items."""
+    from evaluations.judging.run import cancel_run, start_run
+
+    before = sum(worker.cpu_seconds for worker in workers)
+    began = time.monotonic()
+    run = start_run(judge, list(judge.project.criteria.all()), fresh=True)
+    while run.is_active:
+        time.sleep(0.02)
+        run.refresh_from_db()
+        if limit and run.calls >= limit:
+            cancel_run(run.pk, "Warm enough.")
+    seconds = time.monotonic() - began
+    if limit:
+        time.sleep(1)
+    cpu = sum(worker.cpu_seconds for worker in workers) - before
+    return Measured(max(1, run.items.filter(state__in=("done", "failed")).count()), seconds, cpu, run.calls)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+"""From an endpoint's record to a client: the address is checked and the key is opened here, each time."""
+
+from django.conf import settings
+
+from evaluations.judging.addresses import ForbiddenAddressError, check_address
+from evaluations.judging.endpoints import Client, EndpointError, ErrorKind
+from evaluations.models import Endpoint
+from geval_site.sealing import SealError
+
+
+def client_for(endpoint: Endpoint, *, timeout: float) -> Client:
+    """A client of an endpoint; to be used in an `async with`.
+
+    Raises:
+        EndpointError: its address must not be called, or its key cannot be opened.
+    """
+    try:
+        check_address(endpoint.base_url, allow_private=settings.ALLOW_PRIVATE_ENDPOINTS)
+        key = endpoint.api_key
+    except ForbiddenAddressError as error:
+        raise EndpointError(ErrorKind.FORBIDDEN_ADDRESS, str(error)) from None
+    except SealError as error:
+        raise EndpointError(ErrorKind.KEY, str(error)) from None
+    return Client(endpoint.base_url, key, timeout=timeout, api_version=endpoint.api_version)

@@ -1,0 +1,53 @@
+"""What calls cost, and how many tokens a text will be. Pure.
+
+Prices are in money for a million tokens, in whatever currency the endpoint bills. Tokens are estimated from characters:
+without a model's own tokeniser nothing better is known before the first call.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+CHARACTERS_A_TOKEN = 4.0
+# For budgets, where being wrong costs money: no common tokeniser needs more tokens than this for running text.
+FEWEST_BYTES_A_TOKEN = 2.0
+BATCH_DISCOUNT = Decimal("0.5")
+_MILLION = Decimal(1_000_000)
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices of a million tokens in and out, with the share that is left of them (0.5 in batches)."""
+
+    tokens_in: Decimal
+    tokens_out: Decimal
+    share: Decimal = Decimal(1)
+
+
+def prices_from(parameters: Mapping[str, Any]) -> Prices | None:
+    """The prices frozen into a run's parameters; None where the judge has none."""
+    price_in, price_out = parameters.get("price_in"), parameters.get("price_out")
+    if price_in is None or price_out is None:
+        return None
+    share = BATCH_DISCOUNT if parameters.get("transport") == "batch" else Decimal(1)
+    return Prices(Decimal(price_in), Decimal(price_out), share)
+
+
+def cost(prompt_tokens: int, completion_tokens: int, prices: Prices | None) -> Decimal | None:
+    """Money for tokens; None without prices."""
+    if prices is None:
+        return None
+    full = (prompt_tokens * prices.tokens_in + completion_tokens * prices.tokens_out) / _MILLION
+    return full * prices.share
+
+
+def estimated_tokens(characters: int) -> int:
+    """About how many tokens a text of so many characters is."""
+    return math.ceil(characters / CHARACTERS_A_TOKEN)
+
+
+def most_tokens(utf8_bytes: int) -> int:
+    """An upper bound of the tokens of running text, for reservations."""
+    return math.ceil(utf8_bytes / FEWEST_BYTES_A_TOKEN)

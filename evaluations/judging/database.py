@@ -1,0 +1,50 @@
+"""The ORM from coroutines: one thread and one connection a worker, and patience while the server restarts."""
+
+import asyncio
+import contextlib
+import functools
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from django.db import Error as DatabaseError
+from django.db import InterfaceError, OperationalError, close_old_connections, connection
+
+DATABASE_PATIENCE_SECONDS = 120.0
+
+Result = TypeVar("Result")
+
+
+class Database:
+    """The ORM from a coroutine: one thread, one connection, patience when the server restarts."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database")
+
+    async def call(self, function: Callable[[], Result]) -> Result:
+        """Run a function in the database thread; it must be one that may be repeated."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, functools.partial(_patiently, function))
+
+    async def close(self) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._thread, _close_connection)
+        self._thread.shutdown()
+
+
+def _close_connection() -> None:
+    """Close the calling thread's connection: `connection` stands for another one in each thread."""
+    connection.close()
+
+
+def _patiently(function: Callable[[], Result]) -> Result:
+    deadline = time.monotonic() + DATABASE_PATIENCE_SECONDS
+    while True:
+        try:
+            close_old_connections()
+            return function()
+        except (OperationalError, InterfaceError):
+            if time.monotonic() > deadline:
+                raise
+            with contextlib.suppress(DatabaseError):
+                connection.close()
+            time.sleep(0.5)

@@ -1,0 +1,53 @@
+"""From a claimed item to the question that is asked about it, and the digest of its request."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evaluations.judging import work
+from evaluations.judging.judgement import JudgeSettings, Question, first_request
+from evaluations.judging.parsing import Failure, Reason
+from evaluations.judging.prompts import PromptError, render
+from evaluations.models import EvaluationRun
+from evaluations.scales import Scale
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A criterion as a run asks about it."""
+
+    template: str
+    criterion: str
+    scale: Scale
+
+
+def settings_of(run: EvaluationRun) -> JudgeSettings:
+    """What a run asks with: frozen when it began, whatever became of its judge."""
+    frozen = run.parameters
+    return JudgeSettings(
+        model=frozen["model"],
+        mode=frozen["mode"],
+        samples=frozen["samples"],
+        temperature=frozen["temperature"],
+        max_tokens=frozen["max_tokens"],
+        length_parameter=frozen["length_parameter"],
+    )
+
+
+def criteria_asked(run: EvaluationRun) -> dict[int, Asked]:
+    """The run's criteria by id, with their frozen templates."""
+    entries = run.run_criteria.select_related("criterion")
+    return {entry.criterion_id: Asked(entry.template, entry.criterion.name, entry.criterion.scale) for entry in entries}
+
+
+def question_about(item: work.ClaimedItem, asked: Mapping[int, Asked]) -> Question | Failure:
+    """The question of an item, or why there is none: the prompt shows what this document does not have."""
+    about = asked[item.criterion_id]
+    try:
+        return Question(render(about.template, item.texts), about.criterion, about.scale)
+    except PromptError as error:
+        return Failure(Reason.PROMPT, str(error))
+
+
+def key_of(question: Question, settings: JudgeSettings, base_url: str) -> str:
+    """The digest that decides whether a stored answer may be used for a question."""
+    return work.request_key(base_url, first_request(settings, question.prompt))

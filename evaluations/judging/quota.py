@@ -1,0 +1,108 @@
+"""Limits on requests and tokens per minute that hold over all workers: a token bucket in a row of PostgreSQL.
+
+A bucket of a tenth of the limit refills so that no 60 seconds see more than the limit: what fits at once plus what
+flows in during a minute is the limit. Workers take permits in handfuls, so that the row is not asked for every call.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from django.db import connection
+
+BURST_SHARE = 0.1
+SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Grant:
+    """How many calls may go out now, and in how many seconds to ask again if none."""
+
+    calls: int
+    wait: float
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Requests and tokens a minute; None for no limit."""
+
+    requests: int | None
+    tokens: int | None
+
+    @property
+    def any(self) -> bool:
+        return bool(self.requests or self.tokens)
+
+
+def bucket(limit: int) -> tuple[float, float]:
+    """How much of a limit fits into its bucket at once, and how much flows in a second."""
+    size = max(1.0, limit * BURST_SHARE)
+    return size, max(limit - size, 1.0) / SECONDS
+
+
+def take(endpoint_id: int, limits: Limits, *, wanted: int, tokens_each: int) -> Grant:
+    """Take permits for up to `wanted` calls of about `tokens_each` tokens out of the shared bucket.
+
+    A call larger than the whole bucket may go out when the bucket is full, and leaves it in debt.
+    """
+    request_size, request_flow = bucket(limits.requests) if limits.requests else (float(wanted), float(wanted))
+    token_size, token_flow = bucket(limits.tokens) if limits.tokens else (float("1e12"), float("1e12"))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """INSERT INTO evaluations_endpointquota AS q (endpoint_id, requests, tokens, counted_at)
+               VALUES (%(endpoint)s, %(rs)s, %(ts)s, clock_timestamp())
+               ON CONFLICT (endpoint_id) DO UPDATE
+               SET requests = least(%(rs)s, q.requests + %(rf)s * extract(epoch FROM clock_timestamp() - q.counted_at)),
+                   tokens = least(%(ts)s, q.tokens + %(tf)s * extract(epoch FROM clock_timestamp() - q.counted_at)),
+                   counted_at = clock_timestamp()
+               RETURNING requests, tokens""",
+            {"endpoint": endpoint_id, "rs": request_size, "rf": request_flow, "ts": token_size, "tf": token_flow},
+        )
+        requests, tokens = cursor.fetchone()
+        # Rounded up a hair: a bucket refilled to 0.9999999 holds one call.
+        calls = min(wanted, int(requests + 1e-6)) if limits.requests else wanted
+        need = float(min(tokens_each, token_size)) if limits.tokens else 0.0
+        if need:
+            calls = min(calls, int(tokens / need + 1e-6))
+        if calls > 0:
+            cursor.execute(
+                "UPDATE evaluations_endpointquota SET requests = requests - %s, tokens = tokens - %s "
+                "WHERE endpoint_id = %s",
+                [calls if limits.requests else 0, calls * tokens_each if limits.tokens else 0, endpoint_id],
+            )
+            return Grant(calls, 0.0)
+    waits = [0.01]
+    if limits.requests and requests < 1:
+        waits.append((1 - requests) / request_flow)
+    if need and tokens < need:
+        waits.append((need - tokens) / token_flow)
+    return Grant(0, max(waits))
+
+
+class Permits:
+    """One worker's handful of permits."""
+
+    def __init__(
+        self,
+        ask: Callable[[int], Awaitable[Grant]],
+        *,
+        handful: int,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._ask = ask
+        self._handful = handful
+        self._sleep = sleep
+        self._left = 0
+        self._one_asks = asyncio.Lock()
+
+    async def one(self) -> None:
+        """Wait until one more call may go out."""
+        while self._left < 1:
+            async with self._one_asks:
+                if self._left >= 1:
+                    break
+                grant = await self._ask(self._handful)
+                self._left += grant.calls
+                if not grant.calls:
+                    await self._sleep(grant.wait)
+        self._left -= 1

@@ -1,0 +1,52 @@
+"""`manage.py probe PROJECT --base-url URL --model M`: what a model on an endpoint can do."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+import orjson
+from django.core.exceptions import ValidationError
+from django.core.management.base import CommandError
+
+from evaluations.judging.endpoints import EndpointError
+from evaluations.judging.judges import endpoint_at, probe_endpoint
+from evaluations.management.base import SiteCommand
+from evaluations.management.projects import find_judge, find_project, in_words
+from evaluations.reports.findings import findings_rows
+
+
+class Command(SiteCommand):
+    help = "Find out with a few cheap calls what a model on an endpoint can do."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="short name of the project")
+        parser.add_argument("--judge", help="probe this judge's endpoint and model")
+        parser.add_argument("--base-url", help="of the endpoint, where no judge is named")
+        parser.add_argument("--model")
+        parser.add_argument("--key-env", default="", help="environment variable that holds the key")
+        parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        project = find_project(options["project"])
+        if options["judge"]:
+            judge = find_judge(project, options["judge"])
+            endpoint, model = judge.endpoint, judge.model
+        elif options["base_url"] and options["model"]:
+            try:
+                endpoint = endpoint_at(project, options["base_url"], key_env=options["key_env"])
+            except ValidationError as error:
+                raise CommandError(in_words(error)) from None
+            model = options["model"]
+        else:
+            raise CommandError("Name a judge with --judge, or an endpoint with --base-url and --model.")
+        if endpoint is None:
+            raise CommandError("This judge holds imported scores; it has no endpoint.")
+        try:
+            findings = probe_endpoint(endpoint, model)
+        except EndpointError as error:
+            raise CommandError(error.message) from None
+        if options["json"]:
+            self.stdout.write(orjson.dumps(findings.as_json() | {"best_mode": findings.best_mode}).decode())
+            return
+        for row in findings_rows(findings):
+            self.stdout.write(f"{row.what:28} {row.found:8} {row.note}".rstrip())
+        self.stdout.write(f"\nBest scoring mode: {findings.best_mode}")

@@ -1,0 +1,34 @@
+"""What a probe found, as rows that people read."""
+
+from dataclasses import dataclass
+
+from evaluations.judging.probe import Findings
+
+
+@dataclass(frozen=True)
+class FindingsRow:
+    """One capability: what it is, whether or how much of it is there, and the probe's note."""
+
+    what: str
+    found: str
+    note: str
+
+
+def findings_rows(findings: Findings) -> list[FindingsRow]:
+    """The findings as a table, the capabilities that decide the scoring mode first."""
+    notes = findings.notes
+
+    def row(what: str, found: object, name: str, note: str = "") -> FindingsRow:
+        shown = {True: "yes", False: "no"}.get(found, found) if isinstance(found, bool) else found
+        return FindingsRow(what, str(shown), notes.get(name, note))
+
+    alternatives = f"{findings.logprobs} a token" if findings.logprobs else "none"
+    return [
+        row("Answers as", findings.answered_model, "answer"),
+        row("Log-probabilities", alternatives, "logprobs", "needed for scores by token probabilities"),
+        row("Several replies in a call", findings.several_choices, "several_choices", "makes samples cheaper"),
+        row("Temperature", findings.temperature, "temperature", "needed for samples that differ"),
+        row("Limit of a reply is called", findings.length_parameter, "length_parameter"),
+        row("System role", findings.system_role, "system_role"),
+        row("Echo with log-probabilities", findings.echo, "echo", "needed for GPTScore"),
+    ]
