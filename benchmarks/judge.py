@@ -134,7 +134,7 @@ def _load(project: object) -> None:
 
 
 def _multiplied(project: object, copies: int) -> object:
-    """A project with the same outputs many times over, each a little different so that none is answered from the store."""
+    """A project with the same outputs many times over, each a little different so that each takes a call."""
     from django.db import connection
 
     from evaluations.models import Project

@@ -1,4 +1,4 @@
-"""A site of its own for a benchmark: an embedded PostgreSQL in a temporary folder, workers and stand-ins as processes."""
+"""A site of its own for a benchmark: an embedded PostgreSQL in a temporary folder, workers and stand-ins."""
 
 import json
 import os

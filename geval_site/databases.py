@@ -49,6 +49,7 @@ def broker_options(url: str, database: dict[str, Any]) -> tuple[str, dict[str, A
         "wait_time_seconds": 0,
         "polling_interval": 1,
         "use_notify": True,
+        "notify_throttle_interval_ms": 0,  # two workers are woken by two messages that come at once
         "pool_size": 4,
         "pool_timeout": 30,
     }

@@ -56,7 +56,7 @@ def start_run(
         RunError: nothing to judge, a judge that cannot run, one that is at it already, or a budget without prices.
         PromptError: a criterion's prompt cannot be sent.
     """
-    from evaluations.tasks import wake_workers
+    from evaluations.tasks import wake_one_worker
 
     Judge.objects.select_for_update().get(pk=judge.pk)
     if not judge.can_run:
@@ -85,7 +85,7 @@ def start_run(
         RunCriterion.objects.create(
             run=run, criterion=criterion, template=compose_template(prompt_parts(criterion), steps=None)
         )
-    transaction.on_commit(lambda: wake_workers(run.pk))
+    transaction.on_commit(lambda: wake_one_worker(run.pk))
     return run
 
 
@@ -172,6 +172,8 @@ def lay_out_run(run_id: int, written_steps: dict[int, str]) -> int:
 
     A run that another worker laid out in the meantime is left as it is.
     """
+    from evaluations.tasks import wake_other_workers
+
     run = EvaluationRun.objects.select_for_update().select_related("project").get(pk=run_id)
     if run.state != RunState.PREPARING:
         return 0
@@ -188,6 +190,7 @@ def lay_out_run(run_id: int, written_steps: dict[int, str]) -> int:
     run.state, run.started_at = RunState.RUNNING, timezone.now()
     run.parameters |= sizes(run)
     run.save(update_fields=["state", "started_at", "parameters"])
+    transaction.on_commit(lambda: wake_other_workers(run_id))
     close_if_finished(run_id)
     return laid_out
 

@@ -9,6 +9,22 @@ from geval_site.databases import PGMQ
 
 # Any constant will do: it keeps two `migrate` commands from installing at once.
 INSTALL_LOCK = 0x67657661
+# Every process that declares a queue drops and creates its trigger, and of two that do so at once one fails and ends
+# (seen with pgmq 1.1.4). One at a time, and only where it is missing, is all that is wanted.
+ENABLE_ONCE = """
+ALTER FUNCTION pgmq.enable_notify_insert(text, integer) RENAME TO enable_notify_insert_always;
+CREATE FUNCTION pgmq.enable_notify_insert(queue_name text, throttle_interval_ms integer DEFAULT 250)
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('pgmq notify ' || queue_name));
+    IF NOT EXISTS (
+        SELECT FROM pg_trigger WHERE tgname = 'trigger_notify_queue_insert_listeners'
+        AND tgrelid = to_regclass('pgmq.' || pgmq.format_table_name(queue_name, 'q'))
+    ) THEN
+        PERFORM pgmq.enable_notify_insert_always(queue_name, throttle_interval_ms);
+    END IF;
+END $$
+"""
 
 
 def install_queue(connection: BaseDatabaseWrapper) -> bool:
@@ -23,6 +39,7 @@ def install_queue(connection: BaseDatabaseWrapper) -> bool:
                 return False
             info = connection.connection.info
             install_pgmq_from_sql(dsn=make_conninfo(info.dsn, password=info.password or None))
+            cursor.execute(ENABLE_ONCE)
             return True
         finally:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [INSTALL_LOCK])

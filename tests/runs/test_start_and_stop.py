@@ -48,7 +48,7 @@ def test_workers_are_woken_when_the_transaction_ends(
     from evaluations import tasks
 
     woken: list[int] = []
-    monkeypatch.setattr(tasks, "wake_workers", woken.append)
+    monkeypatch.setattr(tasks, "wake_one_worker", woken.append)
 
     with django_capture_on_commit_callbacks(execute=True):
         run = start(judge)
