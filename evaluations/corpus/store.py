@@ -14,9 +14,10 @@ from django.db import connection, transaction
 from annotations.models import Annotator
 from evaluations.corpus.readers import InputFile, read_rows
 from evaluations.corpus.rows import Fault, Faults, JudgeScoreRow, OutputRow, RatingRow, Row, ScoreRow
-from evaluations.judging.presets import preset_for
+from evaluations.judging.criteria import use_preset
+from evaluations.judging.presets import presets_for
 from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
-from evaluations.scales import Scale, usual_scale_for
+from evaluations.scales import usual_scale_for
 
 CHUNK_ROWS = 20_000
 CHUNK_BYTES = 8 * 2**20
@@ -420,23 +421,18 @@ class _Load:
             )
 
     def _finish_new_criteria(self) -> None:
-        """Give criteria that the files brought the scale their ratings show, and the wording of a preset if it fits."""
-        for seen in self.seen.values():
-            values = seen.ratings or seen.scores
-            if not seen.is_new or not values:
-                continue
-            scale = usual_scale_for(values)
-            criterion = seen.criterion
-            criterion.scale_min, criterion.scale_max, criterion.scale_step = (
-                scale.lowest,
-                scale.highest,
-                scale.step,
-            )
-            preset = preset_for(criterion.name)
-            if preset and Scale(preset.lowest, preset.highest) == scale:
-                criterion.definition = preset.definition
-                criterion.task_introduction = preset.introduction
-                criterion.inputs = preset.inputs
+        """Give criteria that the files brought the scale their ratings show, and a preset's wording if one fits."""
+        new = {
+            seen.criterion.name: seen for seen in self.seen.values() if seen.is_new and (seen.ratings or seen.scores)
+        }
+        scales = {name: usual_scale_for(seen.ratings or seen.scores) for name, seen in new.items()}
+        presets = presets_for(scales, among=[seen.criterion.name for seen in self.seen.values()])
+        for name, seen in new.items():
+            criterion, scale = seen.criterion, scales[name]
+            criterion.scale_min, criterion.scale_max = scale.lowest, scale.highest
+            criterion.scale_step = scale.step
+            if name in presets:
+                use_preset(criterion, presets[name])
             criterion.save()
 
     def _execute(self, query: str, parameters: Sequence[Any] | None = None) -> int:

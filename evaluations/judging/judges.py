@@ -77,8 +77,8 @@ def save_endpoint(project: Project, draft: EndpointDraft, *, endpoint: Endpoint 
     if draft.key is not None:
         endpoint.keep_key(draft.key.strip())
     endpoint.name = draft.name.strip() or endpoint.name or _free_name(project, endpoint.host)
-    endpoint.full_clean(validate_constraints=False)
     _check_base_url(base_url)
+    endpoint.full_clean(validate_constraints=False)
     if Endpoint.objects.filter(project=project, name=endpoint.name).exclude(pk=endpoint.pk).exists():
         raise ValidationError({"name": f"There is an endpoint {endpoint.name!r} already; choose another name."})
     if endpoint.sealed_key and endpoint.key_env:

@@ -75,7 +75,7 @@ def start_run(
     run = EvaluationRun.objects.create(
         project=judge.project,
         judge=judge,
-        parameters=_parameters(judge, fresh=fresh, transport=transport),
+        parameters=run_parameters(judge, fresh=fresh, transport=transport),
         software_version=geval_site.__version__,
         budget=budget,
         transport=transport,
@@ -236,7 +236,7 @@ def close_if_finished(run_id: int) -> bool:
         return cursor.rowcount == 1
 
 
-def _parameters(judge: Judge, *, fresh: bool, transport: str) -> dict[str, Any]:
+def run_parameters(judge: Judge, *, fresh: bool, transport: str) -> dict[str, Any]:
     """All that is needed to repeat the run, beside its prompts."""
     endpoint = judge.endpoint
     return {

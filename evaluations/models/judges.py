@@ -25,7 +25,8 @@ class Endpoint(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="endpoints")
     name = models.CharField(max_length=100)
-    base_url = models.URLField("base URL", max_length=500, help_text="Ends in /v1 on most servers.")
+    # Not a URLField: that refuses host names without a dot, as servers in containers have.
+    base_url = models.CharField("base URL", max_length=500, help_text="Ends in /v1 on most servers.")
     api_version = models.CharField(
         "Azure API version", max_length=40, blank=True, help_text="For Azure's addresses by deployment only."
     )

@@ -237,7 +237,9 @@ class Score(models.Model):
     distribution = models.JSONField(null=True, blank=True, help_text="Probability of each scale point, normalised.")
     coverage = models.FloatField(null=True, blank=True, help_text="Probability on valid points before normalising.")
     entropy = models.FloatField(null=True, blank=True, help_text="Of the distribution, in bits.")
-    mode = models.CharField(max_length=20, blank=True, help_text="How it was found; empty for imported scores.")
+    mode = models.CharField(
+        max_length=20, blank=True, db_default="", help_text="How it was found; empty for imported scores."
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -7,7 +7,7 @@ import numpy as np
 from django.db import connection
 
 from annotations.human_scores import HumanScores, human_scores
-from evaluations.models import Criterion, Judge, Project
+from evaluations.models import Criterion, EvaluationRun, Judge, Project
 from evaluations.statistics.agreement import (
     MEASUREMENTS,
     LeaveOneOut,
@@ -101,8 +101,14 @@ def build_report(
     )
 
 
-def score_tables(project: Project, judges: Collection[Judge], criteria: Collection[Criterion]) -> ScoreTables:
-    """Everything the statistics need, in a handful of queries whatever the size of the project."""
+def score_tables(
+    project: Project, judges: Collection[Judge], criteria: Collection[Criterion], *, run: EvaluationRun | None = None
+) -> ScoreTables:
+    """Everything the statistics need, in a handful of queries whatever the size of the project.
+
+    Args:
+        run: take the scores of this run only, where otherwise the newest of each judge count.
+    """
     document_ids = list(project.documents.order_by("pk").values_list("pk", flat=True))
     system_ids = list(project.systems.order_by("pk").values_list("pk", flat=True))
     documents = {pk: index for index, pk in enumerate(document_ids)}
@@ -120,12 +126,17 @@ def score_tables(project: Project, judges: Collection[Judge], criteria: Collecti
         system_ids=system_ids,
         outputs=outputs,
         humans=human_scores(project.pk, criterion_ids, documents=documents, systems=systems),
-        judges=_judge_tables([judge.pk for judge in judges], criterion_ids, documents, systems),
+        judges=_judge_tables([judge.pk for judge in judges], criterion_ids, documents, systems, run=run),
     )
 
 
 def _judge_tables(
-    judge_ids: list[int], criterion_ids: list[int], documents: dict[int, int], systems: dict[int, int]
+    judge_ids: list[int],
+    criterion_ids: list[int],
+    documents: dict[int, int],
+    systems: dict[int, int],
+    *,
+    run: EvaluationRun | None,
 ) -> dict[int, dict[int, FloatArray]]:
     with connection.cursor() as cursor:
         # A later run's score of the same item replaces an earlier one, so runs come in their order.
@@ -133,8 +144,8 @@ def _judge_tables(
             """SELECT r.judge_id, coalesce(s.criterion_id, 0), o.document_id, o.system_id, s.value
                FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
                JOIN evaluations_candidateoutput o ON o.id = s.output_id
-               WHERE r.judge_id = ANY(%s) ORDER BY r.id""",
-            [judge_ids],
+               WHERE r.judge_id = ANY(%s) AND (%s::bigint IS NULL OR r.id = %s) ORDER BY r.id""",
+            [judge_ids, run.pk if run else None, run.pk if run else None],
         )
         rows = np.array(cursor.fetchall(), dtype=float).reshape(-1, 5)
     shape = (len(documents), len(systems))

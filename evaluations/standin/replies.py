@@ -10,6 +10,29 @@ from evaluations.standin.judging import Reading, distribution, read_prompt, seed
 REFUSAL = "I'm sorry, but I can't help with rating this."
 UNREADABLE = "Thank you for sharing this text. It touches on several interesting matters."
 MOST_ALTERNATIVES = 20
+# What a model might have said instead, so that every token has as many alternatives as were asked for.
+_FILLERS = (
+    "\n",
+    " the",
+    "The",
+    " a",
+    ".",
+    ",",
+    " is",
+    " of",
+    " and",
+    " to",
+    "I",
+    " in",
+    "It",
+    " it",
+    " this",
+    "This",
+    " rate",
+    " text",
+    "-",
+    " as",
+)
 _TOKEN = re.compile(r"\s?\w+|[^\w\s]|\s+")
 
 
@@ -127,7 +150,7 @@ def _rate(reading: Reading, *, temperature: float, index: int, call: int) -> tup
 
 def _chat_token(token: str, alternatives: dict[str, float], wanted: int) -> dict[str, Any]:
     if token.strip() not in alternatives:
-        probable = {token: 0.99}
+        probable = {token: 0.99} | {other: 0.01 / 2**place for place, other in enumerate(_FILLERS, start=1)}
     else:
         probable = {other: probability for other, probability in alternatives.items() if probability > 0}
         probable |= {" " + token.strip(): 0.01, "\n": 0.005, "The": 0.005}

@@ -7,6 +7,7 @@ from django import template
 from evaluations.reports.export import shown
 from evaluations.reports.report import JudgeResult
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
+from evaluations.statistics.results import Estimate
 
 register = template.Library()
 
@@ -30,6 +31,12 @@ def report_levels() -> tuple[str, ...]:
 def thin(number: float) -> str:
     """A number, to the nearest whole, with thin spaces between its thousands, as the whole site writes them."""
     return f"{number:,.0f}".replace(",", "\u2009")
+
+
+@register.filter
+def estimate(value: Estimate) -> str:
+    """An estimate with two decimals, or a dash."""
+    return shown(value)
 
 
 @register.filter

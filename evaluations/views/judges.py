@@ -1,41 +1,81 @@
-"""Criteria and judges of a project."""
+"""Judges: the list with their endpoints, one judge, making, changing and retiring it."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
 
 from evaluations.access import EDITORS, READERS, project_view
 from evaluations.forms import JudgeForm
-from evaluations.judging.judges import create_judge
-from evaluations.models import Project
-
-
-@project_view(READERS)
-def criterion_list(request: HttpRequest, project: Project) -> HttpResponse:
-    criteria = project.criteria.prefetch_related("steps")
-    return render(
-        request,
-        "evaluations/criterion_list.html",
-        {"project": project, "tab": "criteria", "criteria": criteria},
-    )
+from evaluations.judging.judges import change_judge, create_judge, known_findings, retire
+from evaluations.models import Judge, Project
+from evaluations.reports.findings import findings_rows
 
 
 @project_view(READERS)
 def judge_list(request: HttpRequest, project: Project) -> HttpResponse:
-    judges = project.judges.select_related("endpoint")
-    return render(request, "evaluations/judge_list.html", {"project": project, "tab": "judges", "judges": judges})
+    context = {
+        "project": project,
+        "tab": "judges",
+        "judges": project.judges.select_related("endpoint"),
+        "endpoints": project.endpoints.prefetch_related("probes"),
+    }
+    return render(request, "evaluations/judge_list.html", context)
+
+
+@project_view(READERS)
+def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    judge = get_object_or_404(Judge.objects.select_related("endpoint"), project=project, pk=pk)
+    findings = known_findings(judge.endpoint, judge.model) if judge.endpoint else None
+    context = {
+        "project": project,
+        "tab": "judges",
+        "judge": judge,
+        "findings": findings_rows(findings) if findings else None,
+        "versions": project.judges.filter(name=judge.name).order_by("version"),
+        "runs": judge.runs.of_judges_that_run()[:20],
+    }
+    return render(request, "evaluations/judge_detail.html", context)
 
 
 @project_view(EDITORS)
 def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
-    form = JudgeForm(request.POST or None)
+    if not project.endpoints.current().exists():
+        messages.info(request, "A judge needs an endpoint; make that first.")
+        return redirect("evaluations:endpoint_create", project.slug)
+    form = JudgeForm(request.POST or None, project=project)
     if form.is_valid():
         try:
             judge, made = create_judge(project, form.draft())
         except ValidationError as error:
             form.take_errors(error)
         else:
-            messages.success(request, f"{judge.name} is {'made' if made else 'there already'}; start a run with it.")
+            messages.success(request, f"{judge} is {'made' if made else 'there already'}; start a run with it.")
             return redirect("evaluations:run_list", project.slug)
-    return render(request, "evaluations/judge_create.html", {"project": project, "tab": "judges", "form": form})
+    return render(request, "evaluations/judge_form.html", {"project": project, "tab": "judges", "form": form})
+
+
+@project_view(EDITORS)
+def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    judge = get_object_or_404(Judge, project=project, pk=pk, kind="geval")
+    form = JudgeForm(request.POST, project=project) if request.method == "POST" else JudgeForm.of(judge)
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = change_judge(judge, form.draft())
+        except ValidationError as error:
+            form.take_errors(error)
+        else:
+            said = "is saved" if changed.pk == judge.pk else f"is made; {judge} keeps its runs and is retired"
+            messages.success(request, f"{changed} {said}.")
+            return redirect(changed)
+    context = {"project": project, "tab": "judges", "form": form, "judge": judge}
+    return render(request, "evaluations/judge_form.html", context)
+
+
+@require_POST
+@project_view(EDITORS)
+def judge_retire(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    judge = get_object_or_404(Judge, project=project, pk=pk, kind="geval")
+    retire(judge, back=bool(judge.retired_at))
+    return redirect(judge)

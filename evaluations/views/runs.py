@@ -1,4 +1,4 @@
-"""Runs: the list with a form to start one, one run live, pausing it and letting it go on."""
+"""Runs: the list with a form to start one, one run live, pausing, cancelling, and letting it go on."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -6,11 +6,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from evaluations.access import EDITORS, READERS, project_view
-from evaluations.forms import RunForm
+from evaluations.forms import ResumeForm, RunForm
+from evaluations.judging.estimate import estimate_run
 from evaluations.judging.prompts import PromptError
-from evaluations.judging.run import RunError, pause_run, resume_run, start_run
+from evaluations.judging.run import RunError, cancel_run, pause_run, resume_run, start_run
 from evaluations.models import EvaluationRun, Project, WorkerHeartbeat
 from evaluations.reports.progress import run_progress
+from evaluations.reports.so_far import so_far
 
 STOP_POLLING = 286
 
@@ -25,16 +27,21 @@ def run_list(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @project_view(EDITORS)
 def run_start(request: HttpRequest, project: Project) -> HttpResponse:
+    """Start a run; with the button "Estimate" say what it would take instead."""
     form = RunForm(request.POST, project=project)
+    estimate = None
     if form.is_valid():
         data = form.cleaned_data
+        judge, criteria, fresh, transport = data["judge"], list(data["criteria"]), data["fresh"], data["transport"]
         try:
-            return redirect(start_run(data["judge"], list(data["criteria"]), fresh=data["fresh"]))
+            if "estimate" not in request.POST:
+                return redirect(start_run(judge, criteria, fresh=fresh, budget=data["budget"], transport=transport))
+            estimate = estimate_run(judge, criteria, fresh=fresh, transport=transport)
         except (RunError, PromptError) as error:
             form.add_error(None, str(error))
     runs = project.runs.of_judges_that_run().select_related("judge")[:100]
-    context = {"project": project, "tab": "runs", "runs": runs, "form": form}
-    return render(request, "evaluations/run_list.html", context, status=422)
+    context = {"project": project, "tab": "runs", "runs": runs, "form": form, "estimate": estimate}
+    return render(request, "evaluations/run_list.html", context, status=200 if estimate else 422)
 
 
 @project_view(READERS)
@@ -46,6 +53,7 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "tab": "runs",
         "run": run,
         "progress": run_progress(run),
+        "so_far": so_far(run),
         "criteria": run.run_criteria.select_related("criterion", "steps"),
         "worker_alive": WorkerHeartbeat.objects.alive().exists(),
     }
@@ -66,8 +74,22 @@ def run_pause(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 @require_POST
 @project_view(EDITORS)
+def run_cancel(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    run = get_object_or_404(EvaluationRun, project=project, pk=pk)
+    if not cancel_run(run.pk, f"Cancelled by {request.user}."):
+        messages.info(request, "The run had ended already.")
+    return redirect(run)
+
+
+@require_POST
+@project_view(EDITORS)
 def run_resume(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = get_object_or_404(EvaluationRun, project=project, pk=pk)
-    if not resume_run(run, retry_failed="failed" in request.POST):
-        messages.info(request, "There was nothing to go on with.")
+    form = ResumeForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "The budget is not an amount of money.")
+    else:
+        data = form.cleaned_data
+        if not resume_run(run, retry_failed=data["failed"], reason=data["reason"], budget=data["budget"]):
+            messages.info(request, "There was nothing to go on with.")
     return redirect(run)

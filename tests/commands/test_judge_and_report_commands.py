@@ -95,10 +95,10 @@ def test_a_judge_is_added_with_all_its_settings(add_judge: Manage) -> None:
         (("report", "small", "--criterion", "x"), "has no criterion 'x' (criteria: coherence, fluency)"),
         (
             (*ADD, "--base-url", "ftp://x", "--mode", "direct"),
-            "base_url: Enter a valid URL.",
+            "base_url: 'ftp://x' is not an address like",
         ),
         (
-            (*ADD, "--base-url", "http://x/v1", "--mode", "samples", "--temperature", "0"),
+            (*ADD, "--no-probe", "--base-url", "http://x/v1", "--mode", "samples", "--temperature", "0"),
             "At temperature 0 all samples are the same",
         ),
     ],

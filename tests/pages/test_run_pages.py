@@ -7,19 +7,23 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState, WorkerHeartbeat
+from evaluations.models import Endpoint, EvaluationRun, ItemState, Judge, Project, RunState, WorkerHeartbeat
+from tests.processes import StandInProcess
 
 pytestmark = pytest.mark.django_db
 JUDGE = {
     "name": "New one",
-    "base_url": "http://127.0.0.1:9/v1",
-    "model": "m",
+    "model": "offline-stand-in",
     "mode": "samples",
     "samples": "5",
     "temperature": "",
     "key_env": "",
     "use_steps": "on",
     "concurrency": "4",
+    "max_tokens": "32",
+    "timeout_seconds": "30",
+    "price_in": "",
+    "price_out": "",
 }
 
 
@@ -30,8 +34,13 @@ def client(owner: User) -> Client:
     return browser
 
 
-def test_a_judge_is_made_as_the_command_makes_it(client: Client, small_project: Project) -> None:
-    response = client.post("/p/small/judges/new/", JUDGE, follow=True)
+@pytest.fixture
+def endpoint(small_project: Project, start_standin: Callable[..., StandInProcess]) -> Endpoint:
+    return Endpoint.objects.create(project=small_project, name="here", base_url=start_standin().base_url)
+
+
+def test_a_judge_is_made_as_the_command_makes_it(client: Client, endpoint: Endpoint) -> None:
+    response = client.post("/p/small/judges/new/", JUDGE | {"endpoint": endpoint.pk}, follow=True)
 
     judge = Judge.objects.get()
     assert (judge.mode, judge.samples, judge.temperature, judge.use_steps) == ("samples", 5, 1.0, True)
@@ -41,16 +50,16 @@ def test_a_judge_is_made_as_the_command_makes_it(client: Client, small_project: 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"base_url": "no address"}, "Enter a valid URL."),
+        ({"price_in": "1"}, "Give both prices, or none."),
         ({"temperature": "0"}, "At temperature 0 all samples are the same"),
         ({"concurrency": "0"}, "greater than or equal to 1"),
         ({"name": ""}, "This field is required."),
     ],
 )
 def test_a_judge_that_will_not_do_is_refused_at_its_field(
-    client: Client, small_project: Project, change: dict[str, str], said: str
+    client: Client, endpoint: Endpoint, change: dict[str, str], said: str
 ) -> None:
-    response = client.post("/p/small/judges/new/", JUDGE | change)
+    response = client.post("/p/small/judges/new/", JUDGE | {"endpoint": endpoint.pk} | change)
 
     assert said in response.content.decode()
     assert not Judge.objects.exists()

@@ -1,18 +1,21 @@
 """`manage.py judge PROJECT --judge NAME`: run a judge; workers do the work, this command watches."""
 
 from argparse import ArgumentParser
+from dataclasses import asdict
+from decimal import Decimal
 from typing import Any
 
 import orjson
 from django.core.management.base import CommandError
 
+from evaluations.judging.estimate import estimate_run
 from evaluations.judging.prompts import PromptError
 from evaluations.judging.run import RunError, resume_run, start_run
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.management.services import ensure_worker
 from evaluations.management.watching import watch_run
-from evaluations.models import EvaluationRun, RunState
+from evaluations.models import Criterion, EvaluationRun, Judge, RunState, Transport
 from geval_site.processes import Processes
 
 
@@ -27,17 +30,28 @@ class Command(SiteCommand):
         parser.add_argument(
             "--retry", action="store_true", help="go on with the judge's last run: paused or failed items"
         )
+        parser.add_argument("--budget", type=Decimal, help="pause before it costs more; the judge needs prices")
+        parser.add_argument("--batch", action="store_true", help="send it through the endpoint's batch API")
+        parser.add_argument("--estimate", action="store_true", help="only say what the run would take")
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
         judge = find_judge(project, options["judge"])
         criteria = find_criteria(project, options["criterion"])
+        transport = Transport.BATCH if options["batch"] else Transport.LIVE
+        if options["estimate"]:
+            self._say_estimate(judge, criteria, fresh=options["fresh"], transport=transport, as_json=options["json"])
+            return
         with Processes() as processes:
             ensure_worker(processes)
             try:
-                run = self._last_run(judge.runs.first()) if options["retry"] else None
-                run = run or start_run(judge, criteria, fresh=options["fresh"])
+                if options["retry"]:
+                    run = self._last_run(judge.runs.first(), budget=options["budget"])
+                else:
+                    run = start_run(
+                        judge, criteria, fresh=options["fresh"], budget=options["budget"], transport=transport
+                    )
             except (RunError, PromptError) as error:
                 raise CommandError(str(error)) from None
             summary = watch_run(run, still_worked_on=lambda: _check(processes))
@@ -45,8 +59,25 @@ class Command(SiteCommand):
         if summary["state"] != RunState.DONE or summary["failed"]:
             raise SystemExit(1)
 
-    def _last_run(self, run: EvaluationRun | None) -> EvaluationRun | None:
-        if run is None or not resume_run(run, retry_failed=True):
+    def _say_estimate(
+        self, judge: Judge, criteria: list[Criterion], *, fresh: bool, transport: str, as_json: bool
+    ) -> None:
+        try:
+            estimate = estimate_run(judge, criteria, fresh=fresh, transport=transport)
+        except PromptError as error:
+            raise CommandError(str(error)) from None
+        if as_json:
+            money = None if estimate.cost is None else str(estimate.cost)
+            self.stdout.write(orjson.dumps(asdict(estimate) | {"cost": money}).decode())
+            return
+        price = "unknown without prices" if estimate.cost is None else f"about {estimate.cost:.4f}"
+        self.stdout.write(
+            f"{estimate.items:,} items: at most {estimate.calls:,} calls, about {estimate.prompt_tokens:,} tokens in "
+            f"and {estimate.completion_tokens:,} out; cost {price}."
+        )
+
+    def _last_run(self, run: EvaluationRun | None, *, budget: Decimal | None) -> EvaluationRun:
+        if run is None or not resume_run(run, retry_failed=True, budget=budget):
             raise CommandError("There is nothing to go on with; leave --retry out to start a run.")
         run.refresh_from_db()
         return run

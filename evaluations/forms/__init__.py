@@ -1,0 +1,20 @@
+"""All input of the pages passes through these forms, one module a subject."""
+
+from evaluations.forms.corpus import UploadForm
+from evaluations.forms.criteria import CriterionForm, PresetForm, StepsForm
+from evaluations.forms.judges import EndpointForm, JudgeForm, ProbeForm
+from evaluations.forms.projects import ProjectForm
+from evaluations.forms.runs import ResumeForm, RunForm
+
+__all__ = [
+    "CriterionForm",
+    "EndpointForm",
+    "JudgeForm",
+    "PresetForm",
+    "ProbeForm",
+    "ProjectForm",
+    "ResumeForm",
+    "RunForm",
+    "StepsForm",
+    "UploadForm",
+]

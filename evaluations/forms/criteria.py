@@ -1,0 +1,164 @@
+"""Criteria: from a preset, from scratch or from a prompt file; their evaluation steps."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from evaluations.judging.presets import Preset, presets
+from evaluations.judging.prompts import PromptError, check_template
+from evaluations.models import Criterion, Judge, Project
+from evaluations.scales import Scale
+
+
+class PresetForm(forms.Form):
+    """Choose ready criteria of a task and wording."""
+
+    preset = forms.MultipleChoiceField(label="Presets", widget=forms.CheckboxSelectMultiple)
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.groups: dict[str, list[tuple[str, str]]] = {}
+        taken = {name.lower() for name in project.criteria.values_list("name", flat=True)}
+        for preset in presets():
+            if preset.name not in taken:
+                group = f"{preset.task.capitalize()}, {preset.wording}"
+                self.groups.setdefault(group, []).append((preset.key, preset.name))
+        self.fields["preset"].choices = list(self.groups.items())  # type: ignore[attr-defined]
+
+    def chosen(self) -> list[Preset]:
+        """The presets of a valid form, of one name the first."""
+        by_key = {preset.key: preset for preset in presets()}
+        by_name: dict[str, Preset] = {}
+        for key in self.cleaned_data["preset"]:
+            by_name.setdefault(by_key[key].name, by_key[key])
+        return list(by_name.values())
+
+
+class CriterionForm(forms.ModelForm):
+    labels_text = forms.CharField(
+        label="Names of points",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="One a line, such as “1 = Yes”. The model then answers with the name.",
+    )
+    prompt_upload = forms.FileField(
+        label="Prompt from a file",
+        required=False,
+        help_text="A text with the placeholders; it replaces the whole prompt.",
+    )
+
+    class Meta:
+        model = Criterion
+        fields = (
+            "name",
+            "definition",
+            "scale_min",
+            "scale_max",
+            "scale_step",
+            "task_introduction",
+            "inputs",
+            "prompt_file",
+        )
+        widgets = {
+            "definition": forms.Textarea(attrs={"rows": 5}),
+            "task_introduction": forms.Textarea(attrs={"rows": 5}),
+            "inputs": forms.Textarea(attrs={"rows": 7, "class": "code"}),
+            "prompt_file": forms.Textarea(attrs={"rows": 7, "class": "code"}),
+        }
+        labels = {
+            "scale_min": "Lowest point",
+            "scale_max": "Highest point",
+            "scale_step": "Step",
+            "task_introduction": "Task introduction",
+            "inputs": "Texts to be judged",
+            "prompt_file": "Whole prompt",
+        }
+        help_texts = {
+            "definition": "What the model is told the criterion means.",
+            "task_introduction": "Left empty, ours for a text and its source is taken.",
+            "inputs": "With {{Document}}, {{Summary}}, {{Context}}, {{Fact}}, {{Response}}, {{Reference}}.",
+            "prompt_file": "Used as it is, instead of the parts above; it brings its own evaluation steps.",
+        }
+
+    field_order = (
+        "name", "definition", "scale_min", "scale_max", "scale_step", "labels_text", "task_introduction", "inputs",
+        "prompt_upload", "prompt_file",
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        named = self.instance.scale_labels or {}
+        self.fields["labels_text"].initial = "\n".join(f"{point} = {label}" for point, label in named.items())
+
+    def clean_labels_text(self) -> dict[str, str]:
+        named: dict[str, str] = {}
+        for line in self.cleaned_data["labels_text"].splitlines():
+            if not line.strip():
+                continue
+            point, equals, label = (part.strip() for part in line.partition("="))
+            try:
+                number = float(point)
+            except ValueError:
+                number = float("nan")
+            if not equals or not label or number != number:
+                raise ValidationError(f"“{line}” is not a point and its name, such as “1 = Yes”.")
+            named[f"{number:g}"] = label
+        return named
+
+    def clean_prompt_upload(self) -> str:
+        file = self.cleaned_data["prompt_upload"]
+        if not file:
+            return ""
+        try:
+            return file.read().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ValidationError("The file is not UTF-8 text.") from error
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if data.get("prompt_upload"):
+            data["prompt_file"] = data["prompt_upload"]
+        for field in ("prompt_file", "inputs"):
+            if data.get(field):
+                try:
+                    check_template(data[field])
+                except PromptError as error:
+                    self.add_error(field, str(error))
+        self._check_scale(data)
+        name, project = data.get("name", ""), self.instance.project
+        others = project.criteria.exclude(pk=self.instance.pk)
+        if name and others.filter(name__iexact=name).exists():
+            self.add_error("name", f"There is a criterion {name} already.")
+        return data
+
+    def _check_scale(self, data: dict[str, Any]) -> None:
+        names = ("scale_min", "scale_max", "scale_step")
+        ends = [float(data[name]) for name in names if data.get(name) is not None]
+        if len(ends) < len(names):
+            return
+        labels = {label: float(point) for point, label in (data.get("labels_text") or {}).items()}
+        try:
+            scale = Scale(ends[0], ends[1], ends[2], labels)
+        except ValueError as error:
+            self.add_error("scale_max", str(error).capitalize() + ".")
+            return
+        astray = [label for label, point in labels.items() if scale.point_at(point) is None]
+        if astray:
+            self.add_error("labels_text", f"“{astray[0]}” names a point that is not on the scale {scale}.")
+
+    def save(self, commit: bool = True) -> Criterion:
+        self.instance.scale_labels = self.cleaned_data["labels_text"]
+        self.instance.prompt_file = self.cleaned_data["prompt_file"]
+        return super().save(commit)
+
+
+class StepsForm(forms.Form):
+    """A new version of evaluation steps: written here, or by the LLM of a judge."""
+
+    text = forms.CharField(label="Evaluation steps", widget=forms.Textarea(attrs={"rows": 10}), required=False)
+    judge = forms.ModelChoiceField(queryset=Judge.objects.none(), required=False, empty_label=None)
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["judge"].queryset = project.judges.that_run()  # type: ignore[attr-defined]

@@ -1,0 +1,123 @@
+"""Endpoints and judges. Keys are write-only: a form takes them and never shows one."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from evaluations.judging.judges import EndpointDraft, JudgeDraft
+from evaluations.models import Endpoint, Judge, Project, ScoringMode
+
+NO_LIMIT = "Over all workers. Empty: no limit."
+
+
+class _TakesErrors(forms.Form):
+    def take_errors(self, error: ValidationError) -> None:
+        """Show errors of the record's own checks at their fields."""
+        for field, messages in error.message_dict.items():
+            self.add_error(field if field in self.fields else None, messages)
+
+
+class EndpointForm(_TakesErrors):
+    name = forms.CharField(max_length=100, required=False, help_text="Left empty, its host is its name.")
+    base_url = forms.CharField(
+        label="Base URL", max_length=500, help_text="Of an OpenAI-compatible API; ends in /v1 on most servers."
+    )
+    key = forms.CharField(
+        label="Key",
+        required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        help_text="Stored encrypted, never shown again. Empty: keep the stored one, or none is needed.",
+    )
+    forget_key = forms.BooleanField(label="Forget the stored key", required=False)
+    key_env = forms.CharField(
+        label="Key variable",
+        max_length=100,
+        required=False,
+        help_text="Instead of a key: the name of the worker's environment variable that holds it.",
+    )
+    requests_per_minute = forms.IntegerField(
+        min_value=1, required=False, help_text="Over all workers. Empty: no limit."
+    )
+    tokens_per_minute = forms.IntegerField(min_value=1, required=False, help_text="Over all workers. Empty: no limit.")
+    api_version = forms.CharField(
+        label="Azure API version",
+        max_length=40,
+        required=False,
+        help_text="Only for Azure's addresses by deployment (not for those that end in /openai/v1).",
+    )
+
+    @classmethod
+    def of(cls, endpoint: Endpoint) -> "EndpointForm":
+        """The form with an endpoint's values, except its key."""
+        return cls(initial={name: getattr(endpoint, name) for name in cls.base_fields if hasattr(endpoint, name)})
+
+    def draft(self) -> EndpointDraft:
+        """The endpoint that a valid form describes."""
+        data = dict(self.cleaned_data)
+        forget, key = data.pop("forget_key"), data.pop("key")
+        return EndpointDraft(**data, key="" if forget else key or None)
+
+
+class ProbeForm(forms.Form):
+    model = forms.CharField(max_length=200, help_text="Asked with about six calls of a few tokens.")
+
+
+class JudgeForm(_TakesErrors):
+    name = forms.CharField(max_length=200, help_text="What reports call it, such as “G-Eval gpt-4o-mini”.")
+    endpoint = forms.ModelChoiceField(queryset=Endpoint.objects.none(), empty_label=None)
+    model = forms.CharField(max_length=200)
+    mode = forms.ChoiceField(
+        label="Scoring",
+        choices=[("", "The best one the endpoint can do"), *ScoringMode.choices],
+        required=False,
+        help_text="The endpoint is asked first what it can do; a mode beyond it is refused.",
+    )
+    samples = forms.IntegerField(
+        label="Replies an item", min_value=1, max_value=100, initial=20, help_text="For the mode Samples."
+    )
+    temperature = forms.FloatField(
+        min_value=0, max_value=2, required=False, help_text="Left empty: 1 for samples, 0 otherwise."
+    )
+    max_tokens = forms.IntegerField(
+        label="Longest reply in tokens",
+        min_value=1,
+        max_value=32_000,
+        initial=32,
+        help_text="A rating takes a few; a model that reasons first takes hundreds.",
+    )
+    use_steps = forms.BooleanField(
+        label="Evaluation steps",
+        required=False,
+        initial=True,
+        help_text="The LLM writes them first (auto chain-of-thought).",
+    )
+    concurrency = forms.IntegerField(
+        label="Calls in flight", min_value=1, max_value=512, initial=16, help_text="Of each worker."
+    )
+    timeout_seconds = forms.FloatField(
+        label="Time limit of a call", min_value=1, max_value=3600, initial=60, help_text="In seconds, as a whole."
+    )
+    price_in = forms.DecimalField(
+        label="Price of a million tokens in", min_value=0, max_digits=12, decimal_places=4, required=False,
+        help_text="For estimates and budgets, in any currency.",
+    )  # fmt: skip
+    price_out = forms.DecimalField(
+        label="Price of a million tokens out", min_value=0, max_digits=12, decimal_places=4, required=False
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        endpoints = project.endpoints.current()
+        self.fields["endpoint"].queryset = endpoints  # type: ignore[attr-defined]
+        self.fields["endpoint"].initial = endpoints.last()
+
+    @classmethod
+    def of(cls, judge: Judge) -> "JudgeForm":
+        """The form with a judge's settings."""
+        initial = {name: getattr(judge, name) for name in cls.base_fields}
+        return cls(project=judge.project, initial=initial)
+
+    def draft(self) -> JudgeDraft:
+        """The judge that a valid form describes."""
+        return JudgeDraft(**self.cleaned_data)

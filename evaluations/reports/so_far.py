@@ -1,0 +1,69 @@
+"""What a run has shown so far: the distribution of its scores, and how they go with people's ratings."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluations.models import Criterion, EvaluationRun
+from evaluations.reports.report import ScoreTables, score_tables
+from evaluations.scales import short
+from evaluations.statistics.correlation import correlations
+from evaluations.statistics.results import Estimate
+
+BINS = 9
+
+
+@dataclass(frozen=True)
+class Bin:
+    """A range of scores and how many fall into it; `height` is relative to the fullest, from 0 to 100."""
+
+    label: str
+    count: int
+    height: int
+
+
+@dataclass(frozen=True)
+class CriterionSoFar:
+    """One criterion of a run at a moment. `outputs` have both a score of this run and a human rating."""
+
+    criterion: str
+    scored: int
+    mean: float | None
+    bins: tuple[Bin, ...]
+    outputs: int
+    spearman: Estimate
+    kendall: Estimate
+
+
+def so_far(run: EvaluationRun) -> list[CriterionSoFar]:
+    """How a run stands on each of its criteria, with the scores it has now."""
+    criteria = [entry.criterion for entry in run.run_criteria.select_related("criterion")]
+    if not criteria:
+        return []
+    tables = score_tables(run.project, [run.judge], criteria, run=run)
+    return [_criterion(run, criterion, tables) for criterion in criteria]
+
+
+def _criterion(run: EvaluationRun, criterion: Criterion, tables: ScoreTables) -> CriterionSoFar:
+    human = tables.humans[criterion.pk].mean
+    scores = tables.judges[criterion.pk].get(run.judge_id)
+    values = scores[~np.isnan(scores)] if scores is not None else np.empty(0)
+    found = correlations(human, scores if scores is not None else np.full(human.shape, np.nan))
+    return CriterionSoFar(
+        criterion=criterion.name,
+        scored=len(values),
+        mean=float(values.mean()) if len(values) else None,
+        bins=_bins(values, criterion.scale.lowest, criterion.scale.highest),
+        outputs=found.pairs,
+        spearman=found.estimates["spearman"]["summary"],
+        kendall=found.estimates["kendall"]["summary"],
+    )
+
+
+def _bins(values: np.ndarray, lowest: float, highest: float) -> tuple[Bin, ...]:
+    counts, edges = np.histogram(np.clip(values, lowest, highest), bins=BINS, range=(lowest, highest))
+    most = max(1, int(counts.max(initial=0)))
+    return tuple(
+        Bin(f"{short(round(edges[i], 2))} to {short(round(edges[i + 1], 2))}", int(count), round(100 * count / most))
+        for i, count in enumerate(counts)
+    )

@@ -1,0 +1,109 @@
+"""Criteria: the list, adding presets, the editor with the prompt as it will be sent, and versions of steps."""
+
+from difflib import unified_diff
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from evaluations.access import EDITORS, READERS, project_view
+from evaluations.forms import CriterionForm, PresetForm, StepsForm
+from evaluations.judging.criteria import add_presets, generate_steps, preview
+from evaluations.judging.endpoints import EndpointError
+from evaluations.judging.steps import StepsError, store_steps
+from evaluations.models import Criterion, EvaluationSteps, Project
+
+
+@project_view(READERS)
+def criterion_list(request: HttpRequest, project: Project) -> HttpResponse:
+    context = {
+        "project": project,
+        "tab": "criteria",
+        "criteria": project.criteria.prefetch_related("steps"),
+        "presets": PresetForm(project=project) if request.may_edit else None,  # type: ignore[attr-defined]
+    }
+    return render(request, "evaluations/criterion_list.html", context)
+
+
+@require_POST
+@project_view(EDITORS)
+def criterion_presets(request: HttpRequest, project: Project) -> HttpResponse:
+    form = PresetForm(request.POST, project=project)
+    if form.is_valid():
+        made = add_presets(project, form.chosen())
+        messages.success(request, f"Added {', '.join(criterion.name for criterion in made)}.")
+    else:
+        messages.error(request, "Choose at least one preset.")
+    return redirect("evaluations:criterion_list", project.slug)
+
+
+@project_view(EDITORS)
+def criterion_create(request: HttpRequest, project: Project) -> HttpResponse:
+    criterion = Criterion(project=project, position=project.criteria.count())
+    return _edit(request, project, criterion)
+
+
+@project_view(EDITORS)
+def criterion_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    return _edit(request, project, get_object_or_404(Criterion, project=project, pk=pk))
+
+
+def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpResponse:
+    """Save, or with the button "Preview" show the prompt as it would be, without saving."""
+    form = CriterionForm(request.POST or None, request.FILES or None, instance=criterion)
+    if form.is_valid():
+        drafted = form.save(commit=False)
+        if "preview" not in request.POST:
+            drafted.save()
+            messages.success(request, f"{drafted.name} is saved. Runs under way keep the prompt they began with.")
+            return redirect("evaluations:criterion_edit", project.slug, drafted.pk)
+    shown = preview(form.instance) if form.is_valid() or (criterion.pk and not form.is_bound) else None
+    context = {"project": project, "tab": "criteria", "form": form, "criterion": criterion, "preview": shown}
+    if criterion.pk:
+        context |= {"steps_form": StepsForm(project=project), "versions": criterion.steps.order_by("-version")}
+    return render(request, "evaluations/criterion_form.html", context)
+
+
+@require_POST
+@project_view(EDITORS)
+def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """A new version of the steps: the text as written, or what a judge's model writes."""
+    criterion = get_object_or_404(Criterion, project=project, pk=pk)
+    form = StepsForm(request.POST, project=project)
+    if not form.is_valid():
+        messages.error(request, "Choose a judge of this project.")
+    elif "generate" in request.POST and form.cleaned_data["judge"]:
+        try:
+            steps = generate_steps(criterion, form.cleaned_data["judge"])
+        except (EndpointError, StepsError) as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, f"Version {steps.version} is written by {steps.written_by}.")
+    elif form.cleaned_data["text"].strip():
+        steps = store_steps(criterion, form.cleaned_data["text"].strip(), written_by=f"{request.user} by hand")
+        messages.success(request, f"Version {steps.version} is saved; the next run takes it.")
+    else:
+        messages.error(request, "Write steps, or have a judge's model write them.")
+    return redirect("evaluations:criterion_edit", project.slug, pk)
+
+
+@project_view(READERS)
+def steps_compare(request: HttpRequest, project: Project, pk: int, version: int) -> HttpResponse:
+    """A version of the steps beside the one before it."""
+    criterion = get_object_or_404(Criterion, project=project, pk=pk)
+    steps = get_object_or_404(EvaluationSteps, criterion=criterion, version=version)
+    before = criterion.steps.filter(version__lt=version).last()
+    lines = unified_diff(before.text.splitlines() if before else [], steps.text.splitlines(), lineterm="", n=1000)
+    marked = [
+        ("added" if line[0] == "+" else "removed" if line[0] == "-" else "", line[1:]) for line in list(lines)[3:]
+    ]
+    context = {
+        "project": project,
+        "tab": "criteria",
+        "criterion": criterion,
+        "steps": steps,
+        "before": before,
+        "lines": marked or [("", line) for line in steps.text.splitlines()],
+    }
+    return render(request, "evaluations/steps_compare.html", context)

@@ -1,0 +1,87 @@
+"""Endpoints: one with what probes found, making, changing, probing and retiring it."""
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from evaluations.access import EDITORS, READERS, project_view
+from evaluations.forms import EndpointForm, ProbeForm
+from evaluations.judging.endpoints import EndpointError
+from evaluations.judging.judges import findings_of, probe_endpoint, retire, save_endpoint
+from evaluations.models import Endpoint, Project
+from evaluations.reports.findings import findings_rows
+
+
+@project_view(READERS)
+def endpoint_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    endpoint = get_object_or_404(Endpoint, project=project, pk=pk)
+    return render(request, "evaluations/endpoint_detail.html", _context(project, endpoint))
+
+
+@project_view(EDITORS)
+def endpoint_create(request: HttpRequest, project: Project) -> HttpResponse:
+    form = EndpointForm(request.POST or None)
+    if form.is_valid():
+        try:
+            endpoint = save_endpoint(project, form.draft())
+        except ValidationError as error:
+            form.take_errors(error)
+        else:
+            messages.success(request, f"{endpoint} is made. Probe a model on it, or make a judge.")
+            return redirect(endpoint)
+    return render(request, "evaluations/endpoint_form.html", {"project": project, "tab": "judges", "form": form})
+
+
+@project_view(EDITORS)
+def endpoint_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    endpoint = get_object_or_404(Endpoint, project=project, pk=pk)
+    form = EndpointForm(request.POST) if request.method == "POST" else EndpointForm.of(endpoint)
+    if request.method == "POST" and form.is_valid():
+        try:
+            save_endpoint(project, form.draft(), endpoint=endpoint)
+        except ValidationError as error:
+            form.take_errors(error)
+        else:
+            messages.success(request, f"{endpoint} is saved.")
+            return redirect(endpoint)
+    context = {"project": project, "tab": "judges", "form": form, "endpoint": endpoint}
+    return render(request, "evaluations/endpoint_form.html", context)
+
+
+@require_POST
+@project_view(EDITORS)
+def endpoint_probe(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    endpoint = get_object_or_404(Endpoint, project=project, pk=pk)
+    form = ProbeForm(request.POST)
+    if form.is_valid():
+        try:
+            probe_endpoint(endpoint, form.cleaned_data["model"].strip())
+        except EndpointError as error:
+            form.add_error("model", error.message)
+        else:
+            return redirect(endpoint)
+    context = _context(project, endpoint) | {"form": form}
+    return render(request, "evaluations/endpoint_detail.html", context, status=422)
+
+
+@require_POST
+@project_view(EDITORS)
+def endpoint_retire(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    endpoint = get_object_or_404(Endpoint, project=project, pk=pk)
+    retire(endpoint, back=bool(endpoint.retired_at))
+    return redirect(endpoint)
+
+
+def _context(project: Project, endpoint: Endpoint) -> dict[str, object]:
+    judges = endpoint.judges.all()
+    model = judges[0].model if judges else ""
+    return {
+        "project": project,
+        "tab": "judges",
+        "endpoint": endpoint,
+        "judges": judges,
+        "form": ProbeForm(initial={"model": model}),
+        "probes": [(probe, findings_rows(findings_of(probe))) for probe in endpoint.probes.all()],
+    }

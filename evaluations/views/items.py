@@ -1,0 +1,55 @@
+"""Items of a run: the list by state and reason, one item with its prompt and reply, and the model's explanation."""
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from evaluations.access import EDITORS, READERS, project_view
+from evaluations.judging.endpoints import EndpointError
+from evaluations.judging.explain import explain_score
+from evaluations.models import EvaluationRun, ItemState, Project, RunItem, Score
+from evaluations.reports.item import item_view
+
+PAGE_SIZE = 50
+
+
+@project_view(READERS)
+def item_list(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    run = get_object_or_404(EvaluationRun.objects.select_related("judge"), project=project, pk=pk)
+    items = run.items.select_related("output__document", "output__system", "criterion")
+    state, reason = request.GET.get("state", ""), request.GET.get("reason", "")
+    if state in ItemState.values:
+        items = items.filter(state=state)
+    if reason:
+        items = items.filter(reason=reason)
+    page = Paginator(items, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"project": project, "tab": "runs", "run": run, "page": page, "state": state, "reason": reason}
+    return render(request, "evaluations/item_list.html", context | {"states": ItemState.choices})
+
+
+@project_view(READERS)
+def item_detail(request: HttpRequest, project: Project, run: int, pk: int) -> HttpResponse:
+    item = _item(project, run, pk)
+    context = {"project": project, "tab": "runs", "run": item.run, "item": item, "view": item_view(item)}
+    return render(request, "evaluations/item_detail.html", context)
+
+
+@require_POST
+@project_view(EDITORS)
+def item_explain(request: HttpRequest, project: Project, run: int, pk: int) -> HttpResponse:
+    item = _item(project, run, pk)
+    score = get_object_or_404(Score, run=item.run, output=item.output, criterion=item.criterion)
+    try:
+        explain_score(score)
+    except EndpointError as error:
+        messages.error(request, error.message)
+    return redirect("evaluations:item_detail", project.slug, run, pk)
+
+
+def _item(project: Project, run: int, pk: int) -> RunItem:
+    items = RunItem.objects.select_related(
+        "run__judge__endpoint", "output__document", "output__system", "criterion", "reply"
+    )
+    return get_object_or_404(items, run__project=project, run_id=run, pk=pk)
