@@ -189,7 +189,8 @@ def lay_out_run(run_id: int, written_steps: dict[int, str]) -> int:
     laid_out = _insert_items(run)
     run.state, run.started_at = RunState.RUNNING, timezone.now()
     run.parameters |= sizes(run)
-    run.save(update_fields=["state", "started_at", "parameters"])
+    run.preparer_until = None
+    run.save(update_fields=["state", "started_at", "parameters", "preparer_until"])
     transaction.on_commit(lambda: wake_other_workers(run_id))
     close_if_finished(run_id)
     return laid_out

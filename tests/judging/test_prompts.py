@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.judging.presets import preset_for
 from evaluations.judging.prompts import (
     PromptError,
     PromptParts,
@@ -84,20 +83,3 @@ def test_texts_come_through_unchanged_even_if_they_hold_placeholders(source: str
     rendered = render("<{{Document}}|{{Summary}}>", Texts(source + "{{Summary}}", output))
 
     assert rendered == f"<{source}{{{{Summary}}}}|{output}>"
-
-
-@pytest.mark.parametrize("criterion", ["coherence", "consistency", "fluency", "relevance"])
-def test_every_summary_preset_makes_a_prompt_that_can_be_sent(criterion: str) -> None:
-    preset = preset_for(criterion)
-    assert preset is not None
-    parts = PromptParts(
-        criterion=criterion,
-        scale=Scale(preset.lowest, preset.highest),
-        definition=preset.definition,
-        introduction=preset.introduction,
-        inputs=preset.inputs,
-    )
-
-    prompt = render(compose_template(parts, steps="1. Read."), Texts("the source", "the summary", "a fact", "a ref"))
-
-    assert "the summary" in prompt

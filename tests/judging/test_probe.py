@@ -1,0 +1,74 @@
+"""Probes find out what an endpoint can do, with a handful of calls."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from evaluations.judging.endpoints import Client, EndpointError, ErrorKind
+from evaluations.judging.probe import Findings, probe_model
+from tests.processes import StandInProcess, free_port
+
+Start = Callable[..., StandInProcess]
+
+
+def probe(base_url: str, *, key: str = "") -> Findings:
+    async def ask() -> Findings:
+        async with Client(base_url, key, timeout=10) as client:
+            return await probe_model(client, "some-model")
+
+    return asyncio.run(ask())
+
+
+def test_a_complete_endpoint(start_standin: Start) -> None:
+    found = probe(start_standin().base_url)
+
+    assert (found.logprobs, found.several_choices, found.temperature, found.echo) == (20, True, True, True)
+    assert (found.length_parameter, found.system_role, found.best_mode) == ("max_tokens", True, "logprobs")
+    assert found.answered_model == "some-model"
+
+
+def test_an_endpoint_that_accepts_and_ignores(start_standin: Start) -> None:
+    found = probe(start_standin("--ignores-n", "--without-logprobs").base_url)
+
+    assert (found.logprobs, found.several_choices, found.best_mode) == (0, False, "samples")
+    assert "gives one choice all the same" in found.notes["several_choices"]
+    assert "sends none" in found.notes["logprobs"]
+    assert "gives no log-probabilities" in found.why_not("logprobs")
+    assert found.why_not("samples") == ""
+
+
+def test_a_model_that_takes_its_own_parameters_only(start_standin: Start) -> None:
+    found = probe(start_standin("--only-max-completion-tokens").base_url)
+
+    assert (found.length_parameter, found.temperature) == ("max_completion_tokens", False)
+    assert "own temperature only" in found.notes["temperature"]
+
+
+def test_errors_now_and_then_do_not_mislead(start_standin: Start) -> None:
+    found = probe(start_standin("--error-rate", "0.2").base_url)
+
+    assert (found.logprobs, found.several_choices) == (20, True)
+
+
+@pytest.mark.parametrize(
+    ("switches", "kind"), [(("--api-key", "right"), ErrorKind.AUTHENTICATION), (None, ErrorKind.CONNECTION)]
+)
+def test_an_endpoint_that_does_not_answer(
+    start_standin: Start, switches: tuple[str, ...] | None, kind: ErrorKind
+) -> None:
+    address = start_standin(*switches).base_url if switches else f"http://127.0.0.1:{free_port()}/v1"
+
+    with pytest.raises(EndpointError) as raised:
+        probe(address)
+
+    assert raised.value.kind == kind
+
+
+def test_a_probe_takes_a_handful_of_calls(start_standin: Start) -> None:
+    server = start_standin("--retry-after", "2")  # a stand-in of this test's own
+    before = server.stats["calls"]
+
+    probe(server.base_url)
+
+    assert server.stats["calls"] - before <= 6

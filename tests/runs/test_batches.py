@@ -1,0 +1,149 @@
+"""Runs through the batch API: sent, looked at, read, sent again where needed; they survive restarts."""
+
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+
+from evaluations.heartbeat import neglected_runs
+from evaluations.judging.batches import read_results
+from evaluations.judging.calls import RetryPolicy
+from evaluations.judging.run import start_run
+from evaluations.judging.worker import work_on_run
+from evaluations.models import Batch, EvaluationRun, ItemState, Judge, ModelProbe, Project, RunState
+from tests.conftest import wait_until
+from tests.processes import StandInProcess, WorkerProcess
+
+pytestmark = pytest.mark.django_db(transaction=True)
+QUICK = RetryPolicy(attempts=6, first_wait=0.01, longest_wait=0.05)
+MakeJudge = Callable[..., Judge]
+
+
+def started(judge: Judge) -> EvaluationRun:
+    return start_run(judge, list(judge.project.criteria.all()), transport="batch")
+
+
+def looked_at(run: EvaluationRun) -> EvaluationRun:
+    """What a worker does when it is time to look again."""
+    Batch.objects.update(look_at=timezone.now())
+    work_on_run(run.pk, "tester", policy=QUICK)
+    run.refresh_from_db()
+    return run
+
+
+def test_a_run_is_sent_as_one_batch_and_read_when_it_is_back(
+    small_project: Project, make_judge: MakeJudge, start_standin: Callable[..., StandInProcess]
+) -> None:
+    judge = make_judge(small_project, "--batch-seconds", "0", use_steps=False)
+
+    run = looked_at(started(judge))
+    sent = set(run.items.values_list("state", flat=True))
+    run = looked_at(run)
+
+    assert sent == {ItemState.SENT}
+    assert (run.state, run.scores.count(), run.batches.count()) == (RunState.DONE, 12, 1)
+    assert set(run.scores.values_list("mode", flat=True)) == {"logprobs"}
+
+
+def test_batches_give_the_same_scores_as_calls(small_project: Project, make_judge: MakeJudge) -> None:
+    batched = looked_at(looked_at(started(make_judge(small_project, use_steps=False, name="batched"))))
+    live = make_judge(small_project, use_steps=False, name="live")
+    other = start_run(live, list(small_project.criteria.all()), fresh=True)
+    work_on_run(other.pk, "tester", policy=QUICK)
+
+    order = ("criterion", "output")
+    assert list(batched.scores.order_by(*order).values_list("value", flat=True)) == list(
+        other.scores.order_by(*order).values_list("value", flat=True)
+    )
+
+
+def test_a_batch_that_is_not_done_is_looked_at_again_later(small_project: Project, make_judge: MakeJudge) -> None:
+    run = looked_at(started(make_judge(small_project, "--batch-seconds", "3600", use_steps=False)))
+
+    run = looked_at(run)
+
+    batch = run.batches.get()
+    assert (run.state, batch.remote_state) == (RunState.RUNNING, "in_progress")
+    assert batch.look_at > timezone.now()
+    assert neglected_runs() == []
+    Batch.objects.update(look_at=timezone.now())
+    assert neglected_runs() == [run.pk]
+
+
+def test_samples_are_counted_also_where_the_endpoint_ignores_n(small_project: Project, make_judge: MakeJudge) -> None:
+    judge = make_judge(small_project, "--ignores-n", use_steps=False, mode="samples", samples=4, temperature=1.0)
+    findings = {"several_choices": False}
+    ModelProbe.objects.create(endpoint=judge.endpoint, model=judge.model, findings=findings, probed_at=timezone.now())
+
+    run = looked_at(looked_at(started(judge)))
+
+    assert run.scores.count() == 12
+    assert {len(item.reply.choices) for item in run.items.select_related("reply") if item.reply} == {4}
+
+
+def test_unreadable_replies_and_errors_go_into_another_batch_and_fail_in_the_end(
+    small_project: Project, make_judge: MakeJudge
+) -> None:
+    some = looked_at(started(make_judge(small_project, "--error-rate", "0.4", use_steps=False)))
+    none = started(make_judge(small_project, "--unparseable-rate", "1", use_steps=False, name="Hopeless"))
+    for _ in range(6):
+        some, none = looked_at(some), looked_at(none)
+
+    assert some.state == none.state == RunState.DONE
+    assert some.batches.count() > 1
+    assert some.scores.count() > 8
+    assert set(none.items.values_list("state", "reason")) == {(ItemState.FAILED, "no_rating")}
+    assert none.batches.count() == 3
+
+
+def test_a_batch_whose_worker_died_after_sending_it_is_found_again_and_not_paid_twice(
+    small_project: Project, make_judge: MakeJudge, start_standin: Callable[..., StandInProcess]
+) -> None:
+    judge = make_judge(small_project, "--batch-seconds", "0", use_steps=False)
+    calls = start_standin("--batch-seconds", "0").stats["calls"]
+    run = looked_at(started(judge))
+    Batch.objects.update(state=Batch.State.SENDING, remote_id="")  # it died before it wrote the id down
+    EvaluationRun.objects.update(preparer_until=None)
+
+    run = looked_at(looked_at(run))
+
+    assert (run.state, run.batches.count(), run.scores.count()) == (RunState.DONE, 1, 12)
+    assert start_standin("--batch-seconds", "0").stats["calls"] == calls + 12
+
+
+def test_a_batch_whose_worker_died_before_sending_it_is_sent(small_project: Project, make_judge: MakeJudge) -> None:
+    from evaluations.judging.batches import _gather
+    from evaluations.judging.run import lay_out_run
+
+    run = started(make_judge(small_project, use_steps=False))
+    lay_out_run(run.pk, {})
+    run.refresh_from_db()
+    assert _gather(run)
+
+    run = looked_at(looked_at(run))
+
+    assert (run.state, run.scores.count()) == (RunState.DONE, 12)
+
+
+@pytest.mark.processes
+def test_a_real_worker_sees_a_batch_through(
+    small_project: Project, make_judge: MakeJudge, start_worker: Callable[[], WorkerProcess]
+) -> None:
+    run = started(make_judge(small_project, "--batch-seconds", "1"))
+    start_worker()
+
+    def is_done() -> bool:
+        run.refresh_from_db()
+        return run.state == RunState.DONE
+
+    wait_until(is_done, seconds=90)
+    assert run.scores.count() == 12
+
+
+def test_lines_of_a_result_file_that_make_no_sense_are_left_out() -> None:
+    lines = b'\n{"custom_id": "a-0", "response": {"status_code": 200, "body": {"choices": []}}}\nnonsense\n5\n{}\n'
+    failed = b'{"custom_id": "b-0", "response": {"status_code": 500, "body": {"error": {"message": "No."}}}}'
+
+    replies, errors = read_results([lines, failed])
+
+    assert (list(replies), errors) == (["a"], {"b": "No."})

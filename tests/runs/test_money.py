@@ -1,0 +1,115 @@
+"""Estimates before a run, counters during it, and budgets that pause it before they are passed."""
+
+from collections.abc import Callable
+from decimal import Decimal
+
+import pytest
+
+from evaluations.judging.calls import RetryPolicy
+from evaluations.judging.estimate import estimate_run
+from evaluations.judging.run import RunError, cancel_run, resume_run, start_run
+from evaluations.judging.worker import work_on_run
+from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
+
+pytestmark = pytest.mark.django_db(transaction=True)
+QUICK = RetryPolicy(attempts=6, first_wait=0.01, longest_wait=0.05)
+PRICES = {"price_in": Decimal(1000), "price_out": Decimal(2000)}
+
+
+@pytest.fixture
+def judge(small_project: Project, make_judge: Callable[..., Judge]) -> Judge:
+    return make_judge(small_project, use_steps=False, **PRICES)
+
+
+def worked_on(run: EvaluationRun) -> EvaluationRun:
+    work_on_run(run.pk, "tester", policy=QUICK)
+    run.refresh_from_db()
+    return run
+
+
+def start(judge: Judge, **options: object) -> EvaluationRun:
+    return start_run(judge, list(judge.project.criteria.all()), **options)  # type: ignore[arg-type]
+
+
+def test_a_finished_run_knows_what_it_has_cost(judge: Judge) -> None:
+    run = worked_on(start(judge))
+
+    replies = [item.reply for item in run.items.select_related("reply")]
+    assert run.prompt_tokens == sum(reply.prompt_tokens for reply in replies if reply)
+    assert run.calls == 12
+    assert run.cost == Decimal(run.prompt_tokens) / 1000 + Decimal(run.completion_tokens) / 500
+
+
+def test_the_estimate_is_near_the_cost(judge: Judge) -> None:
+    criteria = list(judge.project.criteria.all())
+    estimate = estimate_run(judge, criteria, fresh=False, transport="live")
+
+    run = worked_on(start(judge))
+
+    assert (estimate.items, estimate.calls) == (12, 12)
+    assert estimate.cost
+    assert run.cost
+    assert 0.8 < estimate.cost / run.cost < 1.3
+    assert estimate_run(judge, criteria, fresh=False, transport="live").items == 0
+
+
+def test_what_the_store_knows_costs_nothing(judge: Judge) -> None:
+    first = worked_on(start(judge))
+    twin = Judge.objects.create(
+        project=judge.project, name="twin", endpoint=judge.endpoint, model=judge.model, mode=judge.mode,
+        use_steps=False, **PRICES,
+    )  # fmt: skip
+
+    second = worked_on(start(twin))
+
+    assert (second.calls, second.cache_hits, second.cost) == (0, 12, 0)
+    assert first.cost
+
+
+@pytest.mark.parametrize("share", ["0.3", "0.6", "0.9"])
+def test_a_budget_pauses_the_run_before_it_is_passed(judge: Judge, share: str) -> None:
+    full = worked_on(start(judge)).cost
+    assert full
+    budget = (full * Decimal(share)).quantize(Decimal("0.0001"))
+
+    run = worked_on(start(judge, fresh=True, budget=budget))
+
+    assert run.state == RunState.PAUSED
+    assert "budget" in run.message
+    assert run.cost is not None
+    assert run.cost <= budget
+    assert not run.items.filter(state=ItemState.LEASED).exists()
+
+
+def test_with_more_money_the_run_goes_on_to_its_end(judge: Judge) -> None:
+    run = worked_on(start(judge, budget=Decimal("0.0001")))
+    assert (run.state, run.calls) == (RunState.PAUSED, 0)
+
+    resume_run(run, budget=Decimal(1000))
+
+    assert (worked_on(run).state, run.scores.count()) == (RunState.DONE, 12)
+
+
+def test_a_budget_needs_prices(small_project: Project, make_judge: Callable[..., Judge]) -> None:
+    with pytest.raises(RunError, match="needs prices"):
+        start(make_judge(small_project), budget=Decimal(1))
+
+
+def test_a_cancelled_run_keeps_its_scores_and_ends_for_good(judge: Judge) -> None:
+    run = worked_on(start(judge, budget=Decimal("0.5")))
+
+    assert cancel_run(run.pk, "Enough.")
+    run.refresh_from_db()
+    assert (run.state, resume_run(run, retry_failed=True), cancel_run(run.pk, "Twice.")) == ("cancelled", False, False)
+
+
+def test_retrying_takes_only_the_reason_that_was_named(judge: Judge) -> None:
+    run = worked_on(start(judge))
+    ids = list(run.items.values_list("pk", flat=True))
+    run.items.filter(pk__in=ids[:2]).update(state=ItemState.FAILED, reason="refusal")
+    run.items.filter(pk__in=ids[2:5]).update(state=ItemState.FAILED, reason="empty")
+
+    resume_run(run, retry_failed=True, reason="empty")
+
+    assert run.items.filter(state=ItemState.PENDING).count() == 3
+    assert run.items.filter(state=ItemState.FAILED, reason="refusal").count() == 2
