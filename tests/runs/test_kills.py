@@ -1,0 +1,230 @@
+"""`kill -9` of a worker, of all workers, of PostgreSQL and of the broker, each in the middle of a run, several times.
+
+On a site of its own (an embedded PostgreSQL in a temporary folder), because its database server is killed. The run must
+end with every item scored exactly once, and calls repeated only for what was in flight.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from geval_site.embedded.paths import DATABASE, USER, socket_dir
+from tests.conftest import CHECKOUT
+from tests.processes import StandInProcess, free_port
+
+pytestmark = pytest.mark.processes
+ITEMS = 240
+IN_FLIGHT = 8
+ROUNDS = 3
+
+
+class Site:
+    """A data folder with its server, and workers on it. Looks at the database without going through Django."""
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        self.folder = folder
+        kept = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL")}
+        self.environment = {**kept, "GEVAL_DATA_DIR": str(folder), "PYTHONWARNINGS": "ignore", **environment}
+        self.processes: list[subprocess.Popen[str]] = []
+
+    def manage(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=CHECKOUT, env=self.environment, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def shell(self, code: str) -> str:
+        return self.manage("shell", "--no-imports", "-v", "0", "-c", code)
+
+    def start_worker(self) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [
+                sys.executable, "-m", "celery", "-A", "geval_site", "--quiet", "worker", "--concurrency", "1",
+                "--loglevel", "CRITICAL", "--without-mingle", "--without-gossip",
+                "--hostname", f"k{time.monotonic_ns()}@%h",
+            ],
+            cwd=CHECKOUT, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True,
+            start_new_session=True,
+        )  # fmt: skip
+        self.processes.append(process)
+        return process
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        """Rows of a query, waiting while the server is away."""
+        deadline = time.monotonic() + 90
+        while True:
+            try:
+                host = str(socket_dir(self.folder))
+                with psycopg.connect(host=host, user=USER, dbname=DATABASE, autocommit=True) as connection:
+                    return connection.execute(sql).fetchall()  # type: ignore[arg-type]
+            except psycopg.OperationalError:
+                assert time.monotonic() < deadline, "the database did not come back"
+                time.sleep(0.1)
+
+    def scored(self) -> int:
+        return int(self.query("SELECT count(*) FROM evaluations_score")[0][0])
+
+    def wait_for(self, condition: Callable[[], bool], *, seconds: float = 180) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, self.query("SELECT state, count(*) FROM evaluations_runitem GROUP BY 1")
+            time.sleep(0.1)
+
+    def is_done(self) -> bool:
+        return self.query("SELECT state FROM evaluations_evaluationrun")[0][0] == "done"
+
+    def kill_server(self) -> None:
+        """The whole PostgreSQL at once, as a machine that loses power."""
+        pid = int((self.folder / "postgres" / "postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        for process in (pid, *map(int, children)):
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+
+    def stop(self) -> None:
+        for process in self.processes:
+            if process.poll() is None:
+                process.terminate()
+        for process in self.processes:
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                kill(process)
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(20)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    made = Path(tempfile.mkdtemp(prefix="gvk-"))
+    made.chmod(0o755)
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+@pytest.fixture
+def standin() -> Iterator[StandInProcess]:
+    process = StandInProcess(["--latency", "0.15"])
+    yield process
+    process.stop()
+
+
+def begin(site: Site, standin: StandInProcess) -> None:
+    """A project of many outputs, and a run of them that has been started."""
+    outputs = site.folder / "outputs.jsonl"
+    rows = (
+        {"doc_id": f"d{n}", "system_id": "s", "source": f"The ferry {n} sails at noon.", "output": f"Ferry {n} sails."}
+        for n in range(ITEMS)
+    )
+    outputs.write_text("\n".join(json.dumps(row) for row in rows))
+    site.manage("load", "p", str(outputs))
+    site.manage(
+        "add_judge", "p", "j", "--base-url", standin.base_url, "--model", "offline-stand-in", "--mode", "logprobs",
+        "--no-steps", "--concurrency", str(IN_FLIGHT),
+    )  # fmt: skip
+    site.shell(
+        "from evaluations.models import *; from evaluations.judging.run import start_run; p = Project.objects.get(); "
+        "c = p.criteria.create(name='fluency'); start_run(p.judges.get(), [c])"
+    )
+
+
+def check(site: Site, standin: StandInProcess, calls_before: int, *, kills: int) -> None:
+    """Every item has one score, and calls were repeated for at most what was in flight at each kill."""
+    states = site.query("SELECT state, count(*) FROM evaluations_runitem GROUP BY 1")
+    scores = site.query("SELECT count(*), count(DISTINCT output_id) FROM evaluations_score")[0]
+    repeated = standin.stats["calls"] - calls_before - ITEMS
+    # What came back within the last quarter of a second was not written yet, either.
+    unwritten = 3 * IN_FLIGHT
+    assert states == [("done", ITEMS)]
+    assert scores == (ITEMS, ITEMS)
+    assert 0 <= repeated <= kills * unwritten
+
+
+def expire_leases(site: Site) -> None:
+    """The clock is the one thing mocked: lost workers' leases and heartbeats would run out within the minute."""
+    site.query("UPDATE evaluations_runitem SET lease_until = now() WHERE state = 'leased' RETURNING 1")
+    site.query("DELETE FROM evaluations_workerheartbeat RETURNING 1")
+
+
+@pytest.mark.parametrize("victim", ["one worker", "all workers", "PostgreSQL and the queue in it"])
+def test_a_run_survives(folder: Path, standin: StandInProcess, victim: str) -> None:
+    site = Site(folder)
+    keeper = subprocess.Popen(  # a process that keeps the server up while there is no worker
+        [sys.executable, "manage.py", "shell", "--no-imports", "-v", "0", "-c",
+         "from django.db import connection as c; c.ensure_connection(); print('up', flush=True); input()"],
+        cwd=CHECKOUT, env=site.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert keeper.stdout
+        keeper.stdout.readline()
+        begin(site, standin)
+        before = standin.stats["calls"]
+        workers = [site.start_worker(), site.start_worker()]
+        for number in range(1, ROUNDS + 1):
+            site.wait_for(lambda number=number: site.scored() >= number * ITEMS // (ROUNDS + 2))  # type: ignore[misc]
+            if victim == "PostgreSQL and the queue in it":
+                site.kill_server()
+            else:
+                for worker in workers if victim == "all workers" else workers[:1]:
+                    kill(worker)
+                workers = [worker for worker in workers if worker.poll() is None]
+                expire_leases(site)
+                workers += [site.start_worker() for _ in range(2 - len(workers))]
+        site.wait_for(site.is_done)
+        check(site, standin, before, kills=2 * ROUNDS)
+    finally:
+        site.stop()
+        keeper.terminate()
+        keeper.wait(20)
+        keeper.stdin.close() if keeper.stdin else None
+        keeper.stdout.close() if keeper.stdout else None
+
+
+@pytest.mark.skipif(not shutil.which("redis-server"), reason="no Redis server is installed to kill")
+def test_a_run_survives_its_broker(folder: Path, standin: StandInProcess) -> None:
+    port = free_port()
+    site = Site(folder, CELERY_BROKER_URL=f"redis://127.0.0.1:{port}/0")
+
+    def start_redis() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            ["redis-server", "--port", str(port), "--save", "", "--dir", str(folder)], stdout=subprocess.DEVNULL
+        )
+
+    redis = start_redis()
+    try:
+        worker = site.start_worker()
+        site.wait_for((folder / "postgres" / "postmaster.pid").exists)
+        begin(site, standin)
+        before = standin.stats["calls"]
+        for number in range(1, ROUNDS + 1):
+            site.wait_for(lambda number=number: site.scored() >= number * ITEMS // (ROUNDS + 2))  # type: ignore[misc]
+            redis.kill()  # every message in it is lost
+            redis.wait(20)
+            kill(worker)
+            redis = start_redis()
+            expire_leases(site)
+            worker = site.start_worker()
+        site.wait_for(site.is_done)
+        check(site, standin, before, kills=ROUNDS)
+    finally:
+        site.stop()
+        redis.kill()
+        redis.wait(20)
