@@ -25,8 +25,10 @@ from evaluations.models.runs import (
     Transport,
     WorkerHeartbeat,
 )
+from evaluations.models.tokens import ApiToken
 
 __all__ = [
+    "ApiToken",
     "Batch",
     "CandidateOutput",
     "Criterion",

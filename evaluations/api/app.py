@@ -1,0 +1,60 @@
+"""The API's one application object; errors are RFC 9457 problem details."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from ninja import NinjaAPI
+from ninja.errors import AuthenticationError, HttpError
+from ninja.errors import ValidationError as RequestError
+
+from evaluations.api.auth import AUTH, ForbiddenError
+from evaluations.api.judges import router as judges
+from evaluations.judging.endpoints import EndpointError
+
+api = NinjaAPI(title="geval_site", version="1", auth=AUTH, urls_namespace="api", docs_url="/docs")
+api.add_router("/projects/{slug}", judges, tags=["judges"])
+
+
+def problem(status: int, title: str, detail: str, **more: Any) -> HttpResponse:
+    """A problem details object (RFC 9457)."""
+    content = {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
+    return JsonResponse(content, status=status, content_type="application/problem+json")
+
+
+@api.exception_handler(Http404)
+def _not_found(_request: HttpRequest, error: Http404) -> HttpResponse:
+    return problem(404, "Not found", str(error) or "There is nothing here.")
+
+
+@api.exception_handler(ForbiddenError)
+def _forbidden(_request: HttpRequest, error: ForbiddenError) -> HttpResponse:
+    return problem(403, "Forbidden", str(error))
+
+
+@api.exception_handler(AuthenticationError)
+def _unauthorised(_request: HttpRequest, _error: AuthenticationError) -> HttpResponse:
+    return problem(401, "Not signed in", "Send a token as `Authorization: Bearer …`, or sign in.")
+
+
+@api.exception_handler(RequestError)
+def _unreadable(_request: HttpRequest, error: RequestError) -> HttpResponse:
+    errors = [{"at": ".".join(map(str, entry["loc"])), "message": entry["msg"]} for entry in error.errors]
+    return problem(422, "The request does not fit", "Some fields are wrong or missing.", errors=errors)
+
+
+@api.exception_handler(ValidationError)
+def _refused(_request: HttpRequest, error: ValidationError) -> HttpResponse:
+    fields = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
+    errors = [{"at": name, "message": text} for name, texts in fields.items() for text in texts]
+    return problem(422, "The values do not fit", " ".join(entry["message"] for entry in errors), errors=errors)
+
+
+@api.exception_handler(EndpointError)
+def _endpoint(_request: HttpRequest, error: EndpointError) -> HttpResponse:
+    return problem(502, "The endpoint did not answer", error.message, kind=str(error.kind))
+
+
+@api.exception_handler(HttpError)
+def _http(_request: HttpRequest, error: HttpError) -> HttpResponse:
+    return problem(error.status_code, "The request was refused", str(error))

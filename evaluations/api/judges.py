@@ -1,0 +1,175 @@
+"""Endpoints and judges over HTTP: list, make, change, probe, retire. Keys go in and never come out."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Field, Path, Router, Schema
+
+from evaluations.api.auth import project_for
+from evaluations.judging.judges import (
+    EndpointDraft,
+    JudgeDraft,
+    change_judge,
+    create_judge,
+    probe_endpoint,
+    retire,
+    save_endpoint,
+)
+from evaluations.models import Endpoint, Judge
+
+router = Router()
+
+
+class EndpointIn(Schema):
+    """`key` is stored encrypted; leave it out to keep the stored one, send an empty text to forget it."""
+
+    base_url: str = Field(max_length=500)
+    name: str = Field("", max_length=100)
+    api_version: str = Field("", max_length=40)
+    key_env: str = Field("", max_length=100)
+    key: str | None = Field(None, max_length=2000)
+    requests_per_minute: int | None = Field(None, ge=1, le=2**31 - 1)
+    tokens_per_minute: int | None = Field(None, ge=1, le=2**31 - 1)
+
+
+class EndpointOut(Schema):
+    id: int
+    name: str
+    base_url: str
+    api_version: str
+    key_env: str
+    has_stored_key: bool
+    requests_per_minute: int | None
+    tokens_per_minute: int | None
+    retired_at: datetime | None
+
+    @staticmethod
+    def resolve_has_stored_key(endpoint: Endpoint) -> bool:
+        return bool(endpoint.sealed_key)
+
+
+class ProbeIn(Schema):
+    model: str = Field(min_length=1, max_length=200)
+
+
+class JudgeIn(Schema):
+    """`mode` empty takes the best one the endpoint can do."""
+
+    name: str = Field(min_length=1, max_length=200)
+    endpoint: int = Field(le=2**63 - 1)
+    model: str = Field(min_length=1, max_length=200)
+    mode: str = Field("", max_length=20)
+    samples: int = Field(20, ge=1, le=100)
+    temperature: float | None = Field(None, ge=0, le=2)
+    use_steps: bool = True
+    concurrency: int = Field(16, ge=1, le=512)
+    max_tokens: int = Field(32, ge=1, le=32_000)
+    timeout_seconds: float = Field(60, ge=1, le=3600)
+    price_in: Decimal | None = Field(None, ge=0, max_digits=12, decimal_places=4)
+    price_out: Decimal | None = Field(None, ge=0, max_digits=12, decimal_places=4)
+    probe: bool = True
+
+
+class JudgeOut(Schema):
+    id: int
+    label: str
+    name: str
+    version: int
+    kind: str
+    endpoint_id: int | None
+    model: str
+    mode: str
+    samples: int
+    temperature: float
+    use_steps: bool
+    concurrency: int
+    max_tokens: int
+    timeout_seconds: float
+    price_in: Decimal | None
+    price_out: Decimal | None
+    is_frozen: bool
+    is_stand_in: bool
+    retired_at: datetime | None
+
+
+class Retired(Schema):
+    retired: bool
+
+
+@router.get("/endpoints", response=list[EndpointOut])
+def list_endpoints(request: HttpRequest, slug: Path[str]) -> Any:
+    """All endpoints of a project, retired ones included."""
+    return project_for(request, slug).endpoints.all()
+
+
+@router.post("/endpoints", response={201: EndpointOut})
+def make_endpoint(request: HttpRequest, slug: Path[str], data: EndpointIn) -> Any:
+    """Make an endpoint."""
+    return 201, save_endpoint(project_for(request, slug, change=True), EndpointDraft(**data.dict()))
+
+
+@router.put("/endpoints/{int:pk}", response=EndpointOut)
+def change_endpoint(request: HttpRequest, slug: Path[str], pk: int, data: EndpointIn) -> Any:
+    """Change an endpoint."""
+    endpoint = _endpoint(request, slug, pk)
+    return save_endpoint(endpoint.project, EndpointDraft(**data.dict()), endpoint=endpoint)
+
+
+@router.post("/endpoints/{int:pk}/probe")
+def probe(request: HttpRequest, slug: Path[str], pk: int, data: ProbeIn) -> dict[str, Any]:
+    """Find out what the endpoint can do with a model."""
+    findings = probe_endpoint(_endpoint(request, slug, pk), data.model)
+    return findings.as_json() | {"best_mode": findings.best_mode}
+
+
+@router.put("/endpoints/{int:pk}/retired", response=EndpointOut)
+def retire_endpoint(request: HttpRequest, slug: Path[str], pk: int, data: Retired) -> Any:
+    """Take an endpoint out of use, or bring it back."""
+    endpoint = _endpoint(request, slug, pk)
+    retire(endpoint, back=not data.retired)
+    return endpoint
+
+
+@router.get("/judges", response=list[JudgeOut])
+def list_judges(request: HttpRequest, slug: Path[str]) -> Any:
+    """All judges of a project with all their versions."""
+    return project_for(request, slug).judges.all()
+
+
+@router.post("/judges", response={200: JudgeOut, 201: JudgeOut})
+def make_judge(request: HttpRequest, slug: Path[str], data: JudgeIn) -> Any:
+    """Make a judge; the same again gives the one that is there, with status 200."""
+    project = project_for(request, slug, change=True)
+    judge, made = create_judge(project, _draft(request, slug, data), probe=data.probe)
+    return (201 if made else 200), judge
+
+
+@router.put("/judges/{int:pk}", response=JudgeOut)
+def edit_judge(request: HttpRequest, slug: Path[str], pk: int, data: JudgeIn) -> Any:
+    """Change a judge; once runs have used it, that makes a new version, which is what comes back."""
+    judge = _judge(request, slug, pk)
+    return change_judge(judge, _draft(request, slug, data), probe=data.probe)
+
+
+@router.put("/judges/{int:pk}/retired", response=JudgeOut)
+def retire_judge(request: HttpRequest, slug: Path[str], pk: int, data: Retired) -> Any:
+    """Take a judge out of use, or bring it back; its scores stay."""
+    judge = _judge(request, slug, pk)
+    retire(judge, back=not data.retired)
+    return judge
+
+
+def _endpoint(request: HttpRequest, slug: str, pk: int) -> Endpoint:
+    return get_object_or_404(Endpoint, project=project_for(request, slug, change=True), pk=pk)
+
+
+def _judge(request: HttpRequest, slug: str, pk: int) -> Judge:
+    return get_object_or_404(Judge, project=project_for(request, slug, change=True), pk=pk, kind="geval")
+
+
+def _draft(request: HttpRequest, slug: str, data: JudgeIn) -> JudgeDraft:
+    values = data.dict(exclude={"endpoint", "probe"})
+    return JudgeDraft(endpoint=_endpoint(request, slug, data.endpoint), **values)

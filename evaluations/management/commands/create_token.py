@@ -1,0 +1,33 @@
+"""`manage.py create_token USER NAME`: a token for the HTTP API, shown once."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import CommandError
+
+from evaluations.management.base import SiteCommand
+from evaluations.management.projects import find_project
+from evaluations.models import ApiToken
+from evaluations.models.tokens import new_token
+
+
+class Command(SiteCommand):
+    help = "Make a token for the HTTP API in a user's name. It is shown once."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("user")
+        parser.add_argument("name", help="what it is for")
+        parser.add_argument("--project", help="reach this project only")
+        parser.add_argument("--read-only", action="store_true")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        user = get_user_model().objects.filter(username=options["user"]).first()
+        if user is None:
+            raise CommandError(f"There is no user {options['user']!r}; `manage.py createsuperuser` makes one.")
+        project = find_project(options["project"]) if options["project"] else None
+        token, digest = new_token()
+        ApiToken.objects.create(
+            user=user, name=options["name"], digest=digest, project=project, may_change=not options["read_only"]
+        )
+        self.stdout.write(token)

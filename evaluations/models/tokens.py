@@ -1,0 +1,41 @@
+"""Tokens that let programs use the HTTP API in a user's name."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+from django.conf import settings
+from django.db import models
+
+from evaluations.models.project import Project
+
+PREFIX = "geval_"
+
+
+class ApiToken(models.Model):
+    """A token of a user; only its digest is kept. Without a project it reaches all projects of the user."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=100)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    may_change = models.BooleanField(default=True, help_text="Otherwise it can only read.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.user}"
+
+
+def new_token() -> tuple[str, str]:
+    """A fresh token to show once, and its digest to keep."""
+    token = PREFIX + secrets.token_urlsafe(32)
+    return token, digest_of(token)
+
+
+def digest_of(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()

@@ -1,0 +1,127 @@
+"""The criterion editor: the prompt as it is sent, scales and names of points, prompt files, versions of steps."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from evaluations.models import Criterion, Judge, Project
+
+pytestmark = pytest.mark.django_db
+FORM = {
+    "name": "wit",
+    "definition": "Whether it makes one smile.",
+    "scale_min": "1",
+    "scale_max": "5",
+    "scale_step": "1",
+    "labels_text": "",
+    "task_introduction": "",
+    "inputs": "",
+    "prompt_file": "",
+}
+
+
+@pytest.fixture
+def client(owner: User) -> Client:
+    browser = Client()
+    browser.force_login(owner)
+    return browser
+
+
+def test_a_criterion_from_scratch(client: Client, small_project: Project) -> None:
+    response = client.post("/p/small/criteria/new/", FORM, follow=True)
+
+    criterion = Criterion.objects.get(name="wit")
+    assert response.redirect_chain[-1][0] == f"/p/small/criteria/{criterion.pk}/"
+    assert "Wit (1-5) - Whether it makes one smile." in response.content.decode()
+
+
+def test_a_preview_shows_the_prompt_with_a_document_and_saves_nothing(client: Client, small_project: Project) -> None:
+    text = client.post("/p/small/criteria/new/", FORM | {"preview": "1"}).content.decode()
+
+    assert "The 1. ferry sails at 1 in the morning from the old harbour." in text
+    assert "tokens." in text
+    assert not Criterion.objects.filter(name="wit").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"inputs": "{{Sumary}}"}, "unknown placeholder {{Sumary}}"),
+        ({"prompt_file": "Rate it."}, "no place for the text to be judged"),
+        ({"scale_max": "1"}, "needs lowest &lt; highest"),
+        ({"labels_text": "Yes"}, "is not a point and its name"),
+        ({"labels_text": "9 = Yes"}, "not on the scale"),
+        ({"name": "Fluency"}, "There is a criterion Fluency already."),
+    ],
+)
+def test_what_will_not_do_is_refused_at_its_field(
+    client: Client, small_project: Project, change: dict[str, str], said: str
+) -> None:
+    text = client.post("/p/small/criteria/new/", FORM | change).content.decode()
+
+    assert said in text
+    assert not Criterion.objects.filter(name="wit").exists()
+
+
+def test_points_have_names_that_the_prompt_offers(client: Client, small_project: Project) -> None:
+    named = {"scale_min": "0", "scale_max": "1", "labels_text": "0 = No\n1 = Yes"}
+
+    text = client.post("/p/small/criteria/new/", FORM | named, follow=True).content.decode()
+
+    assert Criterion.objects.get(name="wit").scale.labels == {"No": 0.0, "Yes": 1.0}
+    assert "Wit (No / Yes)" in text
+
+
+def test_a_prompt_file_loads_unchanged(client: Client, small_project: Project) -> None:
+    prompt = "Rate this.\n\nText:\n\n{{Document}}\n\nSummary:\n\n{{Summary}}\n\n- Wit:"
+    upload = SimpleUploadedFile("wit.txt", prompt.encode())
+
+    client.post("/p/small/criteria/new/", FORM | {"prompt_upload": upload})
+
+    assert Criterion.objects.get(name="wit").prompt_file == prompt
+
+
+def test_presets_are_added_and_those_there_already_are_not_offered(client: Client, small_project: Project) -> None:
+    page = client.get("/p/small/criteria/").content.decode()
+
+    client.post("/p/small/criteria/presets/", {"preset": ["dialogue/any/naturalness", "hallucination/any/consistency"]})
+
+    assert 'value="summarisation/any/fluency"' not in page
+    assert set(small_project.criteria.values_list("name", flat=True)) >= {"naturalness", "consistency"}
+    assert small_project.criteria.get(name="consistency").scale.labels == {"No": 0.0, "Yes": 1.0}
+
+
+def test_steps_are_generated_edited_and_compared(
+    client: Client, small_project: Project, make_judge: Callable[..., Judge]
+) -> None:
+    judge = make_judge(small_project)
+    criterion = small_project.criteria.get(name="fluency")
+    address = f"/p/small/criteria/{criterion.pk}/"
+
+    client.post(address + "steps/", {"judge": judge.pk, "generate": "1"})
+    first = criterion.steps.get()
+    client.post(address + "steps/", {"text": first.text.replace("1. Read", "1. Slowly read")})
+    compared = client.get(address + "steps/2/").content.decode()
+
+    assert first.written_by == "offline-stand-in"
+    assert [steps.written_by for steps in criterion.steps.all()][1] == "olga by hand"
+    assert 'class="added"' in compared
+    assert 'class="removed"' in compared
+    assert "Slowly read" in client.get(address).content.decode()
+
+
+def test_a_model_that_does_not_answer_is_said(
+    client: Client, small_project: Project, make_judge: Callable[..., Judge]
+) -> None:
+    judge = make_judge(small_project, base_url="http://127.0.0.1:9/v1")
+    criterion = small_project.criteria.get(name="fluency")
+
+    response = client.post(
+        f"/p/small/criteria/{criterion.pk}/steps/", {"judge": judge.pk, "generate": "1"}, follow=True
+    )
+
+    assert "Nothing answers at" in response.content.decode()
+    assert not criterion.steps.exists()

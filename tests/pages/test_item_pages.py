@@ -1,0 +1,89 @@
+"""Items of a run: the list by reason, one item's prompt, reply and probabilities, and the model's explanation."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from evaluations.judging.calls import RetryPolicy
+from evaluations.judging.run import start_run
+from evaluations.judging.worker import work_on_run
+from evaluations.models import EvaluationRun, Explanation, Judge, Project
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def client(owner: User) -> Client:
+    browser = Client()
+    browser.force_login(owner)
+    return browser
+
+
+@pytest.fixture
+def judged(small_project: Project, make_judge: Callable[..., Judge]) -> EvaluationRun:
+    run = start_run(make_judge(small_project, use_steps=False), list(small_project.criteria.all()))
+    work_on_run(run.pk, "tester", policy=RetryPolicy(first_wait=0.01))
+    return run
+
+
+def test_an_item_shows_the_exact_prompt_the_reply_and_the_probabilities(client: Client, judged: EvaluationRun) -> None:
+    item = judged.items.select_related("output__document").first()
+    assert item
+
+    text = client.get(f"/p/small/runs/{judged.pk}/items/{item.pk}/").content.decode()
+
+    assert item.output.document.source in text
+    assert item.output.text in text
+    assert "Distribution over the scale" in text
+    assert "Token by token" in text
+    assert text.count("<meter") > 5
+
+
+def test_an_explanation_is_asked_once_and_leaves_the_score_alone(client: Client, judged: EvaluationRun) -> None:
+    item = judged.items.first()
+    assert item
+    address = f"/p/small/runs/{judged.pk}/items/{item.pk}/"
+    before = list(judged.scores.order_by("pk").values_list("value", flat=True))
+
+    client.post(address + "explain/")
+    first = Explanation.objects.get()
+    client.post(address + "explain/")
+
+    assert Explanation.objects.get() == first
+    assert first.text in client.get(address).content.decode()
+    assert list(judged.scores.order_by("pk").values_list("value", flat=True)) == before
+
+
+def test_items_are_listed_by_state_and_reason(client: Client, judged: EvaluationRun) -> None:
+    item = judged.items.last()
+    assert item
+    judged.items.filter(pk=item.pk).update(state="failed", reason="refusal", detail="It would not.")
+
+    failed = client.get(f"/p/small/runs/{judged.pk}/items/?state=failed&reason=refusal").content.decode()
+    everything = client.get(f"/p/small/runs/{judged.pk}/items/").content.decode()
+
+    assert "1 item<" in failed
+    assert "It would not." in failed
+    assert "12 items<" in everything
+
+
+def test_the_run_page_shows_scores_and_correlations_so_far(client: Client, judged: EvaluationRun) -> None:
+    text = client.get(judged.get_absolute_url()).content.decode()
+
+    assert "So far" in text
+    assert 'class="histogram"' in text
+    assert "Summary level" not in text
+    assert text.count("<svg") == 2 * 9
+
+
+def test_an_estimate_is_shown_before_a_run(client: Client, judged: EvaluationRun) -> None:
+    criteria = [criterion.pk for criterion in judged.project.criteria.all()]
+
+    text = client.post(
+        "/p/small/runs/start/", {"judge": judged.judge_id, "criteria": criteria, "fresh": "on", "estimate": "1"}
+    ).content.decode()
+
+    assert "<strong>12</strong> items to judge" in text
+    assert EvaluationRun.objects.count() == 1
