@@ -13,6 +13,7 @@ help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: end after the table)"
 	@echo "make test    the whole test suite"
 	@echo "make lint    ruff and mypy"
+	@echo "make bench-judge   the judge engine against a bare loop (LARGE=1: also 160,000 items)"
 	@echo "make browser as root on Debian: install Chromium for the browser tests"
 
 $(VENV)/.installed: pyproject.toml constraints.txt

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
-from ninja import Field, Path, Router, Schema
+from ninja import Field, Path, Router, Schema, Status
 
 from evaluations.api.auth import project_for
 from evaluations.judging.judges import (
@@ -108,7 +108,7 @@ def list_endpoints(request: HttpRequest, slug: Path[str]) -> Any:
 @router.post("/endpoints", response={201: EndpointOut})
 def make_endpoint(request: HttpRequest, slug: Path[str], data: EndpointIn) -> Any:
     """Make an endpoint."""
-    return 201, save_endpoint(project_for(request, slug, change=True), EndpointDraft(**data.dict()))
+    return Status(201, save_endpoint(project_for(request, slug, change=True), EndpointDraft(**data.dict())))
 
 
 @router.put("/endpoints/{int:pk}", response=EndpointOut)
@@ -144,7 +144,7 @@ def make_judge(request: HttpRequest, slug: Path[str], data: JudgeIn) -> Any:
     """Make a judge; the same again gives the one that is there, with status 200."""
     project = project_for(request, slug, change=True)
     judge, made = create_judge(project, _draft(request, slug, data), probe=data.probe)
-    return (201 if made else 200), judge
+    return Status(201 if made else 200, judge)
 
 
 @router.put("/judges/{int:pk}", response=JudgeOut)
