@@ -28,6 +28,7 @@ class Reason(StrEnum):
     NO_LOGPROBS = "no_logprobs"
     SPLIT_NUMBER = "split_number"
     PROMPT = "prompt"
+    CONTEXT = "context"
     ENDPOINT = "endpoint"
 
     @property
@@ -46,6 +47,7 @@ _EXPLANATIONS = {
     Reason.NO_LOGPROBS: "The endpoint sent no log-probabilities; use another scoring mode.",
     Reason.SPLIT_NUMBER: "The model spells two-digit ratings in several tokens, so their probabilities are unknown.",
     Reason.PROMPT: "The prompt shows something this document does not have.",
+    Reason.CONTEXT: "The prompt is longer than the model's context; choose a model with a larger one.",
     Reason.ENDPOINT: "The endpoint refused the request, or failed too often.",
 }
 

@@ -272,7 +272,8 @@ class RunWorker:
             if error.kind.stops_run:
                 self._stop(error.message)
                 return None
-            return work.FinishedItem(item, "", Failure(Reason.ENDPOINT, f"{error.kind}: {error.message}"))
+            reason = Reason.CONTEXT if error.kind == ErrorKind.CONTEXT_LENGTH else Reason.ENDPOINT
+            return work.FinishedItem(item, "", Failure(reason, f"{error.kind}: {error.message}"))
         # Of two outputs with the same text one call is made and stored; the other shares its outcome.
         return work.FinishedItem(item, key, judgement.outcome, judgement if is_ours else None)
 

@@ -9,7 +9,7 @@ from django.core.validators import validate_slug
 from django.db import transaction
 
 from evaluations.judging.judges import newest_version
-from evaluations.models import Criterion, Judge, Membership, Project, Role
+from evaluations.models import Criterion, Endpoint, Judge, Membership, Project, Role
 
 
 def find_project(slug: str) -> Project:
@@ -61,6 +61,19 @@ def find_judge(project: Project, name: str) -> Judge:
         known = ", ".join(judge.label for judge in project.judges.all()) or "none yet"
         raise CommandError(f"Project {project.slug} has no judge {name!r} (judges: {known}).")
     return judge
+
+
+def find_endpoint(project: Project, name: str) -> Endpoint:
+    """The endpoint of a name within a project.
+
+    Raises:
+        CommandError: there is none; the message lists what there is.
+    """
+    endpoint = project.endpoints.filter(name=name).first()
+    if endpoint is None:
+        known = ", ".join(project.endpoints.values_list("name", flat=True)) or "none yet"
+        raise CommandError(f"Project {project.slug} has no endpoint {name!r} (endpoints: {known}).")
+    return endpoint
 
 
 def find_criteria(project: Project, names: Sequence[str] | None) -> list[Criterion]:

@@ -27,7 +27,8 @@ class Switches:
 
     `latency` is in seconds; `hang_rate` calls are never answered; `ignores_n` gives one choice whatever was asked;
     `without_logprobs` leaves them out; `requests_per_minute` 0 means no limit; `api_key` empty means none is needed.
-    `only_max_completion_tokens` refuses `max_tokens` and any temperature but 1, as models that reason do.
+    `only_model` is the one model that exists, empty for any. `only_max_completion_tokens` refuses `max_tokens` and
+    any temperature but 1, as models that reason do.
     """
 
     latency: float = 0.0
@@ -43,6 +44,7 @@ class Switches:
     context_tokens: int = 128_000
     batch_seconds: float = 0.0
     only_max_completion_tokens: bool = False
+    only_model: str = ""
     api_key: str = ""
 
 
@@ -222,7 +224,12 @@ class StandIn:
         return None
 
     def _unsupported(self, body: dict[str, Any] | None) -> web.Response | None:
-        if body is None or not self.switches.only_max_completion_tokens:
+        if body is None:
+            return None
+        only = self.switches.only_model
+        if only and body.get("model") != only:
+            return _error(404, f"The model `{body.get('model')}` does not exist.", "model_not_found")
+        if not self.switches.only_max_completion_tokens:
             return None
         if "max_tokens" in body:
             said = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."

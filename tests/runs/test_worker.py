@@ -190,7 +190,7 @@ def test_a_prompt_too_long_fails_its_item_and_not_the_run(small_project: Project
     run = judged(make_judge(small_project, "--context-tokens", "5", use_steps=False))
 
     assert run.state == RunState.DONE
-    assert "context" in run.items.failures_by_reason()[0]["example"]
+    assert run.items.failures_by_reason()[0]["reason"] == "context"
 
 
 def test_a_document_without_a_context_fails_where_the_prompt_shows_it(

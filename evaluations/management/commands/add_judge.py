@@ -7,10 +7,10 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from evaluations.judging.judges import JudgeDraft, create_judge, endpoint_at
+from evaluations.judging.judges import JudgeDraft, change_judge, create_judge, endpoint_at
 from evaluations.management.base import SiteCommand
-from evaluations.management.projects import find_project, in_words
-from evaluations.models import ScoringMode
+from evaluations.management.projects import find_endpoint, find_judge, find_project, in_words
+from evaluations.models import Endpoint, Project, ScoringMode
 
 
 class Command(SiteCommand):
@@ -19,7 +19,9 @@ class Command(SiteCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
         parser.add_argument("name", help="what to call the judge")
-        parser.add_argument("--base-url", required=True, help="of the endpoint; ends in /v1 on most servers")
+        parser.add_argument("--base-url", help="of the endpoint; ends in /v1 on most servers")
+        parser.add_argument("--endpoint", help="name of an endpoint that is there already, instead of its base URL")
+        parser.add_argument("--change", action="store_true", help="change the judge of this name")
         parser.add_argument("--model", required=True)
         parser.add_argument("--mode", choices=ScoringMode.values, help="default: the best one the endpoint can do")
         parser.add_argument("--n", type=int, default=20, help="replies an item in mode samples (default: 20)")
@@ -36,7 +38,7 @@ class Command(SiteCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
         try:
-            endpoint = endpoint_at(project, options["base_url"], key_env=options["key_env"])
+            endpoint = self._endpoint(project, options)
             draft = JudgeDraft(
                 name=options["name"],
                 endpoint=endpoint,
@@ -51,8 +53,21 @@ class Command(SiteCommand):
                 price_in=options["price_in"],
                 price_out=options["price_out"],
             )
-            judge, made = create_judge(project, draft, probe=not options["no_probe"])
+            if options["change"]:
+                before = find_judge(project, options["name"])
+                judge = change_judge(before, draft, probe=not options["no_probe"])
+                said = "changed" if judge.pk == before.pk else "made"
+            else:
+                judge, made = create_judge(project, draft, probe=not options["no_probe"])
+                said = "made" if made else "there already"
         except ValidationError as error:
             raise CommandError(in_words(error)) from None
         mode = judge.get_mode_display().lower()
-        self.stdout.write(f"Judge {judge} is {'made' if made else 'there already'}; it scores by {mode}.")
+        self.stdout.write(f"Judge {judge} is {said}; it scores by {mode}.")
+
+    def _endpoint(self, project: Project, options: dict[str, Any]) -> Endpoint:
+        if options["endpoint"]:
+            return find_endpoint(project, options["endpoint"])
+        if not options["base_url"]:
+            raise CommandError("Name the endpoint with --base-url, or with --endpoint if it is there already.")
+        return endpoint_at(project, options["base_url"], key_env=options["key_env"])

@@ -26,6 +26,7 @@ HELP = {
     "context_tokens": "longest prompt in tokens",
     "batch_seconds": "seconds until a batch is done",
     "only_max_completion_tokens": "refuse max_tokens and other temperatures than 1, as models that reason do",
+    "only_model": "the one model that exists; empty for any",
     "api_key": "key that callers must send",
 }
 

@@ -1,0 +1,45 @@
+"""`manage.py endpoint PROJECT NAME`: make or change an endpoint."""
+
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import CommandError
+
+from evaluations.judging.judges import EndpointDraft, save_endpoint
+from evaluations.management.base import SiteCommand
+from evaluations.management.projects import find_project, in_words
+from evaluations.models import Endpoint
+
+
+class Command(SiteCommand):
+    help = "Make an endpoint, or change the one of this name. What is not given stays as it is."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="short name of the project")
+        parser.add_argument("name")
+        parser.add_argument("--base-url", help="ends in /v1 on most servers")
+        parser.add_argument("--key-env", help="environment variable of the worker that holds the key")
+        parser.add_argument("--key-stdin", action="store_true", help="read the key from standard input")
+        parser.add_argument("--forget-key", action="store_true")
+        parser.add_argument("--requests-per-minute", type=int, help="over all workers")
+        parser.add_argument("--tokens-per-minute", type=int, help="over all workers")
+        parser.add_argument("--api-version", help="for Azure's addresses by deployment only")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        project = find_project(options["project"])
+        there = project.endpoints.filter(name=options["name"]).first()
+        if there is None and not options["base_url"]:
+            raise CommandError(f"There is no endpoint {options['name']!r} yet; give its --base-url to make it.")
+        now = there or Endpoint(project=project)
+        kept = ("base_url", "api_version", "key_env", "requests_per_minute", "tokens_per_minute")
+        values = {name: getattr(now, name) if options[name] is None else options[name] for name in kept}
+        key = "" if options["forget_key"] else None
+        if options["key_stdin"]:
+            key = sys.stdin.readline().strip()
+        try:
+            endpoint = save_endpoint(project, EndpointDraft(name=options["name"], key=key, **values), endpoint=there)
+        except ValidationError as error:
+            raise CommandError(in_words(error)) from None
+        self.stdout.write(f"Endpoint {endpoint} is {'changed' if there else 'made'}.")

@@ -1,0 +1,28 @@
+"""`manage.py retire PROJECT --judge NAME`: take a judge or an endpoint out of use, or bring it back."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from evaluations.judging.judges import retire
+from evaluations.management.base import SiteCommand
+from evaluations.management.projects import find_endpoint, find_judge, find_project
+from evaluations.models import Endpoint, Judge
+
+
+class Command(SiteCommand):
+    help = "Take a judge or an endpoint out of use; scores stay. --back brings it back."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="short name of the project")
+        which = parser.add_mutually_exclusive_group(required=True)
+        which.add_argument("--judge", metavar="NAME")
+        which.add_argument("--endpoint", metavar="NAME")
+        parser.add_argument("--back", action="store_true")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        project = find_project(options["project"])
+        thing: Judge | Endpoint = (
+            find_judge(project, options["judge"]) if options["judge"] else find_endpoint(project, options["endpoint"])
+        )
+        retire(thing, back=options["back"])
+        self.stdout.write(f"{thing} is {'back' if options['back'] else 'retired'}.")

@@ -1,0 +1,71 @@
+"""Endpoints and judges from the terminal: made, changed, probed, retired and brought back."""
+
+import json
+from collections.abc import Callable
+from subprocess import CompletedProcess
+
+import pytest
+
+from evaluations.models import Endpoint, EvaluationRun, Judge, Project
+from tests.processes import StandInProcess
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
+Manage = Callable[..., CompletedProcess[str]]
+Start = Callable[..., StandInProcess]
+
+
+def test_an_endpoint_is_made_and_changed_piece_by_piece(manage: Manage, small_project: Project) -> None:
+    made = manage("endpoint", "small", "main", "--base-url", "http://vllm:8000/v1", "--key-env", "K")
+    changed = manage("endpoint", "small", "main", "--requests-per-minute", "90")
+    missing = manage("endpoint", "small", "other")
+
+    endpoint = Endpoint.objects.get()
+    assert ("made" in made.stdout, "changed" in changed.stdout) == (True, True)
+    assert (endpoint.base_url, endpoint.key_env, endpoint.requests_per_minute) == ("http://vllm:8000/v1", "K", 90)
+    assert "give its --base-url" in missing.stderr
+
+
+def test_a_judge_is_probed_changed_into_a_new_version_retired_and_brought_back(
+    manage: Manage, small_project: Project, start_standin: Start
+) -> None:
+    manage("endpoint", "small", "main", "--base-url", start_standin().base_url)
+    made = manage("add_judge", "small", "J", "--endpoint", "main", "--model", "offline-stand-in")
+    EvaluationRun.objects.create(project=small_project, judge=Judge.objects.get(), state="done")
+
+    probed = manage("probe", "small", "--judge", "J")
+    as_json = manage("probe", "small", "--judge", "J", "--json")
+    arguments = ("add_judge", "small", "J", "--endpoint", "main", "--model", "offline-stand-in", "--mode", "direct")
+    changed = manage(*arguments, "--change")
+    retired = manage("retire", "small", "--judge", "J")
+    refused = manage("judge", "small", "--judge", "J")
+    back = manage("retire", "small", "--judge", "J", "--back")
+
+    assert "it scores by token probabilities" in made.stdout
+    assert "20 a token" in probed.stdout
+    assert json.loads(as_json.stdout)["best_mode"] == "logprobs"
+    assert "J (version 2) is made" in changed.stdout
+    assert "J (version 2) is retired" in retired.stdout
+    assert (refused.returncode, "is retired" in refused.stderr) == (1, True)
+    assert "is back" in back.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("probe", "small"), "Name a judge with --judge"),
+        (("probe", "small", "--base-url", "http://127.0.0.1:9/v1", "--model", "m"), "Nothing answers at"),
+        (("endpoint", "small", "x", "--base-url", "http://169.254.169.254/v1"), "metadata service"),
+        (("add_judge", "small", "x", "--model", "m"), "Name the endpoint"),
+        (("add_judge", "small", "x", "--model", "m", "--endpoint", "none"), "has no endpoint 'none'"),
+        (("retire", "small", "--endpoint", "none"), "has no endpoint 'none'"),
+        (("create_token", "nobody", "x"), "There is no user 'nobody'"),
+    ],
+)
+def test_mistakes_are_told_in_a_sentence(
+    manage: Manage, small_project: Project, arguments: tuple[str, ...], said: str
+) -> None:
+    done = manage(*arguments)
+
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
