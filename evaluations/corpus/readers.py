@@ -220,7 +220,11 @@ def _csv_rows(header_line: str, stream: IO[str], first_line: int, name: str, fau
     csv.field_size_limit(FIELD_LIMIT)
     delimiter = "\t" if header_line.count("\t") > header_line.count(",") else ","
     reader = csv.reader(itertools.chain([header_line], stream), delimiter=delimiter, strict=True)
-    header = [column.strip() for column in next(reader)]
+    try:
+        header = [column.strip() for column in next(reader)]
+    except csv.Error as error:
+        faults.add(name, first_line, "", f"not CSV: {error} in the header; {EXPECTED}")
+        return
     twice = sorted({column for column in header if header.count(column) > 1})
     if twice:
         faults.add(name, first_line, twice[0], "this column is there twice; keep one")

@@ -7,7 +7,7 @@ from typing import Literal
 import krippendorff
 import numpy as np
 
-from evaluations.statistics.correlation import coefficients_by_document, complete_pairs
+from evaluations.statistics.correlation import Coefficient, coefficients_by_document, complete_pairs
 from evaluations.statistics.pairing import FloatArray, mean_over_raters
 from evaluations.statistics.results import Estimate
 
@@ -17,7 +17,7 @@ MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """One annotator's summary-level Spearman with the mean of the others, and the documents it stands on."""
+    """One annotator's summary-level correlation with the mean of the others, and the documents it stands on."""
 
     estimate: Estimate
     documents_used: int
@@ -42,7 +42,7 @@ def krippendorff_alpha(ratings: FloatArray, measurement: Measurement) -> Estimat
     return Estimate(float(value))
 
 
-def leave_one_out(ratings: FloatArray, rater: int) -> LeaveOneOut:
+def leave_one_out(ratings: FloatArray, rater: int, *, coefficient: Coefficient = "spearman") -> LeaveOneOut:
     """How a rater ranks a document's outputs compared with the mean of the others: the ceiling for a judge.
 
     Args:
@@ -50,7 +50,7 @@ def leave_one_out(ratings: FloatArray, rater: int) -> LeaveOneOut:
         rater: which of them is left out of the mean.
     """
     others = mean_over_raters(np.delete(ratings, rater, axis=0))
-    by_document = coefficients_by_document(*complete_pairs(ratings[rater], others), "spearman")
+    by_document = coefficients_by_document(*complete_pairs(ratings[rater], others), coefficient)
     used = by_document[~np.isnan(by_document)]
     if not used.size:
         reason = "in no document do this annotator's ratings and the others' both vary over the same outputs"

@@ -5,7 +5,7 @@ import io
 from pathlib import Path
 
 import orjson
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from evaluations.corpus.readers import InputFile, read_rows
@@ -24,6 +24,7 @@ def read(folder: Path, content: bytes) -> tuple[list[object], Faults]:
 
 
 @ANY_FOLDER
+@example(content=b'"')
 @given(content=st.binary(max_size=300) | TEXT.map(str.encode) | TEXT.map(lambda text: f'[{{"a": {text}'.encode()))
 def test_any_bytes_give_rows_or_faults(tmp_path: Path, content: bytes) -> None:
     rows, faults = read(tmp_path, content)

@@ -1,0 +1,89 @@
+"""From a judge's scores to the human scale, and how far apart their distributions are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize, spatial
+
+from evaluations.statistics.pairing import FloatArray
+
+
+@dataclass(frozen=True)
+class Isotonic:
+    """A rising map: at each distinct score `x` the calibrated value `fit`."""
+
+    x: FloatArray
+    fit: FloatArray
+
+    def __call__(self, scores: FloatArray) -> FloatArray:
+        """Calibrated scores, in between by straight lines, beyond the ends by the ends."""
+        return np.interp(scores, self.x, self.fit)
+
+
+@dataclass(frozen=True)
+class CalibrationError:
+    """Mean absolute distance to people before and after, by cross-validation over documents."""
+
+    before: float
+    after: float
+    folds: int
+
+
+def isotonic(judge: FloatArray, human: FloatArray) -> Isotonic:
+    """The rising map nearest to the ratings (pool adjacent violators; Barlow et al., 1972), equal scores pooled.
+
+    Args:
+        judge, human: shape (n,), complete.
+    """
+    x, place, count = np.unique(judge, return_inverse=True, return_counts=True)
+    mean = np.bincount(place, weights=human) / count
+    return Isotonic(x, np.asarray(optimize.isotonic_regression(mean, weights=count).x))
+
+
+def cross_validated_error(
+    human: FloatArray, judge: FloatArray, *, folds: int = 5, rng: np.random.Generator
+) -> CalibrationError | None:
+    """How far scores are from people before and after calibration, documents never on both sides; None for too few.
+
+    Args:
+        human, judge: shape (documents, systems), NaN for missing.
+    """
+    documents = np.flatnonzero((~np.isnan(human) & ~np.isnan(judge)).any(axis=1))
+    folds = min(folds, len(documents))
+    if folds < 2:
+        return None
+    before: list[float] = []
+    after: list[float] = []
+    for held_out in np.array_split(rng.permutation(documents), folds):
+        kept = np.setdiff1d(documents, held_out)
+        train = ~np.isnan(human[kept]) & ~np.isnan(judge[kept])
+        test = ~np.isnan(human[held_out]) & ~np.isnan(judge[held_out])
+        fitted = isotonic(judge[kept][train], human[kept][train])
+        truth, scores = human[held_out][test], judge[held_out][test]
+        before.extend(np.abs(scores - truth))
+        after.extend(np.abs(fitted(scores) - truth))
+    return CalibrationError(float(np.mean(before)), float(np.mean(after)), folds)
+
+
+def binned_jsd(
+    human_labels: Sequence[Sequence[float]], judge_labels: Sequence[Sequence[float]], levels: Sequence[float]
+) -> tuple[dict[float, float], float]:
+    """Jensen-Shannon distance of human and judge labels, binned by the human median (Elangovan et al., 2025).
+
+    Returns:
+        The distance (natural logarithm) by median, and their mean weighted by the items of each bin.
+    """
+    medians = np.array([np.median(labels) for labels in human_labels])
+    found: dict[float, float] = {}
+    weighted = 0.0
+    for median in np.unique(medians):
+        items = [int(item) for item in np.flatnonzero(medians == median)]
+        shares = [
+            np.array([float(sum(list(side[item]).count(level) for item in items)) for level in levels])
+            for side in (human_labels, judge_labels)
+        ]
+        distance = float(spatial.distance.jensenshannon(*shares))
+        found[float(median)] = distance
+        weighted += distance * len(items) / len(medians)
+    return found, weighted

@@ -1,0 +1,144 @@
+"""Pairs of outputs: who is right about them, with ties counted as what they are.
+
+Deutsch, Foster and Freitag (2023), "Ties Matter": pairwise accuracy counts a tie as right where people tie too, and tie
+calibration finds the difference below which a judge's scores are to be taken as tied. Soft pairwise accuracy at system
+level after Thompson et al. (2024).
+"""
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from evaluations.statistics.correlation import complete_pairs
+from evaluations.statistics.pairing import DIGITS, FloatArray
+from evaluations.statistics.results import Estimate
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Pairs by what both sides say of their order."""
+
+    concordant: int
+    discordant: int
+    tied_human_only: int
+    tied_judge_only: int
+    tied_both: int
+
+    @property
+    def pairs(self) -> int:
+        return self.concordant + self.discordant + self.tied_human_only + self.tied_judge_only + self.tied_both
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of pairs on which both agree, ties included (acc_eq)."""
+        return (self.concordant + self.tied_both) / self.pairs if self.pairs else None
+
+    @property
+    def tau_eq(self) -> float | None:
+        """The same from -1 to 1."""
+        return None if self.accuracy is None else 2 * self.accuracy - 1
+
+    @property
+    def gamma(self) -> float | None:
+        """Goodman and Kruskal's gamma: ties left out, which is what makes a judge that ties look good."""
+        ordered = self.concordant + self.discordant
+        return (self.concordant - self.discordant) / ordered if ordered else None
+
+
+@dataclass(frozen=True)
+class TieCalibration:
+    """Pairwise accuracy before and after tie calibration, and the threshold that does it."""
+
+    accuracy: Estimate
+    calibrated: Estimate
+    epsilon: float | None
+
+
+def count_pairs(human: FloatArray, judge: FloatArray, *, epsilon: float = 0.0) -> PairCounts:
+    """Count the pairs of two complete vectors; differences of the judge up to `epsilon` are ties."""
+    first, second = np.triu_indices(len(human), k=1)
+    of_human = np.sign(np.round(human[first] - human[second], DIGITS))
+    gap = judge[first] - judge[second]
+    of_judge = np.where(np.abs(gap) <= epsilon, 0, np.sign(gap))
+    return PairCounts(
+        concordant=int((of_human * of_judge > 0).sum()),
+        discordant=int((of_human * of_judge < 0).sum()),
+        tied_human_only=int(((of_human == 0) & (of_judge != 0)).sum()),
+        tied_judge_only=int(((of_human != 0) & (of_judge == 0)).sum()),
+        tied_both=int(((of_human == 0) & (of_judge == 0)).sum()),
+    )
+
+
+def tau_c(human: FloatArray, judge: FloatArray) -> Estimate:
+    """Stuart's tau-c (1953) of two complete vectors, as scipy has it."""
+    if len(human) < 2 or np.ptp(human) == 0 or np.ptp(judge) == 0:
+        return Estimate.undefined("fewer than two outputs, or one side is the same for all")
+    return Estimate(float(stats.kendalltau(human, judge, variant="c").statistic))
+
+
+def tie_calibrated_accuracy(human: FloatArray, judge: FloatArray) -> TieCalibration:
+    """Mean pairwise accuracy over documents, with the threshold for ties that makes it largest.
+
+    Args:
+        human, judge: shape (documents, systems), NaN for missing.
+    """
+    human, judge = complete_pairs(human, judge)
+    rows = [(x[~np.isnan(x)], y[~np.isnan(x)]) for x, y in zip(human, judge, strict=True)]
+    rows = [(x, y) for x, y in rows if len(x) > 1]
+    if not rows:
+        nothing = Estimate.undefined("no document has two outputs with both a rating and a score")
+        return TieCalibration(nothing, nothing, None)
+    same, gaps, weights = [], [], []
+    for x, y in rows:
+        first, second = np.triu_indices(len(x), k=1)
+        order = np.sign(np.round(x[first] - x[second], DIGITS))
+        gap = y[first] - y[second]
+        gaps.append(np.abs(gap))
+        same.append(np.stack([order == np.sign(gap), order == 0]))
+        weights.append(np.full(len(gap), 1 / (len(gap) * len(rows))))
+    agree, tied = np.concatenate(same, axis=1)
+    gap, weight = np.concatenate(gaps), np.concatenate(weights)
+    sort = np.argsort(gap, kind="stable")
+    gap, agree, tied, weight = gap[sort], agree[sort], tied[sort], weight[sort]
+    # With a threshold at the k-th smallest gap, the first k pairs are ties and the others keep their order.
+    as_ties = np.concatenate([[0.0], np.cumsum(weight * tied)])
+    as_order = np.concatenate([[0.0], np.cumsum((weight * agree)[::-1])])[::-1]
+    last_of_gap = np.flatnonzero(np.append(gap[1:] != gap[:-1], True)) + 1
+    zeros = int((gap == 0).sum())
+    candidates = np.unique(np.concatenate([[zeros], last_of_gap[last_of_gap >= zeros]]))
+    accuracy = as_ties[candidates] + as_order[candidates]
+    best = int(np.argmax(np.round(accuracy, 12)))
+    epsilon = float(gap[candidates[best] - 1]) if candidates[best] else 0.0
+    return TieCalibration(Estimate(float(accuracy[0])), Estimate(float(accuracy[best])), epsilon)
+
+
+def soft_pairwise_accuracy(
+    human: FloatArray, judge: FloatArray, *, rng: np.random.Generator | None = None, permutations: int = 1000
+) -> Estimate:
+    """How far judge and people agree on which system is better, by how sure each is (Thompson et al., 2024).
+
+    Args:
+        human, judge: shape (documents, systems) without gaps.
+        rng: for random sign flips; None, or few documents, takes all of them.
+    """
+    documents, systems = human.shape
+    if systems < 2:
+        return Estimate.undefined("fewer than two systems")
+    if rng is None or 2**documents <= permutations:
+        signs = np.array(list(itertools.product((1.0, -1.0), repeat=documents)))
+    else:
+        signs = rng.choice((1.0, -1.0), (permutations, documents))
+    total, pairs = 0.0, 0
+    for a, b in itertools.combinations(range(systems), 2):
+        p_human, p_judge = (_one_sided_p(side[:, a] - side[:, b], signs) for side in (human, judge))
+        total += 1 - abs(p_human - p_judge)
+        pairs += 1
+    return Estimate(total / pairs)
+
+
+def _one_sided_p(differences: FloatArray, signs: FloatArray) -> float:
+    """How often a random assignment of the two systems gives at least the difference that was seen."""
+    flipped = np.round(signs @ np.round(differences, DIGITS), DIGITS)
+    return float((flipped >= np.round(differences.sum(), DIGITS) - 1e-9).mean())

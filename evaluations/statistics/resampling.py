@@ -1,0 +1,179 @@
+"""Bootstrap intervals of summary-, system- and dataset-level correlations over documents, systems, or both.
+
+Deutsch, Dror and Roth (2021), "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling Methods":
+documents, systems or both are drawn with replacement; a system drawn twice ties with itself, as the definition has it.
+Percentile and bias-corrected accelerated (BCa) intervals after Efron (1987).
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from evaluations.statistics.correlation import (
+    Coefficient,
+    coefficient_of,
+    coefficients_by_document,
+    complete_pairs,
+    system_means,
+)
+from evaluations.statistics.pairing import FloatArray, IntArray
+
+Over = Literal["documents", "systems", "both"]
+Level = Literal["summary", "system", "dataset"]
+RESAMPLES = 1000
+_BLOCK_ROWS = 20_000
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An interval, or None with the reason. `resamples` is how many of those drawn gave a value."""
+
+    low: float | None
+    high: float | None
+    resamples: int = 0
+    reason: str = ""
+
+    @property
+    def width(self) -> float | None:
+        return None if self.low is None or self.high is None else self.high - self.low
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Which documents and systems each resample holds; None where that side is not resampled.
+
+    `documents` has shape (resamples, documents), `systems` (resamples, systems).
+    """
+
+    documents: IntArray | None
+    systems: IntArray | None
+
+    def __len__(self) -> int:
+        side = self.documents if self.documents is not None else self.systems
+        return 0 if side is None else len(side)
+
+
+def draw(shape: tuple[int, int], over: Over, *, rng: np.random.Generator, resamples: int = RESAMPLES) -> Draws:
+    """Draw resamples of a (documents, systems) table."""
+    documents, systems = shape
+    return Draws(
+        rng.integers(0, documents, (resamples, documents)) if over != "systems" else None,
+        rng.integers(0, systems, (resamples, systems)) if over != "documents" else None,
+    )
+
+
+def bootstrap_samples(
+    human: FloatArray, judge: FloatArray, coefficient: Coefficient, draws: Draws, *, level: Level = "summary"
+) -> FloatArray:
+    """A correlation on each resample; NaN where it is undefined there.
+
+    Args:
+        human, judge: shape (documents, systems), NaN for missing.
+
+    Returns:
+        Shape (resamples,).
+    """
+    human, judge = complete_pairs(human, judge)
+    if level != "summary":
+        tables = (_resampled(human, judge, draws, number) for number in range(len(draws)))
+        return np.array([_one(x, y, coefficient, level) for x, y in tables])
+    if draws.systems is None:
+        assert draws.documents is not None
+        return _mean_rows(coefficients_by_document(human, judge, coefficient)[draws.documents])
+    documents = np.arange(len(human))
+    at_once = max(1, _BLOCK_ROWS // max(1, len(human)))
+    found = []
+    for start in range(0, len(draws), at_once):
+        columns = draws.systems[start : start + at_once]
+        rows = (
+            np.broadcast_to(documents, (len(columns), len(documents)))
+            if draws.documents is None
+            else draws.documents[start : start + at_once]
+        )
+        picked = [side[rows[:, :, None], columns[:, None, :]].reshape(-1, human.shape[1]) for side in (human, judge)]
+        by_row = coefficients_by_document(picked[0], picked[1], coefficient)
+        found.append(_mean_rows(by_row.reshape(len(columns), -1)))
+    return np.concatenate(found) if found else np.empty(0)
+
+
+def percentile_interval(samples: FloatArray, *, confidence: float = 0.95) -> Interval:
+    """The middle part of the resamples (Efron, 1979), by numpy's linear quantiles."""
+    defined = samples[~np.isnan(samples)]
+    if len(defined) < 2:
+        return Interval(None, None, len(defined), "fewer than two resamples gave a value")
+    low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Interval(float(low), float(high), len(defined))
+
+
+def bca_interval(samples: FloatArray, *, estimate: float, jackknife: FloatArray, confidence: float = 0.95) -> Interval:
+    """The bias-corrected accelerated interval (Efron, 1987).
+
+    Args:
+        estimate: the value on all data.
+        jackknife: shape (units,), the value with each unit left out in turn.
+    """
+    defined, left_out = samples[~np.isnan(samples)], jackknife[~np.isnan(jackknife)]
+    below = float(np.mean(defined < estimate) + np.mean(defined == estimate) / 2) if len(defined) else 0.0
+    if len(defined) < 2 or len(left_out) < 2 or not 0 < below < 1:
+        return percentile_interval(samples, confidence=confidence)
+    bias = stats.norm.ppf(below)
+    deviations = left_out.mean() - left_out
+    spread = (deviations**2).sum() ** 1.5
+    acceleration = float((deviations**3).sum() / (6 * spread)) if spread > 0 else 0.0
+    tails = stats.norm.ppf([(1 - confidence) / 2, (1 + confidence) / 2])
+    shifted = stats.norm.cdf(bias + (bias + tails) / (1 - acceleration * (bias + tails)))
+    low, high = np.quantile(defined, shifted)
+    return Interval(float(low), float(high), len(defined))
+
+
+def leave_one_out_values(human: FloatArray, judge: FloatArray, coefficient: Coefficient) -> FloatArray:
+    """The summary-level correlation with each document left out in turn; shape (documents,)."""
+    by_document = coefficients_by_document(*complete_pairs(human, judge), coefficient)
+    defined = ~np.isnan(by_document)
+    total, count = np.nansum(by_document), defined.sum()
+    without = np.where(defined, count - 1, count)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(without > 0, (total - np.where(defined, by_document, 0.0)) / without, np.nan)
+
+
+def fisher_interval(value: float, n: int, coefficient: Coefficient, *, confidence: float = 0.95) -> Interval:
+    """An interval by Fisher's z with the variances of Bonett and Wright (2000).
+
+    Args:
+        value: a correlation in (-1, 1).
+        n: how many pairs it stands on.
+    """
+    variance = {
+        "pearson": 1 / (n - 3) if n > 3 else np.nan,
+        "spearman": (1 + value**2 / 2) / (n - 3) if n > 3 else np.nan,
+        "kendall": 0.437 / (n - 4) if n > 4 else np.nan,
+    }[coefficient]
+    if np.isnan(variance) or abs(value) >= 1:
+        return Interval(None, None, 0, "too few pairs, or a perfect correlation")
+    half = stats.norm.ppf((1 + confidence) / 2) * np.sqrt(variance)
+    low, high = np.tanh(np.arctanh(value) + np.array([-half, half]))
+    return Interval(float(low), float(high))
+
+
+def _resampled(human: FloatArray, judge: FloatArray, draws: Draws, number: int) -> tuple[FloatArray, FloatArray]:
+    rows = draws.documents[number] if draws.documents is not None else np.arange(human.shape[0])
+    columns = draws.systems[number] if draws.systems is not None else np.arange(human.shape[1])
+    return human[np.ix_(rows, columns)], judge[np.ix_(rows, columns)]
+
+
+def _one(human: FloatArray, judge: FloatArray, coefficient: Coefficient, level: Level) -> float:
+    if level == "system":
+        found = coefficient_of(*system_means(human, judge), coefficient)
+    else:
+        present = ~np.isnan(human)
+        found = coefficient_of(human[present], judge[present], coefficient)
+    return np.nan if found.value is None else found.value
+
+
+def _mean_rows(values: FloatArray) -> FloatArray:
+    present = ~np.isnan(values)
+    count = present.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(count > 0, np.where(present, values, 0.0).sum(axis=1) / count, np.nan)

@@ -1,0 +1,161 @@
+"""Whether one judge goes with people better than another on the same items, and corrections for many comparisons.
+
+Paired permutation tests over documents, systems or both (Deutsch, Dror and Roth, 2021): both judges are standardised,
+and their scores are swapped for random documents and systems. Williams' test (Williams, 1959) for a shared variable.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from evaluations.statistics.correlation import Coefficient, coefficients_by_document
+from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.resampling import Over
+
+PERMUTATIONS = 1000
+EXACT_UP_TO = 2**12
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """The observed difference (first judge minus second), its two-sided p-value, and how many orderings it rests on.
+
+    A p-value from random orderings counts the observed one, so it is never 0; an exact one enumerates all of them.
+    """
+
+    observed: float | None
+    p: float | None
+    orderings: int
+    exact: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class WilliamsTest:
+    """Williams' t with its p-values."""
+
+    t: float
+    p_two_sided: float
+    p_one_sided: float
+
+
+def permutation_test(
+    human: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    coefficient: Coefficient,
+    over: Over,
+    *,
+    rng: np.random.Generator,
+    permutations: int = PERMUTATIONS,
+) -> PermutationTest:
+    """Compare two judges' summary-level correlations by swapping their standardised scores.
+
+    Args:
+        human, first, second: shape (documents, systems), NaN for missing; only cells with all three count.
+    """
+    missing = np.isnan(human) | np.isnan(first) | np.isnan(second)
+    human, a, b = (np.where(missing, np.nan, side) for side in (human, first, second))
+    if _is_constant(a) or _is_constant(b):
+        return PermutationTest(None, None, 0, False, "a judge's scores are all the same, or there are none")
+    a, b = _standardised(a), _standardised(b)
+    observed = _summary(human, a, coefficient) - _summary(human, b, coefficient)
+    if np.isnan(observed):
+        return PermutationTest(None, None, 0, False, "a judge has no summary-level correlation")
+    documents, systems = human.shape
+    bits = {"documents": documents, "systems": systems, "both": documents + systems}[over]
+    exact = 2**bits <= EXACT_UP_TO
+    patterns = _all_patterns(bits) if exact else rng.random((permutations, bits)) < 0.5
+    count = 0
+    for pattern in patterns:
+        swap = _swapped_cells(pattern, documents, systems, over)
+        difference = _summary(human, np.where(swap, b, a), coefficient) - _summary(
+            human, np.where(swap, a, b), coefficient
+        )
+        count += bool(abs(difference) >= abs(observed) - 1e-12)
+    total = len(patterns)
+    p = count / total if exact else (count + 1) / (total + 1)
+    return PermutationTest(float(observed), float(p), total, exact)
+
+
+def williams_test(r_human_first: float, r_human_second: float, r_judges: float, n: int) -> WilliamsTest:
+    """Williams' test of two correlations that share a variable (Williams, 1959; Graham and Baldwin, 2014).
+
+    Raises:
+        ValueError: fewer than four items.
+    """
+    if n < 4:
+        raise ValueError("Williams' test needs at least four items")
+    determinant = 1 - r_human_first**2 - r_human_second**2 - r_judges**2 + 2 * r_human_first * r_human_second * r_judges
+    mean = (r_human_first + r_human_second) / 2
+    denominator = 2 * determinant * (n - 1) / (n - 3) + mean**2 * (1 - r_judges) ** 3
+    t = (r_human_first - r_human_second) * np.sqrt((n - 1) * (1 + r_judges) / denominator)
+    tail = float(stats.t.sf(abs(t), n - 3))
+    return WilliamsTest(float(t), 2 * tail, tail if t >= 0 else 1 - tail)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's (1979) step-down adjusted p-values, in the order given."""
+    order = np.argsort(p_values, kind="stable")
+    adjusted = np.empty(len(p_values))
+    running = 0.0
+    for rank, index in enumerate(order):
+        running = max(running, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = running
+    return [float(value) for value in adjusted]
+
+
+def benjamini_yekutieli(p_values: Sequence[float]) -> list[float]:
+    """Benjamini and Yekutieli's (2001) adjusted p-values, valid under any dependence."""
+    return [float(value) for value in stats.false_discovery_control(p_values, method="by")]
+
+
+def letters(names: Sequence[str], differ: set[frozenset[str]]) -> dict[str, str]:
+    """Letters such that two names share one if and only if they were not found to differ (Piepho, 2004).
+
+    Args:
+        names: best first, so that the best carries "a".
+        differ: pairs of names that differ.
+    """
+    cliques: list[set[str]] = []
+    for size in range(len(names), 0, -1):
+        for group in itertools.combinations(names, size):
+            alike = not any(frozenset(pair) in differ for pair in itertools.combinations(group, 2))
+            if alike and not any(set(group) <= clique for clique in cliques):
+                cliques.append(set(group))
+    cliques.sort(key=lambda clique: sorted(names.index(name) for name in clique))
+    alphabet = "abcdefghijklmnopqrstuvwxyz"
+    return {
+        name: "".join(alphabet[index % 26] for index, clique in enumerate(cliques) if name in clique) for name in names
+    }
+
+
+def _is_constant(scores: FloatArray) -> bool:
+    values = scores[~np.isnan(scores)]
+    return not len(values) or bool(np.ptp(values) == 0)
+
+
+def _standardised(scores: FloatArray) -> FloatArray:
+    values = scores[~np.isnan(scores)]
+    return (scores - values.mean()) / values.std()
+
+
+def _summary(human: FloatArray, judge: FloatArray, coefficient: Coefficient) -> float:
+    by_document = coefficients_by_document(human, judge, coefficient)
+    defined = by_document[~np.isnan(by_document)]
+    return float(defined.mean()) if len(defined) else np.nan
+
+
+def _all_patterns(bits: int) -> np.ndarray:
+    return ((np.arange(2**bits)[:, None] >> np.arange(bits)) & 1).astype(bool)
+
+
+def _swapped_cells(pattern: np.ndarray, documents: int, systems: int, over: Over) -> np.ndarray:
+    if over == "documents":
+        return np.broadcast_to(pattern[:, None], (documents, systems))
+    if over == "systems":
+        return np.broadcast_to(pattern[None, :], (documents, systems))
+    return pattern[:documents, None] ^ pattern[None, documents:]
