@@ -105,7 +105,7 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 # The reply queues of remote control have names longer than the PostgreSQL transport allows; a heartbeat row serves.
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_TASK_DEFAULT_QUEUE = "geval"
+CELERY_TASK_DEFAULT_QUEUE = environment.text("GEVAL_QUEUE", default="geval")
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

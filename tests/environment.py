@@ -7,6 +7,7 @@ import atexit
 import os
 import shutil
 import tempfile
+import zlib
 from pathlib import Path
 
 os.environ.setdefault("GEVAL_MODE", "local")
@@ -19,4 +20,7 @@ if "GEVAL_TEST_DATA_DIR" not in os.environ:
     os.environ["GEVAL_TEST_DATA_DIR"] = str(folder)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
 os.environ["GEVAL_DATA_DIR"] = os.environ["GEVAL_TEST_DATA_DIR"]
+# Each pytest worker has a database of its own, so each needs a queue of its own where the broker is shared.
+session = zlib.crc32(os.environ["GEVAL_TEST_DATA_DIR"].encode())
+os.environ["GEVAL_QUEUE"] = f"t{session:08x}_{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
 (Path(os.environ["GEVAL_DATA_DIR"]) / "static").mkdir(exist_ok=True)  # WhiteNoise warns where it is missing

@@ -6,9 +6,11 @@ from typing import Any
 
 import orjson
 
-from evaluations.reports.report import Agreement, CriterionResult, JudgeResult, Report
+from evaluations.reports.report import SEED, Agreement, CriterionResult, JudgeResult, Report
 from evaluations.standin import HONEST_NAME
+from evaluations.statistics.alt_test import LEAST_OUTPUTS, AltTest
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
+from evaluations.statistics.resampling import RESAMPLES, Interval
 from evaluations.statistics.results import Estimate
 
 SYMBOLS = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
@@ -18,6 +20,7 @@ def as_json(report: Report) -> str:
     """The report as JSON; an undefined value is null with its reason beside it."""
     content = {
         "project": report.project,
+        "interval": {"method": "percentile bootstrap over documents", "resamples": RESAMPLES, "seed": SEED},
         "criteria": {result.criterion: _criterion_json(result) for result in report.criteria},
     }
     return orjson.dumps(content, option=orjson.OPT_INDENT_2).decode()
@@ -38,6 +41,8 @@ def as_csv(report: Report) -> str:
             "documents",
             "documents_used",
             "pairs",
+            "ci_low",
+            "ci_high",
         ]
     )
     for criterion in report.criteria:
@@ -47,10 +52,12 @@ def as_csv(report: Report) -> str:
                 for coefficient in COEFFICIENTS:
                     estimate = found.estimates[coefficient][level]
                     value = "" if estimate.value is None else repr(estimate.value)
+                    interval = result.intervals[coefficient] if level == "summary" else Interval(None, None)
+                    ends = ["" if end is None else repr(end) for end in (interval.low, interval.high)]
                     writer.writerow(
                         [
                             harmless_cell(criterion.criterion), harmless_cell(result.judge), level, coefficient, value,
-                            estimate.reason, found.documents, found.documents_used, found.pairs,
+                            estimate.reason, found.documents, found.documents_used, found.pairs, *ends,
                         ]
                     )  # fmt: skip
     return out.getvalue()
@@ -72,6 +79,8 @@ def as_markdown(report: Report) -> str:
         parts.extend(
             "| " + " | ".join(cell.replace("|", "\\|") for cell in _cells(result)) + " |" for result in criterion.judges
         )
+        if criterion.best:
+            parts.append(f"\n{in_a_sentence(criterion)}")
     if report.stand_ins:
         parts.append(f"\n{stand_in_note(report)}")
     return "\n".join(parts) + "\n"
@@ -106,8 +115,11 @@ def as_text(report: Report) -> str:
             )
             line = "  ".join([name.ljust(name_width), *groups, counts[0].rjust(10), counts[1].rjust(7)])
             parts.append(line.rstrip())
+        if criterion.best:
+            parts.append(in_a_sentence(criterion))
     parts.append(
-        "\ndocuments: those the summary level stands on; in the others a side is the same for all outputs. "
+        "\nrho [low, high]: 95 % percentile bootstrap over documents. "
+        "documents: those the summary level stands on; in the others a side is the same for all outputs. "
         "missing: outputs without a score. -: undefined, `--format json` says why."
     )
     if report.stand_ins:
@@ -118,6 +130,28 @@ def as_text(report: Report) -> str:
 def shown(estimate: Estimate) -> str:
     """Two decimals, or a dash for an undefined value."""
     return "-" if estimate.value is None else f"{estimate.value:.2f}"
+
+
+def in_brackets(interval: Interval) -> str:
+    """An interval as reports print it, empty where there is none."""
+    return "" if interval.low is None or interval.high is None else f"[{interval.low:.2f}, {interval.high:.2f}]"
+
+
+def in_a_sentence(result: CriterionResult) -> str:
+    """What a criterion's numbers come to, for a reader in a hurry; empty where no judge has a correlation."""
+    best = result.best
+    if best is None:
+        return ""
+    estimate = best.correlations.estimates["spearman"]["summary"]
+    ceiling, share = result.agreement.ceiling["spearman"], result.share_of_ceiling(best)
+    said = f"{best.judge} ranks a document's outputs as people do with rho {shown(estimate)}"
+    said += f" {in_brackets(best.intervals['spearman'])}".rstrip()
+    if share is not None:
+        said += f", {share:.0%} of what one annotator reaches ({shown(ceiling)})"
+    if best.alt_test.outputs < LEAST_OUTPUTS:
+        return f"{said}."
+    may = "may" if best.alt_test.passes else "may not yet"
+    return f"{said}; by the alternative annotator test it {may} replace one at epsilon {best.alt_test.epsilon:g}."
 
 
 def harmless_cell(text: str) -> str:
@@ -147,18 +181,33 @@ def _judge_json(result: JudgeResult) -> dict[str, Any]:
         coefficient: {level: _estimate_json(found.estimates[coefficient][level]) for level in LEVELS}
         for coefficient in COEFFICIENTS
     }
+    for coefficient, interval in result.intervals.items():
+        values[coefficient]["summary"]["ci"] = None if interval.low is None else [interval.low, interval.high]
     counts = {
         "stand_in": result.is_stand_in,
         "documents": found.documents,
         "documents_used": found.documents_used,
         "pairs": found.pairs,
         "missing_scores": result.missing,
+        "alt_test": _alt_test_json(result.alt_test),
     }
     return counts | values
 
 
+def _alt_test_json(test: AltTest) -> dict[str, Any]:
+    return {
+        "epsilon": test.epsilon,
+        "winning_rate": _estimate_json(test.winning_rate),
+        "advantage_probability": _estimate_json(test.advantage),
+        "p": list(test.p),
+        "outputs": test.outputs,
+        "passes": test.passes,
+    }
+
+
 def _agreement_json(agreement: Agreement) -> dict[str, Any]:
     return {
+        "ceiling": {coefficient: _estimate_json(value) for coefficient, value in agreement.ceiling.items()},
         "krippendorff_alpha": {name: _estimate_json(value) for name, value in agreement.alpha.items()},
         "leave_one_out_summary_spearman": {
             name: _estimate_json(found.estimate) | {"documents_used": found.documents_used}

@@ -8,6 +8,7 @@ from django.db import connection
 
 from annotations.human_scores import HumanScores, human_scores
 from evaluations.models import Criterion, EvaluationRun, Judge, Project
+from evaluations.scales import Scale
 from evaluations.statistics.agreement import (
     MEASUREMENTS,
     LeaveOneOut,
@@ -15,25 +16,40 @@ from evaluations.statistics.agreement import (
     krippendorff_alpha,
     leave_one_out,
 )
-from evaluations.statistics.correlation import Correlations, correlations
+from evaluations.statistics.alt_test import AltTest, alt_test
+from evaluations.statistics.correlation import COEFFICIENTS, Coefficient, Correlations, correlations
 from evaluations.statistics.pairing import FloatArray, table
+from evaluations.statistics.resampling import Interval, bootstrap_samples, draw, percentile_interval
 from evaluations.statistics.results import Estimate
+
+# Fixed and stated, so that a published interval can be found again.
+SEED = 0
+EPSILON = 0.2
 
 
 @dataclass(frozen=True)
 class JudgeResult:
-    """A judge on one criterion: its correlations with people, and how many outputs it gave no score."""
+    """A judge on one criterion: its correlations with people, how sure they are, and how many outputs it left out.
+
+    `intervals` are for the summary level, over documents; `alt_test` asks whether it may replace an annotator.
+    """
 
     judge: str
     correlations: Correlations
+    intervals: dict[Coefficient, Interval]
+    alt_test: AltTest
     missing: int
     is_stand_in: bool
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far annotators agree on one criterion."""
+    """How far annotators agree on one criterion.
 
+    `ceiling` is what one annotator reaches against the mean of the others at summary level, on average.
+    """
+
+    ceiling: dict[Coefficient, Estimate]
     alpha: dict[Measurement, Estimate]
     leave_one_out: dict[str, LeaveOneOut]
 
@@ -47,6 +63,21 @@ class CriterionResult:
     rated_outputs: int
     judges: tuple[JudgeResult, ...]
     agreement: Agreement
+
+    @property
+    def best(self) -> "JudgeResult | None":
+        """The judge whose summary-level rho with people is highest; None where none has one."""
+        ranked = [result for result in self.judges if _rho(result) is not None]
+        return max(ranked, key=lambda result: _rho(result) or 0.0, default=None)
+
+    def share_of_ceiling(self, result: "JudgeResult") -> float | None:
+        """A judge's summary-level rho as a share of what one annotator reaches."""
+        ceiling, rho = self.agreement.ceiling["spearman"].value, _rho(result)
+        return rho / ceiling if ceiling and ceiling > 0 and rho is not None else None
+
+
+def _rho(result: JudgeResult) -> float | None:
+    return result.correlations.estimates["spearman"]["summary"].value
 
 
 @dataclass(frozen=True)
@@ -173,7 +204,14 @@ def _criterion_result(criterion: Criterion, judges: Collection[Judge], tables: S
         if scores is not None:
             found = int((~np.isnan(scores)).sum())
             results.append(
-                JudgeResult(judge.label, correlations(human.mean, scores), tables.outputs - found, judge.is_stand_in)
+                JudgeResult(
+                    judge=judge.label,
+                    correlations=correlations(human.mean, scores),
+                    intervals=_intervals(human.mean, scores),
+                    alt_test=_alt_test(human, scores, criterion.scale),
+                    missing=tables.outputs - found,
+                    is_stand_in=judge.is_stand_in,
+                )
             )
     rated = ~np.isnan(human.mean)
     return CriterionResult(
@@ -185,8 +223,43 @@ def _criterion_result(criterion: Criterion, judges: Collection[Judge], tables: S
     )
 
 
+def _alt_test(human: HumanScores, scores: FloatArray, scale: Scale) -> AltTest:
+    """The alternative annotator test, for judges that rate on the criterion's scale: it compares distances on it."""
+    if np.nanmin(scores) < scale.lowest - 1e-9 or np.nanmax(scores) > scale.highest + 1e-9:
+        other = Estimate.undefined("the judge's scores are not on the criterion's scale")
+        return AltTest(EPSILON, other, other, (), (), 0)
+    ratings = human.ratings.reshape(len(human.ratings), scores.size)
+    return alt_test(ratings, scores.ravel(), epsilon=EPSILON)
+
+
+def _intervals(human: FloatArray, scores: FloatArray) -> dict[Coefficient, Interval]:
+    """Percentile bootstrap over documents, the same draws for every judge of a project."""
+    if not human.size:
+        return {coefficient: Interval(None, None, 0, "there are no documents") for coefficient in COEFFICIENTS}
+    draws = draw(human.shape, "documents", rng=np.random.default_rng(SEED))
+    return {
+        coefficient: percentile_interval(bootstrap_samples(human, scores, coefficient, draws))
+        for coefficient in COEFFICIENTS
+    }
+
+
+def _ceiling(human: HumanScores) -> dict[Coefficient, Estimate]:
+    found: dict[Coefficient, Estimate] = {}
+    for coefficient in COEFFICIENTS:
+        each = [
+            leave_one_out(human.ratings, rater, coefficient=coefficient).estimate.value
+            for rater in range(len(human.annotators))
+            if len(human.annotators) > 1
+        ]
+        values = [value for value in each if value is not None]
+        nobody = Estimate.undefined("no two annotators rated the same outputs of a document")
+        found[coefficient] = Estimate(float(np.mean(values))) if values else nobody
+    return found
+
+
 def _agreement(human: HumanScores) -> Agreement:
     return Agreement(
+        ceiling=_ceiling(human),
         alpha={measurement: krippendorff_alpha(human.ratings, measurement) for measurement in MEASUREMENTS},
         leave_one_out={
             name: leave_one_out(human.ratings, index)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from django import template
 
-from evaluations.reports.export import shown
-from evaluations.reports.report import JudgeResult
+from evaluations.reports.export import in_a_sentence, in_brackets, shown
+from evaluations.reports.report import CriterionResult, JudgeResult
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
 from evaluations.statistics.results import Estimate
 
@@ -19,6 +19,7 @@ class Cell:
     text: str
     reason: str
     begins_group: bool
+    interval: str
 
 
 @register.simple_tag
@@ -34,6 +35,12 @@ def thin(number: float) -> str:
 
 
 @register.filter
+def sentence(result: CriterionResult) -> str:
+    """What a criterion's numbers come to."""
+    return in_a_sentence(result)
+
+
+@register.filter
 def estimate(value: Estimate) -> str:
     """An estimate with two decimals, or a dash."""
     return shown(value)
@@ -44,7 +51,12 @@ def estimate_cells(result: JudgeResult) -> list[Cell]:
     """A judge's nine coefficients in the order of the table's columns."""
     found = result.correlations.estimates
     return [
-        Cell(shown(found[coefficient][level]), found[coefficient][level].reason, coefficient == COEFFICIENTS[0])
+        Cell(
+            text=shown(found[coefficient][level]),
+            reason=found[coefficient][level].reason,
+            begins_group=coefficient == COEFFICIENTS[0],
+            interval=in_brackets(result.intervals[coefficient]) if level == "summary" else "",
+        )
         for level in LEVELS
         for coefficient in COEFFICIENTS
     ]
