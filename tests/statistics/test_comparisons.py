@@ -1,0 +1,185 @@
+"""Comparisons of judges and annotators on hard data: ties, constants, gaps, single raters; no NaN, no errors."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from evaluations.statistics.alt_test import alt_test, smallest_epsilon
+from evaluations.statistics.calibration import cross_validated_error, isotonic
+from evaluations.statistics.concentration import concentration
+from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.pairwise import count_pairs, tie_calibrated_accuracy
+from evaluations.statistics.ppi import ppi_mean
+from evaluations.statistics.preferences import bradley_terry
+from evaluations.statistics.reliability import cohen_kappa, fleiss_kappa, intraclass
+from evaluations.statistics.significance import holm, letters, permutation_test, williams_test
+
+NAN = math.nan
+POINTS = st.sampled_from([1.0, 2.0, 3.0, NAN])
+TABLE = st.tuples(st.integers(1, 4), st.integers(1, 4)).flatmap(
+    lambda shape: st.tuples(*[hnp.arrays(float, shape, elements=POINTS) for _ in range(3)])
+)
+RATERS = hnp.arrays(float, st.tuples(st.integers(0, 4), st.integers(0, 6)), elements=POINTS)
+
+
+@settings(max_examples=50, deadline=None)
+@given(TABLE, st.sampled_from(["documents", "systems", "both"]))
+def test_a_permutation_test_gives_a_p_value_or_a_reason(tables: tuple[FloatArray, ...], over: str) -> None:
+    found = permutation_test(*tables, "spearman", over, rng=np.random.default_rng(0), permutations=20)  # type: ignore[misc, arg-type]
+
+    if found.p is None:
+        assert found.reason
+    else:
+        assert 0 < found.p <= 1
+
+
+def test_a_judge_does_not_differ_from_itself_and_a_random_p_is_never_zero() -> None:
+    rng = np.random.default_rng(1)
+    human = rng.normal(size=(30, 6))
+    good, bad = human + rng.normal(0, 0.2, human.shape), rng.normal(size=human.shape)
+
+    same = permutation_test(human, good, good, "pearson", "documents", rng=rng, permutations=50)
+    differ = permutation_test(human, good, bad, "pearson", "documents", rng=rng, permutations=99)
+
+    assert same.p == 1
+    assert differ.p == pytest.approx(0.01)
+    assert not differ.exact
+
+
+@given(RATERS)
+def test_reliability_is_a_number_or_a_reason(ratings: FloatArray) -> None:
+    found = intraclass(ratings)
+    estimates = [found.icc1, found.icc2_1, found.icc2_k, fleiss_kappa(ratings)]
+    if len(ratings) > 1:
+        estimates.append(cohen_kappa(ratings[0], ratings[1], "quadratic"))
+
+    for estimate in estimates:
+        assert bool(estimate.reason) == (estimate.value is None)
+        assert estimate.value is None or math.isfinite(estimate.value)
+
+
+def test_perfect_agreement_is_one_everywhere() -> None:
+    ratings = np.array([[1.0, 2, 3, 4]] * 3)
+
+    assert intraclass(ratings).icc2_1.value == pytest.approx(1)
+    assert fleiss_kappa(ratings).value == pytest.approx(1)
+    assert cohen_kappa(ratings[0], ratings[1], "linear").value == pytest.approx(1)
+
+
+def test_fleiss_by_hand() -> None:
+    # Two raters, two outputs: agree on 1, disagree on (1, 2). P = (1 + 0) / 2; shares 3/4 and 1/4: Pe = 10/16.
+    assert fleiss_kappa(np.array([[1.0, 1], [1, 2]])).value == pytest.approx((0.5 - 0.625) / (1 - 0.625))
+
+
+@given(RATERS)
+def test_the_alternative_annotator_test_never_fails(ratings: FloatArray) -> None:
+    found = alt_test(ratings, np.ones(ratings.shape[1]))
+
+    for estimate in (found.winning_rate, found.advantage):
+        assert bool(estimate.reason) == (estimate.value is None)
+        assert estimate.value is None or 0 <= estimate.value <= 1
+
+
+def test_a_judge_that_copies_the_majority_may_replace_an_annotator_and_a_random_one_may_not() -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.integers(1, 6, 200).astype(float)
+    ratings = np.clip(truth + rng.integers(-1, 2, (3, 200)), 1, 5)
+
+    assert alt_test(ratings, truth, epsilon=0.1).passes
+    assert not alt_test(ratings, rng.integers(1, 6, 200).astype(float), epsilon=0.1).passes
+    epsilon = smallest_epsilon(ratings, truth)
+    assert epsilon is not None
+    assert epsilon <= 0.1
+
+
+@given(hnp.arrays(float, st.integers(2, 12), elements=st.sampled_from([1.0, 2.0, 3.0])), st.data())
+def test_pairs_are_counted_completely(human: FloatArray, data: st.DataObject) -> None:
+    judge = data.draw(hnp.arrays(float, len(human), elements=st.sampled_from([1.0, 2.0, 2.5])))
+
+    counts = count_pairs(human, judge)
+
+    assert counts.pairs == len(human) * (len(human) - 1) // 2
+    assert count_pairs(human, human).accuracy == 1
+
+
+@given(TABLE)
+def test_tie_calibration_never_makes_it_worse(tables: tuple[FloatArray, ...]) -> None:
+    found = tie_calibrated_accuracy(tables[0], tables[1])
+
+    if found.accuracy.value is not None:
+        assert found.calibrated.value is not None
+        assert found.accuracy.value <= found.calibrated.value + 1e-12
+
+
+def test_prediction_powered_intervals_are_narrower_with_a_good_judge_and_no_wider_with_a_bad_one() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.normal(3, 1, 1000)
+    good, noise = truth + rng.normal(0, 0.3, 1000), rng.normal(3, 1, 1000)
+    human = truth[:100]
+
+    alone = ppi_mean(human, good[:100], good[100:], weight=0)
+    helped = ppi_mean(human, good[:100], good[100:])
+    misled = ppi_mean(human, noise[:100], noise[100:])
+
+    assert helped.standard_error < 0.6 * alone.standard_error
+    assert helped.effective_ratings > 250
+    assert misled.standard_error < 1.02 * alone.standard_error
+    assert helped.low < truth.mean() < helped.high
+
+
+@given(st.lists(st.tuples(st.floats(0, 5), st.floats(0, 5)), min_size=1, max_size=30))
+def test_calibration_rises_and_keeps_the_mean(pairs: list[tuple[float, float]]) -> None:
+    judge, human = (np.round(np.array(side), 2) for side in zip(*pairs, strict=True))
+
+    found = isotonic(judge, human)
+
+    assert (np.diff(found.fit) >= -1e-9).all()
+    assert found(judge).mean() == pytest.approx(human.mean(), abs=1e-6)
+
+
+def test_calibration_mends_a_judge_on_another_scale() -> None:
+    rng = np.random.default_rng(4)
+    human = rng.integers(1, 6, (40, 5)).astype(float)
+
+    error = cross_validated_error(human, human / 5, rng=rng)
+
+    assert error
+    assert error.after < 0.01 < error.before
+
+
+@given(hnp.arrays(float, st.integers(0, 20), elements=POINTS))
+def test_concentration_counts_what_is_there(values: FloatArray) -> None:
+    found = concentration(values)
+
+    if found:
+        assert 0 <= found.tie_rate <= 1
+        assert 1 <= found.effective_levels <= 3 + 1e-9
+        assert found.ties_mislead == (found.tie_rate >= 0.3)
+
+
+def test_a_system_that_won_everything_has_no_finite_strength_and_that_is_said() -> None:
+    assert not bradley_terry(np.array([[0.0, 3], [0, 0]])).connected
+    assert bradley_terry(np.array([[0.0, 3], [1, 0]])).connected
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=10))
+def test_holm_never_lowers_a_p_value_and_keeps_the_order(p_values: list[float]) -> None:
+    adjusted = holm(p_values)
+
+    assert all(a >= p - 1e-12 for a, p in zip(adjusted, p_values, strict=True))
+    assert [p for _, p in sorted(zip(p_values, adjusted, strict=True))] == sorted(adjusted)
+
+
+def test_letters_are_shared_by_those_that_do_not_differ() -> None:
+    differ = {frozenset("ac"), frozenset("ad"), frozenset("bd")}
+
+    assert letters("abcd", differ) == {"a": "a", "b": "ab", "c": "bc", "d": "c"}
+
+
+def test_williams_test_needs_items() -> None:
+    with pytest.raises(ValueError, match="at least four"):
+        williams_test(0.5, 0.4, 0.3, 3)
