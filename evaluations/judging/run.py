@@ -14,6 +14,7 @@ from evaluations.judging.calls import Answer, RetryPolicy, ask_until_answered
 from evaluations.judging.cost import cost, most_tokens, prices_from
 from evaluations.judging.endpoints import ChatRequest, Client
 from evaluations.judging.judgement import READ_ATTEMPTS
+from evaluations.judging.parsing import Reason
 from evaluations.judging.prompts import compose_template, needs_steps
 from evaluations.judging.steps import prompt_parts, steps_request, store_steps
 from evaluations.models import (
@@ -29,6 +30,10 @@ from evaluations.models import (
 )
 from evaluations.models.runs import ACTIVE_STATES
 
+TOO_LONG = (
+    "%s items are longer than the model's context, such as: %s All others are judged. Go on to leave them out, "
+    "or retry them with a model that takes longer prompts."
+)
 PREPARE_LEASE = datetime.timedelta(minutes=5)
 
 
@@ -111,7 +116,12 @@ def resume_run(
         failed.update(state=ItemState.PENDING, reason="", detail="")
     prepared = run.started_at is not None
     if prepared and not run.items.open().exists():
-        return False
+        if run.state != RunState.PAUSED:
+            return False
+        EvaluationRun.objects.filter(pk=run.pk).update(
+            state=RunState.RUNNING, message="", parameters=run.parameters | {"leaves_out_too_long": True}
+        )
+        return close_if_finished(run.pk)
     run.state = RunState.RUNNING if prepared else RunState.PREPARING
     run.message, run.finished_at, run.preparer_until = "", None, None
     if budget is not None:
@@ -225,14 +235,28 @@ def sizes(run: EvaluationRun) -> dict[str, Any]:
 
 
 def close_if_finished(run_id: int) -> bool:
-    """Mark a running run as done if no item is open any more; True for the one call that did it."""
+    """Mark a running run as done if no item is open any more; True for the one call that did it.
+
+    Where prompts were longer than the model's context the run is paused instead, until somebody has seen that: going
+    on leaves them out, retrying asks again.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
-            """UPDATE evaluations_evaluationrun SET state = 'done', finished_at = now()
-               WHERE id = %(run)s AND state = 'running' AND NOT EXISTS (
+            """UPDATE evaluations_evaluationrun r SET finished_at = now(), state = f.state, message = f.message
+               FROM (SELECT CASE WHEN count(*) > 0 THEN 'paused' ELSE 'done' END AS state,
+                            CASE WHEN count(*) > 0 THEN format(%(too_long)s, count(*), min(detail)) ELSE '' END
+                                AS message
+                     FROM evaluations_runitem
+                     WHERE run_id = %(run)s AND state = 'failed' AND reason = %(reason)s AND NOT %(accepted)s) f
+               WHERE r.id = %(run)s AND r.state = 'running' AND NOT EXISTS (
                    SELECT FROM evaluations_runitem
                    WHERE run_id = %(run)s AND state IN ('pending', 'leased', 'sent'))""",
-            {"run": run_id},
+            {
+                "run": run_id,
+                "reason": Reason.CONTEXT,
+                "too_long": TOO_LONG,
+                "accepted": EvaluationRun.objects.filter(pk=run_id, parameters__leaves_out_too_long=True).exists(),
+            },
         )
         return cursor.rowcount == 1
 

@@ -56,7 +56,7 @@ def test_the_run_waits_with_one_clear_message_and_goes_on_when_it_is_mended(
     assert (run.state, run.scores.count()) == (RunState.DONE, 12)
 
 
-def test_prompts_longer_than_the_context_are_told_and_the_others_are_judged(
+def test_prompts_longer_than_the_context_pause_the_run_when_the_others_are_judged(
     owner: User, small_project: Project, make_judge: Callable[..., Judge], manage: Callable[..., CompletedProcess[str]]
 ) -> None:
     document = small_project.documents.first()
@@ -68,6 +68,15 @@ def test_prompts_longer_than_the_context_are_told_and_the_others_are_judged(
     terminal = manage("judge", "small", "--judge", "J")
 
     run = EvaluationRun.objects.get()
-    assert (run.state, run.scores.count()) == (RunState.DONE, 10)  # fluency is judged without the source
+    browser = Client()
+    browser.force_login(owner)
+    page = browser.get(run.get_absolute_url()).content.decode()
+    assert (run.state, run.scores.count()) == (RunState.PAUSED, 10)  # fluency is judged without the source
     assert "2 × context" in terminal.stdout
-    assert "maximum context length is 2000 tokens" in terminal.stdout
+    for said in ("2 items are longer than the model", "maximum context length is 2000 tokens"):
+        assert said in terminal.stderr
+        assert said in page
+
+    browser.post(f"{run.get_absolute_url()}resume/")
+    run.refresh_from_db()
+    assert (run.state, run.message, run.scores.count()) == (RunState.DONE, "", 10)

@@ -186,10 +186,13 @@ def test_a_run_paused_by_an_absent_endpoint_goes_on_when_it_is_back(
     assert (run.state, run.scores.count()) == (RunState.DONE, 12)
 
 
-def test_a_prompt_too_long_fails_its_item_and_not_the_run(small_project: Project, make_judge: MakeJudge) -> None:
+def test_prompts_too_long_fail_their_items_and_pause_the_run_at_its_end(
+    small_project: Project, make_judge: MakeJudge
+) -> None:
     run = judged(make_judge(small_project, "--context-tokens", "5", use_steps=False))
 
-    assert run.state == RunState.DONE
+    assert run.state == RunState.PAUSED
+    assert run.message.startswith("12 items are longer than the model's context")
     assert run.items.failures_by_reason()[0]["reason"] == "context"
 
 
