@@ -22,8 +22,9 @@ CHROMIUM = next(
 SWITCHES = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """One a module, not a session: Playwright keeps an event loop running, and other tests need one of their own."""
     if not CHROMIUM:
         pytest.skip("no Chromium is installed; `make browser` installs it on Debian")
     # Playwright's loop would make Django refuse database calls in this thread, which are safe here.
