@@ -7,9 +7,9 @@ from django.db import transaction
 
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import LoadResult, load_files
+from evaluations.judging.judges import endpoint_at
 from evaluations.models import (
     CandidateOutput,
-    Endpoint,
     Judge,
     JudgeKind,
     Membership,
@@ -81,9 +81,7 @@ def demo_judges(project: Project, *, base_url: str, model: str, key_env: str, la
     for name, mode in modes.items():
         judge = project.judges.filter(name=name).first()
         if judge is None:
-            endpoint, _ = Endpoint.objects.get_or_create(
-                project=project, name="demo", defaults={"base_url": base_url, "key_env": key_env}
-            )
+            endpoint = endpoint_at(project, base_url, key_env=key_env)
             judge = Judge.objects.create(
                 project=project, name=name, kind=JudgeKind.GEVAL, endpoint=endpoint, model=model, mode=mode
             )
