@@ -7,13 +7,14 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test lint clean browser bench-judge
+.PHONY: help demo test lint clean browser bench-judge bench-annotate
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: end after the table)"
 	@echo "make test    the whole test suite"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench-judge   the judge engine against a bare loop (LARGE=1: also 160,000 items)"
+	@echo "make bench-annotate   twenty annotators at once (LARGE=1: also with 1,600,000 outputs)"
 	@echo "make browser as root on Debian: install Chromium for the browser tests"
 
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -44,3 +45,6 @@ clean:
 
 bench-judge: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.judge $(if $(LARGE),--large)
+
+bench-annotate: $(VENV)/.installed-dev
+	@$(BIN)/python -m benchmarks.annotate $(if $(LARGE),--large)

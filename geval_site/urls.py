@@ -11,5 +11,6 @@ urlpatterns = [
     path("sign-out/", LogoutView.as_view(), name="logout"),
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
+    path("", include("annotations.urls")),
     path("", include("evaluations.urls")),
 ]

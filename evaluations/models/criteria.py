@@ -26,6 +26,7 @@ class Criterion(models.Model):
     task_introduction = models.TextField(blank=True)
     inputs = models.TextField(blank=True, help_text="The part of the prompt that shows the texts to be judged.")
     prompt_file = models.TextField(blank=True)
+    guidelines = models.TextField(blank=True, help_text="What annotators should know of it, in Markdown.")
     position = models.PositiveIntegerField(default=0)
 
     class Meta:

@@ -45,6 +45,7 @@ class Project(models.Model):
     slug = models.SlugField(unique=True, help_text="The short name that addresses and commands use.")
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
+    guidelines = models.TextField(blank=True, help_text="What annotators should know, in Markdown.")
     created_at = models.DateTimeField(auto_now_add=True)
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="projects")
 

@@ -1,12 +1,11 @@
-"""Annotators and their ratings."""
+"""Annotators: whoever rates or compares."""
 
 from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.db.models.functions import Now
 
-from evaluations.models import CandidateOutput, Criterion, Project
+from evaluations.models import Project
 
 
 class Annotator(models.Model):
@@ -29,26 +28,10 @@ class Annotator(models.Model):
 
     class Meta:
         ordering = ("pk",)
-        constraints = (models.UniqueConstraint(fields=("project", "name"), name="annotator_once_per_project"),)
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class Rating(models.Model):
-    """One annotator's score of one output on one criterion."""
-
-    output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="ratings")
-    criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="ratings")
-    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="ratings")
-    score = models.FloatField()
-    created_at = models.DateTimeField(db_default=Now())
-
-    class Meta:
-        ordering = ("pk",)
         constraints = (
-            models.UniqueConstraint(fields=("output", "criterion", "annotator"), name="rating_once_per_annotator"),
+            models.UniqueConstraint(fields=("project", "name"), name="annotator_once_per_project"),
+            models.UniqueConstraint(fields=("project", "user"), name="annotator_once_per_user"),
         )
 
     def __str__(self) -> str:
-        return f"{self.score:g}"
+        return self.name

@@ -1,0 +1,213 @@
+"""From the fields of a submitted form to an answer, and from an answer to preferences. Pure.
+
+Field names: `score-C`; `choice-C` (2 to -2, above 0 for the left one); `best-C` and `worst-C` (an output's id);
+`rank-C-O` (1 is best); `comment`, `flagged`, `spans` (a JSON list). C is a criterion's id, 0 for "overall"; O an
+output's id.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotations.errors import AnnotationError
+from evaluations.scales import Scale
+
+COMMENT_LIMIT = 10_000
+MOST_SPANS = 200
+Answer = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked: `key` is the criterion's id or 0 for overall."""
+
+    key: int
+    name: str
+    scale: Scale | None = None
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What an answer must hold. `shown` are the ids of the outputs as shown, `text` the one that spans point into."""
+
+    kind: str
+    questions: tuple[Question, ...]
+    shown: tuple[int, ...]
+    strength: bool = False
+    categories: tuple[str, ...] = ()
+    severities: tuple[str, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class PreferencePair:
+    """One comparison that follows from an answer; `output_a` has the lower id, `value` is above 0 if that is better."""
+
+    output_a: int
+    output_b: int
+    criterion: int
+    value: int
+    a_was_left: bool | None
+
+
+def read_answer(shape: Shape, fields: Mapping[str, str]) -> Answer:
+    """The answer in a form's fields.
+
+    Raises:
+        AnnotationError: something is missing or off the scale; its `fields` say what and where.
+    """
+    faults: dict[str, str] = {}
+    answer = _READERS[shape.kind](shape, fields, faults)
+    answer["comment"] = fields.get("comment", "").replace("\0", "").strip()[:COMMENT_LIMIT]
+    answer["flagged"] = fields.get("flagged", "") not in ("", "0", "false")
+    spans = _spans(shape, fields.get("spans", ""), faults)
+    if spans:
+        answer["spans"] = spans
+    if faults:
+        raise AnnotationError(" ".join(dict.fromkeys(faults.values())), fields=faults)
+    return answer
+
+
+def _scores(shape: Shape, fields: Mapping[str, str], faults: dict[str, str]) -> Answer:
+    scores: dict[str, float] = {}
+    for question in shape.questions:
+        name, written = f"score-{question.key}", fields.get(f"score-{question.key}", "").strip()
+        assert question.scale is not None
+        if not written:
+            faults[name] = f"Rate {question.name}."
+            continue
+        try:
+            value = float(written)
+        except ValueError:
+            value = math.nan
+        point = question.scale.point_at(value)
+        if point is None:
+            faults[name] = f"{question.name}: {written[:40]} is not a point of its scale {question.scale}."
+        else:
+            scores[str(question.key)] = point
+    return {"scores": scores}
+
+
+def _choices(shape: Shape, fields: Mapping[str, str], faults: dict[str, str]) -> Answer:
+    allowed = ("2", "1", "0", "-1", "-2") if shape.strength else ("1", "0", "-1")
+    choices: dict[str, int] = {}
+    for question in shape.questions:
+        name, written = f"choice-{question.key}", fields.get(f"choice-{question.key}", "").strip()
+        if not written:
+            faults[name] = f"Choose for {question.name}."
+        elif written not in allowed:
+            faults[name] = f"{question.name}: {written[:40]} is not one of the choices {', '.join(allowed)}."
+        else:
+            choices[str(question.key)] = int(written)
+    return {"choices": choices}
+
+
+def _best_worst(shape: Shape, fields: Mapping[str, str], faults: dict[str, str]) -> Answer:
+    answer: Answer = {"best": {}, "worst": {}}
+    for question in shape.questions:
+        for end in ("best", "worst"):
+            name, written = f"{end}-{question.key}", fields.get(f"{end}-{question.key}", "").strip()
+            if written not in map(str, shape.shown):
+                faults[name] = f"Choose the {end} for {question.name}."
+            else:
+                answer[end][str(question.key)] = int(written)
+        key = str(question.key)
+        if key in answer["best"] and answer["best"][key] == answer["worst"].get(key):
+            faults[f"worst-{key}"] = f"{question.name}: the best and the worst cannot be the same."
+    return answer
+
+
+def _ranks(shape: Shape, fields: Mapping[str, str], faults: dict[str, str]) -> Answer:
+    allowed = {str(rank) for rank in range(1, len(shape.shown) + 1)}
+    ranks: dict[str, dict[str, int]] = {}
+    for question in shape.questions:
+        given = {pk: fields.get(f"rank-{question.key}-{pk}", "").strip() for pk in shape.shown}
+        for pk, written in given.items():
+            if written not in allowed:
+                faults[f"rank-{question.key}-{pk}"] = f"Give every text a rank for {question.name}, 1 for the best."
+        if all(written in allowed for written in given.values()):
+            ranks[str(question.key)] = {str(pk): int(written) for pk, written in given.items()}
+    return {"ranks": ranks}
+
+
+_READERS = {"rating": _scores, "pairwise": _choices, "best_worst": _best_worst, "ranking": _ranks}
+
+
+def _spans(shape: Shape, written: str, faults: dict[str, str]) -> list[dict[str, Any]]:
+    if not written.strip() or not shape.categories:
+        return []
+    try:
+        spans = json.loads(written)
+        read = [_span(shape, span) for span in spans]
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        faults["spans"] = f"A marked span cannot be read ({error}); mark it again."
+        return []
+    if len(read) > MOST_SPANS:
+        faults["spans"] = f"There are {len(read)} marked spans; at most {MOST_SPANS} are kept."
+    return sorted(read, key=lambda span: (span["start"], span["end"], span["category"]))
+
+
+def _span(shape: Shape, span: Mapping[str, Any]) -> dict[str, Any]:
+    start, end = int(span["start"]), int(span["end"])
+    category, severity = str(span["category"]), str(span.get("severity", ""))
+    if not 0 <= start < end <= len(shape.text):
+        raise ValueError(f"{start} to {end} is not within the text")
+    if category not in shape.categories:
+        raise ValueError(f"there is no error type {category[:40]!r}")
+    if severity not in shape.severities and (severity or shape.severities):
+        raise ValueError(f"there is no severity {severity[:40]!r}")
+    quote = shape.text[start:end]
+    if str(span.get("quote", quote)) != quote:
+        raise ValueError("the text is not what was marked")
+    return {"start": start, "end": end, "quote": quote, "category": category, "severity": severity}
+
+
+def fields_of(answer: Answer) -> dict[str, str]:
+    """The form fields that give this answer."""
+    fields = {f"score-{key}": f"{value:g}" for key, value in answer.get("scores", {}).items()}
+    fields |= {f"choice-{key}": str(value) for key, value in answer.get("choices", {}).items()}
+    for end in ("best", "worst"):
+        fields |= {f"{end}-{key}": str(pk) for key, pk in answer.get(end, {}).items()}
+    for key, ranks in answer.get("ranks", {}).items():
+        fields |= {f"rank-{key}-{pk}": str(rank) for pk, rank in ranks.items()}
+    fields["comment"] = answer.get("comment", "")
+    fields["flagged"] = "1" if answer.get("flagged") else ""
+    if answer.get("spans"):
+        fields["spans"] = json.dumps(answer["spans"])
+    return fields
+
+
+def preference_pairs(answer: Answer, shown: Sequence[int]) -> list[PreferencePair]:
+    """What an answer says of each two outputs.
+
+    A best-worst choice says that the best beats all others and all others beat the worst; a ranking says it of every
+    two, equal ranks being ties.
+    """
+    found = []
+    for key, value in answer.get("choices", {}).items():
+        left, right = shown[0], shown[1]
+        ordered = left < right
+        found.append(
+            PreferencePair(min(left, right), max(left, right), int(key), value if ordered else -value, ordered)
+        )
+    for key, best in answer.get("best", {}).items():
+        worst = answer["worst"][key]
+        for other in shown:
+            if other != best:
+                found.append(_preferred(best, other, int(key)))
+            if other not in (best, worst):
+                found.append(_preferred(other, worst, int(key)))
+    for key, ranks in answer.get("ranks", {}).items():
+        ordered_ids = sorted(shown)
+        for index, a in enumerate(ordered_ids):
+            for b in ordered_ids[index + 1 :]:
+                difference = ranks[str(b)] - ranks[str(a)]
+                found.append(PreferencePair(a, b, int(key), (difference > 0) - (difference < 0), None))
+    return found
+
+
+def _preferred(better: int, worse: int, criterion: int) -> PreferencePair:
+    value = 1 if better < worse else -1
+    return PreferencePair(min(better, worse), max(better, worse), criterion, value, None)

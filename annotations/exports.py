@@ -1,0 +1,72 @@
+"""Ratings and preferences as CSV and JSON Lines, row by row from the database, in the form that uploads take."""
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from django.db import connections, transaction
+
+from evaluations.models import Project
+from evaluations.reports.export import harmless_cell
+
+RATINGS = ("doc_id", "system_id", "criterion", "annotator", "score", "scores_in_sight", "created_at")
+PREFERENCES = (
+    "doc_id", "system_a", "system_b", "criterion", "annotator", "winner", "strength", "shown_first", "scores_in_sight",
+    "created_at",
+)  # fmt: skip
+QUERIES = {
+    "ratings": """
+        SELECT d.doc_id, s.name, c.name, n.name, r.score, r.scores_in_sight, r.created_at FROM annotations_rating r
+        JOIN annotations_annotator n ON n.id = r.annotator_id JOIN evaluations_criterion c ON c.id = r.criterion_id
+        JOIN evaluations_candidateoutput o ON o.id = r.output_id JOIN evaluations_document d ON d.id = o.document_id
+        JOIN evaluations_system s ON s.id = o.system_id
+        WHERE n.project_id = %s AND n.kind = 'person' ORDER BY r.id""",
+    "preferences": """
+        SELECT d.doc_id, sa.name, sb.name, coalesce(c.name, ''), n.name,
+               CASE sign(p.value) WHEN 1 THEN 'a' WHEN -1 THEN 'b' ELSE 'tie' END, abs(p.value),
+               CASE p.a_was_left WHEN true THEN 'a' WHEN false THEN 'b' ELSE '' END, p.scores_in_sight, p.created_at
+        FROM annotations_preference p JOIN annotations_annotator n ON n.id = p.annotator_id
+        LEFT JOIN evaluations_criterion c ON c.id = p.criterion_id
+        JOIN evaluations_candidateoutput a ON a.id = p.output_a_id
+        JOIN evaluations_candidateoutput b ON b.id = p.output_b_id
+        JOIN evaluations_system sa ON sa.id = a.system_id JOIN evaluations_system sb ON sb.id = b.system_id
+        JOIN evaluations_document d ON d.id = a.document_id WHERE n.project_id = %s ORDER BY p.id""",
+}
+COLUMNS = {"ratings": RATINGS, "preferences": PREFERENCES}
+CHUNK = 5_000
+
+
+class _Echo:
+    """A file for csv.writer whose `write` gives the line back."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def as_csv(project: Project, kind: str) -> Iterator[str]:
+    """A header and a line for each record; cells that a spreadsheet would take for formulas are defused."""
+    writer: Any = csv.writer(_Echo(), lineterminator="\n")
+    yield writer.writerow(COLUMNS[kind])
+    for row in _rows(project, kind):
+        yield writer.writerow([_cell(value) for value in row])
+
+
+def as_jsonl(project: Project, kind: str) -> Iterator[bytes]:
+    """One JSON object a line."""
+    for row in _rows(project, kind):
+        yield orjson.dumps(dict(zip(COLUMNS[kind], row, strict=True)), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return harmless_cell(value) if isinstance(value, str) else str(value)
+
+
+def _rows(project: Project, kind: str) -> Iterator[tuple[Any, ...]]:
+    connection = connections["default"]
+    with transaction.atomic(), connection.chunked_cursor() as cursor:
+        cursor.execute(QUERIES[kind], [project.pk])
+        while rows := cursor.fetchmany(CHUNK):
+            yield from rows

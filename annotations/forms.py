@@ -1,0 +1,184 @@
+"""Making and changing campaigns."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth import get_user_model
+from django.core.exceptions import ValidationError
+
+from annotations.gold import GoldError, read_gold
+from annotations.models import Campaign, CampaignKind, CampaignState, Selection
+from evaluations.models import Project
+
+User = get_user_model()
+# What an open campaign's plan stands on; it can be changed in a draft only.
+PLAN = (
+    "kind", "criteria", "selection", "sample_size", "group_size", "overlap", "order", "seed", "check_percent",
+    "attention_checks", "gold_csv", "practice_items", "strength",
+)  # fmt: skip
+GROUPS = (
+    ("What", ("name", "kind", "criteria", "selection", "sample_size", "group_size")),
+    ("Who and how often", ("annotators", "overlap", "order", "seed", "lease_minutes", "deadline")),
+    ("Checks", ("check_percent", "attention_checks", "practice_items", "gold_csv")),
+    (
+        "How it is shown",
+        ("show_systems", "show_others", "show_scores", "strength", "categories", "severities", "adjudicate_beyond"),
+    ),
+)
+
+
+class CampaignForm(forms.ModelForm):
+    annotators = forms.ModelMultipleChoiceField(
+        queryset=User._default_manager.none(),
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+        help_text="Members of the project. Who is taken out gets nothing new; what they did stays.",
+    )
+    gold_csv = forms.CharField(
+        label="Known answers",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4, "class": "code"}),
+        help_text="CSV. For ratings: doc_id,system_id,criterion,score. For pairs: doc_id,system_a,system_b,winner.",
+    )
+    categories = forms.CharField(
+        label="Error types for marking spans",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="One a line, such as “Fabrication”. Empty: no marking. For ratings only.",
+    )
+    severities = forms.CharField(
+        label="Severities", required=False, help_text="With commas, such as “minor, major, critical”."
+    )
+
+    class Meta:
+        model = Campaign
+        fields = (
+            "name", "kind", "criteria", "selection", "sample_size", "group_size", "overlap", "order", "seed",
+            "lease_minutes", "deadline", "check_percent", "attention_checks", "practice_items", "show_systems",
+            "show_others", "show_scores", "strength", "adjudicate_beyond",
+        )  # fmt: skip
+        widgets = {
+            "criteria": forms.CheckboxSelectMultiple,
+            "deadline": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        }
+        labels = {
+            "kind": "Annotators",
+            "selection": "Outputs, pairs or groups",
+            "sample_size": "How many",
+            "group_size": "Outputs in a group",
+            "overlap": "Annotators for each item",
+            "lease_minutes": "Minutes until an unfinished item goes to somebody else",
+            "check_percent": "Share of checks, in percent",
+            "attention_checks": "Attention checks",
+            "practice_items": "Practice items",
+            "show_systems": "Show the names of systems",
+            "show_others": "Compare with others",
+            "show_scores": "Show LLM scores",
+            "strength": "Choices with strength",
+            "adjudicate_beyond": "Adjudicate beyond a distance of",
+        }
+        help_texts = {
+            "criteria": "Comparisons without a criterion are asked “overall”.",
+            "selection": "“Where the estimate needs it most” leaves out what is rated and takes more of systems whose "
+            "ratings scatter.",
+            "sample_size": "For a sample. Empty: all.",
+            "group_size": "For best and worst, and for ranking.",
+            "seed": "The same seed gives the same plan.",
+            "deadline": "In the site's time zone.",
+            "check_percent": "Of all that annotators get; items with known answers, and attention checks.",
+            "attention_checks": "Items that say which answer to give.",
+            "practice_items": "The first of the known answers; everybody begins with them and sees what was expected.",
+            "show_systems": "Off, annotators do not see whose text it is.",
+            "show_others": "Annotators see what others gave, after they have submitted.",
+            "show_scores": "Ratings made so are marked, and the report says so.",
+            "strength": "For pairs: five choices instead of three.",
+            "adjudicate_beyond": "Empty: no adjudication. For pairs, A against B is a distance of 2.",
+        }
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project = project
+        self.fields["criteria"].queryset = project.criteria.all()  # type: ignore[attr-defined]
+        members = User._default_manager.filter(memberships__project=project).order_by("username")
+        self.fields["annotators"].queryset = members  # type: ignore[attr-defined]
+        campaign = self.instance
+        if campaign.pk:
+            seated = members.filter(annotators__seats__campaign=campaign, annotators__seats__removed_at=None)
+            self.fields["annotators"].initial = seated
+            self.fields["categories"].initial = "\n".join(campaign.span_categories)
+            self.fields["severities"].initial = ", ".join(campaign.span_severities)
+        else:
+            self.fields["criteria"].initial = project.criteria.all()
+            self.fields["annotators"].initial = members.filter(memberships__role="annotator")
+        if self.is_planned:
+            for name in PLAN:
+                self.fields[name].disabled = True
+
+    @property
+    def is_planned(self) -> bool:
+        return bool(self.instance.pk) and self.instance.state != CampaignState.DRAFT
+
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The fields under their headings; the known answers of an open campaign are not shown again."""
+        hidden = {"gold_csv"} if self.is_planned else set()
+        return [(title, [self[name] for name in names if name not in hidden]) for title, names in GROUPS]
+
+    def clean_name(self) -> str:
+        name = self.cleaned_data["name"].strip()
+        if self.project.campaigns.filter(name=name).exclude(pk=self.instance.pk).exists():
+            raise ValidationError(f"There is a campaign {name} already.")
+        return name
+
+    def clean_categories(self) -> list[str]:
+        return [line.strip()[:100] for line in self.cleaned_data["categories"].splitlines() if line.strip()]
+
+    def clean_severities(self) -> list[str]:
+        return [word.strip()[:100] for word in self.cleaned_data["severities"].split(",") if word.strip()]
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if self.is_planned:
+            return data
+        kind, criteria = data.get("kind"), list(data.get("criteria") or ())
+        if kind == CampaignKind.RATING and not criteria:
+            self.add_error("criteria", "Choose at least one; outputs are rated on criteria.")
+        if data.get("selection") not in (None, Selection.ALL) and not data.get("sample_size"):
+            self.add_error("sample_size", "Say how many to take.")
+        if kind != CampaignKind.RATING and data.get("selection") == Selection.STRATIFIED:
+            self.add_error("selection", "A sample by system is for ratings; pairs are balanced over systems anyway.")
+        try:
+            self.instance.gold = read_gold(
+                data.get("gold_csv") or "", project=self.project, kind=kind or "", criteria=criteria
+            )
+        except GoldError as error:
+            self.add_error("gold_csv", str(error))
+        self._check_checks(data, kind)
+        return data
+
+    def _check_checks(self, data: dict[str, Any], kind: str | None) -> None:
+        gold, practice = len(self.instance.gold), data.get("practice_items") or 0
+        if practice > gold:
+            self.add_error("practice_items", f"There are {gold} items with known answers; give at least as many.")
+        if data.get("attention_checks") and kind not in (CampaignKind.RATING, CampaignKind.PAIRWISE):
+            self.add_error("attention_checks", "Attention checks are for ratings and for pairs.")
+        if (data.get("check_percent") or 0) > 0 and gold <= practice and not data.get("attention_checks"):
+            self.add_error("check_percent", "Give known answers beyond the practice, or use attention checks.")
+        if data.get("attention_checks") and not data.get("check_percent"):
+            self.add_error("check_percent", "Say how many of the items are to be checks.")
+
+    def save(self, commit: bool = True) -> Campaign:
+        self.instance.span_categories = self.cleaned_data["categories"]
+        self.instance.span_severities = self.cleaned_data["severities"]
+        return super().save(commit)
+
+
+class GuidelinesForm(forms.ModelForm):
+    class Meta:
+        model = Project
+        fields = ("guidelines",)
+        widgets = {"guidelines": forms.Textarea(attrs={"rows": 16})}
+        help_texts = {"guidelines": "Markdown. Annotators open them with the key g."}
+
+
+class DecisionNoteForm(forms.Form):
+    note = forms.CharField(required=False, max_length=10_000, widget=forms.Textarea(attrs={"rows": 2}))

@@ -1,0 +1,32 @@
+"""Annotators, campaigns, and what people say of outputs."""
+
+from annotations.models.assignments import (
+    AnswerChange,
+    Assignment,
+    AssignmentState,
+    CampaignItem,
+    Decision,
+    ItemKind,
+)
+from annotations.models.campaigns import Campaign, CampaignKind, CampaignState, ItemOrder, Seat, Selection
+from annotations.models.judgements import Preference, Rating, Span
+from annotations.models.people import Annotator
+
+__all__ = [
+    "Annotator",
+    "AnswerChange",
+    "Assignment",
+    "AssignmentState",
+    "Campaign",
+    "CampaignItem",
+    "CampaignKind",
+    "CampaignState",
+    "Decision",
+    "ItemKind",
+    "ItemOrder",
+    "Preference",
+    "Rating",
+    "Seat",
+    "Selection",
+    "Span",
+]

@@ -1,0 +1,130 @@
+"""The items of a campaign, who has which, what they answered, and every change of it."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models.functions import Now
+
+from annotations.models.campaigns import Campaign
+from annotations.models.people import Annotator
+from evaluations.models import Document
+
+
+class ItemKind(models.TextChoices):
+    ORDINARY = "ordinary", "Ordinary"
+    GOLD = "gold", "Gold"
+    ATTENTION = "attention", "Attention check"
+    PRACTICE = "practice", "Practice"
+
+
+class CampaignItem(models.Model):
+    """What is rated or compared at a time: one output, or several of one document.
+
+    `places` says how many more annotators may have an ordinary item; the database refuses to go below 0, so that an
+    item never has more than the campaign's overlap. Checks go to everybody and make no ratings.
+    """
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="items", db_index=False)
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="campaign_items")
+    position = models.IntegerField()
+    kind = models.CharField(max_length=10, choices=ItemKind, default=ItemKind.ORDINARY)
+    outputs = ArrayField(models.BigIntegerField(), help_text="Ids of the outputs, of one document.")
+    places = models.IntegerField(default=0)
+    expected = models.JSONField(null=True, blank=True, help_text="The right answer of a check.")
+
+    class Meta:
+        ordering = ("campaign", "position")
+        constraints = (
+            models.UniqueConstraint(fields=("campaign", "position"), name="item_position_once"),
+            models.CheckConstraint(condition=models.Q(places__gte=0), name="item_not_given_too_often"),
+        )
+        indexes = (
+            models.Index(fields=("campaign", "position"), condition=models.Q(places__gt=0), name="item_with_places"),
+            models.Index(fields=("campaign", "kind"), condition=~models.Q(kind="ordinary"), name="item_checks"),
+        )
+
+    def __str__(self) -> str:
+        return f"item {self.position} of campaign {self.campaign_id}"
+
+
+class AssignmentState(models.TextChoices):
+    RESERVED = "reserved", "Reserved"
+    SUBMITTED = "submitted", "Submitted"
+    SKIPPED = "skipped", "Skipped"
+    EXPIRED = "expired", "Lease ran out"
+
+
+class Assignment(models.Model):
+    """One item for one annotator: reserved under a lease, then submitted or skipped.
+
+    `answer` is what was submitted, `draft` what is typed and not submitted yet; `version` counts submissions, so that
+    a stale window cannot overwrite a newer answer. `seconds` is active time, idle time left out. `shown` holds the
+    outputs in the order in which this annotator sees them.
+    """
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="assignments", db_index=False)
+    item = models.ForeignKey(CampaignItem, on_delete=models.CASCADE, related_name="assignments", db_index=False)
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="assignments", db_index=False)
+    state = models.CharField(max_length=10, choices=AssignmentState, default=AssignmentState.RESERVED)
+    shown = ArrayField(models.BigIntegerField())
+    reserved_at = models.DateTimeField(db_default=Now())
+    lease_until = models.DateTimeField()
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    seconds = models.FloatField(null=True, blank=True)
+    version = models.PositiveIntegerField(db_default=0)
+    answer = models.JSONField(null=True, blank=True)
+    draft = models.JSONField(null=True, blank=True)
+    draft_number = models.BigIntegerField(db_default=0)
+    flagged = models.BooleanField(db_default=False)
+    skip_reason = models.TextField(blank=True, db_default="")
+    saw_others_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (models.UniqueConstraint(fields=("item", "annotator"), name="assignment_once"),)
+        indexes = (
+            models.Index(fields=("annotator", "campaign", "state", "id"), name="assignment_queue"),
+            models.Index(
+                fields=("campaign", "lease_until"), condition=models.Q(state="reserved"), name="assignment_leases"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.annotator}: {self.item}"
+
+
+class AnswerChange(models.Model):
+    """A submitted answer that was changed later: who, when, from what, to what."""
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="changes")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    at = models.DateTimeField(db_default=Now())
+    before = models.JSONField()
+    after = models.JSONField()
+
+    class Meta:
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return f"change of {self.assignment_id}"
+
+
+class Decision(models.Model):
+    """What an adjudicator decided on an item where annotators differ. It stands beside the ratings, never over them.
+
+    Decisions are only added; the newest of an item counts.
+    """
+
+    item = models.ForeignKey(CampaignItem, on_delete=models.CASCADE, related_name="decisions")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    answer = models.JSONField()
+    note = models.TextField(blank=True)
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return f"decision on {self.item_id}"

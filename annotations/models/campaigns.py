@@ -1,0 +1,117 @@
+"""A campaign: what is to be rated or compared, by whom, how often, and how it is shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.urls import reverse
+
+from annotations.models.people import Annotator
+from evaluations.models import Criterion, Project
+
+
+class CampaignKind(models.TextChoices):
+    RATING = "rating", "Rate outputs"
+    PAIRWISE = "pairwise", "Compare two outputs"
+    BEST_WORST = "best_worst", "Best and worst of several"
+    RANKING = "ranking", "Rank several outputs"
+
+
+class CampaignState(models.TextChoices):
+    DRAFT = "draft", "Draft"
+    OPEN = "open", "Open"
+    CLOSED = "closed", "Closed"
+
+
+class Selection(models.TextChoices):
+    ALL = "all", "All"
+    SAMPLE = "sample", "A random sample"
+    STRATIFIED = "stratified", "A sample, the same number of each system"
+    DISAGREEMENT = "disagreement", "Where judges disagree most"
+    NEEDED = "needed", "Where the estimate needs it most"
+
+
+class ItemOrder(models.TextChoices):
+    DOCUMENT = "document", "Document by document"
+    RANDOM = "random", "At random, systems in turn"
+
+
+class CampaignQuerySet(models.QuerySet["Campaign"]):
+    def for_user(self, user: Any) -> CampaignQuerySet:
+        """The campaigns that a user annotates in and that have begun."""
+        mine = self.filter(seats__annotator__user=user, seats__removed_at=None)
+        return mine.exclude(state=CampaignState.DRAFT)
+
+
+class Campaign(models.Model):
+    """Annotation with a plan. The plan (items, criteria, overlap, checks) is fixed when it opens."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="campaigns")
+    name = models.CharField(max_length=200)
+    kind = models.CharField(max_length=20, choices=CampaignKind, default=CampaignKind.RATING)
+    state = models.CharField(max_length=10, choices=CampaignState, default=CampaignState.DRAFT)
+    criteria = models.ManyToManyField(Criterion, related_name="campaigns", blank=True)
+    selection = models.CharField(max_length=20, choices=Selection, default=Selection.ALL)
+    sample_size = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    group_size = models.PositiveIntegerField(default=3, validators=[MinValueValidator(3), MaxValueValidator(9)])
+    overlap = models.PositiveIntegerField(default=3, validators=[MinValueValidator(1), MaxValueValidator(1000)])
+    order = models.CharField(max_length=20, choices=ItemOrder, default=ItemOrder.DOCUMENT)
+    seed = models.PositiveIntegerField(default=0)
+    lease_minutes = models.FloatField(default=60, validators=[MinValueValidator(0.01), MaxValueValidator(10_080)])
+    deadline = models.DateTimeField(null=True, blank=True)
+
+    check_percent = models.PositiveIntegerField(default=0, validators=[MaxValueValidator(50)])
+    attention_checks = models.BooleanField(default=False)
+    gold = models.JSONField(default=list, blank=True, help_text="Outputs whose right answers are known.")
+    practice_items = models.PositiveIntegerField(default=0, validators=[MaxValueValidator(50)])
+
+    show_systems = models.BooleanField(default=False)
+    show_others = models.BooleanField(default=False)
+    show_scores = models.BooleanField(default=False)
+    strength = models.BooleanField(default=False)
+    span_categories = models.JSONField(default=list, blank=True)
+    span_severities = models.JSONField(default=list, blank=True)
+    adjudicate_beyond = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0)])
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    opened_at = models.DateTimeField(null=True, blank=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    objects = CampaignQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-pk",)
+        constraints = (models.UniqueConstraint(fields=("project", "name"), name="campaign_once_per_project"),)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("annotations:campaign_detail", args=[self.project.slug, self.pk])
+
+    @property
+    def is_rating(self) -> bool:
+        return self.kind == CampaignKind.RATING
+
+
+class Seat(models.Model):
+    """An annotator's place in a campaign.
+
+    `cursor` is the last position they reserved at, so that the next claim begins there; `handed` counts the ordinary
+    items they got, which decides when a check is due.
+    """
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="seats")
+    annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="seats")
+    cursor = models.IntegerField(default=-1)
+    handed = models.PositiveIntegerField(default=0)
+    removed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (models.UniqueConstraint(fields=("campaign", "annotator"), name="seat_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.annotator} in {self.campaign}"

@@ -1,0 +1,70 @@
+"""Deciding items on which annotators differ."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from annotations.adjudication import decide, disputed_items
+from annotations.errors import AnnotationError
+from annotations.forms import DecisionNoteForm
+from annotations.models import Assignment, AssignmentState, Campaign, CampaignItem
+from annotations.others import in_words, said
+from annotations.submission import questions_of
+from annotations.task_page import item_rows, item_texts
+from evaluations.access import EDITORS, project_view
+from evaluations.models import Project
+
+
+@project_view(EDITORS)
+def adjudication_list(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    campaign = get_object_or_404(Campaign, project=project, pk=pk)
+    context = {"project": project, "tab": "annotate", "campaign": campaign, "disputed": disputed_items(campaign)}
+    return render(request, "annotations/adjudication_list.html", context)
+
+
+@project_view(EDITORS)
+def adjudication_item(request: HttpRequest, project: Project, pk: int, item: int) -> HttpResponse:
+    found = get_object_or_404(
+        CampaignItem.objects.select_related("campaign", "document"), campaign=pk, campaign__project=project, pk=item
+    )
+    fields = {name: str(value) for name, value in request.POST.items()}
+    note = DecisionNoteForm(request.POST or None)
+    fault = None
+    if request.method == "POST" and note.is_valid():
+        try:
+            decide(found, fields, user=request.user, note=note.cleaned_data["note"])
+        except AnnotationError as error:
+            fault = error.message
+        else:
+            messages.success(request, "The decision is kept beside the ratings.")
+            return redirect("annotations:adjudication_list", project.slug, pk)
+    return render(request, "annotations/adjudication_item.html", _context(project, found, fields, note, fault))
+
+
+def _context(
+    project: Project, item: CampaignItem, fields: dict[str, str], note: DecisionNoteForm, fault: str | None
+) -> dict[str, object]:
+    campaign = item.campaign
+    outputs = item_texts(item, show_systems=True)
+    letters = {output.pk: output.letter for output in outputs}
+    assignments = (
+        Assignment.objects.filter(item=item, state=AssignmentState.SUBMITTED).select_related("annotator").order_by("pk")
+    )
+    questions = questions_of(campaign)
+    decisions = [
+        (decision, [in_words(decision.answer, str(q.key), item.outputs, letters) for q in questions])
+        for decision in item.decisions.select_related("user")
+    ]
+    return {
+        "project": project,
+        "tab": "annotate",
+        "campaign": campaign,
+        "item": item,
+        "outputs": outputs,
+        "rows": item_rows(campaign, outputs, fields),
+        "questions": questions,
+        "said": said(campaign, [(a.annotator.name, a) for a in assignments], letters),
+        "decisions": decisions,
+        "note": note,
+        "fault": fault,
+    }

@@ -1,0 +1,107 @@
+"""Campaigns: the list, making and changing one, opening and closing it, its progress."""
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from annotations.campaigns import close_campaign, open_campaign, reopen_campaign, seat_annotators
+from annotations.errors import AnnotationError
+from annotations.forms import CampaignForm, GuidelinesForm
+from annotations.models import Campaign, CampaignState
+from annotations.progress import campaign_progress, own_progress
+from evaluations.access import EDITORS, EVERYONE, project_view
+from evaluations.models import Project
+
+
+@project_view(EVERYONE)
+def campaign_list(request: HttpRequest, project: Project) -> HttpResponse:
+    """For annotators what they can do now; for owners and researchers all campaigns."""
+    mine = project.campaigns.for_user(request.user)
+    context = {
+        "project": project,
+        "tab": "annotate",
+        "mine": [
+            (seat.campaign, own_progress(seat.campaign, seat.annotator_id))
+            for campaign in mine
+            for seat in campaign.seats.filter(annotator__user=request.user.pk).select_related("campaign")
+        ],
+        "campaigns": project.campaigns.all() if request.may_edit else None,  # type: ignore[attr-defined]
+    }
+    return render(request, "annotations/campaign_list.html", context)
+
+
+@project_view(EDITORS)
+def campaign_create(request: HttpRequest, project: Project) -> HttpResponse:
+    return _edit(request, project, Campaign(project=project))
+
+
+@project_view(EDITORS)
+def campaign_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    return _edit(request, project, get_object_or_404(Campaign, project=project, pk=pk))
+
+
+def _edit(request: HttpRequest, project: Project, campaign: Campaign) -> HttpResponse:
+    form = CampaignForm(request.POST or None, instance=campaign, project=project)
+    if form.is_valid():
+        with transaction.atomic():
+            saved = form.save()
+            seat_annotators(saved, form.cleaned_data["annotators"])
+        return redirect(saved)
+    context = {"project": project, "tab": "annotate", "form": form, "campaign": campaign}
+    return render(request, "annotations/campaign_form.html", context)
+
+
+@project_view(EDITORS)
+def campaign_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    campaign = get_object_or_404(Campaign, project=project, pk=pk)
+    return render(request, "annotations/campaign_detail.html", _context(project, campaign))
+
+
+@project_view(EDITORS)
+def campaign_progress_piece(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The figures alone, for a page that refreshes them; 286 tells htmx to stop asking."""
+    campaign = get_object_or_404(Campaign, project=project, pk=pk)
+    status = 200 if campaign.state == CampaignState.OPEN else 286
+    return render(request, "annotations/campaign_detail.html#progress", _context(project, campaign), status=status)
+
+
+def _context(project: Project, campaign: Campaign) -> dict[str, object]:
+    return {"project": project, "tab": "annotate", "campaign": campaign, "progress": campaign_progress(campaign)}
+
+
+@require_POST
+@project_view(EDITORS)
+def campaign_open(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    campaign = get_object_or_404(Campaign, project=project, pk=pk)
+    try:
+        if campaign.state == CampaignState.CLOSED:
+            reopen_campaign(campaign)
+            messages.success(request, f"{campaign.name} is open again.")
+        else:
+            count = open_campaign(campaign)
+            messages.success(request, f"{campaign.name} is open with {count:,} items.")
+    except AnnotationError as error:
+        messages.error(request, error.message)
+    return redirect(campaign)
+
+
+@require_POST
+@project_view(EDITORS)
+def campaign_close(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    campaign = get_object_or_404(Campaign, project=project, pk=pk)
+    close_campaign(campaign)
+    messages.success(request, f"{campaign.name} is closed. What was submitted stays.")
+    return redirect(campaign)
+
+
+@project_view(EDITORS)
+def guidelines_edit(request: HttpRequest, project: Project) -> HttpResponse:
+    form = GuidelinesForm(request.POST or None, instance=project)
+    if form.is_valid():
+        form.save()
+        messages.success(request, "The guidelines are saved.")
+        return redirect("annotations:campaign_list", project.slug)
+    context = {"project": project, "tab": "annotate", "form": form, "criteria": project.criteria.all()}
+    return render(request, "annotations/guidelines_edit.html", context)

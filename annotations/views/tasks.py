@@ -1,0 +1,201 @@
+"""Annotating: the next item, drafts, submitting, skipping, going back."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from annotations.access import refusal, seat_view, wants_json
+from annotations.assignment import keep_draft, previous_of, queue_of, skip, standing
+from annotations.errors import AnnotationError
+from annotations.guidelines import as_html
+from annotations.models import Assignment, AssignmentState, Seat
+from annotations.others import others_of, own_of
+from annotations.submission import questions_of, submit
+from annotations.task_page import own_assignment, task_page
+
+DRAFT_LIMIT = 64 * 1024
+BOOKKEEPING = ("csrfmiddlewaretoken", "version", "seconds")
+
+
+@require_GET
+@seat_view
+def task_current(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The page of what is to do next."""
+    queue = queue_of(seat)
+    assignment = _own(seat, queue[0]) if queue else None
+    return _page(request, seat, assignment)
+
+
+@require_GET
+@seat_view
+def task_next(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The next item as a piece of a page, for a browser that has some (`have`) loaded already."""
+    have = {int(word) for word in request.GET.get("have", "").split(",") if word.isdecimal()}
+    waiting = [pk for pk in queue_of(seat) if pk not in have]
+    return _fragment(request, seat, _own(seat, waiting[0]) if waiting else None)
+
+
+@require_GET
+@seat_view
+def task_detail(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
+    """One of the annotator's own items, answered or not."""
+    found = _own(seat, assignment)
+    return _fragment(request, seat, found) if wants_fragment(request) else _page(request, seat, found)
+
+
+@require_GET
+@seat_view
+def task_back(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The item answered before another one."""
+    before = request.GET.get("before", "")
+    found = previous_of(seat, before=int(before) if before.isdecimal() else None)
+    if wants_fragment(request):
+        return _fragment(request, seat, _own(seat, found.pk)) if found else HttpResponse(status=204)
+    route = ("annotations:task_detail", seat.campaign.project.slug, seat.campaign_id)
+    return redirect(*route, found.pk) if found else redirect("annotations:task_current", *route[1:])
+
+
+@require_POST
+@seat_view
+def task_submit(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
+    fields = _fields(request)
+    version = request.POST.get("version", "0")
+    try:
+        done = submit(
+            seat,
+            assignment,
+            fields,
+            user=request.user,
+            version=int(version) if version.isdecimal() else 0,
+            seconds=_seconds(request),
+            draft_number=_draft_number(request),
+        )
+    except AnnotationError as error:
+        # Whatever the reason, what was typed stays as a draft where there is something to keep it with.
+        keep_draft(seat, assignment, number=_draft_number(request), draft=fields, seconds=None)
+        if error.fields and not wants_json(request):
+            return _page(request, seat, _own(seat, assignment), fields=fields, error=error)
+        return refusal(request, error)
+    found = done.assignment
+    if wants_json(request):
+        return JsonResponse({"version": found.version, "repeated": done.repeated})
+    if found.item.kind == "practice":
+        return redirect("annotations:task_detail", seat.campaign.project.slug, seat.campaign_id, found.pk)
+    return redirect("annotations:task_current", seat.campaign.project.slug, seat.campaign_id)
+
+
+@require_POST
+@seat_view
+def task_draft(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
+    if len(request.body) > DRAFT_LIMIT:
+        raise AnnotationError("The draft is too long to be kept on the server; shorten the comment.")
+    fields, number = _fields(request), _draft_number(request)
+    kept = keep_draft(seat, assignment, number=number, draft=fields, seconds=_seconds(request))
+    return JsonResponse({"kept": kept})
+
+
+@require_POST
+@seat_view
+def task_skip(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
+    skip(seat, assignment, request.POST.get("reason", ""))
+    if wants_json(request):
+        return JsonResponse({})
+    return redirect("annotations:task_current", seat.campaign.project.slug, seat.campaign_id)
+
+
+@require_GET
+@seat_view
+def task_list(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """What an annotator has answered, skipped or flagged, newest first, each to be opened and changed."""
+    mine = (
+        Assignment.objects.filter(campaign=seat.campaign_id, annotator=seat.annotator_id)
+        .exclude(state=AssignmentState.RESERVED)
+        .select_related("item__document")
+        .order_by("-submitted_at", "-pk")
+    )
+    context = {"project": seat.campaign.project, "campaign": seat.campaign, "tab": "annotate", "answers": mine[:500]}
+    return render(request, "annotations/task_list.html", context)
+
+
+@require_GET
+@seat_view
+def task_compare(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
+    """What others gave the same item, once one's own answer is in and if the campaign lets annotators see it."""
+    found = _own(seat, assignment)
+    if not seat.campaign.show_others:
+        raise AnnotationError("This campaign does not show what others gave.")
+    if found.state != AssignmentState.SUBMITTED:
+        raise AnnotationError("Submit your own answer first; then you can compare it with others.")
+    Assignment.objects.filter(pk=found.pk, saw_others_at=None).update(saw_others_at=timezone.now())
+    context = {"project": seat.campaign.project, "tab": "annotate", "campaign": seat.campaign}
+    context |= {
+        "page": task_page(seat, found),
+        "questions": questions_of(seat.campaign),
+        "own": own_of(found),
+        "others": others_of(found),
+    }
+    return render(request, "annotations/task_compare.html", context)
+
+
+def wants_fragment(request: HttpRequest) -> bool:
+    return "fragment" in request.GET
+
+
+def _own(seat: Seat, pk: int) -> Assignment:
+    found = own_assignment(seat, pk)
+    if found is None:
+        raise Http404("This item is not assigned to you.")
+    return found
+
+
+def _context(seat: Seat, assignment: Assignment | None, fields: dict[str, str] | None = None) -> dict[str, Any]:
+    context: dict[str, Any] = {"campaign": seat.campaign, "project": seat.campaign.project, "seat": seat}
+    if assignment is None:
+        return context | {"standing": standing(seat)}
+    return context | {"page": task_page(seat, assignment, fields=fields)}
+
+
+def _fragment(request: HttpRequest, seat: Seat, assignment: Assignment | None) -> HttpResponse:
+    return render(request, "annotations/task_piece.html", _context(seat, assignment))
+
+
+def _page(
+    request: HttpRequest,
+    seat: Seat,
+    assignment: Assignment | None,
+    *,
+    fields: dict[str, str] | None = None,
+    error: AnnotationError | None = None,
+) -> HttpResponse:
+    context = _context(seat, assignment, fields)
+    context |= {
+        "tab": "annotate",
+        "error": error,
+        "guidelines": as_html(seat.campaign.project.guidelines),
+        "criteria_guidelines": [
+            (criterion, as_html(criterion.guidelines)) for criterion in seat.campaign.criteria.all()
+        ],
+    }
+    return render(request, "annotations/task_page.html", context, status=422 if error else 200)
+
+
+def _fields(request: HttpRequest) -> dict[str, str]:
+    return {name: str(value) for name, value in request.POST.items() if name not in (*BOOKKEEPING, "number")}
+
+
+def _seconds(request: HttpRequest) -> float | None:
+    """Active time as the page measured it; nothing where it does not say or says nonsense."""
+    try:
+        value = float(request.POST.get("seconds", ""))
+    except ValueError:
+        return None
+    return value if 0 <= value < 10**6 else None
+
+
+def _draft_number(request: HttpRequest) -> int:
+    """Drafts are numbered by the browser's clock in milliseconds, so that a late older one does not replace a newer."""
+    written = request.POST.get("number", "")
+    return int(written) if written.isdecimal() and len(written) < 18 else int(timezone.now().timestamp() * 1000)

@@ -1,0 +1,211 @@
+"""Items go to as many annotators as planned and never twice to one, whoever works at the same time or vanishes."""
+
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connections
+from django.utils import timezone
+
+from annotations.assignment import queue_of, skip, standing
+from annotations.campaigns import close_campaign, open_campaign, seat_annotators
+from annotations.errors import AnnotationError
+from annotations.models import Annotator, Assignment, Campaign, ItemOrder, Rating, Seat
+from annotations.submission import submit
+from evaluations.models import CandidateOutput, Document, Membership, Project, Role, System
+
+pytestmark = pytest.mark.django_db
+
+
+def work_off(seat: Seat, fields: dict[str, str], user: User, *, most: int = 10_000) -> int:
+    """Submit the same answer to everything in the queue; returns how many."""
+    done = 0
+    while done < most and (queue := queue_of(seat)):
+        submit(seat, queue[0], fields, user=user, version=0, seconds=5.0)
+        done += 1
+    return done
+
+
+@pytest.mark.parametrize("order", ItemOrder.values)
+def test_every_item_gets_exactly_the_overlap(
+    order: str,
+    make_campaign: Callable[..., Campaign],
+    annotators: list[User],
+    seat_of: Callable[..., Seat],
+    ratings_for: Callable[..., dict[str, str]],
+) -> None:
+    campaign = make_campaign(order=order)
+
+    done = [work_off(seat_of(campaign, user), ratings_for(campaign), user) for user in annotators]
+
+    given = Counter(Assignment.objects.filter(state="submitted").values_list("item", flat=True))
+    assert sum(done) == 12
+    assert set(given.values()) == {2}
+    assert len(given) == 6
+    assert not campaign.items.filter(places__gt=0).exists()
+
+
+def test_an_annotator_gets_the_outputs_of_a_document_together(
+    make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat]
+) -> None:
+    campaign = make_campaign(order=ItemOrder.DOCUMENT)
+
+    queue = queue_of(seat_of(campaign, annotators[0]))
+
+    documents = list(Assignment.objects.filter(pk__in=queue).order_by("pk").values_list("item__document", flat=True))
+    assert documents[0] == documents[1]
+
+
+def test_the_queue_is_the_same_when_one_comes_back(
+    make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat]
+) -> None:
+    campaign = make_campaign()
+
+    first, again = queue_of(seat_of(campaign, annotators[0])), queue_of(seat_of(campaign, annotators[0]))
+
+    assert first[:2] == again[:2]
+
+
+def test_a_lease_that_ran_out_goes_to_somebody_else(
+    make_campaign: Callable[..., Campaign],
+    annotators: list[User],
+    seat_of: Callable[..., Seat],
+    ratings_for: Callable[..., dict[str, str]],
+) -> None:
+    campaign = make_campaign(overlap=1)
+    queue_of(seat_of(campaign, annotators[0]))
+    queue_of(seat_of(campaign, annotators[0]))
+    Assignment.objects.update(lease_until=timezone.now() - timedelta(hours=1))
+
+    done = work_off(seat_of(campaign, annotators[1]), ratings_for(campaign), annotators[1])
+
+    assert done == 6
+    assert Assignment.objects.filter(annotator__user=annotators[0], state="expired").exists()
+
+
+def test_what_was_skipped_goes_to_others_and_not_back(
+    make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat]
+) -> None:
+    campaign = make_campaign(overlap=1, users=annotators[:2])
+    seat = seat_of(campaign, annotators[0])
+    first = queue_of(seat)[0]
+
+    skip(seat, first, "The text is broken")
+
+    skipped = Assignment.objects.get(pk=first)
+    assert skipped.skip_reason == "The text is broken"
+    assert first not in queue_of(seat)
+    assert campaign.items.get(pk=skipped.item_id).places == 1
+
+
+def test_who_is_taken_out_gets_nothing_and_gives_back_what_they_hold(
+    make_campaign: Callable[..., Campaign],
+    annotators: list[User],
+    seat_of: Callable[..., Seat],
+    ratings_for: Callable[..., dict[str, str]],
+) -> None:
+    campaign = make_campaign(overlap=1)
+    held = queue_of(seat_of(campaign, annotators[0]))[0]
+    seat = seat_of(campaign, annotators[0])
+
+    seat_annotators(campaign, annotators[1:])
+    with pytest.raises(AnnotationError, match="no longer an annotator"):
+        submit(seat, held, ratings_for(campaign), user=annotators[0], version=0, seconds=None)
+    assert campaign.items.filter(places=1).count() == 6
+
+
+def test_with_nothing_left_it_says_whether_others_still_hold_some(
+    make_campaign: Callable[..., Campaign],
+    annotators: list[User],
+    seat_of: Callable[..., Seat],
+    ratings_for: Callable[..., dict[str, str]],
+) -> None:
+    campaign = make_campaign(overlap=1, users=annotators[:2])
+    queue_of(seat_of(campaign, annotators[1]))
+    seat = seat_of(campaign, annotators[0])
+    work_off(seat, ratings_for(campaign), annotators[0])
+
+    waiting = standing(seat)
+    work_off(seat_of(campaign, annotators[1]), ratings_for(campaign), annotators[1])
+
+    assert waiting == "others hold the rest"
+    assert standing(seat) == "finished"
+
+
+def test_a_closed_campaign_hands_out_nothing(
+    make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat]
+) -> None:
+    campaign = make_campaign()
+    close_campaign(campaign)
+
+    with pytest.raises(AnnotationError, match="is closed"):
+        queue_of(seat_of(campaign, annotators[0]))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_fifty_annotators_of_whom_half_vanish_leave_every_item_with_exactly_three_ratings(
+    make_user: Callable[..., User], project: Project
+) -> None:
+    users = [make_user(f"worker{number}") for number in range(50)]
+    for user in users:
+        Membership.objects.create(project=project, user=user, role=Role.ANNOTATOR)
+    systems = [System.objects.create(project=project, name=f"s{number}") for number in range(4)]
+    for number in range(50):
+        document = Document.objects.create(project=project, doc_id=f"d{number}", source="A text.")
+        CandidateOutput.objects.bulk_create(
+            CandidateOutput(document=document, system=system, text="A summary.") for system in systems
+        )
+    criterion = project.criteria.create(name="coherence")
+    campaign = Campaign.objects.create(
+        project=project, name="Crowd", overlap=3, order=ItemOrder.RANDOM, lease_minutes=0.02
+    )
+    campaign.criteria.set([criterion])
+    seat_annotators(campaign, users)
+    open_campaign(campaign)
+    faults: list[BaseException] = []
+
+    def annotate(number: int) -> None:
+        chance = random.Random(number)
+        try:
+            seat = Seat.objects.select_related("campaign").get(campaign=campaign, annotator__user=users[number])
+            vanishes_after = chance.randint(0, 6) if number % 2 else None
+            idle_until = time.monotonic() + 20
+            done = 0
+            while time.monotonic() < idle_until:
+                queue = queue_of(seat)
+                if vanishes_after is not None and done >= vanishes_after:
+                    return  # with what it has reserved
+                if not queue:
+                    if standing(seat) == "finished":
+                        return
+                    time.sleep(0.1)
+                    continue
+                try:
+                    fields = {f"score-{criterion.pk}": str(chance.randint(1, 5))}
+                    submit(seat, queue[0], fields, user=users[number], version=0, seconds=1.0)
+                    done += 1
+                except AnnotationError as error:
+                    if "ran out" not in error.message:  # that the item is taken by then is part of the game
+                        raise
+        except BaseException as error:
+            faults.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=annotate, args=(number,)) for number in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert faults == []
+    ratings = Counter(Rating.objects.values_list("output", flat=True))
+    assert len(ratings) == 200
+    assert set(ratings.values()) == {3}
+    assert Rating.objects.count() == Rating.objects.values("output", "annotator").distinct().count()
+    assert Annotator.objects.filter(ratings__isnull=True).count() < 50
