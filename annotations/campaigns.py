@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -128,30 +129,23 @@ def _outputs(campaign: Campaign, rng: np.random.Generator) -> Outputs:
 
 
 def _ordinary(campaign: Campaign, outputs: Outputs, rng: np.random.Generator) -> Iterator[PlannedItem]:
+    """The ordinary items in their order. All queries are done when it returns: the items are read during a COPY, when
+    the connection can do nothing else."""
     in_documents = campaign.order == ItemOrder.DOCUMENT
     if campaign.is_rating:
         ordered = planning.by_document(outputs, rng) if in_documents else planning.systems_in_turn(outputs, rng)
         pairs = zip(ordered.documents.tolist(), ordered.ids.tolist(), strict=True)
-        yield from (PlannedItem(document, (pk,)) for document, pk in pairs)
-        return
-    if campaign.kind == CampaignKind.PAIRWISE:
-        sampled = campaign.selection != Selection.ALL
-        planned = (
-            planning.pairs_by_document(outputs, rng)
-            if in_documents and not sampled
-            else planning.pairs_connected_early(outputs, rng)
-        )
-        if campaign.selection in (Selection.DISAGREEMENT, Selection.NEEDED):
-            known = list(planned)
-            values = pair_values(campaign, outputs, known)
-            planned = (known[index] for index in np.argsort(-values, kind="stable"))
-    else:
-        planned = planning.groups(outputs, campaign.group_size, rng)
+        return (PlannedItem(document, (pk,)) for document, pk in pairs)
     most = campaign.sample_size if campaign.selection != Selection.ALL else None
-    for number, item in enumerate(planned):
-        if most is not None and number >= most:
-            return
-        yield item
+    if campaign.kind != CampaignKind.PAIRWISE:
+        return islice(planning.groups(outputs, campaign.group_size, rng), most)
+    if campaign.selection in (Selection.DISAGREEMENT, Selection.NEEDED):
+        known = list(planning.pairs_connected_early(outputs, rng))
+        order = np.argsort(-pair_values(campaign, outputs, known), kind="stable")[:most]
+        return (known[index] for index in order)
+    by_document = in_documents and campaign.selection == Selection.ALL
+    plan = planning.pairs_by_document if by_document else planning.pairs_connected_early
+    return islice(plan(outputs, rng), most)
 
 
 def _write_items(campaign: Campaign, planned: Iterable[PlannedItem]) -> int:

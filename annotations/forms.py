@@ -108,7 +108,7 @@ class CampaignForm(forms.ModelForm):
             self.fields["categories"].initial = "\n".join(campaign.span_categories)
             self.fields["severities"].initial = ", ".join(campaign.span_severities)
         else:
-            self.fields["criteria"].initial = project.criteria.all()
+            self.initial["criteria"] = list(project.criteria.all())  # else the empty instance decides
             self.fields["annotators"].initial = members.filter(memberships__role="annotator")
         if self.is_planned:
             for name in PLAN:

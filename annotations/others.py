@@ -35,6 +35,15 @@ def own_of(assignment: Assignment) -> Said:
     return said(assignment.campaign, [("You", assignment)], _letters(assignment))[0]
 
 
+def own_answers(campaign: Campaign, assignments: Iterable[Assignment]) -> list[tuple[Assignment, Said]]:
+    """An annotator's own assignments with their answers in words."""
+    found = []
+    for assignment in assignments:
+        assignment.campaign = campaign
+        found.append((assignment, own_of(assignment)))
+    return found
+
+
 def _letters(assignment: Assignment) -> dict[int, str]:
     """The outputs by the letters under which this annotator sees them."""
     return {pk: "ABCDEFGHI"[index] for index, pk in enumerate(assignment.shown)}

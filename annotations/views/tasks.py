@@ -12,7 +12,7 @@ from annotations.assignment import keep_draft, previous_of, queue_of, skip, stan
 from annotations.errors import AnnotationError
 from annotations.guidelines import as_html
 from annotations.models import Assignment, AssignmentState, Seat
-from annotations.others import others_of, own_of
+from annotations.others import others_of, own_answers, own_of
 from annotations.submission import questions_of, submit
 from annotations.task_page import own_assignment, task_page
 
@@ -116,7 +116,8 @@ def task_list(request: HttpRequest, seat: Seat) -> HttpResponse:
         .select_related("item__document")
         .order_by("-submitted_at", "-pk")
     )
-    context = {"project": seat.campaign.project, "campaign": seat.campaign, "tab": "annotate", "answers": mine[:500]}
+    context: dict[str, Any] = {"project": seat.campaign.project, "campaign": seat.campaign, "tab": "annotate"}
+    context |= {"questions": questions_of(seat.campaign), "answers": own_answers(seat.campaign, mine[:500])}
     return render(request, "annotations/task_list.html", context)
 
 

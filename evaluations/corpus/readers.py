@@ -1,8 +1,8 @@
 """From the bytes of a file to rows: the format is found by looking, faults are collected with their place.
 
-Known formats: JSONL or CSV of outputs; long CSV of ratings (a column `annotator`) or of scores (a column `judge`);
-the JSON lists of the G-Eval and UniEval releases. Each plain or gzip. CSV and JSONL are streamed; a JSON list is one
-value.
+Known formats: JSONL or CSV of outputs, of ratings (a column `annotator`), of scores (a column `judge`), of preferences
+(a column `winner`); the JSON lists of the G-Eval and UniEval releases. Each plain or gzip. CSV and JSONL are streamed;
+a JSON list is one value.
 """
 
 import csv
@@ -19,6 +19,12 @@ from typing import IO, Any
 
 import orjson
 
+from evaluations.corpus.preference_rows import (
+    is_preference,
+    is_preference_map,
+    preferences_of_map,
+    read_preference,
+)
 from evaluations.corpus.rows import Faults, JudgeScoreRow, OutputRow, RatingRow, Row
 
 HUMAN_MEAN = "human mean"
@@ -30,7 +36,8 @@ SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "score")
 EXPECTED = (
     "expected JSONL or CSV of outputs (doc_id, system_id, source, output), "
     "CSV of ratings (doc_id, system_id, criterion, "
-    "annotator, score) or of scores (…, judge, score), or a JSON list with source, system_id, system_output and scores"
+    "annotator, score), of scores (…, judge, score) or of preferences (doc_id, system_a, system_b, annotator, winner), "
+    "or a JSON list with source, system_id, system_output and scores"
 )
 
 
@@ -78,6 +85,8 @@ def _rows(stream: IO[str], name: str, faults: Faults, judge: str) -> Iterator[Ro
         faults.add(name, 0, "", f"the file is empty; {EXPECTED}")
     elif opening == "[":
         yield from _release_rows(first + stream.read(), name, faults, judge)
+    elif first.strip() == "{":
+        yield from _object_rows(first + stream.read(), name, faults)
     elif opening == "{":
         yield from _jsonl_rows(itertools.chain([first], stream), skipped + 1, name, faults, judge)
     else:
@@ -103,6 +112,12 @@ def _jsonl_rows(lines: Iterable[str], first_line: int, name: str, faults: Faults
                 "",
                 f"expected an object with {', '.join(OUTPUT_COLUMNS)}, found {_kind(record)}",
             )
+        elif is_preference_map(record):
+            yield from preferences_of_map(record, number, name, faults)
+        elif is_preference(record):
+            yield from read_preference(record, number, name, faults)
+        elif "score" in record and "output" not in record:
+            yield from _score_record(record, number, name, faults)
         elif "system_output" in record:
             yield from _release_record(record, number, name, faults, judge)
         else:
@@ -123,10 +138,34 @@ def _release_rows(text: str, name: str, faults: Faults, judge: str) -> Iterator[
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict):
             faults.add(name, number, "", f"expected an object, found {_kind(record)}")
+        elif is_preference(record):
+            yield from read_preference(record, number, name, faults)
         elif "system_output" in record:
             yield from _release_record(record, number, name, faults, judge)
         else:
             yield from _output_record(record, number, name, faults)
+
+
+def _object_rows(text: str, name: str, faults: Faults) -> Iterator[Row]:
+    """A file that is one object over several lines: preferences as {annotator: {key: winner}}."""
+    try:
+        record = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        place = error.lineno if isinstance(error, json.JSONDecodeError) else 0
+        faults.add(name, place, "", f"not JSON ({error}); each line holds one object, or the file is a list")
+        return
+    if is_preference_map(record):
+        yield from preferences_of_map(record, 1, name, faults)
+    else:
+        faults.add(name, 1, "", f"one object over several lines; {EXPECTED}")
+
+
+def _score_record(record: Mapping[str, Any], line: int, name: str, faults: Faults) -> Iterator[Row]:
+    """A rating or a judge's score as an object; read like a line of CSV."""
+    rater = next((column for column in ("annotator", "judge") if column in record), "annotator")
+    header = [*SCORE_COLUMNS, rater]
+    values = ["" if record.get(column) is None else str(record[column]) for column in header]
+    yield from _score_reader(header, rater, name, faults)(header, values, line)
 
 
 def _output_record(record: Mapping[str, Any], line: int, name: str, faults: Faults) -> Iterator[Row]:
@@ -229,6 +268,9 @@ def _csv_rows(header_line: str, stream: IO[str], first_line: int, name: str, fau
     if twice:
         faults.add(name, first_line, twice[0], "this column is there twice; keep one")
         return
+    if is_preference(header):
+        yield from _csv_records(reader, header, first_line, name, faults, _preference_reader(name, faults))
+        return
     rater = next((column for column in ("annotator", "judge") if column in header), None)
     wanted = (*SCORE_COLUMNS, rater) if rater else OUTPUT_COLUMNS
     missing = [column for column in wanted if column not in header]
@@ -237,6 +279,12 @@ def _csv_rows(header_line: str, stream: IO[str], first_line: int, name: str, fau
         faults.add(name, first_line, ", ".join(missing), f"missing in the header ({found}); {EXPECTED}")
         return
     read = _score_reader(header, rater, name, faults) if rater else _output_reader(name, faults)
+    yield from _csv_records(reader, header, first_line, name, faults, read)
+
+
+def _csv_records(
+    reader: Any, header: list[str], first_line: int, name: str, faults: Faults, read: Any
+) -> Iterator[Row]:
     began = first_line
     while True:
         line = began + 1
@@ -254,6 +302,13 @@ def _csv_rows(header_line: str, stream: IO[str], first_line: int, name: str, fau
             faults.add(name, line, "", f"expected {len(header)} fields as in the header, found {len(values)}")
             continue
         yield from read(header, values, line)
+
+
+def _preference_reader(name: str, faults: Faults) -> Any:
+    def read(header: list[str], values: list[str], line: int) -> Iterator[Row]:
+        yield from read_preference(dict(zip(header, values, strict=True)), line, name, faults)
+
+    return read
 
 
 def _output_reader(name: str, faults: Faults) -> Any:

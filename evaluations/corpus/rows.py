@@ -45,7 +45,26 @@ class JudgeScoreRow(ScoreRow):
     """A judge's score, computed elsewhere."""
 
 
-Row = OutputRow | RatingRow | JudgeScoreRow
+@dataclass(frozen=True)
+class PreferenceRow:
+    """An annotator's choice between two systems' outputs for a document, on a criterion or (empty) overall.
+
+    `value` is above 0 where the first is preferred; `first_was_left` is None where the file does not say; `turn` is
+    MT-bench's, empty elsewhere.
+    """
+
+    line: int
+    doc_id: str
+    first: str
+    second: str
+    criterion: str
+    annotator: str
+    value: int
+    first_was_left: bool | None = None
+    turn: str = ""
+
+
+Row = OutputRow | RatingRow | JudgeScoreRow | PreferenceRow
 
 
 @dataclass(frozen=True)

@@ -12,23 +12,23 @@ from typing import Any
 from django.db import connection, transaction
 
 from annotations.models import Annotator
+from evaluations.corpus.preferences import PreferenceStage
 from evaluations.corpus.readers import InputFile, read_rows
-from evaluations.corpus.rows import Fault, Faults, JudgeScoreRow, OutputRow, RatingRow, Row, ScoreRow
+from evaluations.corpus.rows import (
+    Fault,
+    Faults,
+    JudgeScoreRow,
+    OutputRow,
+    PreferenceRow,
+    RatingRow,
+    Row,
+    ScoreRow,
+)
+from evaluations.corpus.staging import StagingTable, Tally
 from evaluations.judging.criteria import use_preset
 from evaluations.judging.presets import presets_for
 from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
 from evaluations.scales import usual_scale_for
-
-CHUNK_ROWS = 20_000
-CHUNK_BYTES = 8 * 2**20
-
-
-@dataclass
-class Tally:
-    """How many records of a kind a load made, and how many of its rows were there already."""
-
-    created: int = 0
-    unchanged: int = 0
 
 
 @dataclass
@@ -38,11 +38,13 @@ class LoadResult:
     documents: Tally = field(default_factory=Tally)
     outputs: Tally = field(default_factory=Tally)
     ratings: Tally = field(default_factory=Tally)
+    preferences: Tally = field(default_factory=Tally)
     scores: Tally = field(default_factory=Tally)
 
     @property
     def changed(self) -> bool:
-        return any(tally.created for tally in (self.documents, self.outputs, self.ratings, self.scores))
+        tallies = (self.documents, self.outputs, self.ratings, self.preferences, self.scores)
+        return any(tally.created for tally in tallies)
 
     def as_json(self) -> dict[str, dict[str, int]]:
         return asdict(self)
@@ -82,6 +84,7 @@ def load_files(project: Project, files: Sequence[InputFile], *, judge: str = "im
             "evaluations_document",
             "evaluations_candidateoutput",
             "annotations_rating",
+            "annotations_preference",
             "evaluations_score",
         ):
             if result.changed:
@@ -92,38 +95,6 @@ def load_files(project: Project, files: Sequence[InputFile], *, judge: str = "im
 def _chain(first: Row, rest: Iterable[Row]) -> Iterable[Row]:
     yield first
     yield from rest
-
-
-class _Table:
-    """A temporary table that rows are copied into, chunk by chunk."""
-
-    def __init__(self, name: str, columns: dict[str, str]) -> None:
-        self.name = name
-        self.columns = columns
-        self.rows: list[tuple[Any, ...]] = []
-        self.bytes = 0
-        self.count = 0
-        with connection.cursor() as cursor:
-            cursor.execute(f"DROP TABLE IF EXISTS {name}")
-            described = ", ".join(f"{column} {kind}" for column, kind in columns.items())
-            cursor.execute(f"CREATE TEMPORARY TABLE {name} ({described}) ON COMMIT DROP")
-
-    def add(self, row: tuple[Any, ...], size: int = 0) -> None:
-        self.rows.append(row)
-        self.bytes += size
-        self.count += 1
-        if len(self.rows) >= CHUNK_ROWS or self.bytes >= CHUNK_BYTES:
-            self.flush()
-
-    def flush(self) -> None:
-        if self.rows:
-            with (
-                connection.cursor() as cursor,
-                cursor.copy(f"COPY {self.name} ({', '.join(self.columns)}) FROM STDIN") as copy,
-            ):
-                for row in self.rows:
-                    copy.write_row(row)
-        self.rows, self.bytes = [], 0
 
 
 @dataclass(frozen=True)
@@ -163,11 +134,11 @@ class _Load:
         self.judges = {judge.name: judge for judge in project.judges.all()}
         self.import_runs: dict[str, int] = {}
         place = {"file": "int", "line": "int"}
-        self.document_table = _Table(
+        self.document_table = StagingTable(
             "stage_document",
             place | {"doc_id": "text", "source": "text", "context": "text", "refs": "jsonb"},
         )
-        self.output_table = _Table(
+        self.output_table = StagingTable(
             "stage_output",
             place | {"number": "int", "doc_id": "text", "system": "bigint", "body": "text"},
         )
@@ -177,8 +148,9 @@ class _Load:
             "rater": "bigint",
             "score": "float8",
         }
-        self.rating_table = _Table("stage_rating", score_columns)
-        self.score_table = _Table("stage_score", score_columns)
+        self.rating_table = StagingTable("stage_rating", score_columns)
+        self.score_table = StagingTable("stage_score", score_columns)
+        self.preferences = PreferenceStage()
 
     def take_all(self, file: str, rows: Iterable[Row]) -> None:
         for row in rows:
@@ -189,6 +161,8 @@ class _Load:
         number = self.file_numbers.setdefault(file, len(self.file_numbers))
         if isinstance(row, OutputRow):
             self._take_output(file, number, row)
+        elif isinstance(row, PreferenceRow):
+            self._take_preference(file, number, row)
         else:
             self._take_score(file, number, row)
 
@@ -234,10 +208,8 @@ class _Load:
     def _take_score(self, file: str, file_number: int, row: ScoreRow) -> None:
         doc_id = row.doc_id or self._doc_id_of(row.source)
         key = (doc_id, row.system_id)
-        staged = self.outputs.get(key)
-        # Outputs of this load are known by number until they are merged, older ones by the negative of their id.
-        output = staged.number if staged else -self.known_outputs.get(key, 0)
-        if not staged and not output:
+        output = self._output(key)
+        if output is None:
             message = f"no output of system {row.system_id} for document {doc_id}; load the outputs first, or along"
             self.faults.add(file, row.line, "doc_id, system_id", message)
             return
@@ -252,7 +224,7 @@ class _Load:
                 )
                 self.faults.add(file, row.line, row.column, message)
                 return
-            annotator = self._annotator(row)
+            annotator = self._annotator(row.rater, is_mean=row.is_mean)
             if annotator is None:
                 message = f"{row.rater!r} is the name of a mean of several people here; name the person otherwise"
                 self.faults.add(file, row.line, "annotator", message)
@@ -271,6 +243,34 @@ class _Load:
                 criterion_id = seen.criterion.pk
             self.score_table.add((file_number, row.line, output, criterion_id, run, row.score))
 
+    def _take_preference(self, file: str, file_number: int, row: PreferenceRow) -> None:
+        """Both outputs are known by number or by negative id, as in scores; which is "a" is decided when ids are."""
+        places = []
+        for system in (row.first, row.second):
+            names = [f"{row.doc_id}__{row.turn}", row.doc_id] if row.turn else [row.doc_id]
+            if row.turn not in ("", "1"):
+                names = names[:1]  # a later turn is another text than the first
+            key = next((key for key in ((n, system) for n in names) if self._output(key) is not None), None)
+            if key is None:
+                message = f"no output of system {system} for document {names[0]}; load the outputs first, or along"
+                self.faults.add(file, row.line, "doc_id, system", message)
+                return
+            places.append(self._output(key))
+        criterion = self._criterion(row.criterion).criterion.pk if row.criterion else None
+        annotator = self._annotator(row.annotator, is_mean=False)
+        if annotator is None:
+            message = f"{row.annotator!r} is the name of a mean of several people here; name the person otherwise"
+            self.faults.add(file, row.line, "annotator", message)
+            return
+        self.preferences.add(file_number, row, places, criterion, annotator)
+
+    def _output(self, key: tuple[str, str]) -> int | None:
+        """Outputs of this load are known by number until they are merged, older ones by the negative of their id."""
+        staged = self.outputs.get(key)
+        if staged:
+            return staged.number
+        return -self.known_outputs[key] if key in self.known_outputs else None
+
     def _criterion(self, name: str) -> _Seen:
         seen = self.seen.get(name.lower())
         if seen is None:
@@ -278,12 +278,12 @@ class _Load:
             seen = self.seen[name.lower()] = _Seen(criterion, is_new=True)
         return seen
 
-    def _annotator(self, row: RatingRow) -> int | None:
-        kind = Annotator.Kind.MEAN if row.is_mean else Annotator.Kind.PERSON
-        annotator = self.annotators.get(row.rater)
+    def _annotator(self, name: str, *, is_mean: bool) -> int | None:
+        kind = Annotator.Kind.MEAN if is_mean else Annotator.Kind.PERSON
+        annotator = self.annotators.get(name)
         if annotator is None:
-            annotator = Annotator.objects.create(project=self.project, name=row.rater, kind=kind)
-            self.annotators[row.rater] = annotator
+            annotator = Annotator.objects.create(project=self.project, name=name, kind=kind)
+            self.annotators[name] = annotator
         return annotator.pk if annotator.kind == kind else None
 
     def _import_run(self, name: str) -> int | None:
@@ -324,7 +324,8 @@ class _Load:
 
     def merge(self) -> LoadResult:
         """Check the staged rows against the project and put them in; faults found here are added to the others."""
-        for table in (self.document_table, self.output_table, self.rating_table, self.score_table):
+        tables = (self.document_table, self.output_table, self.rating_table, self.score_table)
+        for table in (*tables, self.preferences.table):
             table.flush()
         result = LoadResult()
         self._merge_documents(result.documents)
@@ -343,6 +344,7 @@ class _Load:
             ("output_id", "criterion_id", "run_id"),
             "value",
         )
+        self.preferences.merge(result.preferences, conflicts=self._conflicts)
         self._finish_new_criteria()
         return result
 
@@ -389,7 +391,9 @@ class _Load:
         )
         tally.unchanged = self.output_table.count - tally.created
 
-    def _merge_scores(self, tally: Tally, table: _Table, target: str, keys: tuple[str, str, str], value: str) -> None:
+    def _merge_scores(
+        self, tally: Tally, table: StagingTable, target: str, keys: tuple[str, str, str], value: str
+    ) -> None:
         """Insert what is new; only if something was not, look whether it is the same or contradicts."""
         if not table.count:
             return

@@ -59,12 +59,14 @@ class CriterionForm(forms.ModelForm):
             "task_introduction",
             "inputs",
             "prompt_file",
+            "guidelines",
         )
         widgets = {
             "definition": forms.Textarea(attrs={"rows": 5}),
             "task_introduction": forms.Textarea(attrs={"rows": 5}),
             "inputs": forms.Textarea(attrs={"rows": 7, "class": "code"}),
             "prompt_file": forms.Textarea(attrs={"rows": 7, "class": "code"}),
+            "guidelines": forms.Textarea(attrs={"rows": 5}),
         }
         labels = {
             "scale_min": "Lowest point",
@@ -73,6 +75,7 @@ class CriterionForm(forms.ModelForm):
             "task_introduction": "Task introduction",
             "inputs": "Texts to be judged",
             "prompt_file": "Whole prompt",
+            "guidelines": "Guidelines for annotators",
         }
         help_texts = {
             "definition": "What the model is told the criterion means.",
@@ -80,11 +83,12 @@ class CriterionForm(forms.ModelForm):
             "inputs": "With {{Document}}, {{Summary}}, {{Context}}, {{Fact}}, {{Response}}, {{Reference}}. "
             "Left empty: the source text and the summary.",
             "prompt_file": "Used as it is, instead of the parts above; it brings its own evaluation steps.",
+            "guidelines": "Markdown. Left empty, annotators read the definition.",
         }
 
     field_order = (
         "name", "definition", "scale_min", "scale_max", "scale_step", "labels_text", "task_introduction", "inputs",
-        "prompt_upload", "prompt_file",
+        "prompt_upload", "prompt_file", "guidelines",
     )  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

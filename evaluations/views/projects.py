@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from annotations.models import Rating
-from evaluations.access import READERS, project_view
+from evaluations.access import EVERYONE, READERS, project_view
 from evaluations.forms import ProjectForm
 from evaluations.models import CandidateOutput, Project, Role
 from evaluations.reports.report import build_report
@@ -29,8 +29,10 @@ def project_create(request: HttpRequest) -> HttpResponse:
     return render(request, "evaluations/project_create.html", {"form": form})
 
 
-@project_view(READERS)
+@project_view(EVERYONE)
 def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
+    if request.role not in READERS:  # type: ignore[attr-defined]
+        return redirect("annotations:campaign_list", project.slug)  # all that an annotator sees of a project
     return render(
         request,
         "evaluations/project_detail.html",

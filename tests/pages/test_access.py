@@ -9,7 +9,7 @@ from django.urls import reverse
 from evaluations.models import EvaluationRun, Judge, Project
 
 pytestmark = pytest.mark.django_db
-READ = ["project_detail", "document_list", "criterion_list", "judge_list", "run_list", "report_detail"]
+READ = ["document_list", "criterion_list", "judge_list", "run_list", "report_detail"]
 CHANGE = ["document_upload", "criterion_create", "endpoint_create"]
 
 
@@ -32,6 +32,14 @@ def test_who_may_read(as_role: Callable[[str], Client], judged_project: Project,
         "stranger": 404,
         "visitor": 302,
     }
+
+
+def test_annotators_are_led_to_what_they_annotate(as_role: Callable[[str], Client], small_project: Project) -> None:
+    answer = as_role("annotator").get(address("project_detail"))
+    page = as_role("viewer").get(address("project_detail"))
+
+    assert answer["Location"] == "/p/small/annotate/"
+    assert page.status_code == 200
 
 
 @pytest.mark.parametrize("name", CHANGE)

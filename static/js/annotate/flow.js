@@ -247,7 +247,8 @@
         if (!kept.sent) saving = sendDraft(assignment());
       }
       document.dispatchEvent(event);
-      (stage().querySelector("[data-question] input:checked") || stage().querySelector("[data-question] input"))?.focus({ preventScroll: true });
+      const first = missing() || stage().querySelector("[data-question]");
+      (first?.querySelector("input:checked") || first?.querySelector("input"))?.focus({ preventScroll: true });
     } else {
       document.dispatchEvent(event);
     }

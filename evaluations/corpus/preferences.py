@@ -1,0 +1,71 @@
+"""Staging and merging of uploaded preferences."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.db import connection
+
+from evaluations.corpus.rows import PreferenceRow
+from evaluations.corpus.staging import StagingTable, Tally
+
+Conflicts = Callable[[str, Sequence[Any], Any], None]
+COLUMNS = {
+    "file": "int",
+    "line": "int",
+    "first": "bigint",
+    "second": "bigint",
+    "criterion": "bigint",
+    "annotator": "bigint",
+    "value": "smallint",
+    "first_was_left": "boolean",
+}
+# With the ids of both outputs, the lower one as "a"; the value turns with them.
+RESOLVED = """
+    SELECT file, line, least(f, s) AS output_a_id, greatest(f, s) AS output_b_id, criterion AS criterion_id,
+           annotator AS annotator_id, CASE WHEN f < s THEN value ELSE -value END AS value,
+           CASE WHEN f < s THEN first_was_left ELSE NOT first_was_left END AS a_was_left
+    FROM (SELECT p.*, coalesce(o1.id, -p.first) AS f, coalesce(o2.id, -p.second) AS s FROM stage_preference p
+          LEFT JOIN (stage_output t1 JOIN evaluations_candidateoutput o1
+                     ON o1.document_id = t1.document AND o1.system_id = t1.system)
+            ON t1.number = p.first AND p.first >= 0
+          LEFT JOIN (stage_output t2 JOIN evaluations_candidateoutput o2
+                     ON o2.document_id = t2.document AND o2.system_id = t2.system)
+            ON t2.number = p.second AND p.second >= 0) AS resolved"""
+KEYS = "output_a_id, output_b_id, criterion_id, annotator_id"
+
+
+class PreferenceStage:
+    """The preferences of one load, until they are merged."""
+
+    def __init__(self) -> None:
+        self.table = StagingTable("stage_preference", COLUMNS)
+
+    def add(
+        self, file: int, row: PreferenceRow, outputs: Sequence[int | None], criterion: int | None, annotator: int
+    ) -> None:
+        """Args:
+        outputs: the two, by number within the load or by negative id.
+        """
+        values = (file, row.line, *outputs, criterion, annotator, row.value, row.first_was_left)
+        self.table.add(values)
+
+    def merge(self, tally: Tally, *, conflicts: Conflicts) -> None:
+        """Insert what is new; a row that contradicts what is there, or another row, is a conflict."""
+        if not self.table.count:
+            return
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"""INSERT INTO annotations_preference ({KEYS}, value, a_was_left)
+                    SELECT {KEYS}, value, a_was_left FROM ({RESOLVED}) AS r ORDER BY file, line
+                    ON CONFLICT ({KEYS}) DO NOTHING"""
+            )
+            tally.created = cursor.rowcount
+        tally.unchanged = self.table.count - tally.created
+        if tally.unchanged:
+            conflicts(
+                f"""SELECT r.file, r.line FROM ({RESOLVED}) AS r JOIN annotations_preference p
+                    ON (p.output_a_id, p.output_b_id, p.annotator_id) = (r.output_a_id, r.output_b_id, r.annotator_id)
+                   AND p.criterion_id IS NOT DISTINCT FROM r.criterion_id WHERE p.value <> r.value""",
+                [],
+                lambda: ("winner", "contradicts what this annotator already said of these two outputs"),
+            )

@@ -1,0 +1,49 @@
+"""Temporary tables that rows are copied into, so that memory holds keys and never texts."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+CHUNK_ROWS = 20_000
+CHUNK_BYTES = 8 * 2**20
+
+
+@dataclass
+class Tally:
+    """How many records of a kind a load made, and how many of its rows were there already."""
+
+    created: int = 0
+    unchanged: int = 0
+
+
+class StagingTable:
+    """A temporary table that rows are copied into, chunk by chunk."""
+
+    def __init__(self, name: str, columns: dict[str, str]) -> None:
+        self.name = name
+        self.columns = columns
+        self.rows: list[tuple[Any, ...]] = []
+        self.bytes = 0
+        self.count = 0
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP TABLE IF EXISTS {name}")
+            described = ", ".join(f"{column} {kind}" for column, kind in columns.items())
+            cursor.execute(f"CREATE TEMPORARY TABLE {name} ({described}) ON COMMIT DROP")
+
+    def add(self, row: tuple[Any, ...], size: int = 0) -> None:
+        self.rows.append(row)
+        self.bytes += size
+        self.count += 1
+        if len(self.rows) >= CHUNK_ROWS or self.bytes >= CHUNK_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        if self.rows:
+            with (
+                connection.cursor() as cursor,
+                cursor.copy(f"COPY {self.name} ({', '.join(self.columns)}) FROM STDIN") as copy,
+            ):
+                for row in self.rows:
+                    copy.write_row(row)
+        self.rows, self.bytes = [], 0

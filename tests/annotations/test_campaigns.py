@@ -1,0 +1,390 @@
+"""Campaigns are opened with a plan that holds, or refused; checks and practice come to all and make no ratings."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotations.adjudication import decide, disputed_items
+from annotations.assignment import queue_of
+from annotations.campaigns import open_campaign
+from annotations.errors import AnnotationError
+from annotations.gold import GoldError, read_gold
+from annotations.models import Assignment, Campaign, Decision, ItemKind, Rating, Seat
+from annotations.progress import campaign_progress, own_progress
+from annotations.submission import submit
+from evaluations.models import CandidateOutput, Project, Role
+
+pytestmark = pytest.mark.django_db
+GOLD = (
+    "doc_id,system_id,criterion,score\nd1,good,coherence,5\nd1,good,fluency,5\nd2,odd,coherence,1\nd2,odd,fluency,2\n"
+)
+
+
+def answer_all(seat: Seat, fields: dict[str, str], *, seconds: float = 10.0, most: int = 100) -> list[int]:
+    done: list[int] = []
+    while len(done) < most and (queue := queue_of(seat)):
+        submit(seat, queue[0], fields, user=seat.annotator.user, version=0, seconds=seconds)
+        done.append(queue[0])
+    return done
+
+
+@pytest.fixture
+def with_gold(small_project: Project, make_campaign: Callable[..., Campaign]) -> Callable[..., Campaign]:
+    def make(**fields: Any) -> Campaign:
+        gold = read_gold(GOLD, project=small_project, kind="rating", criteria=list(small_project.criteria.all()))
+        return make_campaign(gold=gold, **fields)
+
+    return make
+
+
+def test_a_campaign_without_enough_annotators_is_not_opened(
+    make_campaign: Callable[..., Campaign], annotators: list[User]
+) -> None:
+    campaign = make_campaign(overlap=3, users=annotators[:2], is_open=False)
+
+    with pytest.raises(AnnotationError, match="Add annotators or lower the overlap"):
+        open_campaign(campaign)
+
+    assert not campaign.items.exists()
+
+
+def test_a_campaign_is_opened_once(make_campaign: Callable[..., Campaign]) -> None:
+    with pytest.raises(AnnotationError, match="is open already"):
+        open_campaign(make_campaign())
+
+
+@pytest.mark.parametrize(
+    ("fields", "items"),
+    [
+        ({"selection": "all"}, 6),
+        ({"selection": "sample", "sample_size": 4}, 4),
+        ({"selection": "stratified", "sample_size": 4}, 4),
+        ({"selection": "disagreement", "sample_size": 2}, 2),
+        ({"kind": "pairwise"}, 3),
+        ({"kind": "pairwise", "selection": "sample", "sample_size": 2}, 2),
+        ({"kind": "pairwise", "selection": "disagreement", "sample_size": 2}, 2),
+        ({"kind": "pairwise", "selection": "needed", "sample_size": 2}, 2),
+        ({"kind": "ranking"}, 3),
+        ({"kind": "best_worst"}, 3),
+    ],
+)
+def test_what_is_selected(make_campaign: Callable[..., Campaign], fields: dict[str, Any], items: int) -> None:
+    assert make_campaign(**fields).items.count() == items
+
+
+def test_where_the_estimate_needs_it_most_leaves_out_what_is_rated(
+    make_campaign: Callable[..., Campaign], small_project: Project
+) -> None:
+    rated = CandidateOutput.objects.filter(document__doc_id="d1")
+    Rating.objects.exclude(output__in=rated).delete()
+
+    campaign = make_campaign(selection="needed", sample_size=10)
+
+    planned = {pk for outputs in campaign.items.values_list("outputs", flat=True) for pk in outputs}
+    assert planned == set(CandidateOutput.objects.exclude(pk__in=rated).values_list("pk", flat=True))
+
+
+def test_where_judges_disagree_most_is_taken_first(
+    make_campaign: Callable[..., Campaign], small_project: Project, load: Callable[..., object]
+) -> None:
+    scores = "doc_id,system_id,criterion,judge,score\n" + "".join(
+        f"d{d},{system},coherence,{judge},{3 if (d, system) != (2, 'odd') else 1 if judge == 'j1' else 5}\n"
+        for d in (1, 2, 3)
+        for system in ("good", "odd")
+        for judge in ("j1", "j2")
+    )
+    load(small_project, {"scores.csv": scores})
+
+    campaign = make_campaign(selection="disagreement", sample_size=1)
+
+    (chosen,) = campaign.items.get().outputs
+    assert CandidateOutput.objects.get(pk=chosen) == CandidateOutput.objects.get(
+        document__doc_id="d2", system__name="odd"
+    )
+
+
+def test_practice_comes_first_shows_what_was_expected_and_makes_no_rating(
+    with_gold: Callable[..., Campaign],
+    annotators: list[User],
+    seat_of: Callable[..., Seat],
+    ratings_for: Callable[..., dict[str, str]],
+) -> None:
+    campaign = with_gold(practice_items=2)
+    seat = seat_of(campaign, annotators[0])
+    before = Rating.objects.count()
+    client = Client()
+    client.force_login(annotators[0])
+
+    done = answer_all(seat, ratings_for(campaign, "5"), most=2)
+    page = client.get(f"/p/small/annotate/{campaign.pk}/task/{done[0]}/").content.decode()
+
+    kinds = set(Assignment.objects.filter(pk__in=done).values_list("item__kind", flat=True))
+    assert kinds == {ItemKind.PRACTICE}
+    assert Rating.objects.count() == before
+    assert "you gave 5" in page
+    assert Assignment.objects.get(pk=queue_of(seat)[0]).item.kind == ItemKind.ORDINARY
+
+
+def test_known_answers_are_asked_of_everybody_and_counted(
+    with_gold: Callable[..., Campaign],
+    annotators: list[User],
+    seat_of: Callable[..., Seat],
+    ratings_for: Callable[..., dict[str, str]],
+) -> None:
+    campaign = with_gold(check_percent=50, overlap=2)
+    for user in annotators[:2]:
+        answer_all(seat_of(campaign, user), ratings_for(campaign, "5"))
+
+    progress = {row.annotator: row for row in campaign_progress(campaign).annotators}
+
+    assert campaign.items.filter(kind=ItemKind.ORDINARY).count() == 4
+    assert (progress["ann1"].checks, progress["ann1"].checks_right) == (2, 1)
+    assert progress["ann2"].accuracy == 0.5
+    assert progress["ann1"].submitted == 4
+
+
+def test_attention_checks_say_what_to_answer_and_are_counted(
+    make_campaign: Callable[..., Campaign],
+    annotators: list[User],
+    seat_of: Callable[..., Seat],
+    ratings_for: Callable[..., dict[str, str]],
+) -> None:
+    campaign = make_campaign(attention_checks=True, check_percent=25)
+    seat = seat_of(campaign, annotators[0])
+    client = Client()
+    client.force_login(annotators[0])
+    answer_all(seat, ratings_for(campaign))
+    check = Assignment.objects.get(annotator=seat.annotator, item__kind=ItemKind.ATTENTION)
+    page = client.get(f"/p/small/annotate/{campaign.pk}/task/{check.pk}/").content.decode()
+
+    assert "This is an attention check" in page
+    for key, point in (check.item.expected or {})["scores"].items():
+        assert f"{campaign.criteria.get(pk=key).name} {point:g}" in page
+    assert {row.annotator: row.checks for row in campaign_progress(campaign).annotators}["ann1"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("doc_id,system_id,criterion\nd1,good,coherence", "the column score is missing"),
+        (GOLD + "d9,good,coherence,5", "Line 6: there is no output of good for document d9"),
+        (GOLD + "d3,good,beauty,5", "Line 6: beauty is not a criterion"),
+        (GOLD + "d3,good,coherence,9", "Line 6: score '9' is not on coherence's scale 1-5"),
+        (GOLD + "d3,good,coherence,high", "Line 6: score 'high'"),
+    ],
+)
+def test_known_answers_that_do_not_fit_are_refused_by_line(small_project: Project, text: str, message: str) -> None:
+    with pytest.raises(GoldError, match="(?s)" + message.replace("(", "\\(")):
+        read_gold(text, project=small_project, kind="rating", criteria=list(small_project.criteria.all()))
+
+
+def test_known_winners_of_pairs(
+    small_project: Project, make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat]
+) -> None:
+    gold = read_gold(
+        "doc_id,system_a,system_b,winner\nd1,good,odd,a\n", project=small_project, kind="pairwise", criteria=[]
+    )
+    campaign = make_campaign(kind="pairwise", gold=gold, check_percent=50)
+    seat = seat_of(campaign, annotators[0])
+    good = CandidateOutput.objects.get(document__doc_id="d1", system__name="good").pk
+    while queue := queue_of(seat):
+        shown = Assignment.objects.get(pk=queue[0]).shown
+        side = "1" if shown[0] == good else "-1"
+        submit(seat, queue[0], {"choice-0": side}, user=annotators[0], version=0, seconds=1.0)
+
+    row = campaign_progress(campaign).annotators[0]
+
+    assert (row.checks, row.checks_right) == (1, 1)
+
+
+def test_progress_counts_and_measures(
+    make_campaign: Callable[..., Campaign],
+    annotators: list[User],
+    seat_of: Callable[..., Seat],
+    ratings_for: Callable[..., dict[str, str]],
+) -> None:
+    campaign = make_campaign(overlap=2)
+    first, second = (seat_of(campaign, user) for user in annotators[:2])
+    Assignment.objects.update(reserved_at="2020-01-01T00:00Z")
+    answer_all(first, ratings_for(campaign, "2"), most=6)
+    answer_all(second, ratings_for(campaign, "5"), most=2)
+
+    progress = campaign_progress(campaign)
+    own = own_progress(campaign, first.annotator_id)
+
+    rows = {row.annotator: row for row in progress.annotators}
+    assert (progress.items, progress.places, progress.submitted, progress.complete) == (6, 12, 8, 2)
+    assert rows["ann1"].submitted == 6
+    assert (rows["ann1"].distance, rows["ann1"].compared) == (3.0, 4)
+    assert rows["ann3"].submitted == 0
+    assert (own.submitted, own.campaign_share) == (6, 8 / 12)
+
+
+def test_clicking_through_and_flat_answers_are_pointed_out(
+    small_project: Project,
+    make_campaign: Callable[..., Campaign],
+    annotators: list[User],
+    seat_of: Callable[..., Seat],
+    load: Callable[..., object],
+) -> None:
+    more = "\n".join(
+        f'{{"doc_id": "e{d}", "system_id": "good", "source": "Text {d}.", "output": "A text."}}' for d in range(12)
+    )
+    load(small_project, {"more.jsonl": more})
+    campaign = make_campaign(overlap=3)
+    for user, seconds in zip(annotators, (20.0, 22.0, 1.0), strict=True):
+        seat = seat_of(campaign, user)
+        number = 0
+        while queue := queue_of(seat):
+            Assignment.objects.update(reserved_at="2020-01-01T00:00Z")
+            score = "3" if seconds == 1.0 else str(1 + number % 5)
+            fields = {f"score-{pk}": score for pk in campaign.criteria.values_list("pk", flat=True)}
+            submit(seat, queue[0], fields, user=user, version=0, seconds=seconds)
+            number += 1
+
+    warnings = {row.annotator: row.warnings for row in campaign_progress(campaign).annotators}
+
+    assert warnings["ann1"] == warnings["ann2"] == ()
+    assert warnings["ann3"] == (
+        "fast: 1 s an item where others need 20 s",
+        "flat: 100% of the answers are the same",
+    )
+
+
+def test_items_in_dispute_are_decided_beside_the_ratings(
+    make_campaign: Callable[..., Campaign],
+    annotators: list[User],
+    seat_of: Callable[..., Seat],
+    ratings_for: Callable[..., dict[str, str]],
+    owner: User,
+) -> None:
+    campaign = make_campaign(overlap=2, adjudicate_beyond=1.0)
+    answer_all(seat_of(campaign, annotators[0]), ratings_for(campaign, "2"))
+    answer_all(seat_of(campaign, annotators[1]), ratings_for(campaign, "3"), most=3)
+    Assignment.objects.filter(state="reserved").update(lease_until="2020-01-01T00:00Z")
+    answer_all(seat_of(campaign, annotators[2]), ratings_for(campaign, "5"))
+    before = list(Rating.objects.order_by("pk").values_list("pk", "score"))
+
+    disputed = disputed_items(campaign)
+    client = Client()
+    client.force_login(owner)
+    address = f"/p/small/annotate/{campaign.pk}/adjudicate/{disputed[0].item.pk}/"
+    shown = client.get(address).content.decode()
+    incomplete = client.post(address, {"note": "unclear"})
+    client.post(address, ratings_for(campaign, "4", note="The source says so."))
+
+    assert [row.spread for row in disputed] == [3.0, 3.0, 3.0]
+    assert "ann1" in shown
+    assert "ann3" in shown
+    assert "Rate coherence" in incomplete.content.decode()
+    decision = Decision.objects.get()
+    assert (decision.user, decision.note) == (owner, "The source says so.")
+    assert set(decision.answer["scores"].values()) == {4.0}
+    assert list(Rating.objects.order_by("pk").values_list("pk", "score")) == before
+    assert disputed_items(campaign)[-1].decided
+
+
+def test_pairs_in_dispute_are_compared_by_output_not_by_side(
+    make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat], owner: User
+) -> None:
+    campaign = make_campaign(kind="pairwise", overlap=2, adjudicate_beyond=1.0)
+    for user in annotators[:2]:
+        seat = seat_of(campaign, user)
+        while queue := queue_of(seat):
+            shown = Assignment.objects.get(pk=queue[0]).shown
+            prefers_lower = "1" if shown[0] < shown[1] else "-1"
+            submit(seat, queue[0], {"choice-0": prefers_lower}, user=user, version=0, seconds=1.0)
+
+    agreed = disputed_items(campaign)
+    item = campaign.items.first()
+    assert item
+    decision = decide(item, {"choice-0": "0"}, user=owner, note="")
+
+    assert agreed == []
+    assert decision.answer["choices"] == {"0": 0}
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "message"),
+    [
+        ({"criteria": []}, "criteria", "Choose at least one"),
+        ({"selection": "sample"}, "sample_size", "Say how many"),
+        ({"practice_items": "3"}, "practice_items", "There are 0 items with known answers"),
+        ({"check_percent": "10"}, "check_percent", "Give known answers"),
+        ({"check_percent": "90", "attention_checks": "on"}, "check_percent", "less than or equal to 50"),
+        ({"gold_csv": "doc_id\nd1"}, "gold_csv", "missing"),
+        ({"overlap": "0"}, "overlap", "greater than or equal to 1"),
+        ({"deadline": "tomorrow"}, "deadline", "valid date"),
+    ],
+)
+def test_a_form_with_a_fault_says_which(
+    as_role: Callable[[str], Client], small_project: Project, change: dict[str, Any], field: str, message: str
+) -> None:
+    good = {
+        "name": "Mine", "kind": "rating", "criteria": [str(c.pk) for c in small_project.criteria.all()],
+        "selection": "all", "group_size": "3", "overlap": "1", "order": "document", "seed": "0", "lease_minutes": "60",
+        "check_percent": "0", "practice_items": "0",
+    }  # fmt: skip
+
+    answer = as_role("owner").post("/p/small/annotate/new/", good | change)
+
+    assert answer.status_code == 200
+    assert message in str(answer.context["form"].errors[field])
+    assert not Campaign.objects.exists()
+
+
+def test_an_owner_makes_opens_closes_and_opens_again(
+    as_role: Callable[[str], Client], small_project: Project, annotators: list[User]
+) -> None:
+    client = as_role("owner")
+    fields = {
+        "name": "Mine", "kind": "rating", "criteria": [str(c.pk) for c in small_project.criteria.all()],
+        "selection": "all", "group_size": "3", "overlap": "2", "order": "document", "seed": "0", "lease_minutes": "60",
+        "check_percent": "0", "practice_items": "0", "annotators": [str(user.pk) for user in annotators],
+    }  # fmt: skip
+
+    made = client.post("/p/small/annotate/new/", fields)
+    states = []
+    for action in ("open", "close", "open"):
+        client.post(f"{made['Location']}{action}/")
+        states.append(Campaign.objects.get().state)
+    changed = client.post(f"{made['Location']}edit/", fields | {"name": "Renamed", "overlap": "3"})
+
+    campaign = Campaign.objects.get()
+    assert states == ["open", "closed", "open"]
+    assert changed.status_code == 302
+    assert (campaign.name, campaign.overlap) == ("Renamed", 2)  # the plan is fixed
+    assert campaign.seats.count() == 3
+
+
+PAGES = {
+    "": {"owner": 200, "researcher": 200, "viewer": 200, "annotator": 200, "stranger": 404, "visitor": 302},
+    "new/": {"owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404, "visitor": 302},
+    "guidelines/": {"owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404, "visitor": 302},
+    "export/ratings.csv": {
+        "owner": 200, "researcher": 200, "viewer": 200, "annotator": 403, "stranger": 404, "visitor": 302,
+    },
+    "{pk}/": {"owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404, "visitor": 302},
+    "{pk}/edit/": {"owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404, "visitor": 302},
+    "{pk}/progress/": {
+        "owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404, "visitor": 302,
+    },
+    "{pk}/adjudicate/": {
+        "owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404, "visitor": 302,
+    },
+    # Nobody of these has a seat in the campaign; those who have are in the other tests.
+    "{pk}/task/": {"owner": 403, "researcher": 403, "viewer": 403, "annotator": 403, "stranger": 404, "visitor": 302},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_who_may_open_what(as_role: Callable[[str], Client], make_campaign: Callable[..., Campaign], path: str) -> None:
+    campaign = make_campaign()
+    address = "/p/small/annotate/" + path.format(pk=campaign.pk)
+
+    statuses = {role: as_role(role).get(address).status_code for role in (*Role.values, "stranger", "visitor")}
+
+    assert statuses == PAGES[path]

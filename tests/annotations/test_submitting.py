@@ -1,0 +1,292 @@
+"""What is submitted is stored once, changes are kept, and refusals say why and lose nothing."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from annotations.assignment import queue_of
+from annotations.campaigns import close_campaign, seat_annotators
+from annotations.models import AnswerChange, Assignment, Campaign, Preference, Rating, Seat
+from annotations.submission import submit
+from evaluations.models import Membership, Project
+
+pytestmark = pytest.mark.django_db
+JSON = {"Accept": "application/json"}
+
+
+@pytest.fixture
+def client_of() -> Callable[[User], Client]:
+    def sign_in(user: User) -> Client:
+        client = Client()
+        client.force_login(user)
+        return client
+
+    return sign_in
+
+
+@pytest.fixture
+def at_work(
+    make_campaign: Callable[..., Campaign],
+    annotators: list[User],
+    seat_of: Callable[..., Seat],
+    ratings_for: Callable[..., dict[str, str]],
+) -> tuple[Campaign, Seat, int, dict[str, str]]:
+    """A campaign, the first annotator's seat and first assignment, and fields that rate it."""
+    campaign = make_campaign()
+    seat = seat_of(campaign, annotators[0])
+    return campaign, seat, queue_of(seat)[0], ratings_for(campaign)
+
+
+def address(campaign: Campaign, *parts: str | int) -> str:
+    return f"/p/small/annotate/{campaign.pk}/task/" + "".join(f"{part}/" for part in parts)
+
+
+AtWork = tuple[Campaign, Seat, int, dict[str, str]]
+
+
+def test_a_double_submit_is_stored_once(
+    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client]
+) -> None:
+    campaign, _seat, assignment, fields = at_work
+    client = client_of(annotators[0])
+    before = Rating.objects.count()
+
+    first = client.post(address(campaign, assignment, "submit"), fields, headers=JSON)
+    again = client.post(address(campaign, assignment, "submit"), fields, headers=JSON)
+
+    assert (first.json()["repeated"], again.json()["repeated"]) == (False, True)
+    assert Rating.objects.count() == before + 2
+    assert not AnswerChange.objects.exists()
+
+
+def test_another_answer_from_a_stale_window_is_refused_and_kept_as_a_draft(
+    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client], ratings_for: Callable[..., dict]
+) -> None:
+    campaign, _seat, assignment, fields = at_work
+    client = client_of(annotators[0])
+    client.post(address(campaign, assignment, "submit"), fields, headers=JSON)
+
+    stale = client.post(address(campaign, assignment, "submit"), ratings_for(campaign, "5"), headers=JSON)
+
+    kept = Assignment.objects.get(pk=assignment)
+    assert stale.status_code == 409
+    assert "submitted already" in stale.json()["message"]
+    assert kept.answer is not None
+    assert set(kept.answer["scores"].values()) == {3}
+    assert kept.draft is not None
+    assert set(kept.draft.values()) == {"5"}
+
+
+def test_a_change_keeps_who_when_from_and_to(
+    at_work: AtWork, annotators: list[User], ratings_for: Callable[..., dict[str, str]]
+) -> None:
+    campaign, seat, assignment, fields = at_work
+    submit(seat, assignment, fields, user=annotators[0], version=0, seconds=4.0)
+
+    submit(seat, assignment, ratings_for(campaign, "5"), user=annotators[0], version=1, seconds=6.0)
+
+    change = AnswerChange.objects.get()
+    assert change.user == annotators[0]
+    assert set(change.before["scores"].values()) == {3}
+    assert set(change.after["scores"].values()) == {5}
+    output = Assignment.objects.get(pk=assignment).shown[0]
+    assert set(Rating.objects.filter(output=output, annotator=seat.annotator).values_list("score", flat=True)) == {5}
+
+
+def test_a_rating_from_elsewhere_that_is_replaced_stays_in_the_history(at_work: AtWork, annotators: list[User]) -> None:
+    campaign, seat, assignment, fields = at_work
+    output, criterion = Assignment.objects.get(pk=assignment).shown[0], campaign.criteria.first()
+    assert criterion
+    Rating.objects.create(output_id=output, criterion=criterion, annotator=seat.annotator, score=1)
+
+    submit(seat, assignment, fields, user=annotators[0], version=0, seconds=None)
+
+    assert AnswerChange.objects.get().before == {"scores": {str(criterion.pk): 1.0}}
+
+
+def test_a_score_off_the_scale_is_refused_with_what_was_typed_still_there(
+    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client], ratings_for: Callable[..., dict]
+) -> None:
+    campaign, _seat, assignment, _fields = at_work
+    typed = ratings_for(campaign, "9", comment="a long thought")
+    client = client_of(annotators[0])
+
+    as_json = client.post(address(campaign, assignment, "submit"), typed, headers=JSON)
+    as_page = client.post(address(campaign, assignment, "submit"), typed)
+
+    assert as_json.status_code == as_page.status_code == 422
+    assert len(as_json.json()["fields"]) == 2
+    assert "not a point of its scale" in as_page.content.decode()
+    assert "a long thought" in as_page.content.decode()
+    assert (Assignment.objects.get(pk=assignment).draft or {})["comment"] == "a long thought"
+
+
+def test_somebody_elses_item_is_refused(
+    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client]
+) -> None:
+    campaign, _seat, assignment, fields = at_work
+
+    answer = client_of(annotators[1]).post(address(campaign, assignment, "submit"), fields | {"comment": "mine"})
+
+    assert answer.status_code == 403
+    assert "not assigned to you" in answer.content.decode()
+    assert "mine" in answer.content.decode()
+
+
+def test_a_closed_campaign_refuses_and_keeps_the_draft(
+    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client]
+) -> None:
+    campaign, _seat, assignment, fields = at_work
+    close_campaign(campaign)
+
+    answer = client_of(annotators[0]).post(address(campaign, assignment, "submit"), fields, headers=JSON)
+
+    assert answer.status_code == 403
+    assert "is closed" in answer.json()["message"]
+    assert Assignment.objects.get(pk=assignment).draft == fields
+
+
+def test_after_the_deadline_nothing_is_taken(
+    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client]
+) -> None:
+    campaign, _seat, assignment, fields = at_work
+    Campaign.objects.update(deadline=timezone.now() - timedelta(minutes=1))
+
+    answer = client_of(annotators[0]).post(address(campaign, assignment, "submit"), fields, headers=JSON)
+
+    assert "deadline" in answer.json()["message"]
+    assert Assignment.objects.get(pk=assignment).draft == fields
+
+
+def test_a_removed_member_is_told_so_and_gets_back_what_was_typed(
+    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client], small_project: Project
+) -> None:
+    campaign, _seat, assignment, fields = at_work
+    Membership.objects.filter(project=small_project, user=annotators[0]).delete()
+
+    answer = client_of(annotators[0]).post(address(campaign, assignment, "submit"), fields | {"comment": "my thoughts"})
+
+    assert answer.status_code == 403
+    assert "no longer a member" in answer.content.decode()
+    assert "my thoughts" in answer.content.decode()
+
+
+def test_who_was_taken_out_of_the_campaign_is_told_so(
+    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client]
+) -> None:
+    campaign, _seat, assignment, fields = at_work
+    seat_annotators(campaign, annotators[1:])
+
+    answer = client_of(annotators[0]).post(address(campaign, assignment, "submit"), fields, headers=JSON)
+
+    assert answer.status_code == 403
+    assert "no longer an annotator" in answer.json()["message"]
+
+
+def test_a_lease_that_ran_out_is_taken_back_while_there_is_a_place(at_work: AtWork, annotators: list[User]) -> None:
+    _campaign, seat, assignment, fields = at_work
+    Assignment.objects.filter(pk=assignment).update(state="expired")
+
+    done = submit(seat, assignment, fields, user=annotators[0], version=0, seconds=1.0)
+
+    assert done.assignment.state == "submitted"
+    assert done.assignment.item.places == 1  # as it was read before: one of two places was free, and is taken now
+    done.assignment.item.refresh_from_db()
+    assert done.assignment.item.places == 0
+
+
+def test_a_lease_that_ran_out_is_refused_once_others_have_done_the_item(
+    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client]
+) -> None:
+    campaign, _seat, assignment, fields = at_work
+    Assignment.objects.filter(pk=assignment).update(state="expired")
+    campaign.items.update(places=0)
+
+    answer = client_of(annotators[0]).post(address(campaign, assignment, "submit"), fields, headers=JSON)
+
+    assert answer.status_code == 403
+    assert "ran out" in answer.json()["message"]
+    assert Assignment.objects.get(pk=assignment).draft == fields
+
+
+def test_a_late_draft_does_not_replace_a_newer_one(
+    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client]
+) -> None:
+    campaign, _seat, assignment, _fields = at_work
+    client = client_of(annotators[0])
+
+    newer = client.post(address(campaign, assignment, "draft"), {"comment": "new", "number": "200"}, headers=JSON)
+    older = client.post(address(campaign, assignment, "draft"), {"comment": "old", "number": "100"}, headers=JSON)
+
+    assert (newer.json(), older.json()) == ({"kept": True}, {"kept": False})
+    assert Assignment.objects.get(pk=assignment).draft == {"comment": "new"}
+
+
+def test_time_cannot_be_longer_than_the_item_was_held(at_work: AtWork, annotators: list[User]) -> None:
+    _campaign, seat, assignment, fields = at_work
+    Assignment.objects.update(reserved_at=timezone.now() - timedelta(seconds=60))
+
+    done = submit(seat, assignment, fields, user=annotators[0], version=0, seconds=4000.0)
+
+    assert done.assignment.seconds is not None
+    assert 59 < done.assignment.seconds < 120
+
+
+def test_ratings_made_in_sight_of_scores_are_marked(
+    make_campaign: Callable[..., Campaign],
+    annotators: list[User],
+    seat_of: Callable[..., Seat],
+    ratings_for: Callable[..., dict[str, str]],
+) -> None:
+    campaign = make_campaign(show_scores=True)
+    seat = seat_of(campaign, annotators[0])
+
+    submit(seat, queue_of(seat)[0], ratings_for(campaign), user=annotators[0], version=0, seconds=1.0)
+
+    assert set(Rating.objects.filter(annotator=seat.annotator).values_list("scores_in_sight", flat=True)) == {True}
+    assert not Rating.objects.exclude(annotator=seat.annotator).filter(scores_in_sight=True).exists()
+
+
+def test_system_names_others_ratings_and_scores_are_hidden_before_one_has_submitted(
+    judged_project: Project,
+    make_campaign: Callable[..., Campaign],
+    annotators: list[User],
+    client_of: Callable[[User], Client],
+    seat_of: Callable[..., Seat],
+    ratings_for: Callable[..., dict[str, str]],
+) -> None:
+    campaign = make_campaign(show_others=True)
+    client = client_of(annotators[0])
+    seat = seat_of(campaign, annotators[0])
+    assignment = queue_of(seat)[0]
+
+    page = client.get(address(campaign)).content.decode()
+    early = client.get(address(campaign, assignment, "compare"))
+    submit(seat, assignment, ratings_for(campaign), user=annotators[0], version=0, seconds=1.0)
+    after = client.get(address(campaign, assignment, "compare"))
+
+    for hidden in ("Judge Judy", ">good<", ">odd<", "ann</", "bob"):
+        assert hidden not in page
+    assert early.status_code == 409
+    assert after.status_code == 200
+    assert Assignment.objects.get(pk=assignment).saw_others_at is not None
+
+
+def test_a_pair_is_stored_by_ids_with_the_side_it_was_shown_on(
+    make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat]
+) -> None:
+    campaign = make_campaign(kind="pairwise")
+    seat = seat_of(campaign, annotators[0])
+    assignment = queue_of(seat)[0]
+
+    submit(seat, assignment, {"choice-0": "1"}, user=annotators[0], version=0, seconds=1.0)
+
+    left, right = Assignment.objects.get(pk=assignment).shown
+    stored = Preference.objects.get()
+    assert (stored.output_a_id, stored.output_b_id) == (min(left, right), max(left, right))
+    assert (stored.value > 0) == (left < right) == stored.a_was_left
+    assert stored.criterion is None
