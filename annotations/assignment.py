@@ -150,6 +150,9 @@ def _reserve_more(seat: Seat) -> int:
                 "UPDATE annotations_campaignitem SET places = places - 1 WHERE id = ANY(%s)",
                 [[item.item for item in picked]],
             )
+        # Within a pack each annotator has an order of their own, so that no output always comes after the same one.
+        order = shown_order(range(len(picked)), seed=seat.campaign.seed, item=seat.cursor, annotator=seat.annotator_id)
+        picked = [picked[index] for index in order]
         for number, check in enumerate(checks):  # spread among the others, never first
             picked.insert(min(len(picked), 1 + (check.item * 7 + number) % len(picked)), check)
     if picked:

@@ -44,10 +44,11 @@ class CampaignForm(forms.ModelForm):
         label="Error types for marking spans",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="One a line, such as “Fabrication”. Empty: no marking. For ratings only.",
+        help_text="One a line; MQM’s are Accuracy, Fluency, Terminology, Style, Locale. Empty: no marking. For "
+        "ratings only.",
     )
     severities = forms.CharField(
-        label="Severities", required=False, help_text="With commas, such as “minor, major, critical”."
+        label="Severities", required=False, help_text="With commas; MQM’s are “neutral, minor, major, critical”."
     )
 
     class Meta:

@@ -14,12 +14,14 @@ class HumanScores:
     """What people said of one criterion.
 
     `ratings` has shape (annotators, documents, systems), single people only; `mean` has shape (documents, systems) and
-    takes the mean a release states where no single person rated.
+    takes the mean a release states where no single person rated. `in_sight` counts ratings that were made while LLM
+    scores were shown.
     """
 
     annotators: tuple[str, ...]
     ratings: FloatArray
     mean: FloatArray
+    in_sight: int = 0
 
 
 def human_scores(
@@ -52,17 +54,18 @@ def human_scores(
             annotators=tuple(annotators[index].name for index in active),
             ratings=ratings[active],
             mean=np.where(np.isnan(by_person), stated, by_person),
+            in_sight=int(mine[:, 5].sum()),
         )
     return found
 
 
 def _rows(project_id: int) -> FloatArray:
-    """All ratings as rows of (criterion, document, system, annotator, score)."""
+    """All ratings as rows of (criterion, document, system, annotator, score, whether scores were in sight)."""
     with connection.cursor() as cursor:
         cursor.execute(
-            """SELECT r.criterion_id, o.document_id, o.system_id, r.annotator_id, r.score
+            """SELECT r.criterion_id, o.document_id, o.system_id, r.annotator_id, r.score, r.scores_in_sight
                FROM annotations_rating r JOIN evaluations_candidateoutput o ON o.id = r.output_id
                JOIN annotations_annotator a ON a.id = r.annotator_id WHERE a.project_id = %s""",
             [project_id],
         )
-        return np.array(cursor.fetchall(), dtype=float).reshape(-1, 5)
+        return np.array(cursor.fetchall(), dtype=float).reshape(-1, 6)

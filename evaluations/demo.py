@@ -5,6 +5,8 @@ from pathlib import Path
 from django.contrib.auth import get_user_model
 from django.db import transaction
 
+from annotations.campaigns import open_campaign, seat_annotators
+from annotations.models import Campaign, CampaignKind, ItemOrder
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import LoadResult, load_files
 from evaluations.judging.judges import endpoint_at
@@ -21,6 +23,15 @@ from evaluations.models import (
 )
 
 SLUG = "demo"
+GUIDELINES = """\
+Read the **source** first, then the summary. Rate each criterion by itself: a fluent summary may still be wrong.
+
+- **5**: as a careful editor would write it
+- **3**: usable, with faults one notices
+- **1**: not usable
+
+If you cannot judge a text, *skip* it and say why.
+"""
 DATA = Path(__file__).parent / "demo_data"
 SYSTEM_KINDS = {
     "human_writer": System.Kind.HUMAN,
@@ -33,6 +44,7 @@ LOGINS = {
     "ada": ("demo-ada", Role.OWNER),
     "ben": ("demo-ben", Role.RESEARCHER),
     "vera": ("demo-vera", Role.VIEWER),
+    "ann": ("demo-ann", Role.ANNOTATOR),
 }
 
 
@@ -43,6 +55,7 @@ def load_demo() -> tuple[Project, LoadResult]:
         slug=SLUG,
         defaults={
             "name": "Demo",
+            "guidelines": GUIDELINES,
             "description": "Twelve invented texts, six systems, three annotators. See how pages and reports look.",
         },
     )
@@ -53,7 +66,27 @@ def load_demo() -> tuple[Project, LoadResult]:
     )
     for name, kind in SYSTEM_KINDS.items():
         project.systems.filter(name=name).update(kind=kind)
+    if made:
+        _open_campaigns(project)
     return project, result
+
+
+def _open_campaigns(project: Project) -> None:
+    """Something to rate and something to compare, for ada and ann."""
+    members = get_user_model().objects.filter(username__in=("ada", "ann"))
+    rating = Campaign.objects.create(project=project, name="Rate summaries", overlap=1, show_others=True)
+    rating.criteria.set(project.criteria.all())
+    pairs = Campaign.objects.create(
+        project=project,
+        name="Which summary is better?",
+        kind=CampaignKind.PAIRWISE,
+        order=ItemOrder.RANDOM,
+        overlap=2,
+        adjudicate_beyond=1,
+    )
+    for campaign in (rating, pairs):
+        seat_annotators(campaign, members)
+        open_campaign(campaign)
 
 
 def _add_members(project: Project) -> None:

@@ -81,6 +81,8 @@ def as_markdown(report: Report) -> str:
         )
         if criterion.best:
             parts.append(f"\n{in_a_sentence(criterion)}")
+    if report.in_sight:
+        parts.append(f"\n{in_sight_note(report)}")
     if report.stand_ins:
         parts.append(f"\n{stand_in_note(report)}")
     return "\n".join(parts) + "\n"
@@ -89,6 +91,14 @@ def as_markdown(report: Report) -> str:
 def stand_in_note(report: Report) -> str:
     """What a reader must know of scores that no LLM gave."""
     return f"{' and '.join(report.stand_ins)}: {HONEST_NAME}."
+
+
+def in_sight_note(report: Report) -> str:
+    """What a reader must know of ratings that LLM scores may have led; empty where there are none."""
+    if not report.in_sight:
+        return ""
+    count = f"{report.in_sight:,} rating{'s were' if report.in_sight > 1 else ' was'}"
+    return f"{count} made with LLM scores in sight; agreement with judges may owe something to that."
 
 
 def as_text(report: Report) -> str:
@@ -122,6 +132,8 @@ def as_text(report: Report) -> str:
         "documents: those the summary level stands on; in the others a side is the same for all outputs. "
         "missing: outputs without a score. -: undefined, `--format json` says why."
     )
+    if report.in_sight:
+        parts.append(in_sight_note(report))
     if report.stand_ins:
         parts.append(stand_in_note(report))
     return "\n".join(parts) + "\n"
@@ -170,6 +182,7 @@ def _criterion_json(result: CriterionResult) -> dict[str, Any]:
     return {
         "documents": result.documents,
         "rated_outputs": result.rated_outputs,
+        "ratings_with_scores_in_sight": result.in_sight,
         "judges": {judge.judge: _judge_json(judge) for judge in result.judges},
         "agreement": _agreement_json(result.agreement),
     }

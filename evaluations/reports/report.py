@@ -56,13 +56,16 @@ class Agreement:
 
 @dataclass(frozen=True)
 class CriterionResult:
-    """All judges on one criterion. `documents` have at least one human rating on it."""
+    """All judges on one criterion. `documents` have at least one human rating on it; `in_sight` counts ratings made
+    while annotators saw LLM scores, which may have led them.
+    """
 
     criterion: str
     documents: int
     rated_outputs: int
     judges: tuple[JudgeResult, ...]
     agreement: Agreement
+    in_sight: int = 0
 
     @property
     def best(self) -> "JudgeResult | None":
@@ -92,6 +95,11 @@ class Report:
     @property
     def judges(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(result.judge for criterion in self.criteria for result in criterion.judges))
+
+    @property
+    def in_sight(self) -> int:
+        """How many ratings were made while annotators saw LLM scores."""
+        return sum(criterion.in_sight for criterion in self.criteria)
 
     @property
     def stand_ins(self) -> tuple[str, ...]:
@@ -220,6 +228,7 @@ def _criterion_result(criterion: Criterion, judges: Collection[Judge], tables: S
         rated_outputs=int(rated.sum()),
         judges=tuple(results),
         agreement=_agreement(human),
+        in_sight=human.in_sight,
     )
 
 

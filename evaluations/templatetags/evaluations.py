@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from django import template
 
-from evaluations.reports.export import in_a_sentence, in_brackets, shown
-from evaluations.reports.report import CriterionResult, JudgeResult
+from evaluations.reports.export import in_a_sentence, in_brackets, in_sight_note, shown
+from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
 from evaluations.statistics.results import Estimate
 
@@ -32,6 +32,12 @@ def report_levels() -> tuple[str, ...]:
 def thin(number: float) -> str:
     """A number, to the nearest whole, with thin spaces between its thousands, as the whole site writes them."""
     return f"{number:,.0f}".replace(",", "\u2009")
+
+
+@register.filter
+def in_sight(report: Report) -> str:
+    """What to know of ratings that were made in sight of scores."""
+    return in_sight_note(report)
 
 
 @register.filter

@@ -2,6 +2,7 @@
 
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
@@ -33,6 +34,7 @@ def project_create(request: HttpRequest) -> HttpResponse:
 def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
     if request.role not in READERS:  # type: ignore[attr-defined]
         return redirect("annotations:campaign_list", project.slug)  # all that an annotator sees of a project
+    rated = Rating.objects.filter(annotator=OuterRef("pk"))
     return render(
         request,
         "evaluations/project_detail.html",
@@ -46,7 +48,9 @@ def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
                 "outputs": CandidateOutput.objects.of_project(project).count(),
                 "criteria": project.criteria.count(),
                 "ratings": Rating.objects.filter(annotator__project=project).count(),
-                "annotators": project.annotators.count(),
+                "annotators": project.annotators.filter(
+                    Exists(Rating.objects.filter(annotator=OuterRef("pk")))
+                ).count(),
             },
             "runs": project.runs.of_judges_that_run().select_related("judge")[:5],
         },
