@@ -48,9 +48,7 @@ def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
                 "outputs": CandidateOutput.objects.of_project(project).count(),
                 "criteria": project.criteria.count(),
                 "ratings": Rating.objects.filter(annotator__project=project).count(),
-                "annotators": project.annotators.filter(
-                    Exists(Rating.objects.filter(annotator=OuterRef("pk")))
-                ).count(),
+                "annotators": project.annotators.filter(Exists(rated)).count(),
             },
             "runs": project.runs.of_judges_that_run().select_related("judge")[:5],
         },
