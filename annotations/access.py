@@ -9,9 +9,9 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from annotations.errors import AnnotationError
-from annotations.joined import JoinedQuery
 from annotations.models import Campaign, Seat
 from evaluations.models import Project
+from geval_site.joined import JoinedQuery
 
 View = Callable[..., HttpResponse]
 _SEATS = JoinedQuery(

@@ -14,7 +14,6 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotations.errors import AnnotationError
-from annotations.joined import JoinedQuery
 from annotations.models import (
     Assignment,
     AssignmentState,
@@ -26,6 +25,7 @@ from annotations.models import (
     Seat,
 )
 from annotations.planning import checks_due, shown_order
+from geval_site.joined import JoinedQuery
 
 # At least this many are reserved ahead, so that the next is loaded when one submits; a document goes out as one.
 AHEAD = 3

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from django.db import connection
 
 from annotations.models import Annotator
-from evaluations.statistics.pairing import FloatArray, mean_over_raters, rater_tables
+from evaluations.numbers import fetch_numbers, id_list, positions
+from evaluations.statistics.pairing import FloatArray, IntArray, mean_over_raters, rater_tables
 
 
 @dataclass(frozen=True)
@@ -15,35 +15,40 @@ class HumanScores:
 
     `ratings` has shape (annotators, documents, systems), single people only; `mean` has shape (documents, systems) and
     takes the mean a release states where no single person rated. `in_sight` counts ratings that were made while LLM
-    scores were shown.
+    scores were shown. `annotator_ids` are parallel to `annotators`.
     """
 
     annotators: tuple[str, ...]
     ratings: FloatArray
     mean: FloatArray
     in_sight: int = 0
+    annotator_ids: tuple[int, ...] = ()
 
 
 def human_scores(
-    project_id: int, criterion_ids: list[int], *, documents: dict[int, int], systems: dict[int, int]
+    project_id: int, criterion_ids: list[int], *, documents: IntArray, systems: IntArray
 ) -> dict[int, HumanScores]:
     """The ratings of a project by criterion id.
 
     Args:
-        documents, systems: from record id to position in the tables.
+        documents, systems: record ids, rising, in the order of the tables.
     """
     annotators = list(Annotator.objects.filter(project_id=project_id).order_by("pk"))
-    place = {annotator.pk: index for index, annotator in enumerate(annotators)}
+    known = np.array([annotator.pk for annotator in annotators], dtype=np.int64)
     people = [index for index, annotator in enumerate(annotators) if annotator.kind == Annotator.Kind.PERSON]
     means = [index for index, annotator in enumerate(annotators) if annotator.kind == Annotator.Kind.MEAN]
-    rows = _rows(project_id)
+    rows = fetch_numbers(
+        ["r.criterion_id", "o.document_id", "o.system_id", "r.annotator_id", "r.score", "r.scores_in_sight::int"],
+        f"""FROM annotations_rating r JOIN evaluations_candidateoutput o ON o.id = r.output_id
+            WHERE r.annotator_id IN ({id_list(known.tolist())}) AND r.criterion_id IN ({id_list(criterion_ids)})""",
+    )
     found = {}
     for criterion_id in criterion_ids:
         mine = rows[rows[:, 0] == criterion_id]
         ratings = rater_tables(
-            np.array([documents[int(pk)] for pk in mine[:, 1]], dtype=np.int64),
-            np.array([systems[int(pk)] for pk in mine[:, 2]], dtype=np.int64),
-            np.array([place[int(pk)] for pk in mine[:, 3]], dtype=np.int64),
+            positions(mine[:, 1], documents),
+            positions(mine[:, 2], systems),
+            positions(mine[:, 3], known),
             mine[:, 4],
             shape=(len(annotators), len(documents), len(systems)),
         )
@@ -55,17 +60,6 @@ def human_scores(
             ratings=ratings[active],
             mean=np.where(np.isnan(by_person), stated, by_person),
             in_sight=int(mine[:, 5].sum()),
+            annotator_ids=tuple(annotators[index].pk for index in active),
         )
     return found
-
-
-def _rows(project_id: int) -> FloatArray:
-    """All ratings as rows of (criterion, document, system, annotator, score, whether scores were in sight)."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """SELECT r.criterion_id, o.document_id, o.system_id, r.annotator_id, r.score, r.scores_in_sight
-               FROM annotations_rating r JOIN evaluations_candidateoutput o ON o.id = r.output_id
-               JOIN annotations_annotator a ON a.id = r.annotator_id WHERE a.project_id = %s""",
-            [project_id],
-        )
-        return np.array(cursor.fetchall(), dtype=float).reshape(-1, 6)

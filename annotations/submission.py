@@ -11,9 +11,10 @@ from django.utils import timezone
 from annotations.answers import Answer, Question, Shape, fields_of, preference_pairs, read_answer
 from annotations.assignment import locked_assignment, refuse_if_not_open, take_back
 from annotations.errors import AnnotationError
-from annotations.joined import JoinedQuery
 from annotations.models import AnswerChange, Assignment, AssignmentState, Campaign, ItemKind, Seat, Span
+from evaluations.changes import note_change
 from evaluations.models import CandidateOutput, Criterion
+from geval_site.joined import JoinedQuery
 
 _CRITERIA = JoinedQuery(
     {"c": Criterion},
@@ -106,6 +107,8 @@ def submit(
     if seconds is not None and seconds >= 0:
         assignment.seconds = min(seconds, (now - assignment.reserved_at).total_seconds())
     _save(assignment)
+    if assignment.item.kind == ItemKind.ORDINARY:
+        note_change(seat.campaign.project_id, [int(key) for key in answer.get("scores", {})] or [None])
     return Submitted(assignment, repeated=False)
 
 

@@ -8,12 +8,12 @@ from typing import Any
 from django.db import connection
 
 from annotations.differences import Piece, word_differences
-from annotations.joined import JoinedQuery
 from annotations.models import Assignment, AssignmentState, Campaign, CampaignItem, CampaignKind, ItemKind, Seat
 from annotations.selection import NEWEST_SCORES
 from annotations.submission import criteria_of, draft_fields
 from evaluations.models import Criterion, Document
 from evaluations.scales import Scale, short
+from geval_site.joined import JoinedQuery
 
 # With more points than this a scale is typed, not chosen.
 MOST_BUTTONS = 11

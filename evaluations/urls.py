@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluations.views import corpus, criteria, endpoints, items, judges, projects, reports, runs
+from evaluations.views import corpus, criteria, endpoints, items, judges, projects, reports, runs, sharing
 
 app_name = "evaluations"
 
@@ -39,4 +39,17 @@ urlpatterns = [
     path("p/<slug:slug>/runs/<int:run>/items/<int:pk>/", items.item_detail, name="item_detail"),
     path("p/<slug:slug>/runs/<int:run>/items/<int:pk>/explain/", items.item_explain, name="item_explain"),
     path("p/<slug:slug>/report/", reports.report_detail, name="report_detail"),
+    path("p/<slug:slug>/report/live/", reports.report_piece, name="report_piece"),
+    path("p/<slug:slug>/report/figure/<slug:kind>/<int:criterion>/", reports.report_figure, name="report_figure"),
+    path("p/<slug:slug>/report/cell/<int:criterion>/<int:judge>/", reports.report_cell, name="report_cell"),
+    path("p/<slug:slug>/report/export/<slug:ending>/", reports.report_export, name="report_export"),
+    path("p/<slug:slug>/report/share/", sharing.share_create, name="share_create"),
+    path("p/<slug:slug>/report/share/<int:pk>/revoke/", sharing.share_revoke, name="share_revoke"),
+    path("p/<slug:slug>/report/snapshots/new/", sharing.snapshot_create, name="snapshot_create"),
+    path("p/<slug:slug>/report/snapshots/<int:pk>/", sharing.snapshot_detail, name="snapshot_detail"),
+    path("shared/<str:token>/", sharing.shared_report, name="shared_report"),
+    path("shared/<str:token>/live/", sharing.shared_piece, name="shared_piece"),
+    path("shared/<str:token>/figure/<slug:kind>/<int:criterion>/", sharing.shared_figure, name="shared_figure"),
+    path("shared/<str:token>/cell/<int:criterion>/<int:judge>/", sharing.shared_cell, name="shared_cell"),
+    path("shared/<str:token>/export/<slug:ending>/", sharing.shared_export, name="shared_export"),
 ]

@@ -9,11 +9,14 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from geval_site.embedded.paths import DATABASE, USER, socket_dir
 
+# Values travel apart from statements, and what was asked thrice is prepared: PostgreSQL plans it once for a connection.
+PREPARED = {"server_side_binding": True, "prepare_threshold": 3}
 PGMQ = "pgmq://database"  # the name says nothing: `conn_string` below decides
 
 
-def database_settings(url: str, data_dir: Path) -> dict[str, Any]:
+def database_settings(url: str, data_dir: Path, *, prepare: bool = True) -> dict[str, Any]:
     """Django's DATABASES entry for a `postgresql://` URL, or for the embedded server when the URL is empty."""
+    options: dict[str, Any] = PREPARED if prepare else {}
     common = {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True, "ATOMIC_REQUESTS": False}
     if not url:
         return common | {
@@ -21,6 +24,7 @@ def database_settings(url: str, data_dir: Path) -> dict[str, Any]:
             "NAME": DATABASE,
             "USER": USER,
             "HOST": str(socket_dir(data_dir)),
+            "OPTIONS": {**options},
         }
     if not url.startswith(("postgresql://", "postgres://")):
         raise ImproperlyConfigured(
@@ -34,7 +38,7 @@ def database_settings(url: str, data_dir: Path) -> dict[str, Any]:
     settings = {key: str(parts.pop(name, "") or "") for key, name in named.items()}
     if not settings["NAME"]:
         raise ImproperlyConfigured("DATABASE_URL names no database: postgresql://user:password@host:5432/database")
-    return common | settings | {"ENGINE": "django.db.backends.postgresql", "OPTIONS": parts}
+    return common | settings | {"ENGINE": "django.db.backends.postgresql", "OPTIONS": {**parts, **options}}
 
 
 def broker_options(url: str, database: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -64,7 +68,9 @@ def queue_conninfo(database: dict[str, Any]) -> str:
     """
     names = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
     quoted = {name: _quoted(str(database.get(key) or "")) for name, key in names.items()}
-    options = (f" {name}={_quoted(str(value))}" for name, value in database.get("OPTIONS", {}).items())
+    options = (
+        f" {name}={_quoted(str(value))}" for name, value in database.get("OPTIONS", {}).items() if name not in PREPARED
+    )
     conninfo = make_conninfo(**quoted | {"password": quoted["password"] + "".join(options)})
     return conninfo.replace("://", ":\\//")  # the package takes whatever holds :// for a URL
 

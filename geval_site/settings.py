@@ -89,7 +89,8 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": database_settings(DATABASE_URL, DATA_DIR)}
+PREPARE = environment.flag("GEVAL_PREPARE_STATEMENTS", default=True)
+DATABASES = {"default": database_settings(DATABASE_URL, DATA_DIR, prepare=PREPARE)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Jobs. The database is the truth about work; a message only wakes a worker, so results are not kept in the broker.
@@ -111,6 +112,8 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
+AUTHENTICATION_BACKENDS = ["geval_site.sessions.UserBackend"]
+SESSION_ENGINE = "geval_site.sessions"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "evaluations:project_list"
 LOGOUT_REDIRECT_URL = "login"
@@ -135,7 +138,7 @@ CONTENT_SECURITY_POLICY = {
         "script-src": [SELF],
         "style-src": [SELF],
         # Plotly turns a chart into a picture through a data address.
-        "img-src": [SELF, "data:"],
+        "img-src": [SELF, "data:", "blob:"],
         "font-src": [SELF],
         "connect-src": [SELF],
         "form-action": [SELF],

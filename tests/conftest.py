@@ -22,7 +22,7 @@ from evaluations.judging import work
 from evaluations.judging.parsing import Failure, Reason
 from evaluations.judging.run import close_if_finished, lay_out_run, start_run
 from evaluations.judging.scoring import Scored
-from evaluations.models import Judge, Membership, Project, Role, ScoringMode
+from evaluations.models import EvaluationRun, Judge, Membership, Project, Role, ScoringMode
 from geval_site.celery import app as celery_app
 from geval_site.databases import queue_conninfo
 from tests.processes import StandInProcess, WorkerProcess, free_port
@@ -142,6 +142,11 @@ def judged_project(small_project: Project, make_judge: Callable[..., Judge]) -> 
     work.store(run, [*finished, refused], "t")
     close_if_finished(run.pk)
     return small_project
+
+
+@pytest.fixture
+def run(judged_project: Project) -> EvaluationRun:
+    return EvaluationRun.objects.get(project=judged_project)
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
@@ -153,7 +154,8 @@ def _own(seat: Seat, pk: int) -> Assignment:
 
 
 def _context(seat: Seat, assignment: Assignment | None, fields: dict[str, str] | None = None) -> dict[str, Any]:
-    context: dict[str, Any] = {"campaign": seat.campaign, "project": seat.campaign.project, "seat": seat}
+    base = reverse("annotations:task_current", args=[seat.campaign.project.slug, seat.campaign_id])
+    context: dict[str, Any] = {"campaign": seat.campaign, "project": seat.campaign.project, "seat": seat, "base": base}
     if assignment is None:
         return context | {"standing": standing(seat)}
     return context | {"page": task_page(seat, assignment, fields=fields)}

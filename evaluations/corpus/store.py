@@ -12,6 +12,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from annotations.models import Annotator
+from evaluations.changes import note_change
 from evaluations.corpus.preferences import PreferenceStage
 from evaluations.corpus.readers import InputFile, read_rows
 from evaluations.corpus.rows import (
@@ -78,6 +79,8 @@ def load_files(project: Project, files: Sequence[InputFile], *, judge: str = "im
         load.take_all(file.name, held_back)
     result = load.merge()
     faults.raise_if_any()
+    if result.changed:
+        note_change(project.pk)
     with connection.cursor() as cursor:
         # Statistics of a table that has just grown a hundredfold would mislead the planner until autovacuum comes by.
         for table in (

@@ -5,6 +5,7 @@ from evaluations.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.forms.judges import EndpointForm, JudgeForm, ProbeForm
 from evaluations.forms.projects import ProjectForm
 from evaluations.forms.runs import ResumeForm, RunForm
+from evaluations.forms.sharing import ShareForm, SnapshotForm
 
 __all__ = [
     "CriterionForm",
@@ -15,6 +16,8 @@ __all__ = [
     "ProjectForm",
     "ResumeForm",
     "RunForm",
+    "ShareForm",
+    "SnapshotForm",
     "StepsForm",
     "UploadForm",
 ]

@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from evaluations.changes import note_change
 from evaluations.judging.calls import Answer
 from evaluations.judging.endpoints import ChatRequest
 from evaluations.judging.judgement import Judgement
@@ -213,6 +214,9 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str, *, 
         for entry in kept
         if isinstance(entry.outcome, Scored)
     )
+    scored = {entry.item.criterion_id for entry in kept if isinstance(entry.outcome, Scored)}
+    if scored:
+        note_change(project_id, scored, judge=run.judge_id)
     rows = [
         (
             entry.item.id,

@@ -1,5 +1,6 @@
 """The records of a project; the vocabulary of docs/architecture.md, one module a subject."""
 
+from evaluations.models.changes import ScoreChange
 from evaluations.models.corpus import CandidateOutput, Document, System
 from evaluations.models.criteria import Criterion, EvaluationSteps
 from evaluations.models.judges import (
@@ -25,6 +26,7 @@ from evaluations.models.runs import (
     Transport,
     WorkerHeartbeat,
 )
+from evaluations.models.sharing import ReportSnapshot, ShareLink
 from evaluations.models.tokens import ApiToken
 
 __all__ = [
@@ -46,12 +48,15 @@ __all__ = [
     "ModelProbe",
     "ModelReply",
     "Project",
+    "ReportSnapshot",
     "Role",
     "RunCriterion",
     "RunItem",
     "RunState",
     "Score",
+    "ScoreChange",
     "ScoringMode",
+    "ShareLink",
     "System",
     "Transport",
     "WorkerHeartbeat",

@@ -2,14 +2,17 @@
 
 import csv
 import io
+from collections.abc import Callable
 from typing import Any
 
 import orjson
 
-from evaluations.reports.report import SEED, Agreement, CriterionResult, JudgeResult, Report
+from evaluations.reports.analysis import SEED, Agreement, JudgeAnalysis, Significance
+from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.standin import HONEST_NAME
 from evaluations.statistics.alt_test import LEAST_OUTPUTS, AltTest
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
+from evaluations.statistics.ppi import PpiTable
 from evaluations.statistics.resampling import RESAMPLES, Interval
 from evaluations.statistics.results import Estimate
 
@@ -21,6 +24,13 @@ def as_json(report: Report) -> str:
     content = {
         "project": report.project,
         "interval": {"method": "percentile bootstrap over documents", "resamples": RESAMPLES, "seed": SEED},
+        "view": {
+            "level": report.options.level,
+            "coefficient": report.options.coefficient,
+            "over": report.options.over,
+            "query": report.options.query,
+        },
+        "systems": list(report.systems),
         "criteria": {result.criterion: _criterion_json(result) for result in report.criteria},
     }
     return orjson.dumps(content, option=orjson.OPT_INDENT_2).decode()
@@ -185,6 +195,11 @@ def _criterion_json(result: CriterionResult) -> dict[str, Any]:
         "ratings_with_scores_in_sight": result.in_sight,
         "judges": {judge.judge: _judge_json(judge) for judge in result.judges},
         "agreement": _agreement_json(result.agreement),
+        "significance": _significance_json(result.significance),
+        "projections": [
+            {"half_width": one.half_width, "more_documents": one.documents, "more_ratings": one.ratings}
+            for one in result.projections
+        ],
     }
 
 
@@ -202,9 +217,110 @@ def _judge_json(result: JudgeResult) -> dict[str, Any]:
         "documents_used": found.documents_used,
         "pairs": found.pairs,
         "missing_scores": result.missing,
+        "letters": result.letters,
         "alt_test": _alt_test_json(result.alt_test),
     }
-    return counts | values
+    return counts | values | _more_json(result.analysis)
+
+
+def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
+    spread, calibration, length = analysis.spread, analysis.calibration, analysis.length
+    return {
+        "bca_spearman_summary": _interval_json(analysis.bca),
+        "view_interval": _interval_json(analysis.shown),
+        "tau_c_dataset": _estimate_json(analysis.tau_c),
+        "spread": None
+        if spread is None
+        else {
+            "tie_rate": spread.tie_rate,
+            "entropy_bits": spread.entropy_bits,
+            "effective_levels": spread.effective_levels,
+            "modal_share": spread.modal_share,
+            "ties_mislead": spread.ties_mislead,
+        },
+        "pairwise_accuracy": {
+            "plain": _estimate_json(analysis.pairwise.accuracy),
+            "tie_calibrated": _estimate_json(analysis.pairwise.calibrated),
+            "epsilon": analysis.pairwise.epsilon,
+        },
+        "soft_pairwise_accuracy": _estimate_json(analysis.soft_pairwise),
+        "ppi": _ppi_json(analysis.ppi),
+        "calibration": None
+        if calibration is None
+        else {
+            "error_before": calibration.before,
+            "error_isotonic": calibration.after,
+            "error_ordinal": calibration.ordinal,
+            "folds": calibration.folds,
+        },
+        "length_bias": {
+            "spearman": _estimate_json(length.plain),
+            "at_equal_rating": _estimate_json(length.partial) | {"ci": _interval_json(length.interval)},
+            "points_per_hundred_words": _estimate_json(length.per_hundred_words),
+        },
+        "writer_bias": None
+        if analysis.writers is None
+        else {
+            name: {
+                "human_written": group.human_written,
+                "llm_written": group.llm_written,
+                "difference": group.gap,
+                "ci": _interval_json(interval),
+                "pairs": group.pairs,
+            }
+            for name, (group, interval) in analysis.writers.groups.items()
+        },
+    }
+
+
+def _ppi_json(table: PpiTable) -> dict[str, Any]:
+    """Means by the position of the system; the report names the systems once."""
+    return {
+        "random_sample": table.is_random,
+        "p_unlike": table.unlike,
+        "systems": [
+            {"rated": system.rated, "outputs": system.outputs}
+            | (
+                {}
+                if system.mean is None
+                else {
+                    "mean": system.mean.estimate,
+                    "ci": [system.mean.low, system.mean.high],
+                    "weight": system.mean.weight,
+                    "effective_ratings": system.mean.effective_ratings,
+                }
+            )
+            for system in table.systems
+        ],
+        "differences": [
+            {"systems": list(pair), "difference": mean.estimate, "ci": [mean.low, mean.high]}
+            for pair, mean in table.differences.items()
+        ],
+    }
+
+
+def _significance_json(found: Significance) -> dict[str, Any]:
+    return {
+        "coefficient": found.coefficient,
+        "over": found.over,
+        "letters": found.letters,
+        "pairs": [
+            {
+                "judges": list(pair),
+                "difference": test.observed,
+                "p": test.p,
+                "p_holm": found.adjusted.get(pair),
+                "orderings": test.orderings,
+                "exact": test.exact,
+            }
+            | ({"reason": test.reason} if test.reason else {})
+            for pair, test in found.tests.items()
+        ],
+    }
+
+
+def _interval_json(interval: Interval) -> list[float] | None:
+    return None if interval.low is None or interval.high is None else [interval.low, interval.high]
 
 
 def _alt_test_json(test: AltTest) -> dict[str, Any]:
@@ -215,13 +331,29 @@ def _alt_test_json(test: AltTest) -> dict[str, Any]:
         "p": list(test.p),
         "outputs": test.outputs,
         "passes": test.passes,
+        "smallest_epsilon": test.smallest_epsilon,
     }
 
 
 def _agreement_json(agreement: Agreement) -> dict[str, Any]:
     return {
-        "ceiling": {coefficient: _estimate_json(value) for coefficient, value in agreement.ceiling.items()},
-        "krippendorff_alpha": {name: _estimate_json(value) for name, value in agreement.alpha.items()},
+        "ceiling": {
+            coefficient: _estimate_json(ceiling.estimate) | {"ci": _interval_json(ceiling.interval)}
+            for coefficient, ceiling in agreement.ceilings.items()
+        },
+        "krippendorff_alpha": {
+            name: _estimate_json(value) | {"ci": _interval_json(agreement.alpha_intervals[name])}
+            for name, value in agreement.alpha.items()
+        },
+        "icc": {
+            "icc1": _estimate_json(agreement.icc.icc1),
+            "icc2_1": _estimate_json(agreement.icc.icc2_1),
+            "icc2_k": _estimate_json(agreement.icc.icc2_k),
+        },
+        "fleiss_kappa": _estimate_json(agreement.fleiss),
+        "weighted_kappa": [
+            {"annotators": list(pair), "quadratic": _estimate_json(value)} for pair, value in agreement.kappas.items()
+        ],
         "leave_one_out_summary_spearman": {
             name: _estimate_json(found.estimate) | {"documents_used": found.documents_used}
             for name, found in agreement.leave_one_out.items()
@@ -231,3 +363,18 @@ def _agreement_json(agreement: Agreement) -> dict[str, Any]:
 
 def _estimate_json(estimate: Estimate) -> dict[str, Any]:
     return {"value": estimate.value} if estimate.value is not None else {"value": None, "reason": estimate.reason}
+
+
+def _latex(report: Report) -> str:
+    from evaluations.reports.latex import as_latex
+
+    return as_latex(report)
+
+
+EXPORTS: dict[str, Callable[[Report], str]] = {
+    "csv": as_csv,
+    "json": as_json,
+    "md": as_markdown,
+    "tex": _latex,
+    "txt": as_text,
+}

@@ -1,81 +1,381 @@
-"""Figures as Plotly takes them: plain dictionaries, which the page draws and also shows as tables."""
+"""Figures as Plotly takes them: plain dictionaries, which the page draws, and the same numbers as a table.
 
-from dataclasses import dataclass
+Colours are named by their design token ("--human", "--llm", "series:2"); the page's script puts in the theme's values.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from evaluations.models import Project
-from evaluations.reports.report import score_tables
+from evaluations.models import Criterion
+from evaluations.reports.analysis import correlations_summary
+from evaluations.reports.data import ReportData
+from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.scales import short
 
 # A browser draws some thousand points with ease; of more a fixed random sample is shown, and the page says so.
 MOST_POINTS = 3000
-TABLE_ROWS = 200
+TABLE_ROWS = 2000
+SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star", "triangle-down", "pentagon")
+BINS = 21
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart: its id on the page, a sentence that says what it shows, Plotly's data, and the same numbers as rows."""
+    """A chart: what it is, a sentence that says what it shows, Plotly's traces and layout, and its numbers as rows."""
 
-    id: str
     title: str
     caption: str
-    plotly: dict[str, Any]
+    traces: list[dict[str, Any]]
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    left_out: int
+    layout: dict[str, Any] = field(default_factory=dict)
 
 
-def scatter_figures(project: Project) -> list[Figure]:
-    """For each criterion: human mean against judge score, one mark an output, one series a judge."""
-    criteria = list(project.criteria.all())
-    judges = list(project.judges.all())
-    tables = score_tables(project, judges, criteria)
-    documents = dict(project.documents.values_list("pk", "doc_id"))
-    systems = dict(project.systems.values_list("pk", "name"))
-    figures = []
-    for criterion in criteria:
-        human = tables.humans[criterion.pk].mean
-        series: list[dict[str, Any]] = []
-        rows: list[tuple[str, ...]] = []
-        left_out = 0
-        for index, judge in enumerate(judges):
-            scores = tables.judges[criterion.pk].get(judge.pk)
-            if scores is None:
-                continue
-            at = np.argwhere(~np.isnan(human) & ~np.isnan(scores))
-            shown = _sample(at)
-            left_out += len(at) - len(shown)
-            names = [
-                f"{documents[tables.document_ids[row]]} · {systems[tables.system_ids[column]]}" for row, column in shown
-            ]
-            x = [round(float(human[row, column]), 4) for row, column in shown]
-            y = [round(float(scores[row, column]), 4) for row, column in shown]
-            series.append({"name": judge.label, "x": x, "y": y, "text": names, "series": index})
-            rows.extend(
-                (judge.label, *name.split(" · ", 1), f"{a:.2f}", f"{b:.2f}")
-                for name, a, b in zip(names, x, y, strict=True)
-            )
-        if series:
-            scale = criterion.scale
-            figures.append(
-                Figure(
-                    id=f"scatter-{criterion.pk}",
-                    title=criterion.name,
-                    caption=f"Each mark is an output: mean human rating of {criterion.name} and judge's score.",
-                    plotly={
-                        "series": series,
-                        "x_title": f"mean human rating ({short(scale.lowest)}-{short(scale.highest)})",
-                        "y_title": "judge's score",
-                        "range": [scale.lowest, scale.highest],
-                    },
-                    columns=("judge", "document", "system", "human mean", "judge's score"),
-                    rows=tuple(rows[:TABLE_ROWS]),
-                    left_out=left_out,
-                )
-            )
-    return figures
+@dataclass(frozen=True)
+class Subject:
+    """What a figure is drawn from: a criterion with its result, and the numbers behind it."""
+
+    criterion: Criterion
+    result: CriterionResult
+    report: Report
+    data: ReportData
+
+    def scores(self, judge: JudgeResult) -> np.ndarray:
+        return self.data.judges[self.criterion.pk, judge.pk]
+
+    @property
+    def human(self) -> np.ndarray:
+        return self.data.humans[self.criterion.pk].mean
+
+
+def title_of(subject: Subject, kind: str) -> str:
+    return f"{subject.criterion.name}: {FIGURE_TITLES[kind]}"
+
+
+def colour(index: int) -> str:
+    return f"series:{index}"
+
+
+def scatter(subject: Subject) -> Figure:
+    """Human mean against judge's score with marginals, and the density of the best judge's."""
+    human, name = subject.human, subject.criterion.name
+    traces: list[dict[str, Any]] = []
+    rows: list[tuple[str, ...]] = []
+    best = subject.result.best
+    left_out = 0
+    for index, judge in enumerate(subject.result.judges):
+        scores = subject.scores(judge)
+        at = np.argwhere(~np.isnan(human) & ~np.isnan(scores))
+        shown = _sample(at)
+        left_out += len(at) - len(shown)
+        x, y = np.round(human[tuple(shown.T)], 4).tolist(), np.round(scores[tuple(shown.T)], 4).tolist()
+        texts = [f"{subject.data.doc_ids[row]} · {subject.data.system_names[column]}" for row, column in shown]
+        is_best = best is not None and judge.pk == best.pk
+        visible = True if is_best else "legendonly"
+        if is_best:
+            traces.append(_density(x, y))
+        traces.append(
+            {
+                "type": "scatter", "mode": "markers", "name": judge.judge, "x": x, "y": y, "text": texts,
+                "hovertemplate": "%{text}<br>people %{x:.2f}, judge %{y:.2f}<extra>%{fullData.name}</extra>",
+                "visible": visible,
+                "marker": {"color": colour(index), "symbol": SYMBOLS[index % len(SYMBOLS)], "size": 7, "opacity": 0.6},
+            }
+        )  # fmt: skip
+        if is_best:
+            traces.append(_marginal("x", x, "--human", "people"))
+            traces.append(_marginal("y", y, colour(index), judge.judge))
+        rows.extend(
+            (judge.judge, *text.split(" · ", 1), f"{a:.2f}", f"{b:.2f}") for text, a, b in zip(texts, x, y, strict=True)
+        )
+    scale = subject.criterion.scale
+    pad = (scale.highest - scale.lowest) * 0.05
+    sampled = f" A random sample is drawn; {left_out} marks are left out." if left_out else ""
+    return Figure(
+        title=title_of(subject, "scatter"),
+        caption=f"Each mark is an output: mean human rating of {name} and judge's score. The shade shows where most of "
+        f"the best judge's lie; the bars show how often each value was given.{sampled}",
+        traces=traces,
+        layout={
+            "xaxis": {
+                "title": {"text": f"mean human rating ({short(scale.lowest)}-{short(scale.highest)})"},
+                "range": [scale.lowest - pad, scale.highest + pad], "domain": [0, 0.86],
+            },
+            "yaxis": {"title": {"text": "judge's score"}, "domain": [0, 0.86]},
+            "xaxis2": {"domain": [0.88, 1], "showticklabels": False},
+            "yaxis2": {"domain": [0.88, 1], "showticklabels": False},
+            "barmode": "overlay",
+        },
+        columns=("judge", "document", "system", "human mean", "judge's score"),
+        rows=tuple(rows[:TABLE_ROWS]),
+    )  # fmt: skip
+
+
+def _density(x: list[float], y: list[float]) -> dict[str, Any]:
+    return {
+        "type": "histogram2d", "x": x, "y": y, "nbinsx": 24, "nbinsy": 24, "showscale": False, "hoverinfo": "skip",
+        "colorscale": [[0, "transparent"], [1, "--llm-wash"]], "name": "density",
+    }  # fmt: skip
+
+
+def _marginal(axis: str, values: list[float], token: str, name: str) -> dict[str, Any]:
+    placed = {"x": values, "yaxis": "y2"} if axis == "x" else {"y": values, "xaxis": "x2"}
+    return {
+        "type": "histogram", "name": name, "showlegend": False, "marker": {"color": token}, "opacity": 0.7,
+        f"nbins{axis}": BINS, **placed,
+    }  # fmt: skip
+
+
+def documents(subject: Subject) -> Figure:
+    """How the rank correlation spreads over documents, judge by judge."""
+    traces: list[dict[str, Any]] = []
+    rows: list[tuple[str, ...]] = []
+    for index, judge in enumerate(subject.result.judges):
+        values = judge.analysis.by_document
+        known = values[~np.isnan(values)]
+        traces.append(
+            {
+                "type": "box", "name": judge.judge, "y": np.round(known, 4).tolist(), "boxmean": True,
+                "marker": {"color": colour(index)},
+            }
+        )  # fmt: skip
+        rows.extend(
+            (judge.judge, subject.data.doc_ids[at], f"{values[at]:.2f}") for at in np.flatnonzero(~np.isnan(values))
+        )
+    return Figure(
+        title=title_of(subject, "documents"),
+        caption="Spearman's rho within each document. The line in a box is the median, the dashed line the mean.",
+        traces=traces,
+        layout={"yaxis": {"title": {"text": "rho within a document"}, "range": [-1.05, 1.05]}, "showlegend": False},
+        columns=("judge", "document", "rho"),
+        rows=tuple(rows[:TABLE_ROWS]),
+    )
+
+
+def judges(subject: Subject) -> Figure:
+    """Which judges go with each other: summary-level rho of each two, people among them."""
+    tables = {"people": subject.human} | {j.judge: subject.scores(j) for j in subject.result.judges}
+    return _heatmap(
+        tables,
+        title_of(subject, "judges"),
+        "Summary-level rho of each two judges' scores, and of each with the mean human rating.",
+    )
+
+
+def annotators(subject: Subject) -> Figure:
+    """Which annotators go with each other."""
+    human = subject.data.humans[subject.criterion.pk]
+    tables = dict(zip(human.annotators, human.ratings, strict=True))
+    return _heatmap(
+        tables,
+        title_of(subject, "annotators"),
+        "Summary-level rho of each two annotators over the outputs that both rated.",
+    )
+
+
+def _heatmap(tables: dict[str, np.ndarray], title: str, caption: str) -> Figure:
+    names = list(tables)
+    values = [[correlations_summary(tables[a], tables[b]) if a != b else 1.0 for b in names] for a in names]
+    shown = [[None if np.isnan(value) else round(value, 4) for value in row] for row in values]
+    texts = [["–" if np.isnan(value) else f"{value:.2f}" for value in row] for row in values]
+    return Figure(
+        title=title,
+        caption=caption,
+        traces=[
+            {
+                "type": "heatmap", "x": names, "y": names, "z": shown, "text": texts, "texttemplate": "%{text}",
+                "zmin": -1, "zmax": 1, "colorscale": [[0, "--human"], [0.5, "--paper"], [1, "--llm"]],
+                "colorbar": {"title": {"text": "rho"}, "thickness": 10},
+            }
+        ],
+        layout={"yaxis": {"autorange": "reversed"}, "showlegend": False},
+        columns=("", *names),
+        rows=tuple((name, *row) for name, row in zip(names, texts, strict=True)),
+    )  # fmt: skip
+
+
+def scores(subject: Subject) -> Figure:
+    """How often each value was given, by people and by each judge."""
+    scale = subject.criterion.scale
+    edges = np.linspace(scale.lowest, scale.highest, BINS + 1)
+    sides = {"people": subject.human} | {j.judge: subject.scores(j) for j in subject.result.judges}
+    traces: list[dict[str, Any]] = []
+    rows: list[tuple[str, ...]] = []
+    for index, (name, table) in enumerate(sides.items()):
+        known = table[~np.isnan(table)]
+        counts, _ = np.histogram(np.clip(known, scale.lowest, scale.highest), bins=edges)
+        shares = counts / max(1, len(known))
+        traces.append(
+            {
+                "type": "scatter", "mode": "lines", "line": {"shape": "hvh", "color": colour(index - 1)},
+                "name": name, "x": np.round((edges[:-1] + edges[1:]) / 2, 4).tolist(),
+                "y": np.round(shares, 4).tolist(),
+            }
+        )  # fmt: skip
+        if name == "people":
+            traces[-1]["line"]["color"] = "--human"
+            traces[-1]["fill"] = "tozeroy"
+        rows.extend(
+            (name, f"{low:.2f} to {high:.2f}", f"{share:.1%}")
+            for low, high, share in zip(edges[:-1], edges[1:], shares, strict=True)
+        )
+    return Figure(
+        title=title_of(subject, "scores"),
+        caption="The share of outputs with each score. A judge that gives nearly always the same ranks little.",
+        traces=traces,
+        layout={"xaxis": {"title": {"text": "score"}}, "yaxis": {"title": {"text": "share"}, "tickformat": ".0%"}},
+        columns=("by", "score", "share"),
+        rows=tuple(rows),
+    )
+
+
+def _reach(end: float | None, middle: float) -> float:
+    return 0.0 if end is None else round(abs(end - middle), 4)
+
+
+WRITER_GROUPS = {
+    "human": "people prefer the human's",
+    "equal": "people see no difference",
+    "llm": "people prefer the LLM's",
+}
+
+
+def writers(subject: Subject) -> Figure:
+    """Figure 2 of Liu et al. (2023): scores of human- and LLM-written texts by which of them people prefer."""
+    traces: list[dict[str, Any]] = []
+    rows: list[tuple[str, ...]] = []
+    for index, judge in enumerate(subject.result.judges):
+        bias = judge.analysis.writers
+        if bias is None:
+            continue
+        names = [WRITER_GROUPS[name] for name in bias.groups]
+        gaps = [group.gap for group, _ in bias.groups.values()]
+        above = [_reach(interval.high, group.gap) for group, interval in bias.groups.values()]
+        below = [_reach(interval.low, group.gap) for group, interval in bias.groups.values()]
+        traces.append(
+            {
+                "type": "bar", "name": judge.judge, "x": names, "y": np.round(gaps, 4).tolist(),
+                "marker": {"color": colour(index)},
+                "error_y": {
+                    "type": "data", "symmetric": False,
+                    "array": above, "arrayminus": below,
+                },
+            }
+        )  # fmt: skip
+        for name, (group, interval) in bias.groups.items():
+            between = "" if interval.low is None else f"[{interval.low:.2f}, {interval.high:.2f}]"
+            rows.append(
+                (judge.judge, WRITER_GROUPS[name], f"{group.human_written:.2f}", f"{group.llm_written:.2f}",
+                 f"{group.gap:+.2f} {between}", str(group.pairs))
+            )  # fmt: skip
+    return Figure(
+        title=title_of(subject, "writers"),
+        caption="How much more a judge gives to the LLM's text than to the human's of the same document, by which of "
+        "them people prefer. Above 0 where people prefer the human's, the judge favours LLMs.",
+        traces=traces,
+        layout={"yaxis": {"title": {"text": "LLM's minus human's score"}}, "barmode": "group"},
+        columns=("judge", "group", "human-written", "LLM-written", "difference", "pairs"),
+        rows=tuple(rows),
+    )
+
+
+def calibration(subject: Subject) -> Figure:
+    """What people gave to outputs with similar scores."""
+    scale = subject.criterion.scale
+    ends = [scale.lowest, scale.highest]
+    traces: list[dict[str, Any]] = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": ends,
+            "y": ends,
+            "line": {"color": "--quiet", "dash": "dot"},
+            "name": "as people",
+        }
+    ]
+    rows: list[tuple[str, ...]] = []
+    for index, judge in enumerate(subject.result.judges):
+        bins = judge.analysis.reliability
+        traces.append(
+            {
+                "type": "scatter", "mode": "lines+markers", "name": judge.judge,
+                "x": [round(one.score, 4) for one in bins], "y": [round(one.rating, 4) for one in bins],
+                "marker": {"color": colour(index), "symbol": SYMBOLS[index % len(SYMBOLS)]},
+            }
+        )  # fmt: skip
+        rows.extend((judge.judge, f"{one.score:.2f}", f"{one.rating:.2f}", str(one.outputs)) for one in bins)
+    return Figure(
+        title=title_of(subject, "calibration"),
+        caption="Outputs in groups of similar scores: the judge's mean and people's. On the dotted line they agree.",
+        traces=traces,
+        layout={"xaxis": {"title": {"text": "judge's score"}}, "yaxis": {"title": {"text": "mean human rating"}}},
+        columns=("judge", "mean score", "mean human rating", "outputs"),
+        rows=tuple(rows),
+    )
+
+
+def leaderboard(subject: Subject) -> Figure:
+    """Systems by their mean human rating, and what each judge makes of them."""
+    human = subject.human
+    known = [column for column in range(human.shape[1]) if not np.isnan(human[:, column]).all()]
+    order = sorted(known, key=lambda column: float(np.nanmean(human[:, column])))
+    names = [subject.data.system_names[column] for column in order]
+    sides = {"people": human} | {j.judge: subject.scores(j) for j in subject.result.judges}
+    traces: list[dict[str, Any]] = []
+    rows: list[tuple[str, ...]] = []
+    for index, (name, table) in enumerate(sides.items()):
+        means = [None if np.isnan(table[:, c]).all() else round(float(np.nanmean(table[:, c])), 4) for c in order]
+        token = "--human" if name == "people" else colour(index - 1)
+        traces.append(
+            {"type": "scatter", "mode": "markers", "name": name, "x": means, "y": names,
+             "marker": {"color": token, "symbol": SYMBOLS[index % len(SYMBOLS)], "size": 9}}
+        )  # fmt: skip
+        rows.extend(
+            (system, name, "–" if mean is None else f"{mean:.2f}") for system, mean in zip(names, means, strict=True)
+        )
+    return Figure(
+        title=title_of(subject, "leaderboard"),
+        caption="The mean of each system by people and by each judge, the best on top.",
+        traces=traces,
+        layout={"xaxis": {"title": {"text": "mean"}}},
+        columns=("system", "by", "mean"),
+        rows=tuple(sorted(rows)),
+    )
+
+
+FIGURE_TITLES = {
+    "scatter": "output by output",
+    "documents": "document by document",
+    "judges": "judges among themselves",
+    "annotators": "annotators among themselves",
+    "scores": "what was given",
+    "calibration": "calibration",
+    "writers": "human- and LLM-written texts",
+    "leaderboard": "systems",
+}
+FIGURES: dict[str, Callable[[Subject], Figure]] = {
+    "scatter": scatter,
+    "documents": documents,
+    "judges": judges,
+    "annotators": annotators,
+    "scores": scores,
+    "calibration": calibration,
+    "writers": writers,
+    "leaderboard": leaderboard,
+}
+
+
+def figures_of(subject: Subject) -> list[str]:
+    """The figures that have something to show for a criterion."""
+    found = [name for name in FIGURES if name not in ("annotators", "writers")]
+    if len(subject.result.annotators) > 1:
+        found.insert(4, "annotators")
+    if any(judge.analysis.writers for judge in subject.result.judges):
+        found.append("writers")
+    return found if subject.result.judges else []
 
 
 def _sample(places: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluations.models import Criterion, EvaluationRun
-from evaluations.reports.report import ScoreTables, score_tables
+from evaluations.reports.data import ReportData, load_data
 from evaluations.scales import short
 from evaluations.statistics.correlation import correlations
 from evaluations.statistics.results import Estimate
@@ -40,13 +40,13 @@ def so_far(run: EvaluationRun) -> list[CriterionSoFar]:
     criteria = [entry.criterion for entry in run.run_criteria.select_related("criterion")]
     if not criteria:
         return []
-    tables = score_tables(run.project, [run.judge], criteria, run=run)
+    tables = load_data(run.project, [run.judge], criteria, run=run)
     return [_criterion(run, criterion, tables) for criterion in criteria]
 
 
-def _criterion(run: EvaluationRun, criterion: Criterion, tables: ScoreTables) -> CriterionSoFar:
+def _criterion(run: EvaluationRun, criterion: Criterion, tables: ReportData) -> CriterionSoFar:
     human = tables.humans[criterion.pk].mean
-    scores = tables.judges[criterion.pk].get(run.judge_id)
+    scores = tables.judges.get((criterion.pk, run.judge_id))
     values = scores[~np.isnan(scores)] if scores is not None else np.empty(0)
     found = correlations(human, scores if scores is not None else np.full(human.shape, np.nan))
     return CriterionSoFar(

@@ -9,9 +9,10 @@ import numpy as np
 
 from evaluations.statistics.correlation import Coefficient, coefficients_by_document, complete_pairs
 from evaluations.statistics.pairing import FloatArray, mean_over_raters
+from evaluations.statistics.resampling import Draws, Interval, percentile_interval, resample_means
 from evaluations.statistics.results import Estimate
 
-Measurement = Literal["nominal", "ordinal", "interval"]
+Measurement = Literal["nominal", "ordinal", "interval", "ratio"]
 MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
 
 
@@ -42,6 +43,81 @@ def krippendorff_alpha(ratings: FloatArray, measurement: Measurement) -> Estimat
     return Estimate(float(value))
 
 
+def alpha_interval(ratings: FloatArray, measurement: Measurement, draws: Draws) -> Interval:
+    """A percentile interval of alpha over resampled documents.
+
+    Each document's share of the coincidence matrix (Krippendorff, 2011) is counted once; a resample's matrix is the
+    sum of its documents'.
+
+    Args:
+        ratings: shape (raters, documents, systems), NaN for missing.
+    """
+    values = np.unique(ratings[~np.isnan(ratings)])
+    if len(values) < 2:
+        return Interval(None, None, 0, "all ratings are the same, or there are none")
+    counts = (ratings[..., None] == values).sum(axis=0).astype(float)  # (documents, systems, values)
+    raters = counts.sum(axis=2)
+    weight = np.where(raters > 1, 1 / np.maximum(raters - 1, 1), 0.0)
+    weighted = counts * weight[..., None]
+    coincidences = np.einsum("dsc,dsk->dck", weighted, counts, optimize=True)
+    coincidences[:, np.arange(len(values)), np.arange(len(values))] -= weighted.sum(axis=1)
+    times = draws.counts
+    resampled = (times @ coincidences.reshape(len(coincidences), -1)).reshape(-1, len(values), len(values))
+    of_value = resampled.sum(axis=2)
+    distance = _squared_distance(values, of_value, measurement)
+    total = of_value.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        observed = (resampled * distance).sum(axis=(1, 2)) / total
+        expected = np.einsum("rc,rck,rk->r", of_value, np.broadcast_to(distance, resampled.shape), of_value) / (
+            total * (total - 1)
+        )
+        alphas = np.where(expected > 0, 1 - observed / expected, np.nan)
+    return percentile_interval(alphas)
+
+
+def _squared_distance(values: FloatArray, of_value: FloatArray, measurement: Measurement) -> FloatArray:
+    """Krippendorff's squared differences of values; shape (values, values), or by resample for ordinal ones."""
+    c, k = values[:, None], values[None, :]
+    if measurement == "nominal":
+        return (c != k).astype(float)
+    if measurement == "interval":
+        return np.asarray((c - k) ** 2)
+    if measurement == "ratio":
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(np.nan_to_num((c - k) / (c + k)) ** 2)
+    middle = np.cumsum(of_value, axis=1) - of_value / 2
+    return np.asarray((middle[:, :, None] - middle[:, None, :]) ** 2)
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """What one annotator reaches against the mean of the others at summary level, on average, with its interval."""
+
+    estimate: Estimate
+    interval: Interval
+    by_rater: tuple[LeaveOneOut, ...]
+
+
+def human_ceiling(ratings: FloatArray, coefficient: Coefficient, draws: Draws) -> Ceiling:
+    """The human ceiling: every annotator against the mean of the others, averaged over annotators.
+
+    Args:
+        ratings: shape (raters, documents, systems), NaN for missing.
+    """
+    if len(ratings) < 2:
+        nobody = Estimate.undefined("no two annotators rated the same outputs of a document")
+        return Ceiling(nobody, Interval(None, None, 0, nobody.reason), ())
+    by_document = [_left_out(ratings, rater, coefficient) for rater in range(len(ratings))]
+    each = tuple(_mean_of(row) for row in by_document)
+    values = [one.estimate.value for one in each if one.estimate.value is not None]
+    if not values:
+        nobody = Estimate.undefined("no two annotators rated the same outputs of a document")
+        return Ceiling(nobody, Interval(None, None, 0, nobody.reason), each)
+    some = [row for row in by_document if not np.isnan(row).all()]
+    samples = np.mean([resample_means(row, draws) for row in some], axis=0)
+    return Ceiling(Estimate(float(np.mean(values))), percentile_interval(samples), each)
+
+
 def leave_one_out(ratings: FloatArray, rater: int, *, coefficient: Coefficient = "spearman") -> LeaveOneOut:
     """How a rater ranks a document's outputs compared with the mean of the others: the ceiling for a judge.
 
@@ -49,8 +125,16 @@ def leave_one_out(ratings: FloatArray, rater: int, *, coefficient: Coefficient =
         ratings: shape (raters, documents, systems), NaN for missing.
         rater: which of them is left out of the mean.
     """
+    return _mean_of(_left_out(ratings, rater, coefficient))
+
+
+def _left_out(ratings: FloatArray, rater: int, coefficient: Coefficient) -> FloatArray:
+    """By document, a rater's coefficient with the mean of the others; shape (documents,)."""
     others = mean_over_raters(np.delete(ratings, rater, axis=0))
-    by_document = coefficients_by_document(*complete_pairs(ratings[rater], others), coefficient)
+    return coefficients_by_document(*complete_pairs(ratings[rater], others), coefficient)
+
+
+def _mean_of(by_document: FloatArray) -> LeaveOneOut:
     used = by_document[~np.isnan(by_document)]
     if not used.size:
         reason = "in no document do this annotator's ratings and the others' both vary over the same outputs"

@@ -4,6 +4,7 @@ Each annotator is left out in turn. The judge and that annotator are compared, o
 the remaining annotators; the judge "wins" against an annotator if it is shown to be at most `epsilon` worse.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from evaluations.statistics.significance import benjamini_yekutieli
 
 Q = 0.05
 MOST_EPSILON = 1.0
+STEP = 0.01
 LEAST_OUTPUTS = 30
 
 
@@ -24,6 +26,7 @@ class AltTest:
 
     `winning_rate` is the share of annotators the judge wins against (it passes at 0.5), `advantage` the mean
     probability that the judge is as near to the others as the annotator. `p` and `advantages` are by annotator.
+    `smallest_epsilon` is the smallest, in steps of 0.01, at which it passes; None if it passes at none.
     """
 
     epsilon: float
@@ -32,10 +35,27 @@ class AltTest:
     p: tuple[float, ...]
     advantages: tuple[float, ...]
     outputs: int
+    smallest_epsilon: float | None = None
 
     @property
     def passes(self) -> bool:
         return self.winning_rate.value is not None and self.winning_rate.value >= 0.5
+
+
+@dataclass(frozen=True)
+class _Duel:
+    """The judge against one annotator: the mean of (annotator wins - judge wins), its standard error, degrees."""
+
+    mean: float
+    error: float
+    outputs: int
+    advantage: float
+
+    def p(self, epsilon: float) -> float:
+        """p of a one-sided t test that the mean difference is below epsilon."""
+        if self.error == 0:
+            return 0.0 if self.mean < epsilon else 1.0
+        return float(stats.t.cdf((self.mean - epsilon) / self.error, self.outputs - 1))
 
 
 def alt_test(ratings: FloatArray, judge: FloatArray, *, epsilon: float = 0.2, q: float = Q) -> AltTest:
@@ -46,49 +66,59 @@ def alt_test(ratings: FloatArray, judge: FloatArray, *, epsilon: float = 0.2, q:
         judge: shape (outputs,), NaN for missing.
         epsilon: how much worse than an annotator the judge may be, as a probability, since annotators cost more.
     """
-    p_values, advantages, used = [], [], 0
+    duels = _duels(ratings, judge)
+    smallest = _smallest(duels, q)
+    if not duels:
+        nothing = Estimate.undefined("no output was rated by two annotators and scored by the judge")
+        return AltTest(epsilon, nothing, nothing, (), (), 0)
+    p_values = [duel.p(epsilon) for duel in duels]
+    return AltTest(
+        epsilon,
+        Estimate(_winning_rate(p_values, q)),
+        Estimate(float(np.mean([duel.advantage for duel in duels]))),
+        tuple(p_values),
+        tuple(duel.advantage for duel in duels),
+        max(duel.outputs for duel in duels),
+        smallest,
+    )
+
+
+def smallest_epsilon(ratings: FloatArray, judge: FloatArray, *, step: float = STEP) -> float | None:
+    """The smallest epsilon, in steps, at which the judge passes; None if it passes at none up to 1."""
+    return _smallest(_duels(ratings, judge), Q, step)
+
+
+def _smallest(duels: list[_Duel], q: float, step: float = STEP) -> float | None:
+    """By bisection: the larger epsilon, the easier it is to pass."""
+    grid = [round(index * step, 10) for index in range(int(MOST_EPSILON / step) + 1)]
+    place = bisect_left(grid, 1, key=lambda epsilon: _winning_rate([duel.p(epsilon) for duel in duels], q) >= 0.5)
+    return grid[place] if duels and place < len(grid) else None
+
+
+def _winning_rate(p_values: list[float], q: float) -> float:
+    return float(np.mean([value <= q for value in benjamini_yekutieli(p_values)])) if p_values else 0.0
+
+
+def _duels(ratings: FloatArray, judge: FloatArray) -> list[_Duel]:
+    found = []
     for left_out in range(len(ratings)):
         person = ratings[left_out]
         others = np.delete(ratings, left_out, axis=0)
         rated = ~np.isnan(person) & ~np.isnan(judge) & (~np.isnan(others)).any(axis=0)
-        if rated.sum() < 2:
+        n = int(rated.sum())
+        if n < 2:
             continue
         by_judge, by_person = (_nearness(others[:, rated], side[rated]) for side in (judge, person))
         judge_wins = by_judge >= by_person - 1e-12
         person_wins = by_person >= by_judge - 1e-12
-        used = max(used, int(rated.sum()))
-        p_values.append(_one_sided(person_wins.astype(float) - judge_wins.astype(float), epsilon))
-        advantages.append(float(judge_wins.mean()))
-    if not p_values:
-        nothing = Estimate.undefined("no output was rated by two annotators and scored by the judge")
-        return AltTest(epsilon, nothing, nothing, (), (), 0)
-    rejected = [value <= q for value in benjamini_yekutieli(p_values)]
-    return AltTest(
-        epsilon,
-        Estimate(sum(rejected) / len(rejected)),
-        Estimate(float(np.mean(advantages))),
-        tuple(p_values),
-        tuple(advantages),
-        used,
-    )
-
-
-def smallest_epsilon(ratings: FloatArray, judge: FloatArray, *, step: float = 0.01) -> float | None:
-    """The smallest epsilon, in steps, at which the judge passes; None if it passes at none up to 1."""
-    for index in range(int(MOST_EPSILON / step) + 1):
-        epsilon = round(index * step, 10)
-        if alt_test(ratings, judge, epsilon=epsilon).passes:
-            return epsilon
-    return None
+        differences = person_wins.astype(float) - judge_wins.astype(float)
+        error = float(differences.std(ddof=1) / np.sqrt(n)) if np.ptp(differences) else 0.0
+        found.append(_Duel(float(differences.mean()), error, n, float(judge_wins.mean())))
+    return found
 
 
 def _nearness(others: FloatArray, values: FloatArray) -> FloatArray:
     """Negative root mean squared distance of a value to the others' ratings of the same output."""
-    return -np.sqrt(np.nanmean((others - values) ** 2, axis=0))
-
-
-def _one_sided(differences: FloatArray, epsilon: float) -> float:
-    """p of a one-sided t test that the mean difference is below epsilon."""
-    if np.ptp(differences) == 0:
-        return 0.0 if differences[0] < epsilon else 1.0
-    return float(stats.ttest_1samp(differences, epsilon, alternative="less").pvalue)
+    squared = (others - values) ** 2
+    present = ~np.isnan(squared)
+    return -np.sqrt(np.where(present, squared, 0.0).sum(axis=0) / present.sum(axis=0))

@@ -7,7 +7,8 @@ import numpy as np
 from scipy import stats
 
 from evaluations.statistics.correlation import Coefficient
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.pairing import DIGITS, FloatArray
+from evaluations.statistics.resampling import Draws, Interval, percentile_interval
 from evaluations.statistics.results import Estimate
 
 
@@ -75,3 +76,101 @@ def self_preference(own: FloatArray, others: FloatArray) -> Estimate:
     if not len(own) or not len(others):
         return Estimate.undefined("texts of the judge's own family and of others are needed")
     return Estimate(float((own[:, 0] - own[:, 1]).mean() - (others[:, 0] - others[:, 1]).mean()))
+
+
+@dataclass(frozen=True)
+class WriterBias:
+    """Figure 2 of Liu et al. (2023) with intervals over documents: the gap is LLM-written minus human-written.
+
+    `groups` are by which text people prefer ("human", "equal", "llm"), each with its interval of the gap.
+    """
+
+    groups: dict[str, tuple[PreferenceGroup, Interval]]
+
+
+def writer_bias(
+    human: FloatArray, judge: FloatArray, by_human: np.ndarray, by_llm: np.ndarray, draws: Draws
+) -> WriterBias | None:
+    """How a judge scores human- and LLM-written texts of the same document, by which of them people prefer.
+
+    Args:
+        human, judge: shape (documents, systems), NaN for missing.
+        by_human, by_llm: shape (systems,), which systems are people and which are language models.
+
+    Returns:
+        None where there are no such pairs.
+    """
+    columns = [(int(h), int(m)) for h in np.flatnonzero(by_human) for m in np.flatnonzero(by_llm)]
+    if not columns or not human.size:
+        return None
+    first, second = (np.array(side) for side in zip(*columns, strict=True))
+    preference = np.sign(np.round(human[:, second] - human[:, first], DIGITS))
+    texts = [np.where(np.isnan(preference), np.nan, judge[:, side]) for side in (first, second)]
+    counts = draws.counts
+    groups: dict[str, tuple[PreferenceGroup, Interval]] = {}
+    for name, sign in (("human", -1), ("equal", 0), ("llm", 1)):
+        mine = (preference == sign) & ~np.isnan(texts[0]) & ~np.isnan(texts[1])
+        if not mine.any():
+            continue
+        gaps = np.where(mine, texts[1] - texts[0], 0.0).sum(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            samples = (counts @ gaps) / (counts @ mine.sum(axis=1).astype(float))
+        group = PreferenceGroup(float(texts[0][mine].mean()), float(texts[1][mine].mean()), int(mine.sum()))
+        groups[name] = (group, percentile_interval(samples))
+    return WriterBias(groups) if groups else None
+
+
+@dataclass(frozen=True)
+class LengthBias:
+    """How far a judge likes long texts: correlation of score and length, and what is left of it at equal human rating.
+
+    `per_hundred_words` is how many points a hundred more words bring at equal human rating (least squares).
+    """
+
+    plain: Estimate
+    partial: Estimate
+    interval: Interval
+    per_hundred_words: Estimate
+
+
+def length_bias(human: FloatArray, judge: FloatArray, words: FloatArray, draws: Draws) -> LengthBias:
+    """Spearman's correlations over all outputs, the interval over documents (on ranks of the whole).
+
+    Args:
+        human, judge, words: shape (documents, systems), NaN for missing.
+    """
+    missing = np.isnan(human) | np.isnan(judge) | np.isnan(words)
+    present = ~missing
+    sides = [side[present] for side in (judge, words, human)]
+    partial = partial_correlation(sides[0], sides[1], sides[2], "spearman")
+    if partial.value is None:
+        nothing = Interval(None, None, 0, partial.reason)
+        return LengthBias(partial, partial, nothing, partial)
+    plain = Estimate(float(stats.spearmanr(sides[0], sides[1]).statistic))
+    design = np.column_stack([np.ones(len(sides[0])), sides[1] / 100, sides[2]])
+    slope = np.linalg.lstsq(design, sides[0], rcond=None)[0][1]
+    return LengthBias(plain, partial, _partial_interval(present, sides, draws), Estimate(float(slope)))
+
+
+def _partial_interval(present: np.ndarray, sides: list[FloatArray], draws: Draws) -> Interval:
+    """Sums of products by document make every resample's correlations one product of matrices."""
+    tables = []
+    for side in sides:
+        table = np.zeros(present.shape)
+        table[present] = stats.rankdata(side)
+        tables.append(table)
+    one = present.astype(float)
+    columns = [one, *tables, *(a * b for a, b in _products_of(tables))]
+    sums = draws.counts @ np.stack([column.sum(axis=1) for column in columns], axis=1)
+    sums = sums[sums[:, 0] > 0]  # a resample may hold none of the documents that count
+    n, means = sums[:, 0], [sums[:, 1 + i] / sums[:, 0] for i in range(3)]
+    places = {pair: 4 + at for at, pair in enumerate([(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)])}
+    covariance = {(i, j): sums[:, at] / n - means[i] * means[j] for (i, j), at in places.items()}
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = {(i, j): covariance[i, j] / np.sqrt(covariance[i, i] * covariance[j, j]) for i, j in covariance}
+        partial = (r[0, 1] - r[0, 2] * r[1, 2]) / np.sqrt((1 - r[0, 2] ** 2) * (1 - r[1, 2] ** 2))
+    return percentile_interval(partial)
+
+
+def _products_of(tables: list[FloatArray]) -> list[tuple[FloatArray, FloatArray]]:
+    return [(tables[i], tables[j]) for i in range(3) for j in range(i, 3)]

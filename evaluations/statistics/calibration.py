@@ -23,11 +23,13 @@ class Isotonic:
 
 @dataclass(frozen=True)
 class CalibrationError:
-    """Mean absolute distance to people before and after, by cross-validation over documents."""
+    """Mean absolute distance to people before, after the isotonic, and after the ordinal map, by cross-validation over
+    documents."""
 
     before: float
     after: float
     folds: int
+    ordinal: float | None = None
 
 
 def isotonic(judge: FloatArray, human: FloatArray) -> Isotonic:
@@ -55,6 +57,7 @@ def cross_validated_error(
         return None
     before: list[float] = []
     after: list[float] = []
+    ordinal: list[float] = []
     for held_out in np.array_split(rng.permutation(documents), folds):
         kept = np.setdiff1d(documents, held_out)
         train = ~np.isnan(human[kept]) & ~np.isnan(judge[kept])
@@ -63,7 +66,49 @@ def cross_validated_error(
         truth, scores = human[held_out][test], judge[held_out][test]
         before.extend(np.abs(scores - truth))
         after.extend(np.abs(fitted(scores) - truth))
-    return CalibrationError(float(np.mean(before)), float(np.mean(after)), folds)
+        ordinal.extend(np.abs(equipercentile(judge[kept][train], human[kept][train])(scores) - truth))
+    means = (float(np.mean(side)) for side in (before, after, ordinal))
+    first, second, third = means
+    return CalibrationError(first, second, folds, third)
+
+
+def equipercentile(judge: FloatArray, human: FloatArray) -> Isotonic:
+    """The ordinal map: a score becomes the rating that stands as high among ratings as it among scores.
+
+    Equipercentile linking (Kolen and Brennan, 2014). It uses the order of scores only and keeps the spread of ratings,
+    where the isotonic map draws everything to the middle that the judge cannot tell apart.
+
+    Args:
+        judge, human: shape (n,), complete.
+    """
+    x, count = np.unique(judge, return_counts=True)
+    middle = (np.cumsum(count) - count / 2) / len(judge)
+    return Isotonic(x, np.quantile(human, middle, method="hazen"))
+
+
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """Outputs with similar scores: their mean score, their mean rating, and how many there are."""
+
+    score: float
+    rating: float
+    outputs: int
+
+
+def reliability(judge: FloatArray, human: FloatArray, *, bins: int = 10) -> tuple[ReliabilityBin, ...]:
+    """What people gave to outputs with similar scores, in bins of about equally many (equal scores stay together).
+
+    Args:
+        judge, human: shape (n,), complete.
+    """
+    if not len(judge):
+        return ()
+    edges = np.unique(np.quantile(judge, np.linspace(0, 1, bins + 1)))
+    place = np.clip(np.searchsorted(edges, judge, side="right") - 1, 0, max(0, len(edges) - 2))
+    return tuple(
+        ReliabilityBin(float(judge[place == at].mean()), float(human[place == at].mean()), int((place == at).sum()))
+        for at in np.unique(place)
+    )
 
 
 def binned_jsd(

@@ -130,15 +130,18 @@ def soft_pairwise_accuracy(
         signs = np.array(list(itertools.product((1.0, -1.0), repeat=documents)))
     else:
         signs = rng.choice((1.0, -1.0), (permutations, documents))
-    total, pairs = 0.0, 0
-    for a, b in itertools.combinations(range(systems), 2):
-        p_human, p_judge = (_one_sided_p(side[:, a] - side[:, b], signs) for side in (human, judge))
-        total += 1 - abs(p_human - p_judge)
-        pairs += 1
-    return Estimate(total / pairs)
+    a, b = np.triu_indices(systems, k=1)
+    p_human, p_judge = (_one_sided_p(side[:, a] - side[:, b], signs) for side in (human, judge))
+    return Estimate(float((1 - np.abs(p_human - p_judge)).mean()))
 
 
-def _one_sided_p(differences: FloatArray, signs: FloatArray) -> float:
-    """How often a random assignment of the two systems gives at least the difference that was seen."""
-    flipped = np.round(signs @ np.round(differences, DIGITS), DIGITS)
-    return float((flipped >= np.round(differences.sum(), DIGITS) - 1e-9).mean())
+def _one_sided_p(differences: FloatArray, signs: FloatArray) -> FloatArray:
+    """How often a random assignment of the two systems gives at least the difference that was seen; shape (pairs,).
+
+    Args:
+        differences: shape (documents, pairs).
+        signs: shape (assignments, documents).
+    """
+    differences = np.round(differences, DIGITS)
+    flipped = np.round(signs @ differences, DIGITS)
+    return np.asarray((flipped >= np.round(differences.sum(axis=0), DIGITS) - 1e-9).mean(axis=0))

@@ -4,12 +4,22 @@ Angelopoulos et al. (2023), "Prediction-powered inference"; Angelopoulos, Duchi 
 lambda weighs the judge by how much it helps. Valid if the rated outputs are a random subset.
 """
 
+import itertools
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy import stats
 
 from evaluations.statistics.pairing import FloatArray
+
+# Below this p-value the rated outputs are taken to be another kind than the unrated ones.
+RANDOM_FROM = 0.01
+
+
+@lru_cache
+def _z(confidence: float) -> float:
+    return float(stats.norm.ppf((1 + confidence) / 2))
 
 
 @dataclass(frozen=True)
@@ -58,7 +68,7 @@ def ppi_mean(
         estimate += weight * judge_others.mean()
         squared += weight**2 * judge_others.var() / others
     error = float(np.sqrt(squared))
-    half = stats.norm.ppf((1 + confidence) / 2) * error
+    half = _z(confidence) * error
     effective = float(human.var() / squared) if squared > 0 else float(n)
     return PpiMean(float(weight), float(estimate), error, float(estimate - half), float(estimate + half), effective)
 
@@ -83,3 +93,65 @@ def neyman_allocation(unrated: FloatArray, deviations: FloatArray, budget: int) 
         gain[counts >= unrated] = -np.inf
         counts[int(np.argmax(gain))] += 1
     return continuous, counts
+
+
+@dataclass(frozen=True)
+class SystemMean:
+    """A system's mean human rating by PPI++ from the ratings there are; `rated` of its `outputs` have one."""
+
+    mean: PpiMean | None
+    rated: int
+    outputs: int
+
+
+@dataclass(frozen=True)
+class PpiTable:
+    """What a judge's scores add to few ratings: each system's mean, and the differences of neighbours in rank.
+
+    `unlike` is the p-value of a Kolmogorov-Smirnov test that the judge scores rated and unrated outputs alike; a small
+    one says that the rated outputs are no random sample, so that the intervals do not hold. None without unrated ones.
+    """
+
+    systems: tuple[SystemMean, ...]
+    differences: dict[tuple[int, int], PpiMean]
+    unlike: float | None
+
+    @property
+    def is_random(self) -> bool:
+        return self.unlike is None or self.unlike >= RANDOM_FROM
+
+
+def ppi_table(human: FloatArray, judge: FloatArray) -> PpiTable:
+    """Each system's mean, and the differences of systems that follow each other by it, paired by document.
+
+    Args:
+        human, judge: shape (documents, systems), NaN for missing; the judge scores more outputs than people rated.
+    """
+    scored = ~np.isnan(judge)
+    rated = scored & ~np.isnan(human)
+    systems = []
+    for column in range(human.shape[1]):
+        has, lacks = rated[:, column], scored[:, column] & ~rated[:, column]
+        mean = None
+        if has.sum() > 1:
+            mean = ppi_mean(human[has, column], judge[has, column], judge[lacks, column])
+        systems.append(SystemMean(mean, int(has.sum()), int(scored[:, column].sum())))
+    known = [index for index, system in enumerate(systems) if system.mean is not None]
+    ranked = sorted(known, key=lambda index: -_estimate(systems[index]))
+    differences = {}
+    for first, second in itertools.pairwise(ranked):
+        both = scored[:, first] & scored[:, second]
+        has = both & rated[:, first] & rated[:, second]
+        lacks = both & ~(rated[:, first] | rated[:, second])
+        if has.sum() > 1:
+            of_human, of_judge = (side[:, first] - side[:, second] for side in (human, judge))
+            differences[first, second] = ppi_mean(of_human[has], of_judge[has], of_judge[lacks])
+    unrated = scored & ~rated
+    unlike = None
+    if unrated.any() and rated.any():
+        unlike = float(stats.ks_2samp(judge[rated], judge[unrated]).pvalue)
+    return PpiTable(tuple(systems), differences, unlike)
+
+
+def _estimate(system: SystemMean) -> float:
+    return system.mean.estimate if system.mean else -np.inf

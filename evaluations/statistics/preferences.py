@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import optimize
 
 from evaluations.statistics.pairing import FloatArray
 
@@ -77,3 +78,64 @@ def _is_connected(wins: FloatArray) -> bool:
     for _ in range(size):
         reach = (reach.astype(int) @ reach.astype(int)) > 0
     return bool(reach.all())
+
+
+@dataclass(frozen=True)
+class Davidson:
+    """Davidson's model (1970): Bradley and Terry's with ties. `strengths` sum to 0; `tie` grows with how often people
+    tie: among equals the chance of a tie is tie / (2 + tie)."""
+
+    strengths: FloatArray
+    standard_errors: FloatArray
+    tie: float
+    connected: bool
+
+
+def davidson(wins: FloatArray, ties: FloatArray) -> Davidson:
+    """Fit by maximum likelihood.
+
+    Args:
+        wins: shape (systems, systems), how often the row was preferred to the column.
+        ties: shape (systems, systems), symmetric, how often the two tied.
+    """
+    size = len(wins)
+    if size < 2 or not _is_connected(wins + ties):
+        nothing = np.full(size, np.nan)
+        return Davidson(nothing, nothing, float("nan"), False)
+    a, b = np.triu_indices(size, k=1)
+    won, lost, tied = wins[a, b], wins[b, a], ties[a, b]
+
+    def shares(parameters: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        half = (parameters[a] - parameters[b]) / 2
+        logits = np.stack([half, -half, np.full(len(half), parameters[-1])])
+        p = np.exp(logits - logits.max(axis=0))
+        first, second, both = p / p.sum(axis=0)
+        return first, second, both
+
+    def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
+        first, second, both = shares(parameters)
+        with np.errstate(divide="ignore"):
+            value = -(won * np.log(first) + lost * np.log(second) + tied * np.log(np.maximum(both, 1e-300))).sum()
+        games = won + lost + tied
+        half = ((won - lost) - games * (first - second)) / 2
+        gradient = np.zeros(size + 1)
+        np.add.at(gradient, a, -half)
+        np.add.at(gradient, b, half)
+        gradient[-1] = -(tied - games * both).sum()
+        # A slight pull to the middle fixes the sum of the strengths, which the likelihood leaves open.
+        pull = parameters[:-1].sum()
+        gradient[:-1] += pull
+        return float(value + pull**2 / 2), gradient
+
+    start = np.zeros(size + 1)
+    start[-1] = -10.0 if not ties.any() else 0.0
+    bounds = [(-20.0, 20.0)] * size + [(-10.0, 10.0)]
+    fitted = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 1000})
+    first, second, _both = shares(fitted.x)
+    games = won + lost + tied
+    weight = np.zeros((size, size))
+    weight[a, b] = weight[b, a] = games * ((first + second) - (first - second) ** 2) / 4
+    information = np.diag(weight.sum(axis=1)) - weight
+    errors = np.sqrt(np.clip(np.diag(np.linalg.pinv(information)), 0, None))
+    strengths = fitted.x[:-1] - fitted.x[:-1].mean()
+    return Davidson(strengths, errors, float(np.exp(fitted.x[-1])), True)

@@ -6,6 +6,7 @@ Percentile and bias-corrected accelerated (BCa) intervals after Efron (1987).
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -13,15 +14,15 @@ from scipy import stats
 
 from evaluations.statistics.correlation import (
     Coefficient,
+    Level,
     coefficient_of,
     coefficients_by_document,
     complete_pairs,
     system_means,
 )
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
 
 Over = Literal["documents", "systems", "both"]
-Level = Literal["summary", "system", "dataset"]
 RESAMPLES = 1000
 _BLOCK_ROWS = 20_000
 
@@ -54,6 +55,15 @@ class Draws:
         side = self.documents if self.documents is not None else self.systems
         return 0 if side is None else len(side)
 
+    @cached_property
+    def counts(self) -> FloatArray:
+        """How often each resample holds each document; shape (resamples, documents)."""
+        assert self.documents is not None
+        resamples, documents = self.documents.shape
+        places = np.arange(resamples)[:, None] * documents + self.documents
+        found = np.bincount(places.ravel(), minlength=resamples * documents)
+        return found.reshape(resamples, documents).astype(float)
+
 
 def draw(shape: tuple[int, int], over: Over, *, rng: np.random.Generator, resamples: int = RESAMPLES) -> Draws:
     """Draw resamples of a (documents, systems) table."""
@@ -76,12 +86,14 @@ def bootstrap_samples(
         Shape (resamples,).
     """
     human, judge = complete_pairs(human, judge)
+    if level == "system" and draws.systems is None:
+        return _system_level_over_documents(human, judge, coefficient, draws)
     if level != "summary":
         tables = (_resampled(human, judge, draws, number) for number in range(len(draws)))
         return np.array([_one(x, y, coefficient, level) for x, y in tables])
     if draws.systems is None:
         assert draws.documents is not None
-        return _mean_rows(coefficients_by_document(human, judge, coefficient)[draws.documents])
+        return resample_means(coefficients_by_document(human, judge, coefficient), draws)
     documents = np.arange(len(human))
     at_once = max(1, _BLOCK_ROWS // max(1, len(human)))
     found = []
@@ -98,9 +110,31 @@ def bootstrap_samples(
     return np.concatenate(found) if found else np.empty(0)
 
 
+def resample_means(by_document: FloatArray, draws: Draws) -> FloatArray:
+    """The mean over documents on each resample of documents; shape (resamples,).
+
+    Args:
+        by_document: shape (documents,), NaN where a document has no value.
+    """
+    counts = draws.counts
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (counts @ np.nan_to_num(by_document)) / (counts @ (~np.isnan(by_document)).astype(float))
+
+
+def _system_level_over_documents(
+    human: FloatArray, judge: FloatArray, coefficient: Coefficient, draws: Draws
+) -> FloatArray:
+    """Each resample's system means are a weighted sum over documents, so all resamples are one product."""
+    counts = draws.counts
+    rated = counts @ (~np.isnan(human)).astype(float)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = [np.round((counts @ np.nan_to_num(side)) / rated, DIGITS) for side in (human, judge)]
+    return coefficients_by_document(means[0], means[1], coefficient)
+
+
 def percentile_interval(samples: FloatArray, *, confidence: float = 0.95) -> Interval:
     """The middle part of the resamples (Efron, 1979), by numpy's linear quantiles."""
-    defined = samples[~np.isnan(samples)]
+    defined = samples[np.isfinite(samples)]
     if len(defined) < 2:
         return Interval(None, None, len(defined), "fewer than two resamples gave a value")
     low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
@@ -114,7 +148,7 @@ def bca_interval(samples: FloatArray, *, estimate: float, jackknife: FloatArray,
         estimate: the value on all data.
         jackknife: shape (units,), the value with each unit left out in turn.
     """
-    defined, left_out = samples[~np.isnan(samples)], jackknife[~np.isnan(jackknife)]
+    defined, left_out = samples[np.isfinite(samples)], jackknife[~np.isnan(jackknife)]
     below = float(np.mean(defined < estimate) + np.mean(defined == estimate) / 2) if len(defined) else 0.0
     if len(defined) < 2 or len(left_out) < 2 or not 0 < below < 1:
         return percentile_interval(samples, confidence=confidence)

@@ -17,6 +17,7 @@ from evaluations.statistics.resampling import Over
 
 PERMUTATIONS = 1000
 EXACT_UP_TO = 2**12
+_BLOCK_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -62,20 +63,20 @@ def permutation_test(
     if _is_constant(a) or _is_constant(b):
         return PermutationTest(None, None, 0, False, "a judge's scores are all the same, or there are none")
     a, b = _standardised(a), _standardised(b)
-    observed = _summary(human, a, coefficient) - _summary(human, b, coefficient)
+    by_document = [coefficients_by_document(human, side, coefficient) for side in (a, b)]
+    observed = _mean_of(by_document[0]) - _mean_of(by_document[1])
     if np.isnan(observed):
         return PermutationTest(None, None, 0, False, "a judge has no summary-level correlation")
     documents, systems = human.shape
     bits = {"documents": documents, "systems": systems, "both": documents + systems}[over]
     exact = 2**bits <= EXACT_UP_TO
     patterns = _all_patterns(bits) if exact else rng.random((permutations, bits)) < 0.5
-    count = 0
-    for pattern in patterns:
-        swap = _swapped_cells(pattern, documents, systems, over)
-        difference = _summary(human, np.where(swap, b, a), coefficient) - _summary(
-            human, np.where(swap, a, b), coefficient
-        )
-        count += bool(abs(difference) >= abs(observed) - 1e-12)
+    differences = (
+        _differences_by_document(by_document, patterns)
+        if over == "documents"
+        else _differences_by_cell(human, a, b, coefficient, patterns, over)
+    )
+    count = int((np.abs(differences) >= abs(observed) - 1e-12).sum())
     total = len(patterns)
     p = count / total if exact else (count + 1) / (total + 1)
     return PermutationTest(float(observed), float(p), total, exact)
@@ -143,10 +144,44 @@ def _standardised(scores: FloatArray) -> FloatArray:
     return (scores - values.mean()) / values.std()
 
 
-def _summary(human: FloatArray, judge: FloatArray, coefficient: Coefficient) -> float:
-    by_document = coefficients_by_document(human, judge, coefficient)
+def _mean_of(by_document: FloatArray) -> float:
     defined = by_document[~np.isnan(by_document)]
     return float(defined.mean()) if len(defined) else np.nan
+
+
+def _differences_by_document(sides: list[FloatArray], patterns: np.ndarray) -> FloatArray:
+    """Swapping whole documents swaps their coefficients, so these are computed once; shape (orderings,)."""
+    swapped = patterns.astype(float)
+    values = [np.nan_to_num(side) for side in sides]
+    defined = [(~np.isnan(side)).astype(float) for side in sides]
+    means = []
+    for kept, other in ((0, 1), (1, 0)):
+        total = values[kept].sum() + swapped @ (values[other] - values[kept])
+        count = defined[kept].sum() + swapped @ (defined[other] - defined[kept])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means.append(np.where(count > 0, total / count, np.nan))
+    return means[0] - means[1]
+
+
+def _differences_by_cell(
+    human: FloatArray, a: FloatArray, b: FloatArray, coefficient: Coefficient, patterns: np.ndarray, over: Over
+) -> FloatArray:
+    """Swapping systems mixes documents anew for each ordering, so that their coefficients are computed in blocks."""
+    documents, systems = human.shape
+    at_once = max(1, _BLOCK_ROWS // max(1, documents))
+    found = []
+    for start in range(0, len(patterns), at_once):
+        swap = np.stack([_swapped_cells(p, documents, systems, over) for p in patterns[start : start + at_once]])
+        rows = np.broadcast_to(human, swap.shape).reshape(-1, systems)
+        means = []
+        for first, second in ((a, b), (b, a)):
+            mixed = np.where(swap, second, first).reshape(-1, systems)
+            by_row = coefficients_by_document(rows, mixed, coefficient).reshape(len(swap), documents)
+            present = ~np.isnan(by_row)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                means.append(np.where(present, by_row, 0.0).sum(axis=1) / present.sum(axis=1))
+        found.append(means[0] - means[1])
+    return np.concatenate(found) if found else np.empty(0)
 
 
 def _all_patterns(bits: int) -> np.ndarray:

@@ -4,9 +4,12 @@ from dataclasses import dataclass
 
 from django import template
 
-from evaluations.reports.export import in_a_sentence, in_brackets, in_sight_note, shown
+from evaluations.reports.export import SYMBOLS, in_a_sentence, in_brackets, in_sight_note, shown
+from evaluations.reports.figures import FIGURE_TITLES
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
-from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
+from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient
+from evaluations.statistics.ppi import SystemMean
+from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 
 register = template.Library()
@@ -66,3 +69,53 @@ def estimate_cells(result: JudgeResult) -> list[Cell]:
         for level in LEVELS
         for coefficient in COEFFICIENTS
     ]
+
+
+@register.filter
+def attribute(record: object, name: str) -> object:
+    """A named part of the report's options."""
+    return getattr(record, name)
+
+
+@register.filter
+def symbol(coefficient: Coefficient) -> str:
+    """rho for spearman, and so on."""
+    return SYMBOLS[coefficient]
+
+
+@register.filter
+def figure_title(kind: str) -> str:
+    """What a figure is about."""
+    return FIGURE_TITLES[kind]
+
+
+@register.filter
+def brackets(interval: Interval) -> str:
+    """An interval, or nothing."""
+    return in_brackets(interval)
+
+
+@register.filter
+def percent(share: float) -> str:
+    """A share as whole percents."""
+    return f"{100 * share:.0f} %"
+
+
+@register.filter
+def rho(result: JudgeResult) -> str:
+    """A judge's summary-level rho."""
+    return shown(result.correlations.estimates["spearman"]["summary"])
+
+
+@register.filter
+def share_of(criterion: CriterionResult, result: JudgeResult) -> str:
+    """A judge's rho as a share of the human ceiling."""
+    share = criterion.share_of_ceiling(result)
+    return "–" if share is None else percent(share)
+
+
+@register.filter
+def ppi_rows(result: JudgeResult, systems: tuple[str, ...]) -> list[tuple[str, SystemMean]]:
+    """Systems with their prediction-powered means, the best first."""
+    pairs = list(zip(systems, result.analysis.ppi.systems, strict=True))
+    return sorted(pairs, key=lambda pair: -(pair[1].mean.estimate if pair[1].mean else float("-inf")))

@@ -1,23 +1,141 @@
-"""The report page."""
+"""The report: its page, the part that keeps itself fresh, figures, the documents behind a number, downloads."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from evaluations.access import READERS, project_view
 from evaluations.models import Project
-from evaluations.reports.figures import scatter_figures
-from evaluations.reports.report import build_report
+from evaluations.reports.analysis import EPSILON
+from evaluations.reports.data import ids_of
+from evaluations.reports.drilldown import documents_behind
+from evaluations.reports.export import EXPORTS
+from evaluations.reports.figures import FIGURES
+from evaluations.reports.live import mark_of
+from evaluations.reports.options import WORDS, ReportOptions, read_options
+from evaluations.reports.page import report_page, subject_of
+
+EXPORT_NAMES = (("csv", "CSV"), ("json", "JSON"), ("md", "Markdown"), ("tex", "LaTeX"), ("txt", "text"))
+CONTENT_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "md": "text/markdown; charset=utf-8",
+    "tex": "application/x-tex; charset=utf-8",
+    "txt": "text/plain; charset=utf-8",
+}
+
+
+def choices_of(project: Project) -> dict[str, list]:
+    """What can be chosen in the filters, by the name of the field."""
+    return {
+        "judges": list(project.judges.all()),
+        "criteria": list(project.criteria.all()),
+        "annotators": list(project.annotators.filter(kind="person")),
+        "systems": list(project.systems.all()),
+    }
+
+
+def options_of(request: HttpRequest, project: Project) -> tuple[ReportOptions, list[str]]:
+    """The view an address asks for, and what of it cannot be."""
+    return read_options(request.GET, known=ids_of(project.pk))
 
 
 @project_view(READERS)
 def report_detail(request: HttpRequest, project: Project) -> HttpResponse:
-    return render(
-        request,
-        "evaluations/report_detail.html",
-        {
-            "project": project,
-            "tab": "report",
-            "report": build_report(project),
-            "figures": scatter_figures(project),
-        },
-    )
+    context = report_context(request, project)
+    context["links"] = project.share_links.valid() if request.may_edit else []  # type: ignore[attr-defined]
+    context["snapshots"] = project.snapshots.all()[:20]
+    return render(request, "evaluations/report_detail.html", context)
+
+
+def report_context(request: HttpRequest, project: Project, *, base: str = "") -> dict[str, object]:
+    """What the page needs; `base` is where its parts are, for a shared one."""
+    options, faults = options_of(request, project)
+    return {
+        "project": project,
+        "tab": "report",
+        "page": report_page(project, options),
+        "faults": faults,
+        "choices": choices_of(project),
+        "words": WORDS,
+        "base": base or request.path,
+        "options": options,
+        "epsilon": EPSILON,
+        "export_names": EXPORT_NAMES,
+    }
+
+
+@project_view(READERS)
+def report_piece(request: HttpRequest, project: Project) -> HttpResponse:
+    return piece(request, project, base=request.path.removesuffix("live/"))
+
+
+def piece(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
+    """The numbers alone, if they have changed since `mark`; else 204, which costs one small query."""
+    mark = mark_of(project)
+    if request.GET.get("mark") == mark:
+        return HttpResponse(status=204)
+    options, _faults = options_of(request, project)
+    found = report_page(project, options, mark=mark)
+    context = {"project": project, "page": found, "base": base, "options": options, "epsilon": EPSILON}
+    part = "more" if request.GET.get("part") == "more" else "numbers"
+    response = render(request, f"evaluations/report_{part}.html", context)
+    response["X-Mark"] = found.mark
+    return response
+
+
+@project_view(READERS)
+def report_figure(request: HttpRequest, project: Project, kind: str, criterion: int) -> HttpResponse:
+    return figure(request, project, kind, criterion)
+
+
+def figure(request: HttpRequest, project: Project, kind: str, criterion: int) -> HttpResponse:
+    """A figure for Plotly as JSON, or as a table for readers."""
+    options, _faults = options_of(request, project)
+    page = report_page(project, options)
+    result = next((one for one in page.report.criteria if one.pk == criterion), None)
+    if kind not in FIGURES or result is None or not result.judges:
+        raise Http404("There is no such figure.")
+    drawn = FIGURES[kind](subject_of(project, result, page.report, page.data))
+    if "table" in request.GET:
+        return render(request, "evaluations/report_figure.html", {"project": project, "tab": "report", "figure": drawn})
+    content = {"title": drawn.title, "caption": drawn.caption, "traces": drawn.traces, "layout": drawn.layout}
+    return JsonResponse(content)
+
+
+@project_view(READERS)
+def report_cell(request: HttpRequest, project: Project, criterion: int, judge: int) -> HttpResponse:
+    """The documents behind a judge's number on a criterion."""
+    return cell(request, project, criterion, judge, may_open=True)
+
+
+def cell(request: HttpRequest, project: Project, criterion: int, judge: int, *, may_open: bool) -> HttpResponse:
+    options, _faults = options_of(request, project)
+    choices = choices_of(project)
+    page = report_page(project, options.but(criteria=(), judges=()))
+    names = {record.pk: record for record in choices["criteria"]}
+    of_judge = {record.pk: record for record in choices["judges"]}
+    if criterion not in names or judge not in of_judge:
+        raise Http404("There is no such number.")
+    context = {
+        "project": project,
+        "tab": "report",
+        "criterion": names[criterion],
+        "judge": of_judge[judge],
+        "documents": documents_behind(page.data, criterion, judge),
+        "may_open": may_open,
+    }
+    return render(request, "evaluations/report_cell.html", context)
+
+
+@project_view(READERS)
+def report_export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
+    return export(request, project, ending)
+
+
+def export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
+    if ending not in EXPORTS:
+        raise Http404(f"A report comes as {', '.join(EXPORTS)}.")
+    options, _faults = options_of(request, project)
+    response = HttpResponse(EXPORTS[ending](report_page(project, options).report), CONTENT_TYPES[ending])
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-report.{ending}"'
+    return response

@@ -7,7 +7,7 @@
     let waiting = false;
 
     async function look() {
-      if (stopped || waiting || document.hidden) return;
+      if (stopped || waiting || document.hidden || !element.checkVisibility()) return;
       waiting = true;
       try {
         const separator = element.dataset.live.includes("?") ? "&" : "?";

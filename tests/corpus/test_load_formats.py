@@ -4,6 +4,7 @@ import gzip
 import json
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from annotations.models import Rating
@@ -103,8 +104,8 @@ def test_a_stated_mean_is_used_only_where_nobody_rated(project: Project, load: L
     load(project, {"release.json": json.dumps(release), "ratings.csv": people})
 
     criterion = project.criteria.get()
-    documents = {project.documents.get().pk: 0}
-    systems = {system.pk: index for index, system in enumerate(project.systems.order_by("name"))}
+    documents = np.array([project.documents.get().pk])
+    systems = np.array(project.systems.order_by("pk").values_list("pk", flat=True))
     found = human_scores(project.pk, [criterion.pk], documents=documents, systems=systems)[criterion.pk]
     assert found.mean.tolist() == [[1.0, 2.5]]
 

@@ -55,8 +55,9 @@ def test_the_tour_works_as_written(
 
     assert [(process.args[-1], process.stderr) for process in done if process.returncode] == []
     assert EvaluationRun.objects.get(judge__name="G-Eval mini").state == RunState.DONE
-    assert "G-Eval mini" in "".join(process.stdout for process in done[-3:])
-    assert '"consistency"' in done[-1].stdout
+    printed = "".join(process.stdout for process in done)
+    assert "G-Eval mini" in printed
+    assert '"consistency"' in printed
     assert Project.objects.get().slug == "mine"
 
 

@@ -23,7 +23,7 @@ def client(owner: User) -> Client:
     return browser
 
 
-def page(client: Client, name: str, *arguments: int, query: str = "") -> str:
+def page(client: Client, name: str, *arguments: object, query: str = "") -> str:
     response = client.get(reverse(f"evaluations:{name}", args=["small", *arguments]) + query)
     assert response.status_code == 200
     return response.content.decode()
@@ -72,11 +72,14 @@ def test_the_report_page_has_a_chart_per_criterion_and_its_numbers_as_a_table(
     client: Client, judged_project: Project
 ) -> None:
     text = page(client, "report_detail")
+    criterion = judged_project.criteria.get(name="coherence")
+    drawn = client.get(reverse("evaluations:report_figure", args=["small", "scatter", criterion.pk])).json()
+    table = page(client, "report_figure", "scatter", criterion.pk, query="?table=1")
 
-    assert text.count('class="chart"') == 2
-    assert text.count("application/json") == 2
-    assert "mean human rating (1-5)" in text
-    assert "<td>d2</td><td>good</td>" in text
+    assert text.count("/figure/scatter/") == 4  # two criteria, each drawn and as a table
+    assert "mean human rating (1-5)" in str(drawn["layout"])
+    assert [trace["type"] for trace in drawn["traces"]] == ["histogram2d", "scatter", "histogram", "histogram"]
+    assert "<td>d2</td><td>good</td>" in table
 
 
 def test_texts_are_shown_as_text_not_as_markup(client: Client, project: Project, load: Callable[..., object]) -> None:

@@ -6,9 +6,11 @@ from typing import Any
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.reports.export import as_csv, as_json, as_markdown, as_text
+from evaluations.reports.latex import as_latex
+from evaluations.reports.options import WORDS, ReportOptions
 from evaluations.reports.report import build_report
 
-FORMATS = {"text": as_text, "json": as_json, "csv": as_csv, "markdown": as_markdown}
+FORMATS = {"text": as_text, "json": as_json, "csv": as_csv, "markdown": as_markdown, "latex": as_latex}
 
 
 class Command(SiteCommand):
@@ -20,6 +22,12 @@ class Command(SiteCommand):
         parser.add_argument("--judge", action="append", metavar="J", help="only this judge; may be given several times")
         parser.add_argument("--criterion", action="append", metavar="C", help="only this criterion; may be repeated")
 
+        parser.add_argument(
+            "--level", choices=WORDS["level"], default="summary", help="of LaTeX and the view's interval"
+        )
+        parser.add_argument("--coefficient", choices=WORDS["coefficient"], default="spearman", help="of the view")
+        parser.add_argument("--over", choices=WORDS["over"], default="documents", help="what is resampled and swapped")
+
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
         names = options["judge"]
@@ -27,5 +35,6 @@ class Command(SiteCommand):
             project,
             judges=[find_judge(project, name) for name in names] if names else None,
             criteria=find_criteria(project, options["criterion"]),
+            options=ReportOptions(options["level"], options["coefficient"], options["over"]),
         )
         self.stdout.write(FORMATS[options["format"]](report).rstrip("\n"))

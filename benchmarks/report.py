@@ -1,0 +1,214 @@
+"""`make bench-report`: the whole report on SummEval with six judges, its numbers against other ways to get them, an
+update after 16 new scores, and the same on 100 times as many documents.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from benchmarks.site import BENCHMARK_DATA, temporary_site
+
+TIMES = 100
+# The slow ways are measured on so many of the thousand resamples and scaled up.
+SCIPY_RESAMPLES = 10
+NLPSTATS_RESAMPLES = 2
+
+
+def seconds(work: Callable[[], Any], repeats: int = 3) -> float:
+    """The median time of some work."""
+    found = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        work()
+        found.append(time.perf_counter() - began)
+    return statistics.median(found)
+
+
+def load() -> Any:
+    from evaluations.corpus.readers import InputFile
+    from evaluations.corpus.store import load_files
+    from evaluations.models import Project
+
+    project = Project.objects.create(name="SummEval", slug="summeval")
+    folder = BENCHMARK_DATA / "summeval"
+    names = ("outputs.jsonl.gz", "human_ratings.csv.gz", "llm_scores.csv.gz")
+    load_files(project, [InputFile(folder / name, name) for name in names])
+    return project
+
+
+def multiply(project: Any) -> None:
+    """Every document again 99 times with its outputs, ratings and scores; ratings and scores drawn from the document's
+    own, so that the copies are resamples and no two judges agree by copying."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """CREATE TEMPORARY TABLE copied AS
+               SELECT d.id AS old, nextval('evaluations_document_id_seq') AS new, n FROM evaluations_document d,
+                      generate_series(2, %s) AS n WHERE d.project_id = %s""",
+            [TIMES, project.pk],
+        )
+        cursor.execute(
+            """INSERT INTO evaluations_document (id, project_id, doc_id, source, context, "references")
+               SELECT c.new, d.project_id, d.doc_id || '-' || c.n, 'A text.', '', '[]'
+               FROM copied c JOIN evaluations_document d ON d.id = c.old"""
+        )
+        cursor.execute(
+            """CREATE TEMPORARY TABLE copies AS
+               SELECT o.id AS old, nextval('evaluations_candidateoutput_id_seq') AS new, c.new AS document, o.system_id
+               FROM copied c JOIN evaluations_candidateoutput o ON o.document_id = c.old"""
+        )
+        cursor.execute(
+            """INSERT INTO evaluations_candidateoutput (id, document_id, system_id, text)
+               SELECT new, document, system_id, 'A summary of some words.' FROM copies"""
+        )
+        cursor.execute(
+            """INSERT INTO annotations_rating (output_id, criterion_id, annotator_id, score)
+               SELECT c.new, r.criterion_id, r.annotator_id, greatest(1, least(5, r.score + (random() < 0.1)::int))
+               FROM copies c JOIN annotations_rating r ON r.output_id = c.old"""
+        )
+        cursor.execute(
+            """INSERT INTO evaluations_score (output_id, criterion_id, run_id, value)
+               SELECT c.new, s.criterion_id, s.run_id, greatest(1, least(5, s.value + (random() < 0.1)::int))
+               FROM copies c JOIN evaluations_score s ON s.output_id = c.old"""
+        )
+        for table in ("evaluations_candidateoutput", "annotations_rating", "evaluations_score"):
+            cursor.execute(f"ANALYZE {table}")
+
+
+def forget() -> None:
+    from evaluations.reports import analysis, live, memo
+
+    memo.forget()
+    live.forget()
+    analysis.draws_for.cache_clear()
+
+
+def against_others(project: Any) -> None:
+    """One judge and criterion: 1,000 resamples of the summary-level rho, by us, by scipy, by nlpstats."""
+    from evaluations.reports.data import load_data
+    from evaluations.statistics.resampling import bootstrap_samples, draw
+
+    data = load_data(project, list(project.judges.all()), list(project.criteria.all()))
+    criterion = project.criteria.get(name="coherence")
+    judge = project.judges.get(name="gpt-4o")
+    human, scores = data.humans[criterion.pk].mean, data.judges[criterion.pk, judge.pk]
+    draws = draw(human.shape, "documents", rng=np.random.default_rng(0))
+    assert draws.documents is not None
+    ours = seconds(lambda: bootstrap_samples(human, scores, "spearman", draws), 7)
+    samples = bootstrap_samples(human, scores, "spearman", draws)
+
+    def by_scipy(rows: np.ndarray) -> float:
+        values = [stats.spearmanr(human[row], scores[row]).statistic for row in rows]
+        return float(np.nanmean(values))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        began = time.perf_counter()
+        theirs = [by_scipy(draws.documents[number]) for number in range(SCIPY_RESAMPLES)]
+        scipy_seconds = (time.perf_counter() - began) / SCIPY_RESAMPLES * len(draws)
+        np.testing.assert_allclose(theirs, samples[:SCIPY_RESAMPLES], atol=1e-9)
+        print(f"1,000 resamples of one rho: {1000 * ours:.1f} ms; a scipy loop {scipy_seconds:.0f} s "
+              f"(from {SCIPY_RESAMPLES} of them), {scipy_seconds / ours:,.0f} times as long (wanted: 100)")  # fmt: skip
+        try:
+            from nlpstats.correlations import correlate
+        except ImportError:
+            print("nlpstats is not installed; `make bench-report` installs it")
+            return
+        began = time.perf_counter()
+        found = []
+        for number in range(NLPSTATS_RESAMPLES):
+            rows = draws.documents[number]
+            found.append(correlate(human[rows].T, scores[rows].T, "input", "spearman"))
+        nlp_seconds = (time.perf_counter() - began) / NLPSTATS_RESAMPLES * len(draws)
+        np.testing.assert_allclose(found, samples[:NLPSTATS_RESAMPLES], atol=1e-9)
+        print(f"  nlpstats {nlp_seconds:.0f} s (from {NLPSTATS_RESAMPLES}), {nlp_seconds / ours:,.0f} times as long "
+              "(wanted: 1,000)")  # fmt: skip
+
+
+def update(project: Any, client: Any) -> float:
+    """Seconds until the page has taken 16 new scores in."""
+    from evaluations.changes import note_change
+    from evaluations.models import CandidateOutput, Score
+
+    criterion, judge = project.criteria.first(), project.judges.first()
+    address = f"/p/{project.slug}/report/live/"
+    mark = client.get(address).headers["X-Mark"]
+    document = project.documents.order_by("pk").first()
+    outputs = CandidateOutput.objects.filter(document=document).values_list("pk", flat=True)
+    found = []
+    for value in (2.0, 3.0, 4.0, 2.5, 3.5):
+        Score.objects.filter(output__in=list(outputs), criterion=criterion, run__judge=judge).update(value=value)
+        first = Score.objects.filter(output=outputs[0], criterion=criterion, run__judge=judge)
+        first.update(value=1.0)
+        note_change(project.pk, [criterion.pk], judge=judge.pk)
+        began = time.perf_counter()
+        answer = client.get(address, {"mark": mark})
+        found.append(time.perf_counter() - began)
+        assert answer.status_code == 200
+        mark = answer.headers["X-Mark"]
+    return statistics.median(found)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--profile", action="store_true", help="print where the time goes")
+    parser.add_argument("--quick", action="store_true", help="without 100 times the data")
+    options = parser.parse_args()
+    if not BENCHMARK_DATA.exists():
+        sys.exit("The benchmark data is not on this machine.")
+    with temporary_site():
+        from django.contrib.auth import get_user_model
+        from django.test import Client
+
+        from evaluations.models import Membership
+        from evaluations.reports.report import build_report
+
+        project = load()
+        user = get_user_model().objects.create_user("ada")
+        Membership.objects.create(project=project, user=user, role="owner")
+        client = Client(SERVER_NAME="localhost")
+        client.force_login(user)
+        address = f"/p/{project.slug}/report/"
+        client.get(address)
+
+        def whole() -> None:
+            forget()
+            assert client.get(address).status_code == 200
+
+        if options.profile:
+            import cProfile
+            import pstats
+
+            profile = cProfile.Profile()
+            profile.runcall(whole)
+            pstats.Stats(profile).sort_stats("cumulative").print_stats(60)
+        page = seconds(whole, 5)
+        print(f"the whole report, database to HTML: {page:.2f} s (wanted: at most 1.0)")
+        print(f"the same again, nothing changed: {1000 * seconds(lambda: client.get(address), 5):.0f} ms")
+        print(f"an update after 16 new scores: {1000 * update(project, client):.0f} ms (wanted: at most 50)")
+        against_others(project)
+
+        if options.quick:
+            return
+
+        def numbers() -> None:
+            forget()
+            build_report(project)
+
+        small = seconds(numbers, 5)
+        multiply(project)
+        large = seconds(numbers, 1)
+        print(f"numbers with the database: {small:.2f} s; on {TIMES} times the data {large:.1f} s, "
+              f"{large / small:.0f} times as long (wanted: at most 120)")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

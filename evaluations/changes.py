@@ -1,0 +1,40 @@
+"""Telling reports that ratings or scores have changed, and asking what has."""
+
+from collections.abc import Iterable
+
+from django.db import connection
+
+from evaluations.models.changes import ScoreChange
+
+# Beyond so many rows a reader clears all but the newest of each kind away.
+MOST_ROWS = 500
+Key = tuple[int | None, int | None]
+
+
+def note_change(project_id: int, criteria: Iterable[int | None] = (None,), *, judge: int | None = None) -> None:
+    """Note a change of people's ratings, or of a judge's scores, on some criteria (None: on all)."""
+    wanted = list(criteria)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """INSERT INTO evaluations_scorechange (project_id, judge_id, criterion_id)
+               SELECT %s::bigint, %s::bigint, c FROM unnest(%s::bigint[]) AS c""",
+            [project_id, judge, wanted],
+        )
+
+
+def state_of(project_id: int) -> dict[Key, tuple[int, int]]:
+    """For each (judge, criterion) that ever changed how often and which change was last; equal states, equal numbers.
+
+    The count sees a change that was noted earlier and committed later.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT judge_id, criterion_id, count(*), max(id) FROM evaluations_scorechange
+               WHERE project_id = %s GROUP BY judge_id, criterion_id""",
+            [project_id],
+        )
+        state = {(judge, criterion): (count, last) for judge, criterion, count, last in cursor.fetchall()}
+    if sum(count for count, _ in state.values()) > MOST_ROWS:
+        newest = [last for _, last in state.values()]
+        ScoreChange.objects.filter(project_id=project_id).exclude(pk__in=newest).delete()
+    return state

@@ -1,0 +1,13 @@
+"""Sharing and freezing a report."""
+
+from django import forms
+
+
+class ShareForm(forms.Form):
+    query = forms.CharField(required=False, max_length=4000, widget=forms.HiddenInput)
+    days = forms.IntegerField(label="Days until it expires", required=False, min_value=1, max_value=3650)
+
+
+class SnapshotForm(forms.Form):
+    query = forms.CharField(required=False, max_length=4000, widget=forms.HiddenInput)
+    note = forms.CharField(required=False, max_length=300)

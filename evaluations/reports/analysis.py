@@ -1,0 +1,288 @@
+"""The statistics of one criterion, of one judge on it, and of two judges compared; arrays in, frozen results out."""
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from evaluations.scales import Scale
+from evaluations.statistics.agreement import (
+    MEASUREMENTS,
+    Ceiling,
+    LeaveOneOut,
+    Measurement,
+    alpha_interval,
+    human_ceiling,
+    krippendorff_alpha,
+)
+from evaluations.statistics.alt_test import AltTest, alt_test
+from evaluations.statistics.bias import LengthBias, WriterBias, length_bias, writer_bias
+from evaluations.statistics.calibration import (
+    CalibrationError,
+    ReliabilityBin,
+    cross_validated_error,
+    reliability,
+)
+from evaluations.statistics.concentration import Concentration, concentration
+from evaluations.statistics.correlation import (
+    COEFFICIENTS,
+    Coefficient,
+    Correlations,
+    Level,
+    coefficients_by_document,
+    complete_pairs,
+    correlations,
+)
+from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.pairwise import (
+    TieCalibration,
+    soft_pairwise_accuracy,
+    tau_c,
+    tie_calibrated_accuracy,
+)
+from evaluations.statistics.ppi import PpiTable, ppi_table
+from evaluations.statistics.reliability import Icc, cohen_kappa, fleiss_kappa, intraclass
+from evaluations.statistics.resampling import (
+    RESAMPLES,
+    Draws,
+    Interval,
+    Over,
+    bca_interval,
+    bootstrap_samples,
+    draw,
+    leave_one_out_values,
+    percentile_interval,
+)
+from evaluations.statistics.results import Estimate
+from evaluations.statistics.significance import PermutationTest, holm, letters, permutation_test
+
+# Fixed and stated, so that a published interval can be found again.
+SEED = 0
+EPSILON = 0.2
+ALPHA = 0.05
+# Groups are found by trying all; beyond so many judges the letters would say little anyway.
+MOST_LETTERED = 12
+
+
+@dataclass(frozen=True)
+class JudgeAnalysis:
+    """A judge on one criterion.
+
+    `intervals` are at summary level over documents, percentile; `bca` is the same for Spearman, bias-corrected;
+    `shown` is the interval of the level, coefficient and units that the reader chose. `by_document` has shape
+    (documents,), Spearman's rho, NaN where undefined.
+    """
+
+    correlations: Correlations
+    tau_c: Estimate
+    intervals: dict[Coefficient, Interval]
+    bca: Interval
+    shown: Interval
+    by_document: FloatArray
+    alt_test: AltTest
+    spread: Concentration | None
+    pairwise: TieCalibration
+    soft_pairwise: Estimate
+    ppi: PpiTable
+    calibration: CalibrationError | None
+    reliability: tuple[ReliabilityBin, ...]
+    length: LengthBias
+    writers: WriterBias | None
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far annotators agree on one criterion.
+
+    `ceilings` hold what one annotator reaches against the mean of the others at summary level, on average, with its
+    interval; kappas are of each two annotators, quadratically weighted.
+    """
+
+    ceilings: dict[Coefficient, Ceiling]
+    alpha: dict[Measurement, Estimate]
+    alpha_intervals: dict[Measurement, Interval]
+    leave_one_out: dict[str, LeaveOneOut]
+    icc: Icc
+    kappas: dict[tuple[str, str], Estimate]
+    fleiss: Estimate
+    spread: Concentration | None
+
+    @property
+    def ceiling(self) -> dict[Coefficient, Estimate]:
+        return {coefficient: ceiling.estimate for coefficient, ceiling in self.ceilings.items()}
+
+
+@dataclass(frozen=True)
+class Significance:
+    """Which judges differ: tests by pair of names, Holm-adjusted p-values, and letters (alike share one)."""
+
+    coefficient: Coefficient
+    over: Over
+    tests: dict[tuple[str, str], PermutationTest]
+    adjusted: dict[tuple[str, str], float]
+    letters: dict[str, str]
+
+
+_NOTHING = Estimate.undefined("there are no documents")
+NO_LENGTH_BIAS = LengthBias(_NOTHING, _NOTHING, Interval(None, None, 0, _NOTHING.reason), _NOTHING)
+NO_DRAWS = Draws(None, None)
+
+
+@lru_cache(maxsize=8)
+def draws_for(shape: tuple[int, int], over: Over) -> Draws:
+    """The resamples of a table's shape, the same for every judge of a project."""
+    return draw(shape, over, rng=np.random.default_rng(SEED))
+
+
+def analyse_judge(
+    human: FloatArray,
+    ratings: FloatArray,
+    scores: FloatArray,
+    words: FloatArray,
+    by_human: np.ndarray,
+    by_llm: np.ndarray,
+    scale: Scale,
+    level: Level,
+    coefficient: Coefficient,
+    over: Over,
+) -> JudgeAnalysis:
+    """Everything about a judge on one criterion.
+
+    Args:
+        human, scores, words: shape (documents, systems), NaN for missing.
+        ratings: shape (annotators, documents, systems).
+        by_human, by_llm: shape (systems,).
+    """
+    documents = human.shape[0]
+    draws = draws_for(human.shape, "documents") if documents else None
+    pairs = complete_pairs(human, scores)
+    present = ~np.isnan(pairs[0])
+    intervals = {c: _interval(human, scores, c, "summary", draws) for c in COEFFICIENTS}
+    is_default = (level, coefficient, over) in {("summary", c, "documents") for c in COEFFICIENTS}
+    shown = intervals[coefficient] if is_default else _chosen_interval(human, scores, coefficient, level, over)
+    rng = np.random.default_rng(SEED)
+    complete = present.all(axis=1)
+    return JudgeAnalysis(
+        correlations=correlations(human, scores),
+        tau_c=tau_c(pairs[0][present], pairs[1][present]),
+        intervals=intervals,
+        bca=_bca(human, scores, draws),
+        shown=shown,
+        by_document=coefficients_by_document(*pairs, "spearman") if documents else np.empty(0),
+        alt_test=_alt_test(ratings, scores, scale),
+        spread=concentration(scores),
+        pairwise=tie_calibrated_accuracy(human, scores),
+        soft_pairwise=soft_pairwise_accuracy(pairs[0][complete], pairs[1][complete], rng=rng)
+        if complete.any()
+        else Estimate.undefined("no document has a rating and a score for every system"),
+        ppi=ppi_table(human, scores),
+        calibration=cross_validated_error(human, scores, rng=rng),
+        reliability=reliability(pairs[1][present], pairs[0][present]),
+        length=length_bias(human, scores, words, draws) if draws else NO_LENGTH_BIAS,
+        writers=writer_bias(human, scores, by_human, by_llm, draws) if draws else None,
+    )
+
+
+def _interval(
+    human: FloatArray, scores: FloatArray, coefficient: Coefficient, level: Level, draws: Draws | None
+) -> Interval:
+    if draws is None:
+        return Interval(None, None, 0, "there are no documents")
+    return percentile_interval(bootstrap_samples(human, scores, coefficient, draws, level=level))
+
+
+def _chosen_interval(
+    human: FloatArray, scores: FloatArray, coefficient: Coefficient, level: Level, over: Over
+) -> Interval:
+    if not human.size:
+        return Interval(None, None, 0, "there are no documents")
+    if level == "dataset":
+        return Interval(None, None, 0, "intervals are given at summary and system level")
+    return _interval(human, scores, coefficient, level, draws_for(human.shape, over))
+
+
+def _bca(human: FloatArray, scores: FloatArray, draws: Draws | None) -> Interval:
+    if draws is None:
+        return Interval(None, None, 0, "there are no documents")
+    estimate = correlations_summary(human, scores)
+    if np.isnan(estimate):
+        return Interval(None, None, 0, "there is no summary-level correlation")
+    samples = bootstrap_samples(human, scores, "spearman", draws)
+    return bca_interval(samples, estimate=estimate, jackknife=leave_one_out_values(human, scores, "spearman"))
+
+
+def correlations_summary(human: FloatArray, scores: FloatArray, coefficient: Coefficient = "spearman") -> float:
+    """The summary-level correlation alone; NaN where it is undefined."""
+    by_document = coefficients_by_document(*complete_pairs(human, scores), coefficient)
+    used = by_document[~np.isnan(by_document)]
+    return float(used.mean()) if len(used) else float("nan")
+
+
+def _alt_test(ratings: FloatArray, scores: FloatArray, scale: Scale) -> AltTest:
+    """The alternative annotator test, for judges that rate on the criterion's scale: it compares distances on it."""
+    known = scores[~np.isnan(scores)]
+    if len(known) and (known.min() < scale.lowest - 1e-9 or known.max() > scale.highest + 1e-9):
+        other = Estimate.undefined("the judge's scores are not on the criterion's scale")
+        return AltTest(EPSILON, other, other, (), (), 0)
+    return alt_test(ratings.reshape(len(ratings), scores.size), scores.ravel(), epsilon=EPSILON)
+
+
+def analyse_agreement(ratings: FloatArray, annotators: tuple[str, ...]) -> Agreement:
+    """Everything about annotators on one criterion.
+
+    Args:
+        ratings: shape (annotators, documents, systems), NaN for missing.
+    """
+    shape = (ratings.shape[1], ratings.shape[2])
+    draws = draws_for(shape, "documents") if shape[0] else None
+    flat = ratings.reshape(len(ratings), shape[0] * shape[1])
+    none = Interval(None, None, 0, "there are no documents")
+    ceilings = {c: human_ceiling(ratings if draws else ratings[:0], c, draws or NO_DRAWS) for c in COEFFICIENTS}
+    each = ceilings["spearman"].by_rater
+    return Agreement(
+        ceilings=ceilings,
+        alpha={m: krippendorff_alpha(ratings, m) for m in MEASUREMENTS},
+        alpha_intervals={m: alpha_interval(ratings, m, draws) if draws else none for m in MEASUREMENTS},
+        leave_one_out=dict(zip(annotators, each, strict=True)) if each else {},
+        icc=intraclass(flat),
+        kappas={
+            (annotators[a], annotators[b]): cohen_kappa(flat[a], flat[b], "quadratic")
+            for a, b in itertools.combinations(range(len(annotators)), 2)
+        },
+        fleiss=fleiss_kappa(flat),
+        spread=concentration(ratings),
+    )
+
+
+def compare_pair(
+    human: FloatArray, first: FloatArray, second: FloatArray, coefficient: Coefficient, over: Over
+) -> PermutationTest:
+    """The paired permutation test of two judges, with the seed of all reports."""
+    return permutation_test(human, first, second, coefficient, over, rng=np.random.default_rng(SEED))
+
+
+def rank_judges(found: Mapping[str, float]) -> list[str]:
+    """Judges by their summary-level correlation, the best first and those without one last."""
+    return sorted(found, key=lambda name: -np.nan_to_num(found[name], nan=-2))
+
+
+def significance(
+    found: Mapping[str, float], tests: dict[tuple[str, str], PermutationTest], coefficient: Coefficient, over: Over
+) -> Significance:
+    """Which judges differ by their tests, with Holm's correction.
+
+    Args:
+        found: summary-level correlation by judge, NaN where there is none.
+        tests: by pair of judges, in the order of `rank_judges`.
+    """
+    tested = [pair for pair, test in tests.items() if test.p is not None]
+    adjusted = dict(zip(tested, holm([tests[pair].p or 0.0 for pair in tested]), strict=True)) if tested else {}
+    differ = {frozenset(pair) for pair, p in adjusted.items() if p <= ALPHA}
+    known = [name for name in rank_judges(found) if not np.isnan(found[name])]
+    shown = letters(known, differ) if len(known) <= MOST_LETTERED else {}
+    return Significance(coefficient, over, tests, adjusted, shown)
+
+
+__all__ = ["RESAMPLES", "SEED", "Agreement", "JudgeAnalysis", "Significance"]

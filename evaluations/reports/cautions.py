@@ -1,0 +1,39 @@
+"""Where two statistics seem to say different things, or one of them less than it seems: said beside them, in words."""
+
+from evaluations.reports.report import CriterionResult, JudgeResult
+
+LOW_RHO = 0.3
+MODAL_SHARE = 0.6
+FEW_DOCUMENTS = 0.75
+
+
+def cautions(result: JudgeResult) -> list[str]:
+    """What a reader must know of a judge's numbers on a criterion."""
+    found: list[str] = []
+    rho = result.correlations.estimates["spearman"]["summary"].value
+    spread, test = result.analysis.spread, result.alt_test
+    if test.passes and rho is not None and rho < LOW_RHO:
+        reason = "because its scores are near to people's on the whole"
+        if spread and spread.modal_share >= MODAL_SHARE:
+            reason = f"because it gives the same score to {spread.modal_share:.0%} of the outputs, as people mostly do"
+        found.append(f"It passes the annotator test {reason}; with rho {rho:.2f} it hardly tells good from bad.")
+    if spread and spread.ties_mislead:
+        accuracy = result.analysis.pairwise.calibrated.value
+        beside = f"; pairwise accuracy with ties calibrated is {accuracy:.2f}" if accuracy is not None else ""
+        found.append(
+            f"{spread.tie_rate:.0%} of its pairs of scores are tied, which makes tau look better than it is{beside}."
+        )
+    used, documents = result.correlations.documents_used, result.correlations.documents
+    if documents and used < FEW_DOCUMENTS * documents:
+        found.append(f"Only {used} of {documents} documents count: in the others one side is the same for all outputs.")
+    if not result.analysis.ppi.is_random:
+        found.append(
+            "It scores the outputs people rated unlike those nobody rated, so these are no random sample and the "
+            "prediction-powered intervals do not hold."
+        )
+    return found
+
+
+def all_cautions(criterion: CriterionResult) -> list[tuple[str, str]]:
+    """(judge, caution) of a criterion."""
+    return [(result.judge, text) for result in criterion.judges for text in cautions(result)]

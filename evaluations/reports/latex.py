@@ -1,0 +1,86 @@
+"""The paper's table: judges by criteria, for LaTeX with booktabs."""
+
+from evaluations.reports.report import JudgeResult, Report
+
+SYMBOLS = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+}  # fmt: skip
+_MATHS = {"pearson": "r", "spearman": r"\rho", "kendall": r"\tau"}
+
+
+def escaped(text: str) -> str:
+    """A text as LaTeX prints it."""
+    return "".join(_SPECIAL.get(letter, letter) for letter in text)
+
+
+def as_latex(report: Report) -> str:
+    """A table environment that compiles with `booktabs`; the best of each column is bold."""
+    options = report.options
+    second = "spearman" if options.coefficient == "kendall" else "kendall"
+    names = [criterion.criterion for criterion in report.criteria]
+    columns = "l" + "cc" * len(names) + "cc"
+    head = " & ".join(rf"\multicolumn{{2}}{{c}}{{{escaped(name)}}}" for name in [*names, "AVG"])
+    symbols = " & ".join([f"${_MATHS[options.coefficient]}$ & ${_MATHS[second]}$"] * (len(names) + 1))
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        r"\small",
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        rf" & {head} \\",
+        rf"Judge & {symbols} \\",
+        r"\midrule",
+    ]
+    rows = [_row(report, judge, second) for judge in report.judges]
+    columns_of = [[row[at] for row in rows if row[at] is not None] for at in range(2 * len(names) + 2)]
+    best = [max((value or 0.0 for value in column), default=None) for column in columns_of]
+    for judge, row in zip(report.judges, rows, strict=True):
+        cells = [_cell(value, best[at]) for at, value in enumerate(row)]
+        letters = [result.letters if result else "" for result in report.row(judge)]
+        for at, mark in enumerate(letters):
+            if mark and row[2 * at] is not None:
+                cells[2 * at] += rf"$^{{{mark}}}$"
+        lines.append(rf"{escaped(judge)} & {' & '.join(cells)} \\")
+    lines += [r"\midrule", rf"Human ceiling & {' & '.join(_ceiling(report, second))} \\", r"\bottomrule"]
+    caption = (
+        f"{options.level.capitalize()}-level correlations with the mean human rating "
+        f"({SYMBOLS[options.coefficient]} and {SYMBOLS[second]}). Judges that share a letter do not differ "
+        f"(permutation over {options.over}, Holm, 5 percent)."
+    )
+    return "\n".join([*lines, r"\end{tabular}", rf"\caption{{{escaped(caption)}}}", r"\end{table}"]) + "\n"
+
+
+def _row(report: Report, judge: str, second: str) -> list[float | None]:
+    values: list[float | None] = []
+    results = report.row(judge)
+    for result in results:
+        values += [_value(report, result, report.options.coefficient), _value(report, result, second)]
+    for start in (0, 1):
+        column = values[start::2][: len(results)]
+        known = [value for value in column if value is not None]
+        values.append(sum(known) / len(known) if known and len(known) == len(column) else None)
+    return values
+
+
+def _value(report: Report, result: JudgeResult | None, coefficient: str) -> float | None:
+    if result is None:
+        return None
+    return result.correlations.estimates[coefficient][report.options.level].value  # type: ignore[index]
+
+
+def _cell(value: float | None, best: float | None) -> str:
+    if value is None:
+        return "--"
+    return rf"\textbf{{{value:.3f}}}" if value == best else f"{value:.3f}"
+
+
+def _ceiling(report: Report, second: str) -> list[str]:
+    cells = []
+    for criterion in report.criteria:
+        for coefficient in (report.options.coefficient, second):
+            value = criterion.agreement.ceiling[coefficient].value  # type: ignore[index]
+            cells.append("--" if value is None or report.options.level != "summary" else f"{value:.3f}")
+    return [*cells, "", ""]

@@ -1,0 +1,36 @@
+"""The data of projects whose reports are looked at, kept in this process and refreshed where something changed."""
+
+import threading
+from collections import OrderedDict
+
+from evaluations.changes import state_of
+from evaluations.models import Project
+from evaluations.reports.data import LiveData, ReportData
+
+MOST_PROJECTS = 6
+
+_kept: OrderedDict[int, LiveData] = OrderedDict()
+_lock = threading.Lock()
+
+
+def live_data(project: Project) -> ReportData:
+    """A project's numbers as they are now; only what changed since the last time is read."""
+    with _lock:
+        kept = _kept.pop(project.pk, None) or LiveData(project)
+        _kept[project.pk] = kept
+        while len(_kept) > MOST_PROJECTS:
+            _kept.popitem(last=False)
+    with kept.lock:
+        return kept.current()
+
+
+def mark_of(project: Project) -> str:
+    """A short text that differs whenever the project's ratings or scores do."""
+    state = sorted(state_of(project.pk).items(), key=repr)
+    return "-".join(f"{judge or 0}.{criterion or 0}.{last}.{count}" for (judge, criterion), (count, last) in state)
+
+
+def forget() -> None:
+    """Forget all projects, for measuring and for tests."""
+    with _lock:
+        _kept.clear()

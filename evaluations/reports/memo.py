@@ -1,0 +1,68 @@
+"""Results kept by what they were computed from, so that a report computes only what has changed."""
+
+import hashlib
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+Result = TypeVar("Result")
+MOST_RESULTS = 4000
+
+_results: OrderedDict[bytes, Any] = OrderedDict()
+_lock = threading.Lock()
+
+
+def remembered(compute: Callable[..., Result], *arguments: Any, **more: Any) -> Result:
+    """`compute(*arguments, **more)`, or what it gave for the same arguments before.
+
+    Arrays count by their contents, which must not change afterwards, everything else by its `repr`; the function must
+    depend on nothing else.
+    """
+    key = _digest(compute, arguments, more)
+    with _lock:
+        if key in _results:
+            _results.move_to_end(key)
+            found: Result = _results[key]
+            return found
+    computed = compute(*arguments, **more)
+    with _lock:
+        _results[key] = computed
+        while len(_results) > MOST_RESULTS:
+            _results.popitem(last=False)
+    return computed
+
+
+def forget() -> None:
+    """Forget everything, for measuring and for tests."""
+    with _lock:
+        _results.clear()
+
+
+def _digest(compute: Callable[..., Any], arguments: tuple[Any, ...], more: dict[str, Any]) -> bytes:
+    digest = hashlib.blake2b(f"{compute.__module__}.{compute.__qualname__}".encode(), digest_size=16)
+    for value in (*arguments, *(part for pair in sorted(more.items()) for part in pair)):
+        if isinstance(value, np.ndarray):
+            digest.update(_of_array(value))
+        else:
+            digest.update(repr(value).encode())
+        digest.update(b"\0")
+    return digest.digest()
+
+
+# Tables live as long as nothing changes, so their digests are kept with them.
+_arrays: dict[int, tuple[weakref.ref[np.ndarray], bytes]] = {}
+
+
+def _of_array(array: np.ndarray) -> bytes:
+    known = _arrays.get(id(array))
+    if known is not None and known[0]() is array:
+        return known[1]
+    digest = hashlib.blake2b(repr((array.shape, array.dtype.str)).encode(), digest_size=16)
+    digest.update(np.ascontiguousarray(array).tobytes())
+    key = id(array)
+    _arrays[key] = (weakref.ref(array, lambda _gone: _arrays.pop(key, None)), digest.digest())
+    return _arrays[key][1]

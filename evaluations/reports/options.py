@@ -1,0 +1,80 @@
+"""What of a project a report is about, and how: read from an address, and written into one."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, get_args
+from urllib.parse import urlencode
+
+from evaluations.statistics.correlation import Coefficient, Level
+from evaluations.statistics.resampling import Over
+
+NO_RESAMPLING_AT: tuple[Level, ...] = ("dataset",)
+WORDS = {"level": get_args(Level), "coefficient": get_args(Coefficient), "over": get_args(Over)}
+LISTS = ("annotators", "systems", "judges", "criteria")
+
+
+@dataclass(frozen=True)
+class ReportOptions:
+    """A view of a report. Empty lists mean all; `documents` is a part of their doc_id.
+
+    `over` is what is resampled for intervals and swapped for significance.
+    """
+
+    level: Level = "summary"
+    coefficient: Coefficient = "spearman"
+    over: Over = "documents"
+    annotators: tuple[int, ...] = ()
+    systems: tuple[int, ...] = ()
+    judges: tuple[int, ...] = ()
+    criteria: tuple[int, ...] = ()
+    documents: str = ""
+
+    @property
+    def query(self) -> str:
+        """The part of an address behind the question mark, defaults left out."""
+        pairs: list[tuple[str, Any]] = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value != field.default:
+                pairs.extend((field.name, one) for one in (value if isinstance(value, tuple) else (value,)))
+        return urlencode(pairs)
+
+    def but(self, **changes: Any) -> "ReportOptions":
+        return replace(self, **changes)
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether it leaves out annotators, systems or documents."""
+        return bool(self.annotators or self.systems or self.documents)
+
+
+def read_options(query: Mapping[str, Any], *, known: Mapping[str, Iterable[int]]) -> tuple[ReportOptions, list[str]]:
+    """The options in an address, and in words what of it cannot be used; that part falls back to the default.
+
+    Args:
+        query: with `getlist`, as Django's QueryDict has it.
+        known: the ids of annotators, systems, judges and criteria that there are.
+    """
+    chosen: dict[str, Any] = {}
+    faults = []
+    for name, allowed in WORDS.items():
+        word = query.get(name) or ""
+        if word in allowed:
+            chosen[name] = word
+        elif word:
+            faults.append(f"{name} is {', '.join(allowed[:-1])} or {allowed[-1]}, not {str(word)[:40]!r}.")
+    for name in LISTS:
+        there = set(known[name])
+        written = [value for value in _all(query, name) if value]
+        ids = tuple(int(value) for value in written if value.isdecimal() and int(value) in there)
+        lost = [value for value in written if not value.isdecimal() or int(value) not in there]
+        if lost:
+            faults.append(f"There is no {name[:-1] if name != 'criteria' else 'criterion'} {lost[0][:40]!r} here.")
+        chosen[name] = ids
+    chosen["documents"] = str(query.get("documents") or "").replace("\0", "").strip()[:200]
+    return ReportOptions(**chosen), faults
+
+
+def _all(query: Mapping[str, Any], name: str) -> list[str]:
+    getlist = getattr(query, "getlist", None)
+    return [str(value) for value in (getlist(name) if getlist else query.get(name, ()))]

@@ -1,0 +1,176 @@
+"""What the report page shows: the paper's table, the sentences, and where each number leads."""
+
+from dataclasses import dataclass
+
+from evaluations.models import Criterion, Project
+from evaluations.reports.cautions import all_cautions
+from evaluations.reports.data import ReportData
+from evaluations.reports.export import in_a_sentence, in_brackets, shown
+from evaluations.reports.figures import Subject, figures_of
+from evaluations.reports.leaderboard import Leaderboard, leaderboard
+from evaluations.reports.live import live_data, mark_of
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.report import CriterionResult, JudgeResult, Report, build_report
+from evaluations.statistics.correlation import Coefficient
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A judge on a criterion in the paper's table: the chosen coefficient with interval and letters, and the other."""
+
+    criterion: int
+    judge: int
+    value: str
+    interval: str
+    letters: str
+    second: str
+    is_best: bool
+    second_is_best: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A judge's row of the paper's table; None where it has no scores."""
+
+    judge: str
+    cells: tuple[Cell | None, ...]
+    average: str
+    average_is_best: bool
+
+
+@dataclass(frozen=True)
+class ReportPage:
+    """A report with what its page needs around it."""
+
+    report: Report
+    data: ReportData
+    mark: str
+    rows: tuple[Row, ...]
+    ceilings: tuple[tuple[str, str, str], ...]
+    sentences: tuple[str, ...]
+    cautions: tuple[tuple[str, list[tuple[str, str]]], ...]
+    figures: tuple[tuple[CriterionResult, list[str]], ...]
+    boards: tuple[tuple[str, Leaderboard], ...]
+    second: Coefficient
+
+    @property
+    def options(self) -> ReportOptions:
+        return self.report.options
+
+
+def report_page(project: Project, options: ReportOptions, *, mark: str = "") -> ReportPage:
+    """The page's contents from the numbers as they are now.
+
+    Args:
+        mark: of these numbers, taken before, where it is at hand.
+    """
+    mark = mark or mark_of(project)
+    data = live_data(project)
+    report = build_report(project, options=options, data=data)
+    selected = data.selected(options)
+    second: Coefficient = "spearman" if options.coefficient == "kendall" else "kendall"
+    return ReportPage(
+        report=report,
+        data=selected,
+        mark=mark,
+        rows=_rows(report, second),
+        ceilings=tuple(_ceiling(criterion, options, second) for criterion in report.criteria),
+        sentences=tuple(text for criterion in report.criteria if (text := _sentence(criterion))),
+        cautions=tuple((c.criterion, found) for c in report.criteria if (found := all_cautions(c))),
+        figures=tuple(
+            (result, figures_of(subject_of(project, result, report, selected)))
+            for result in report.criteria
+            if result.judges
+        ),
+        boards=tuple(_boards(project, selected, report)),
+        second=second,
+    )
+
+
+def subject_of(project: Project, result: CriterionResult, report: Report, data: ReportData) -> Subject:
+    criterion = next(one for one in _criteria(project) if one.pk == result.pk)
+    return Subject(criterion, result, report, data)
+
+
+def _criteria(project: Project) -> list[Criterion]:
+    if not hasattr(project, "_criteria_once"):
+        project._criteria_once = list(project.criteria.all())  # type: ignore[attr-defined]
+    return project._criteria_once  # type: ignore[attr-defined]
+
+
+def _sentence(criterion: CriterionResult) -> str:
+    said = in_a_sentence(criterion)
+    return f"On {criterion.criterion}, {said}" if said else ""
+
+
+def _rows(report: Report, second: Coefficient) -> tuple[Row, ...]:
+    options = report.options
+    best: dict[tuple[int, Coefficient], float] = {}
+    for criterion in report.criteria:
+        for coefficient in (options.coefficient, second):
+            values = [_value(result, coefficient, options) for result in criterion.judges]
+            known = [value for value in values if value is not None]
+            if len(known) > 1:
+                best[criterion.pk, coefficient] = max(known)
+    averages = {judge: report.average(judge) for judge in report.judges}
+    highest = max((value for value in averages.values() if value is not None), default=None)
+    rows = []
+    for judge in report.judges:
+        cells = []
+        for criterion, result in zip(report.criteria, report.row(judge), strict=True):
+            cells.append(_cell(criterion, result, options, second, best) if result else None)
+        average = averages[judge]
+        is_best = average is not None and average == highest and len(averages) > 1
+        rows.append(Row(judge, tuple(cells), "–" if average is None else f"{average:.2f}", is_best))
+    return tuple(rows)
+
+
+def _value(result: JudgeResult, coefficient: Coefficient, options: ReportOptions) -> float | None:
+    return result.correlations.estimates[coefficient][options.level].value
+
+
+def _cell(
+    criterion: CriterionResult,
+    result: JudgeResult,
+    options: ReportOptions,
+    second: Coefficient,
+    best: dict[tuple[int, Coefficient], float],
+) -> Cell:
+    first, other = result.shown(options), result.correlations.estimates[second][options.level]
+    return Cell(
+        criterion=criterion.pk,
+        judge=result.pk,
+        value=shown(first),
+        interval=in_brackets(result.analysis.shown),
+        letters=result.letters if options.level == "summary" else "",
+        second=shown(other),
+        is_best=first.value is not None and first.value == best.get((criterion.pk, options.coefficient)),
+        second_is_best=other.value is not None and other.value == best.get((criterion.pk, second)),
+        reason=first.reason,
+    )
+
+
+def _ceiling(criterion: CriterionResult, options: ReportOptions, second: Coefficient) -> tuple[str, str, str]:
+    """The human ceiling, its interval, and of the other coefficient; it is a summary-level figure."""
+    if options.level != "summary":
+        return "", "", ""
+    first = criterion.agreement.ceilings[options.coefficient]
+    return shown(first.estimate), in_brackets(first.interval), shown(criterion.agreement.ceiling[second])
+
+
+def _boards(project: Project, data: ReportData, report: Report) -> list[tuple[str, Leaderboard]]:
+    """A leaderboard for each criterion, or overall, that people compared outputs on."""
+    judges = [judge for judge in project.judges.all() if judge.label in report.judges]
+    names = {criterion.pk: criterion.criterion for criterion in report.criteria}
+    asked = (
+        project.annotators.filter(preferences__isnull=False)
+        .values_list("preferences__criterion", flat=True)
+        .distinct()
+        .order_by()
+    )
+    found = []
+    for pk in sorted(set(asked), key=lambda pk: pk or 0):
+        if pk is None or pk in names:
+            found.append((names.get(pk, "overall"), leaderboard(project, data, judges, pk)))
+    return found

@@ -1,0 +1,137 @@
+"""Share links and snapshots: made and revoked by editors, opened by anybody who has the address."""
+
+import hashlib
+from collections.abc import Callable
+from datetime import timedelta
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from evaluations.access import EDITORS, READERS, project_view
+from evaluations.forms import ShareForm, SnapshotForm
+from evaluations.models import Project, ReportSnapshot, ShareLink
+from evaluations.models.sharing import digest_of, new_token
+from evaluations.reports.export import as_json
+from evaluations.reports.page import report_page
+from evaluations.views import reports
+
+
+@require_POST
+@project_view(EDITORS)
+def share_create(request: HttpRequest, project: Project) -> HttpResponse:
+    """A new link to the view at hand; its address is shown once."""
+    form = ShareForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Say for how many days the link is to work, from 1 to 3650, or leave it empty.")
+        return redirect("evaluations:report_detail", project.slug)
+    token, days = new_token(), form.cleaned_data["days"]
+    ShareLink.objects.create(
+        project=project,
+        digest=digest_of(token),
+        query=form.cleaned_data["query"],
+        made_by=request.user if request.user.is_authenticated else None,
+        expires_at=timezone.now() + timedelta(days=days) if days else None,
+    )
+    address = request.build_absolute_uri(reverse("evaluations:shared_report", args=[token]))
+    messages.success(request, f"Whoever has this address can read the report; it is shown only now: {address}")
+    return redirect("evaluations:report_detail", project.slug)
+
+
+@require_POST
+@project_view(EDITORS)
+def share_revoke(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    ShareLink.objects.filter(project=project, pk=pk, revoked_at=None).update(revoked_at=timezone.now())
+    messages.success(request, "The link does not open the report any more.")
+    return redirect("evaluations:report_detail", project.slug)
+
+
+def shared(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Give a view the project of a valid link; without a query of its own it gets the shared one."""
+
+    @require_GET
+    @wraps(view)
+    def guarded(request: HttpRequest, token: str, *args: Any, **kwargs: Any) -> HttpResponse:
+        link = ShareLink.objects.valid().select_related("project").filter(digest=digest_of(token)).first()
+        if link is None:
+            raise Http404("This link does not open anything; it may have been revoked, or its time is over.")
+        if not set(request.GET) - {"mark", "table", "part"}:
+            asked = QueryDict(link.query, mutable=True)
+            asked.update(request.GET)
+            request.GET = asked  # type: ignore[assignment]
+        request.shared = True  # type: ignore[attr-defined]
+        response = view(request, link.project, *args, **kwargs)
+        response["Cache-Control"] = "no-store"
+        response["X-Robots-Tag"] = "noindex"
+        return response
+
+    return guarded
+
+
+@shared
+def shared_report(request: HttpRequest, project: Project) -> HttpResponse:
+    context = reports.report_context(request, project, base=request.path)
+    return render(request, "evaluations/report_detail.html", context)
+
+
+@shared
+def shared_piece(request: HttpRequest, project: Project) -> HttpResponse:
+    return reports.piece(request, project, base=request.path.removesuffix("live/"))
+
+
+@shared
+def shared_figure(request: HttpRequest, project: Project, kind: str, criterion: int) -> HttpResponse:
+    return reports.figure(request, project, kind, criterion)
+
+
+@shared
+def shared_cell(request: HttpRequest, project: Project, criterion: int, judge: int) -> HttpResponse:
+    return reports.cell(request, project, criterion, judge, may_open=False)
+
+
+@shared
+def shared_export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
+    return reports.export(request, project, ending)
+
+
+@require_POST
+@project_view(EDITORS)
+def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
+    """Freeze the view at hand; the same numbers again are the same snapshot."""
+    form = SnapshotForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "The note is too long; 300 characters are kept.")
+        return redirect("evaluations:report_detail", project.slug)
+    query = QueryDict(form.cleaned_data["query"])
+    request.GET = query
+    options, _faults = reports.options_of(request, project)
+    content = as_json(report_page(project, options).report)
+    snapshot, made = ReportSnapshot.objects.get_or_create(
+        project=project,
+        sha256=hashlib.sha256(content.encode()).hexdigest(),
+        defaults={
+            "content": content,
+            "query": options.query,
+            "note": form.cleaned_data["note"],
+            "made_by": request.user if request.user.is_authenticated else None,
+        },
+    )
+    messages.success(request, "The report is frozen." if made else "These very numbers are frozen already.")
+    return redirect(snapshot)
+
+
+@project_view(READERS)
+def snapshot_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    snapshot = get_object_or_404(ReportSnapshot, project=project, pk=pk)
+    if "download" in request.GET:
+        response = HttpResponse(snapshot.content, "application/json")
+        response["Content-Disposition"] = f'attachment; filename="{project.slug}-{snapshot.sha256[:12]}.json"'
+        return response
+    intact = hashlib.sha256(snapshot.content.encode()).hexdigest() == snapshot.sha256
+    context = {"project": project, "tab": "report", "snapshot": snapshot, "intact": intact}
+    return render(request, "evaluations/snapshot_detail.html", context)

@@ -1,0 +1,124 @@
+"""The report in a real browser: filters, drill-down, live update during a run, a link signed out, every export."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from evaluations.judging.run import start_run
+from evaluations.models import Judge, Project, RunState
+from tests.conftest import wait_until
+from tests.processes import WorkerProcess
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
+REPORT = "/p/small/report/"
+SCORES = "doc_id,system_id,criterion,judge,score\n" + "".join(
+    f"d{d},{s},{c},imported,{v + d % 2}\n"
+    for d in (1, 2, 3)
+    for s, v in (("good", 3), ("odd", 2))
+    for c in ("coherence", "fluency")
+)
+
+
+@pytest.fixture
+def reported(owner: User, small_project: Project, load: Callable[..., object]) -> Project:
+    load(small_project, {"scores.csv": SCORES})
+    return small_project
+
+
+def test_filters_drill_down_and_exports(reported: Project, sign_in: Callable[[str], Page]) -> None:
+    page = sign_in("olga")
+    page.goto(REPORT)
+
+    expect(page.get_by_text("On coherence, imported ranks a document's outputs")).to_be_visible()
+    expect(page.locator("[data-figure] .main-svg").first).to_be_visible()
+    page.get_by_text("Filters:").click()
+    page.get_by_label("level").select_option("system")
+    page.get_by_label("documents whose name has").fill("d1")
+    page.get_by_role("button", name="Apply").click()
+    expect(page).to_have_url(re.compile("level=system.*documents=d1"))
+    expect(page.get_by_text("System-level correlation")).to_be_visible()
+
+    page.get_by_role("link", name="All of it").click()
+    page.locator(".paper tbody a").first.click()
+    expect(page.get_by_role("heading", name="imported on coherence")).to_be_visible()
+    page.locator("tbody a").first.click()
+    expect(page.get_by_text("The 1. ferry").or_(page.get_by_text("ferry sails")).first).to_be_visible()
+
+    page.goto(REPORT)
+    content = {}
+    for name in ("CSV", "JSON", "Markdown", "LaTeX", "text"):
+        with page.expect_download() as download:
+            page.get_by_role("link", name=name, exact=True).click()
+        content[name] = download.value.path().read_text()
+    assert {row["judge"] for row in csv.DictReader(io.StringIO(content["CSV"]))} == {"imported"}
+    assert json.loads(content["JSON"])["criteria"]["coherence"]["significance"]["letters"] == {"imported": "a"}
+    assert "| imported |" in content["Markdown"]
+    assert r"\toprule" in content["LaTeX"]
+    for picture, opening in (("SVG", "<svg"), ("PNG", "PNG")):
+        with page.expect_download() as download:
+            page.locator("[data-figure]").first.get_by_role("button", name=picture).click()
+        assert opening.encode() in download.value.path().read_bytes()[:200]
+
+
+def test_the_page_follows_a_run(
+    reported: Project,
+    sign_in: Callable[[str], Page],
+    make_judge: Callable[..., Judge],
+    start_worker: Callable[[], WorkerProcess],
+) -> None:
+    start_worker()
+    judge = make_judge(reported, name="Judge Judy", use_steps=False)
+    page = sign_in("olga")
+    page.goto(REPORT)
+    expect(page.locator(".paper tbody tr")).to_have_count(2)  # one judge, and the ceiling
+
+    run = start_run(judge, list(reported.criteria.all()))
+    wait_until(lambda: type(run).objects.get(pk=run.pk).state == RunState.DONE)
+
+    expect(page.locator(".paper").get_by_text("Judge Judy")).to_be_visible(timeout=4_000)
+
+
+def test_a_share_link_works_signed_out(reported: Project, sign_in: Callable[[str], Page], browser: Browser) -> None:
+    page = sign_in("olga")
+    page.goto(REPORT + "?coefficient=kendall")
+    page.get_by_role("button", name="Make a link").click()
+    said = page.get_by_role("status").inner_text()
+    address = said[said.index("http") :].strip()
+
+    visitor = browser.new_context().new_page()
+    visitor.goto(address)
+
+    expect(visitor.get_by_text("Summary-level correlation with the mean human rating: kendall")).to_be_visible()
+    expect(visitor.locator("[data-figure] .main-svg").first).to_be_visible()
+    expect(visitor.get_by_role("button", name="Make a link")).to_have_count(0)
+    visitor.context.close()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
+def test_nothing_serious_for_axe_and_nothing_too_wide(
+    reported: Project, sign_in: Callable[[str], Page], context: BrowserContext, width: int, scheme: str
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = sign_in("olga")
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.goto(REPORT)
+    page.get_by_text("More numbers").click()
+    expect(page.locator("html")).to_have_attribute("data-charts", "drawn")
+
+    violations = [
+        (found["id"], [node["html"][:150] for node in found["nodes"][:3]])
+        for found in Axe().run(page).response["violations"]
+        if found["impact"] in ("serious", "critical")
+    ]
+    overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+    assert violations == []
+    assert overflow <= 0

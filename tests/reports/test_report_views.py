@@ -1,0 +1,277 @@
+"""Filters, the documents behind a number, downloads, live updates, share links and snapshots."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from annotations.models import Rating
+from evaluations.changes import note_change
+from evaluations.models import EvaluationRun, Judge, Project, ReportSnapshot, Score, ShareLink
+from evaluations.reports import live, memo
+from evaluations.reports.data import load_data
+from evaluations.reports.drilldown import documents_behind
+
+pytestmark = pytest.mark.django_db
+ADDRESS = "/p/small/report/"
+NUMBERS = "doc_id,system_id,criterion,judge,score\n"
+
+
+@pytest.fixture
+def project(project: Project) -> Project:
+    live.forget()
+    memo.forget()
+    return project
+
+
+@pytest.fixture
+def client(as_role: Callable[[str], Client], judged_project: Project) -> Client:
+    return as_role("owner")
+
+
+def report(client: Client, query: str = "") -> dict:
+    answer = client.get(f"{ADDRESS}export/json/{query}")
+    assert answer.status_code == 200
+    return json.loads(answer.content)
+
+
+def test_filters_take_a_part_of_the_data(client: Client, judged_project: Project) -> None:
+    annotator = judged_project.annotators.get(name="ann")
+    criterion = judged_project.criteria.get(name="fluency")
+
+    whole, part = report(client), report(client, f"?criteria={criterion.pk}&annotators={annotator.pk}&documents=D1")
+
+    assert set(whole["criteria"]) == {"coherence", "fluency"}
+    assert set(part["criteria"]) == {"fluency"}
+    assert part["criteria"]["fluency"]["documents"] == 1
+    assert list(part["criteria"]["fluency"]["agreement"]["leave_one_out_summary_spearman"]) == []
+    assert part["view"]["query"] == f"annotators={annotator.pk}&criteria={criterion.pk}&documents=D1"
+
+
+def test_every_view_has_a_page(client: Client, judged_project: Project) -> None:
+    judge = Judge.objects.get()
+    system = judged_project.systems.first()
+    assert system
+    for query in (
+        "level=system", "level=dataset&coefficient=pearson", "coefficient=kendall&over=systems", "over=both",
+        "level=system&over=both", f"judges={judge.pk}", f"systems={system.pk}", "documents=nothing+like+it",
+        "level=nonsense&judges=x&systems=999999999999999999999",
+    ):  # fmt: skip
+        assert client.get(f"{ADDRESS}?{query}").status_code == 200, query
+        assert client.get(f"{ADDRESS}live/?{query}").status_code == 200, query
+        for ending in ("csv", "json", "md", "tex", "txt"):
+            assert client.get(f"{ADDRESS}export/{ending}/?{query}").status_code == 200, (query, ending)
+
+
+def test_nonsense_in_the_address_is_answered_in_words(client: Client) -> None:
+    text = client.get(ADDRESS + "?level=galaxy").content.decode()
+
+    assert "level is summary, system or dataset, not &#x27;galaxy&#x27;." in text
+
+
+def test_a_number_leads_to_its_documents_the_most_different_first(
+    client: Client, judged_project: Project, load: Callable[..., object]
+) -> None:
+    rows = [
+        ("d1", "good", 5),
+        ("d1", "odd", 1),
+        ("d2", "good", 1),
+        ("d2", "odd", 5),
+        ("d3", "good", 4),
+        ("d3", "odd", 4),
+    ]
+    load(judged_project, {"s.csv": NUMBERS + "".join(f"{d},{s},coherence,upside,{v}\n" for d, s, v in rows)})
+    judge, criterion = Judge.objects.get(name="upside"), judged_project.criteria.get(name="coherence")
+    data = load_data(judged_project, [judge], [criterion])
+
+    found = documents_behind(data, criterion.pk, judge.pk)
+    page = client.get(f"{ADDRESS}cell/{criterion.pk}/{judge.pk}/").content.decode()
+
+    assert [(one.doc_id, one.rho, one.distance) for one in found] == [
+        ("d2", -1.0, 1.0),
+        ("d3", None, 0.5),
+        ("d1", 1.0, 0.0),
+    ]
+    assert page.index(">d2<") < page.index(">d3<") < page.index(">d1<")
+    assert f"/p/small/data/{found[0].pk}/?sort=disagreement" in page
+
+
+def test_the_page_is_told_when_something_changed_and_costs_little_when_not(
+    client: Client, judged_project: Project, run: EvaluationRun
+) -> None:
+    first = client.get(ADDRESS + "live/")
+    mark = first.headers["X-Mark"]
+
+    same = client.get(ADDRESS + "live/", {"mark": mark})
+    criterion = judged_project.criteria.get(name="coherence")
+    Score.objects.filter(run=run, criterion=criterion).update(value=1.0)
+    note_change(judged_project.pk, [criterion.pk], judge=run.judge_id)
+    changed = client.get(ADDRESS + "live/", {"mark": mark})
+
+    assert same.status_code == 204
+    assert changed.status_code == 200
+    assert changed.headers["X-Mark"] != mark
+    assert changed.content != first.content
+
+
+def test_ratings_and_scores_that_come_in_are_seen(client: Client, judged_project: Project) -> None:
+    before = report(client)["criteria"]["coherence"]
+    rating = Rating.objects.filter(criterion__name="coherence").first()
+    assert rating
+    Rating.objects.filter(pk=rating.pk).update(score=1 if rating.score > 2 else 5)
+    note_change(judged_project.pk, [rating.criterion_id])
+
+    after = report(client)["criteria"]["coherence"]
+
+    assert before["agreement"] != after["agreement"]
+
+
+def test_only_what_changed_is_computed_anew(
+    client: Client, judged_project: Project, run: EvaluationRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from evaluations.reports import report as module
+
+    report(client)
+    computed = []
+    real = module.analyse_judge
+
+    def counting(*arguments: object) -> object:
+        computed.append(arguments)
+        return real(*arguments)  # type: ignore[arg-type]
+
+    counting.__module__, counting.__qualname__ = real.__module__, real.__qualname__
+    monkeypatch.setattr(module, "analyse_judge", counting)
+    criterion = judged_project.criteria.get(name="coherence")
+    Score.objects.filter(run=run, criterion=criterion).update(value=2.0)
+    note_change(judged_project.pk, [criterion.pk], judge=run.judge_id)
+
+    report(client)
+    report(client)
+
+    assert len(computed) == 1
+
+
+def test_a_share_link_opens_the_view_without_signing_in_until_it_is_revoked(
+    client: Client, judged_project: Project
+) -> None:
+    made = client.post(ADDRESS + "share/", {"query": "level=system", "days": "7"}, follow=True)
+    text = made.content.decode()
+    address = "/shared/" + text.split("/shared/")[1].split("/")[0] + "/"
+    visitor = Client()
+
+    page = visitor.get(address)
+    judge, criterion = Judge.objects.get(), judged_project.criteria.first()
+    assert criterion
+    parts = [visitor.get(address + part).status_code for part in (
+        "live/", "export/csv/", f"figure/scatter/{criterion.pk}/", f"cell/{criterion.pk}/{judge.pk}/",
+    )]  # fmt: skip
+    elsewhere = visitor.get(ADDRESS)
+    client.post(f"{ADDRESS}share/{ShareLink.objects.get().pk}/revoke/")
+    revoked = visitor.get(address)
+
+    assert page.status_code == 200
+    assert "System-level correlation" in page.content.decode()
+    assert "Make a link" not in page.content.decode()
+    assert parts == [200, 200, 200, 200]
+    assert "?sort=disagreement" not in visitor.get(address + f"cell/{criterion.pk}/{judge.pk}/").content.decode()
+    assert elsewhere.status_code == 302
+    assert revoked.status_code == 404
+    assert address.split("/")[2] not in ShareLink.objects.get().digest
+
+
+def test_a_share_link_ends_with_its_time_and_only_editors_make_one(
+    as_role: Callable[[str], Client], client: Client
+) -> None:
+    client.post(ADDRESS + "share/", {"days": "1"})
+    text = client.get(ADDRESS).content.decode()
+    address = "/shared/" + text.split("/shared/")[1].split("/")[0] + "/"
+    ShareLink.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+
+    assert Client().get(address).status_code == 404
+    assert as_role("viewer").post(ADDRESS + "share/", {}).status_code == 403
+    assert Client().get("/shared/made-up/").status_code == 404
+
+
+def test_a_snapshot_is_found_again_by_its_hash_whatever_happens_later(
+    client: Client, judged_project: Project, run: EvaluationRun
+) -> None:
+    first = client.post(ADDRESS + "snapshots/new/", {"query": "", "note": "Table 1"})
+    again = client.post(ADDRESS + "snapshots/new/", {"query": ""})
+    Score.objects.filter(run=run).update(value=3.0)
+    note_change(judged_project.pk, [None], judge=run.judge_id)
+
+    page = client.get(first["Location"]).content.decode()
+    content = client.get(first["Location"] + "?download=1").content
+
+    snapshot = ReportSnapshot.objects.get()
+    assert first["Location"] == again["Location"]
+    assert hashlib.sha256(content).hexdigest() == snapshot.sha256
+    assert snapshot.sha256 in page
+    assert "Table 1" in page
+    assert report(client) != json.loads(content)
+
+
+def test_latex_has_a_row_a_judge_and_escapes_names(
+    client: Client, judged_project: Project, load: Callable[..., object], tmp_path: Path
+) -> None:
+    rows = "".join(f"d{d},{s},coherence,a_b & 50%,{d}\n" for d in (1, 2, 3) for s in ("good", "odd"))
+    load(judged_project, {"s.csv": NUMBERS + rows})
+
+    text = client.get(ADDRESS + "export/tex/").content.decode()
+
+    assert r"a\_b \& 50\%" in text
+    assert r"\toprule" in text
+    assert text.count(r"\\") == 2 + len(Judge.objects.all()) + 1
+    assert text.count("{") == text.count("}")
+    if shutil.which("pdflatex"):
+        (tmp_path / "t.tex").write_text(
+            "\\documentclass{article}\\usepackage{booktabs}\\begin{document}" + text + "\\end{document}"
+        )
+        subprocess.run(["pdflatex", "-interaction=batchmode", "t.tex"], cwd=tmp_path, check=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    "ratings",
+    [
+        "d1,good,coherence,ann,3\n",
+        "".join(f"d{d},{s},coherence,ann,3\n" for d in (1, 2, 3) for s in ("good", "odd")),
+        "".join(f"d{d},good,coherence,{a},{d}\n" for d in (1, 2, 3) for a in ("ann", "bob")),
+        "d1,good,coherence,ann,3\nd1,odd,coherence,ann,4\nd2,good,coherence,bob,1\nd2,odd,coherence,bob,2\n",
+        "".join(f"d1,{s},coherence,{a},{v}\n" for a in ("ann", "bob") for s, v in (("good", 4), ("odd", 2))),
+    ],
+    ids=["one rating", "one rater and all ties", "one system", "no overlap", "one document"],
+)
+@pytest.mark.parametrize("scores", ["same", "varied"])
+def test_poor_data_gives_values_or_plain_reasons_and_no_page_fails(
+    as_role: Callable[[str], Client],
+    small_project: Project,
+    load: Callable[..., object],
+    ratings: str,
+    scores: str,
+) -> None:
+    Rating.objects.all().delete()
+    given = "".join(
+        f"d{d},{s},coherence,judge,{3 if scores == 'same' else 1 + (d + len(s)) % 5}\n"
+        for d in (1, 2, 3)
+        for s in ("good", "odd")
+    )
+    load(small_project, {"r.csv": "doc_id,system_id,criterion,annotator,score\n" + ratings, "s.csv": NUMBERS + given})
+    client = as_role("owner")
+
+    for query in ("", "?level=system", "?level=dataset&coefficient=kendall", "?over=both"):
+        assert client.get(ADDRESS + query).status_code == 200
+        found = report(client, query)["criteria"]["coherence"]["judges"]["judge"]
+        for coefficient in ("pearson", "spearman", "kendall"):
+            for level in ("summary", "system", "dataset"):
+                estimate = found[coefficient][level]
+                assert estimate["value"] is not None or estimate["reason"]
+    criterion = small_project.criteria.get(name="coherence")
+    for kind in ("scatter", "documents", "judges", "scores", "calibration", "leaderboard", "annotators", "writers"):
+        assert client.get(f"{ADDRESS}figure/{kind}/{criterion.pk}/").status_code == 200, kind
