@@ -17,12 +17,6 @@ def cautions(result: JudgeResult) -> list[str]:
         if spread and spread.modal_share >= MODAL_SHARE:
             reason = f"because it gives the same score to {spread.modal_share:.0%} of the outputs, as people mostly do"
         found.append(f"It passes the annotator test {reason}; with rho {rho:.2f} it hardly tells good from bad.")
-    if spread and spread.ties_mislead:
-        accuracy = result.analysis.pairwise.calibrated.value
-        beside = f"; pairwise accuracy with ties calibrated is {accuracy:.2f}" if accuracy is not None else ""
-        found.append(
-            f"{spread.tie_rate:.0%} of its pairs of scores are tied, which makes tau look better than it is{beside}."
-        )
     used, documents = result.correlations.documents_used, result.correlations.documents
     if documents and used < FEW_DOCUMENTS * documents:
         found.append(f"Only {used} of {documents} documents count: in the others one side is the same for all outputs.")
@@ -37,3 +31,9 @@ def cautions(result: JudgeResult) -> list[str]:
 def all_cautions(criterion: CriterionResult) -> list[tuple[str, str]]:
     """(judge, caution) of a criterion."""
     return [(result.judge, text) for result in criterion.judges for text in cautions(result)]
+
+
+def many_ties(criterion: CriterionResult) -> list[tuple[str, float]]:
+    """(judge, share of tied pairs) where so many are tied that tau is to be read with pairwise accuracy beside it."""
+    spreads = [(result.judge, result.analysis.spread) for result in criterion.judges]
+    return [(judge, spread.tie_rate) for judge, spread in spreads if spread and spread.ties_mislead]

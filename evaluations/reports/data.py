@@ -172,14 +172,12 @@ class LiveData:
         state = state_of(self.project.pk)
         # What the tables' shape hangs on; when it differs, all is read anew.
         frame = ids_of(self.project.pk)
-        criteria = list(self.project.criteria.all())
-        judges = list(self.project.judges.all())
         changed = [key for key in state if self.state is None or self.state.get(key) != state[key]]
         if self.data is None or self.frame != frame or (None, None) in changed:
-            self.data = load_data(self.project, judges, criteria)
+            self.data = load_data(self.project, list(self.project.judges.all()), list(self.project.criteria.all()))
         else:
             for judge, criterion in changed:
-                asked = [criterion] if criterion else [one.pk for one in criteria]
+                asked = [criterion] if criterion else frame["criteria"]
                 if judge is None:
                     fill_humans(self.data, self.project, asked)
                 else:

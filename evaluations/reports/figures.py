@@ -3,6 +3,7 @@
 Colours are named by their design token ("--human", "--llm", "series:2"); the page's script puts in the theme's values.
 """
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,13 +14,14 @@ from evaluations.models import Criterion
 from evaluations.reports.analysis import correlations_summary
 from evaluations.reports.data import ReportData
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
-from evaluations.scales import short
+from evaluations.scales import Scale, short
 
 # A browser draws some thousand points with ease; of more a fixed random sample is shown, and the page says so.
 MOST_POINTS = 3000
 TABLE_ROWS = 2000
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star", "triangle-down", "pentagon")
 BINS = 21
+MOST_BARS = 11
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ def scatter(subject: Subject) -> Figure:
 def _density(x: list[float], y: list[float]) -> dict[str, Any]:
     return {
         "type": "histogram2d", "x": x, "y": y, "nbinsx": 24, "nbinsy": 24, "showscale": False, "hoverinfo": "skip",
-        "colorscale": [[0, "transparent"], [1, "--llm-wash"]], "name": "density",
+        "colorscale": [[0, "rgba(0,0,0,0)"], [1, "--llm"]], "opacity": 0.5, "name": "density",
     }  # fmt: skip
 
 
@@ -199,37 +201,39 @@ def _heatmap(tables: dict[str, np.ndarray], title: str, caption: str) -> Figure:
 
 def scores(subject: Subject) -> Figure:
     """How often each value was given, by people and by each judge."""
-    scale = subject.criterion.scale
-    edges = np.linspace(scale.lowest, scale.highest, BINS + 1)
+    edges, names = _bins(subject.criterion.scale)
     sides = {"people": subject.human} | {j.judge: subject.scores(j) for j in subject.result.judges}
     traces: list[dict[str, Any]] = []
     rows: list[tuple[str, ...]] = []
     for index, (name, table) in enumerate(sides.items()):
         known = table[~np.isnan(table)]
-        counts, _ = np.histogram(np.clip(known, scale.lowest, scale.highest), bins=edges)
-        shares = counts / max(1, len(known))
-        traces.append(
-            {
-                "type": "scatter", "mode": "lines", "line": {"shape": "hvh", "color": colour(index - 1)},
-                "name": name, "x": np.round((edges[:-1] + edges[1:]) / 2, 4).tolist(),
-                "y": np.round(shares, 4).tolist(),
-            }
-        )  # fmt: skip
-        if name == "people":
-            traces[-1]["line"]["color"] = "--human"
-            traces[-1]["fill"] = "tozeroy"
-        rows.extend(
-            (name, f"{low:.2f} to {high:.2f}", f"{share:.1%}")
-            for low, high, share in zip(edges[:-1], edges[1:], shares, strict=True)
-        )
+        counts, _ = np.histogram(np.clip(known, edges[0], edges[-1]), bins=edges)
+        shares = (counts / max(1, len(known))).round(4).tolist()
+        token = "--human" if name == "people" else colour(index - 1)
+        traces.append({"type": "bar", "name": name, "x": names, "y": shares, "marker": {"color": token}})
+        rows.extend((name, at, f"{share:.1%}") for at, share in zip(names, shares, strict=True))
     return Figure(
         title=title_of(subject, "scores"),
-        caption="The share of outputs with each score. A judge that gives nearly always the same ranks little.",
+        caption="The share of outputs with each score, to the nearest point of the scale. A judge that gives nearly "
+        "always the same ranks little.",
         traces=traces,
-        layout={"xaxis": {"title": {"text": "score"}}, "yaxis": {"title": {"text": "share"}, "tickformat": ".0%"}},
+        layout={
+            "xaxis": {"title": {"text": "score"}, "type": "category"},
+            "yaxis": {"title": {"text": "share"}, "tickformat": ".0%"},
+            "barmode": "group",
+        },
         columns=("by", "score", "share"),
         rows=tuple(rows),
     )
+
+
+def _bins(scale: Scale) -> tuple[np.ndarray, list[str]]:
+    """Around each point of a scale with few points, else ten ranges; with their names."""
+    if len(scale.points) <= MOST_BARS:
+        points = np.array(scale.points)
+        return np.append(points - scale.step / 2, points[-1] + scale.step / 2), [short(point) for point in scale.points]
+    edges = np.linspace(scale.lowest, scale.highest, 11)
+    return edges, [f"{low:.3g}–{high:.3g}" for low, high in itertools.pairwise(edges)]
 
 
 def _reach(end: float | None, middle: float) -> float:

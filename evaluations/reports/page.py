@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from evaluations.models import Criterion, Project
-from evaluations.reports.cautions import all_cautions
+from evaluations.reports.cautions import all_cautions, many_ties
 from evaluations.reports.data import ReportData
 from evaluations.reports.export import in_a_sentence, in_brackets, shown
 from evaluations.reports.figures import Subject, figures_of
@@ -50,6 +50,7 @@ class ReportPage:
     ceilings: tuple[tuple[str, str, str], ...]
     sentences: tuple[str, ...]
     cautions: tuple[tuple[str, list[tuple[str, str]]], ...]
+    ties: tuple[tuple[str, list[tuple[str, float]]], ...]
     figures: tuple[tuple[CriterionResult, list[str]], ...]
     boards: tuple[tuple[str, Leaderboard], ...]
     second: Coefficient
@@ -77,7 +78,8 @@ def report_page(project: Project, options: ReportOptions, *, mark: str = "") -> 
         rows=_rows(report, second),
         ceilings=tuple(_ceiling(criterion, options, second) for criterion in report.criteria),
         sentences=tuple(text for criterion in report.criteria if (text := _sentence(criterion))),
-        cautions=tuple((c.criterion, found) for c in report.criteria if (found := all_cautions(c))),
+        cautions=tuple((c.criterion, said) for c in report.criteria if (said := all_cautions(c))),
+        ties=tuple((c.criterion, tied) for c in report.criteria if (tied := many_ties(c))),
         figures=tuple(
             (result, figures_of(subject_of(project, result, report, selected)))
             for result in report.criteria

@@ -18,13 +18,13 @@ from evaluations.statistics.correlation import (
     coefficient_of,
     coefficients_by_document,
     complete_pairs,
-    system_means,
 )
+from evaluations.statistics.mixing import drawn_coefficients
 from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
 
 Over = Literal["documents", "systems", "both"]
 RESAMPLES = 1000
-_BLOCK_ROWS = 20_000
+_BLOCK_CELLS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,15 @@ class Draws:
         found = np.bincount(places.ravel(), minlength=resamples * documents)
         return found.reshape(resamples, documents).astype(float)
 
+    @cached_property
+    def system_counts(self) -> FloatArray:
+        """How often each resample holds each system; shape (resamples, systems)."""
+        assert self.systems is not None
+        resamples, systems = self.systems.shape
+        places = np.arange(resamples)[:, None] * systems + self.systems
+        found = np.bincount(places.ravel(), minlength=resamples * systems)
+        return found.reshape(resamples, systems).astype(float)
+
 
 def draw(shape: tuple[int, int], over: Over, *, rng: np.random.Generator, resamples: int = RESAMPLES) -> Draws:
     """Draw resamples of a (documents, systems) table."""
@@ -86,27 +95,23 @@ def bootstrap_samples(
         Shape (resamples,).
     """
     human, judge = complete_pairs(human, judge)
-    if level == "system" and draws.systems is None:
-        return _system_level_over_documents(human, judge, coefficient, draws)
-    if level != "summary":
+    if level == "system":
+        return _system_level(human, judge, coefficient, draws)
+    if level == "dataset":
         tables = (_resampled(human, judge, draws, number) for number in range(len(draws)))
-        return np.array([_one(x, y, coefficient, level) for x, y in tables])
+        return np.array([_dataset(x, y, coefficient) for x, y in tables])
     if draws.systems is None:
-        assert draws.documents is not None
         return resample_means(coefficients_by_document(human, judge, coefficient), draws)
-    documents = np.arange(len(human))
-    at_once = max(1, _BLOCK_ROWS // max(1, len(human)))
     found = []
+    at_once = max(1, _BLOCK_CELLS // max(1, human.size))
     for start in range(0, len(draws), at_once):
-        columns = draws.systems[start : start + at_once]
-        rows = (
-            np.broadcast_to(documents, (len(columns), len(documents)))
-            if draws.documents is None
-            else draws.documents[start : start + at_once]
-        )
-        picked = [side[rows[:, :, None], columns[:, None, :]].reshape(-1, human.shape[1]) for side in (human, judge)]
-        by_row = coefficients_by_document(picked[0], picked[1], coefficient)
-        found.append(_mean_rows(by_row.reshape(len(columns), -1)))
+        block = slice(start, start + at_once)
+        by_document = drawn_coefficients(human, judge, draws.system_counts[block], coefficient).T
+        weights = np.ones_like(by_document) if draws.documents is None else draws.counts[block]
+        present = ~np.isnan(by_document)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            total = (weights * np.where(present, by_document, 0.0)).sum(axis=1)
+            found.append(total / (weights * present).sum(axis=1))
     return np.concatenate(found) if found else np.empty(0)
 
 
@@ -121,14 +126,14 @@ def resample_means(by_document: FloatArray, draws: Draws) -> FloatArray:
         return (counts @ np.nan_to_num(by_document)) / (counts @ (~np.isnan(by_document)).astype(float))
 
 
-def _system_level_over_documents(
-    human: FloatArray, judge: FloatArray, coefficient: Coefficient, draws: Draws
-) -> FloatArray:
+def _system_level(human: FloatArray, judge: FloatArray, coefficient: Coefficient, draws: Draws) -> FloatArray:
     """Each resample's system means are a weighted sum over documents, so all resamples are one product."""
-    counts = draws.counts
+    counts = np.ones((len(draws), len(human))) if draws.documents is None else draws.counts
     rated = counts @ (~np.isnan(human)).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = [np.round((counts @ np.nan_to_num(side)) / rated, DIGITS) for side in (human, judge)]
+    if draws.systems is not None:
+        means = [np.take_along_axis(side, draws.systems, axis=1) for side in means]
     return coefficients_by_document(means[0], means[1], coefficient)
 
 
@@ -197,17 +202,7 @@ def _resampled(human: FloatArray, judge: FloatArray, draws: Draws, number: int) 
     return human[np.ix_(rows, columns)], judge[np.ix_(rows, columns)]
 
 
-def _one(human: FloatArray, judge: FloatArray, coefficient: Coefficient, level: Level) -> float:
-    if level == "system":
-        found = coefficient_of(*system_means(human, judge), coefficient)
-    else:
-        present = ~np.isnan(human)
-        found = coefficient_of(human[present], judge[present], coefficient)
+def _dataset(human: FloatArray, judge: FloatArray, coefficient: Coefficient) -> float:
+    present = ~np.isnan(human)
+    found = coefficient_of(human[present], judge[present], coefficient)
     return np.nan if found.value is None else found.value
-
-
-def _mean_rows(values: FloatArray) -> FloatArray:
-    present = ~np.isnan(values)
-    count = present.sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(count > 0, np.where(present, values, 0.0).sum(axis=1) / count, np.nan)

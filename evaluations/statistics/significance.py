@@ -12,12 +12,13 @@ import numpy as np
 from scipy import stats
 
 from evaluations.statistics.correlation import Coefficient, coefficients_by_document
+from evaluations.statistics.mixing import swapped_coefficients
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import Over
 
 PERMUTATIONS = 1000
 EXACT_UP_TO = 2**12
-_BLOCK_ROWS = 20_000
+_BLOCK_CELLS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -166,31 +167,41 @@ def _differences_by_document(sides: list[FloatArray], patterns: np.ndarray) -> F
 def _differences_by_cell(
     human: FloatArray, a: FloatArray, b: FloatArray, coefficient: Coefficient, patterns: np.ndarray, over: Over
 ) -> FloatArray:
-    """Swapping systems mixes documents anew for each ordering, so that their coefficients are computed in blocks."""
+    """Swapping systems mixes the scores of a document; swapping the document, too, gives the opposite mixture."""
     documents, systems = human.shape
-    at_once = max(1, _BLOCK_ROWS // max(1, documents))
+    of_systems = patterns[:, -systems:].astype(float)
+    of_documents = patterns[:, :documents].T if over == "both" else np.zeros((documents, len(patterns)), dtype=bool)
     found = []
+    at_once = max(1, _BLOCK_CELLS // max(1, human.size))
     for start in range(0, len(patterns), at_once):
-        swap = np.stack([_swapped_cells(p, documents, systems, over) for p in patterns[start : start + at_once]])
-        rows = np.broadcast_to(human, swap.shape).reshape(-1, systems)
-        means = []
-        for first, second in ((a, b), (b, a)):
-            mixed = np.where(swap, second, first).reshape(-1, systems)
-            by_row = coefficients_by_document(rows, mixed, coefficient).reshape(len(swap), documents)
-            present = ~np.isnan(by_row)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                means.append(np.where(present, by_row, 0.0).sum(axis=1) / present.sum(axis=1))
-        found.append(means[0] - means[1])
+        block = slice(start, start + at_once)
+        mixed, opposite = _mixed_coefficients(human, a, b, of_systems[block], coefficient)
+        swapped = of_documents[:, block]
+        first, second = np.where(swapped, opposite, mixed), np.where(swapped, mixed, opposite)
+        found.append(_mean_columns(first) - _mean_columns(second))
     return np.concatenate(found) if found else np.empty(0)
+
+
+def _mixed_coefficients(
+    human: FloatArray, a: FloatArray, b: FloatArray, patterns: FloatArray, coefficient: Coefficient
+) -> tuple[FloatArray, FloatArray]:
+    """By document and ordering, for the mixture and its opposite; shape (documents, orderings)."""
+    if coefficient != "pearson":
+        return swapped_coefficients(human, a, b, patterns, coefficient)
+    documents, systems = human.shape
+    rows = np.repeat(human, len(patterns), axis=0)
+    taken = np.broadcast_to(patterns.astype(bool), (documents, *patterns.shape)).reshape(-1, systems)
+    first, second = (np.repeat(side, len(patterns), axis=0) for side in (a, b))
+    sides = (np.where(taken, second, first), np.where(taken, first, second))
+    mixed, opposite = (coefficients_by_document(rows, side, coefficient).reshape(documents, -1) for side in sides)
+    return mixed, opposite
+
+
+def _mean_columns(values: FloatArray) -> FloatArray:
+    present = ~np.isnan(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(present, values, 0.0).sum(axis=0) / present.sum(axis=0)
 
 
 def _all_patterns(bits: int) -> np.ndarray:
     return ((np.arange(2**bits)[:, None] >> np.arange(bits)) & 1).astype(bool)
-
-
-def _swapped_cells(pattern: np.ndarray, documents: int, systems: int, over: Over) -> np.ndarray:
-    if over == "documents":
-        return np.broadcast_to(pattern[:, None], (documents, systems))
-    if over == "systems":
-        return np.broadcast_to(pattern[None, :], (documents, systems))
-    return pattern[:documents, None] ^ pattern[None, documents:]

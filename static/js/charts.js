@@ -10,7 +10,7 @@
       if (value.startsWith("series:")) return colours[Number(value.slice(7)) % colours.length];
       return value;
     }
-    if (Array.isArray(value)) return typeof value[0] === "number" ? value : value.map((one) => coloured(one, style, colours));
+    if (Array.isArray(value)) return typeof value[0] === "number" && typeof value.at(-1) === "number" ? value : value.map((one) => coloured(one, style, colours));
     if (value && typeof value === "object") {
       return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, coloured(one, style, colours)]));
     }
@@ -29,7 +29,7 @@
       plot_bgcolor: token("--paper"),
       font: { color: token("--ink"), family: getComputedStyle(document.body).fontFamily, size: 13 },
       margin: { l: 56, r: 16, t: 8, b: 48 },
-      legend: { orientation: "h", y: -0.2, yanchor: "top" },
+      legend: { orientation: "h", y: section.clientWidth < 500 ? -0.34 : -0.2, yanchor: "top" },
       hovermode: "closest",
       showlegend: figure.traces.length > 1,
       ...coloured(figure.layout, style, colours),
