@@ -34,6 +34,7 @@ from evaluations.statistics.correlation import (
     coefficients_by_document,
     complete_pairs,
     correlations,
+    system_means,
 )
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.pairwise import (
@@ -56,7 +57,7 @@ from evaluations.statistics.resampling import (
     percentile_interval,
 )
 from evaluations.statistics.results import Estimate
-from evaluations.statistics.significance import PermutationTest, holm, letters, permutation_test
+from evaluations.statistics.significance import PermutationTest, holm, letters, permutation_test, williams_test
 
 # Fixed and stated, so that a published interval can be found again.
 SEED = 0
@@ -64,6 +65,7 @@ EPSILON = 0.2
 ALPHA = 0.05
 # Groups are found by trying all; beyond so many judges the letters would say little anyway.
 MOST_LETTERED = 12
+LEAST_SYSTEMS = 4
 
 
 @dataclass(frozen=True)
@@ -116,11 +118,15 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Significance:
-    """Which judges differ: tests by pair of names, Holm-adjusted p-values, and letters (alike share one)."""
+    """Which judges differ: tests by pair of names, Holm-adjusted p-values, and letters (alike share one).
+
+    `williams` holds the two-sided p of Williams' test at system level (Pearson), None for fewer than four systems.
+    """
 
     coefficient: Coefficient
     over: Over
     tests: dict[tuple[str, str], PermutationTest]
+    williams: dict[tuple[str, str], float | None]
     adjusted: dict[tuple[str, str], float]
     letters: dict[str, str]
 
@@ -263,26 +269,43 @@ def compare_pair(
     return permutation_test(human, first, second, coefficient, over, rng=np.random.default_rng(SEED))
 
 
+def williams_of(human: FloatArray, first: FloatArray, second: FloatArray) -> float | None:
+    """Williams' test of two judges at system level, on the outputs that all three have."""
+    missing = np.isnan(human) | np.isnan(first) | np.isnan(second)
+    h, a, b = (np.where(missing, np.nan, side) for side in (human, first, second))
+    (of_human, of_first), (_, of_second) = system_means(h, a), system_means(h, b)
+    if len(of_human) < LEAST_SYSTEMS or any(np.ptp(side) == 0 for side in (of_human, of_first, of_second)):
+        return None
+    r = np.corrcoef([of_human, of_first, of_second])
+    if r[1, 2] > 1 - 1e-12:
+        return 1.0
+    return williams_test(r[0, 1], r[0, 2], r[1, 2], len(of_human)).p_two_sided
+
+
 def rank_judges(found: Mapping[str, float]) -> list[str]:
     """Judges by their summary-level correlation, the best first and those without one last."""
     return sorted(found, key=lambda name: -np.nan_to_num(found[name], nan=-2))
 
 
 def significance(
-    found: Mapping[str, float], tests: dict[tuple[str, str], PermutationTest], coefficient: Coefficient, over: Over
+    found: Mapping[str, float],
+    tests: dict[tuple[str, str], PermutationTest],
+    williams: dict[tuple[str, str], float | None],
+    coefficient: Coefficient,
+    over: Over,
 ) -> Significance:
     """Which judges differ by their tests, with Holm's correction.
 
     Args:
         found: summary-level correlation by judge, NaN where there is none.
-        tests: by pair of judges, in the order of `rank_judges`.
+        tests, williams: by pair of judges, in the order of `rank_judges`.
     """
     tested = [pair for pair, test in tests.items() if test.p is not None]
     adjusted = dict(zip(tested, holm([tests[pair].p or 0.0 for pair in tested]), strict=True)) if tested else {}
     differ = {frozenset(pair) for pair, p in adjusted.items() if p <= ALPHA}
     known = [name for name in rank_judges(found) if not np.isnan(found[name])]
     shown = letters(known, differ) if len(known) <= MOST_LETTERED else {}
-    return Significance(coefficient, over, tests, adjusted, shown)
+    return Significance(coefficient, over, tests, williams, adjusted, shown)
 
 
 __all__ = ["RESAMPLES", "SEED", "Agreement", "JudgeAnalysis", "Significance"]

@@ -10,6 +10,7 @@ import orjson
 from evaluations.reports.analysis import SEED, Agreement, JudgeAnalysis, Significance
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.standin import HONEST_NAME
+from evaluations.statistics.agreement import Ceiling
 from evaluations.statistics.alt_test import LEAST_OUTPUTS, AltTest
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
 from evaluations.statistics.ppi import PpiTable
@@ -195,6 +196,8 @@ def _criterion_json(result: CriterionResult) -> dict[str, Any]:
         "ratings_with_scores_in_sight": result.in_sight,
         "judges": {judge.judge: _judge_json(judge) for judge in result.judges},
         "agreement": _agreement_json(result.agreement),
+        "ceiling": {name: _ceiling_json(ceiling) for name, ceiling in result.agreement.ceilings.items()},
+        "rate_next": list(result.rate_next),
         "significance": _significance_json(result.significance),
         "projections": [
             {"half_width": one.half_width, "more_documents": one.documents, "more_ratings": one.ratings}
@@ -220,7 +223,7 @@ def _judge_json(result: JudgeResult) -> dict[str, Any]:
         "letters": result.letters,
         "alt_test": _alt_test_json(result.alt_test),
     }
-    return counts | values | _more_json(result.analysis)
+    return counts | values | _more_json(result.analysis) | {"own_family": _estimate_json(result.own_family)}
 
 
 def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
@@ -299,6 +302,10 @@ def _ppi_json(table: PpiTable) -> dict[str, Any]:
     }
 
 
+def _ceiling_json(ceiling: Ceiling) -> dict[str, Any]:
+    return _estimate_json(ceiling.estimate) | {"ci": _interval_json(ceiling.interval)}
+
+
 def _significance_json(found: Significance) -> dict[str, Any]:
     return {
         "coefficient": found.coefficient,
@@ -310,6 +317,7 @@ def _significance_json(found: Significance) -> dict[str, Any]:
                 "difference": test.observed,
                 "p": test.p,
                 "p_holm": found.adjusted.get(pair),
+                "p_williams_system": found.williams.get(pair),
                 "orderings": test.orderings,
                 "exact": test.exact,
             }
@@ -337,10 +345,7 @@ def _alt_test_json(test: AltTest) -> dict[str, Any]:
 
 def _agreement_json(agreement: Agreement) -> dict[str, Any]:
     return {
-        "ceiling": {
-            coefficient: _estimate_json(ceiling.estimate) | {"ci": _interval_json(ceiling.interval)}
-            for coefficient, ceiling in agreement.ceilings.items()
-        },
+        "ceiling": {coefficient: _ceiling_json(ceiling) for coefficient, ceiling in agreement.ceilings.items()},
         "krippendorff_alpha": {
             name: _estimate_json(value) | {"ci": _interval_json(agreement.alpha_intervals[name])}
             for name, value in agreement.alpha.items()

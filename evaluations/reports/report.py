@@ -19,15 +19,19 @@ from evaluations.reports.analysis import (
     correlations_summary,
     rank_judges,
     significance,
+    williams_of,
 )
 from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.memo import remembered
 from evaluations.reports.options import ReportOptions
 from evaluations.statistics.alt_test import AltTest
+from evaluations.statistics.bias import family_of, self_preference
 from evaluations.statistics.correlation import Coefficient, Correlations
-from evaluations.statistics.projection import Projection, projections
+from evaluations.statistics.projection import Projection, document_gains, projections
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
+
+MOST_NEXT = 5
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class JudgeResult:
     missing: int
     is_stand_in: bool
     letters: str = ""
+    own_family: Estimate = field(default_factory=lambda: Estimate.undefined("no family is known"))
 
     @property
     def correlations(self) -> Correlations:
@@ -74,6 +79,7 @@ class CriterionResult:
     in_sight: int = 0
     annotators: tuple[str, ...] = ()
     ratings: int = 0
+    rate_next: tuple[str, ...] = ()
 
     @property
     def best(self) -> "JudgeResult | None":
@@ -197,6 +203,7 @@ def _criterion_result(
             missing=data.outputs - int((~np.isnan(table)).sum()),
             is_stand_in=judge.is_stand_in,
             letters=compared.letters.get(judge.label, ""),
+            own_family=_own_family(judge, human.mean, table, data),
         )
         for judge, table in present.items()
     ]
@@ -212,6 +219,7 @@ def _criterion_result(
         in_sight=human.in_sight,
         annotators=human.annotators,
         ratings=int((~np.isnan(human.ratings)).sum()),
+        rate_next=_rate_next(human.mean, list(present.values()), data),
     )
 
 
@@ -223,7 +231,29 @@ def _compared(human: np.ndarray, tables: dict[str, np.ndarray], options: ReportO
         (first, second): remembered(compare_pair, human, tables[first], tables[second], coefficient, over)
         for first, second in itertools.combinations(rank_judges(found), 2)
     }
-    return significance(found, tests, coefficient, over)
+    williams = {pair: remembered(williams_of, human, *(tables[name] for name in pair)) for pair in tests}
+    return significance(found, tests, williams, coefficient, over)
+
+
+def _own_family(judge: Judge, human: np.ndarray, table: np.ndarray, data: ReportData) -> Estimate:
+    """How much more than people the judge gives to texts of models of its own family."""
+    own = np.array([family_of(f"{judge.name} {judge.model}") == family_of(name) != "" for name in data.system_names])
+    by_llm = data.kinds("llm") | np.array([family_of(name) != "" for name in data.system_names])
+    present = ~np.isnan(human) & ~np.isnan(table)
+    pairs = [
+        np.column_stack([table[:, columns][present[:, columns]], human[:, columns][present[:, columns]]])
+        for columns in (own, by_llm & ~own)
+    ]
+    return self_preference(*pairs)
+
+
+def _rate_next(human: np.ndarray, tables: list[np.ndarray], data: ReportData) -> tuple[str, ...]:
+    """Documents nobody rated, those first on which the judges tell outputs apart most."""
+    if not tables:
+        return ()
+    gains = np.mean([document_gains(human, table) for table in tables], axis=0)
+    order = [int(row) for row in np.argsort(-np.nan_to_num(gains, nan=-1), kind="stable") if not np.isnan(gains[row])]
+    return tuple(data.doc_ids[row] for row in order[:MOST_NEXT])
 
 
 __all__ = ["EPSILON", "SEED", "Agreement", "CriterionResult", "JudgeResult", "Report", "build_report"]

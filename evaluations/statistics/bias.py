@@ -67,6 +67,15 @@ def partial_correlation(
     return Estimate(float((r[0, 1] - r[0, 2] * r[1, 2]) / denominator))
 
 
+FAMILIES = ("gpt", "claude", "gemini", "llama", "mistral", "mixtral", "qwen", "deepseek", "gemma", "phi", "command")
+
+
+def family_of(name: str) -> str:
+    """The family of models that a name tells of, such as "gpt" for gpt-4o; empty where it tells of none."""
+    lowered = name.lower()
+    return next((family for family in FAMILIES if family in lowered), "")
+
+
 def self_preference(own: FloatArray, others: FloatArray) -> Estimate:
     """How much higher than people the judge rates its own family's texts than others' (Panickssery et al., 2024).
 

@@ -111,6 +111,7 @@ def test_nothing_serious_for_axe_and_nothing_too_wide(
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     page.goto(REPORT)
     page.get_by_text("More numbers").click()
+    page.locator("[data-figure]").last.scroll_into_view_if_needed()
     expect(page.locator("html")).to_have_attribute("data-charts", "drawn")
 
     violations = [

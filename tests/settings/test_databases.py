@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pgmq.base import PGMQConfig
 from psycopg.conninfo import conninfo_to_dict
 
-from geval_site.databases import broker_options, database_settings, queue_conninfo
+from geval_site.databases import PREPARED, broker_options, database_settings, queue_conninfo
 
 VALUES = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=20)
 
@@ -25,7 +25,8 @@ def test_a_url_is_taken_apart(tmp_path: Path) -> None:
         "6543",
         "geval",
     ]
-    assert found["OPTIONS"] == {"sslmode": "require"}
+    assert found["OPTIONS"] == {"sslmode": "require", **PREPARED}
+    assert database_settings("postgresql://h/d", Path("/x"), prepare=False)["OPTIONS"] == {}
 
 
 def test_without_a_url_the_embedded_server_is_used(tmp_path: Path) -> None:

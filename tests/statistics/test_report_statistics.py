@@ -1,0 +1,289 @@
+"""The statistics of the report, held to definitions, to other packages, and to slow direct computations."""
+
+import itertools
+
+import krippendorff
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from evaluations.statistics.agreement import alpha_interval, human_ceiling, krippendorff_alpha, leave_one_out
+from evaluations.statistics.alt_test import alt_test, smallest_epsilon
+from evaluations.statistics.bias import length_bias, writer_bias
+from evaluations.statistics.calibration import equipercentile, reliability
+from evaluations.statistics.correlation import COEFFICIENTS, coefficients_by_document, complete_pairs
+from evaluations.statistics.mixing import drawn_coefficients, swapped_coefficients
+from evaluations.statistics.ppi import ppi_table
+from evaluations.statistics.preferences import davidson
+from evaluations.statistics.projection import document_gains, projections
+from evaluations.statistics.resampling import Draws, Interval, bootstrap_samples, draw
+from evaluations.statistics.significance import permutation_test
+
+RNG = np.random.default_rng(11)
+seeds = st.integers(0, 10_000)
+
+
+def some_table(seed: int, shape: tuple[int, ...], *, levels: int = 4, missing: float = 0.15) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    values = rng.integers(1, levels + 1, shape).astype(float)
+    values[rng.random(shape) < missing] = np.nan
+    return values
+
+
+# Systems drawn several times, and scores taken from one of two judges
+
+
+@given(seeds, st.sampled_from(COEFFICIENTS))
+def test_drawn_systems_are_columns_taken_so_often(seed: int, coefficient: str) -> None:
+    human, judge = complete_pairs(some_table(seed, (5, 6)), some_table(seed + 1, (5, 6), levels=9))
+    columns = np.random.default_rng(seed).integers(0, 6, (7, 6))
+    counts = np.array([np.bincount(row, minlength=6) for row in columns], dtype=float)
+
+    found = drawn_coefficients(human, judge, counts, coefficient)  # type: ignore[arg-type]
+
+    slow = [coefficients_by_document(human[:, row], judge[:, row], coefficient) for row in columns]  # type: ignore[arg-type]
+    np.testing.assert_allclose(found.T, slow, atol=1e-9)
+
+
+@given(seeds, st.sampled_from(["spearman", "kendall"]))
+def test_mixtures_are_scores_taken_from_either_judge(seed: int, coefficient: str) -> None:
+    human, first = some_table(seed, (4, 6)), some_table(seed + 1, (4, 6), levels=9)
+    second = some_table(seed + 2, (4, 6), levels=9) + 0.5
+    missing = np.isnan(human) | np.isnan(first) | np.isnan(second)
+    human, first, second = (np.where(missing, np.nan, side) for side in (human, first, second))
+    patterns = np.random.default_rng(seed).integers(0, 2, (8, 6)).astype(float)
+
+    mixed, opposite = swapped_coefficients(human, first, second, patterns, coefficient)  # type: ignore[arg-type]
+
+    for number, pattern in enumerate(patterns):
+        taken = np.where(pattern > 0, second, first)
+        other = np.where(pattern > 0, first, second)
+        for found, side in ((mixed, taken), (opposite, other)):
+            slow = coefficients_by_document(human, side, coefficient)  # type: ignore[arg-type]
+            np.testing.assert_allclose(found[:, number], slow, atol=1e-9)
+
+
+@pytest.mark.parametrize("over", ["systems", "both"])
+@pytest.mark.parametrize("level", ["summary", "system"])
+def test_resampling_is_what_taking_rows_and_columns_gives(over: str, level: str) -> None:
+    human, judge = some_table(1, (8, 5), missing=0), some_table(2, (8, 5), missing=0)
+    draws = draw(human.shape, over, rng=np.random.default_rng(0), resamples=20)  # type: ignore[arg-type]
+
+    found = bootstrap_samples(human, judge, "kendall", draws, level=level)  # type: ignore[arg-type]
+
+    assert draws.systems is not None
+    for number in range(20):
+        rows = np.arange(8) if draws.documents is None else draws.documents[number]
+        part = np.ix_(rows, draws.systems[number])
+        if level == "summary":
+            by_document = coefficients_by_document(human[part], judge[part], "kendall")
+            expected = np.nan if np.isnan(by_document).all() else np.nanmean(by_document)
+        else:
+            expected = stats.kendalltau(
+                human[part].mean(axis=0).round(10), judge[part].mean(axis=0).round(10)
+            ).statistic
+        np.testing.assert_allclose(found[number], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("over", ["documents", "systems", "both"])
+def test_a_judge_does_not_differ_from_itself(over: str) -> None:
+    human, judge = some_table(3, (10, 15)), some_table(4, (10, 15), levels=7)
+
+    found = permutation_test(human, judge, judge.copy(), "spearman", over, rng=np.random.default_rng(0))  # type: ignore[arg-type]
+
+    assert found.observed == pytest.approx(0)
+    assert found.p == 1.0
+
+
+# Agreement
+
+
+@given(seeds, st.sampled_from(["nominal", "ordinal", "interval", "ratio"]))
+@settings(max_examples=40)
+def test_alpha_of_a_resample_is_krippendorffs_alpha_of_it(seed: int, measurement: str) -> None:
+    ratings = some_table(seed, (3, 6, 4))
+    rows = np.random.default_rng(seed).integers(0, 6, (2, 6))
+
+    found = alpha_interval(ratings, measurement, Draws(rows, None))  # type: ignore[arg-type]
+
+    with np.errstate(all="ignore"):
+        expected = []
+        for row in rows:
+            units = ratings[:, row].reshape(3, -1)
+            known = units[:, (~np.isnan(units)).sum(axis=0) > 1]
+            if known.size and np.ptp(known[~np.isnan(known)]):
+                expected.append(krippendorff.alpha(reliability_data=known, level_of_measurement=measurement))
+    if len(expected) == 2:
+        low, high = np.quantile(expected, [0.025, 0.975])
+        assert (found.low, found.high) == (pytest.approx(low, abs=1e-8), pytest.approx(high, abs=1e-8))
+
+
+def test_the_ceiling_is_the_mean_over_annotators_with_its_interval() -> None:
+    ratings = some_table(5, (3, 40, 6), missing=0)
+    draws = draw((40, 6), "documents", rng=np.random.default_rng(0))
+
+    found = human_ceiling(ratings, "spearman", draws)
+
+    each = [leave_one_out(ratings, rater).estimate.value or 0.0 for rater in range(3)]
+    assert found.estimate.value == pytest.approx(np.mean(each))
+    assert found.interval.low is not None
+    assert found.interval.high is not None
+    assert found.interval.low < np.mean(each) < found.interval.high
+    assert human_ceiling(ratings[:1], "spearman", draws).estimate.value is None
+
+
+def test_the_smallest_epsilon_is_where_the_test_begins_to_pass() -> None:
+    ratings = some_table(6, (3, 400), missing=0)
+    judge = some_table(7, (400,), missing=0)
+
+    smallest = smallest_epsilon(ratings, judge)
+
+    assert smallest is not None
+    assert alt_test(ratings, judge, epsilon=smallest).passes
+    assert not alt_test(ratings, judge, epsilon=smallest - 0.01).passes
+    assert alt_test(ratings, judge).smallest_epsilon == smallest
+
+
+# Few ratings
+
+
+def test_prediction_powered_means_cover_the_truth_and_are_worth_more_ratings() -> None:
+    covered = worth = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        truth = rng.normal(3, 1, (400, 2))
+        judge = truth + rng.normal(0.5, 0.4, truth.shape)
+        human = np.where(rng.random(truth.shape) < 0.2, truth, np.nan)
+        table = ppi_table(human, judge)
+        assert table.systems[0].mean
+        covered += table.systems[0].mean.low <= truth[:, 0].mean() <= table.systems[0].mean.high
+        worth += table.systems[0].mean.effective_ratings > 1.5 * table.systems[0].rated
+
+    assert covered >= 52  # 95 % of 60, less four standard deviations
+    assert worth == 60
+
+
+def test_ratings_of_the_best_outputs_only_are_seen_to_be_no_random_sample() -> None:
+    judge = RNG.normal(3, 1, (300, 2))
+    chosen = np.where(judge > 3.5, judge, np.nan)
+    at_random = np.where(RNG.random(judge.shape) < 0.3, judge, np.nan)
+
+    assert not ppi_table(chosen, judge).is_random
+    assert ppi_table(at_random, judge).is_random
+    assert ppi_table(judge, judge).unlike is None
+
+
+# Calibration and bias
+
+
+@given(seeds)
+def test_the_ordinal_map_rises_and_stays_within_the_ratings(seed: int) -> None:
+    judge, human = some_table(seed, (30,), levels=9, missing=0), some_table(seed + 1, (30,), missing=0)
+
+    fitted = equipercentile(judge, human)
+
+    assert np.all(np.diff(fitted.fit) >= -1e-12)
+    assert human.min() <= fitted.fit.min() <= fitted.fit.max() <= human.max()
+
+
+@given(seeds)
+def test_reliability_bins_hold_every_output_once(seed: int) -> None:
+    judge, human = some_table(seed, (50,), levels=30, missing=0), some_table(seed + 1, (50,), missing=0)
+
+    bins = reliability(judge, human)
+
+    assert sum(one.outputs for one in bins) == 50
+    assert sum(one.rating * one.outputs for one in bins) == pytest.approx(human.sum())
+    assert [one.score for one in bins] == sorted(one.score for one in bins)
+
+
+def test_a_judge_that_likes_length_is_found_out_at_equal_rating() -> None:
+    words = RNG.integers(20, 200, (50, 6)).astype(float)
+    human = RNG.normal(3, 1, (50, 6))
+    draws = draw((50, 6), "documents", rng=np.random.default_rng(0))
+
+    likes = length_bias(human, human + words / 50, words, draws)
+    fair = length_bias(human, human + RNG.normal(0, 1, (50, 6)), words, draws)
+
+    assert likes.partial.value is not None
+    assert likes.partial.value > 0.8
+    assert likes.interval.low is not None
+    assert likes.interval.low > 0.7
+    assert likes.per_hundred_words.value == pytest.approx(2.0, abs=0.01)
+    assert fair.interval.low is not None
+    assert fair.interval.high is not None
+    assert fair.interval.low < 0.1 < fair.interval.high + 0.2
+
+
+def test_writers_are_grouped_by_which_text_people_prefer() -> None:
+    human = np.array([[5.0, 3.0], [2.0, 4.0], [3.0, 3.0], [4.0, 1.0]])
+    judge = np.array([[3.0, 4.0], [2.0, 5.0], [3.0, 3.5], [4.0, 4.0]])
+    draws = draw((4, 2), "documents", rng=np.random.default_rng(0))
+
+    found = writer_bias(human, judge, np.array([True, False]), np.array([False, True]), draws)
+
+    assert found is not None
+    # people prefer the human's text in documents 1 and 4: (4 - 3 + 4 - 4) / 2
+    assert {name: (group.gap, group.pairs) for name, (group, _) in found.groups.items()} == {
+        "human": (0.5, 2),
+        "equal": (0.5, 1),
+        "llm": (3.0, 1),
+    }
+    assert writer_bias(human, judge, np.array([True, True]), np.array([False, False]), draws) is None
+
+
+# Comparisons
+
+
+def test_davidsons_strengths_are_found_again_in_comparisons_made_from_them() -> None:
+    strengths, tie = np.array([1.0, 0.2, -0.4, -0.8]), 0.8
+    wins, ties = np.zeros((4, 4)), np.zeros((4, 4))
+    for a, b in itertools.combinations(range(4), 2):
+        half = (strengths[a] - strengths[b]) / 2
+        shares = np.array([np.exp(half), np.exp(-half), tie])
+        won, lost, tied = 1e6 * shares / shares.sum()  # so many that chance plays no part
+        wins[a, b], wins[b, a], ties[a, b], ties[b, a] = won, lost, tied, tied
+
+    found = davidson(wins, ties)
+
+    np.testing.assert_allclose(found.strengths, strengths, atol=1e-3)
+    assert found.tie == pytest.approx(tie, abs=1e-3)
+    assert found.strengths.sum() == pytest.approx(0)
+
+
+def test_systems_that_were_never_compared_have_no_strength() -> None:
+    wins = np.zeros((4, 4))
+    wins[0, 1] = wins[1, 0] = wins[2, 3] = wins[3, 2] = 1
+
+    assert not davidson(wins, np.zeros((4, 4))).connected
+
+
+# What to rate next
+
+
+def test_half_the_width_takes_three_times_as_many_documents_more() -> None:
+    found = projections(Interval(0.4, 0.6, 1000), documents=100, ratings_per_document=12)
+
+    assert [(round(one.half_width, 3), one.documents, one.ratings) for one in found] == [
+        (0.075, 78, 934),
+        (0.05, 300, 3600),
+        (0.025, 1500, 18000),
+    ]
+    assert projections(Interval(None, None), documents=10, ratings_per_document=1) == ()
+
+
+def test_a_document_tells_as_much_as_the_judge_tells_its_outputs_apart() -> None:
+    human = np.array([[1.0, 2.0, 3.0], [np.nan] * 3, [np.nan] * 3])
+    judge = np.array([[1.0, 2.0, 3.0], [4.0, 4.0, 4.0], [1.0, 2.0, 2.0]])
+
+    gains = document_gains(human, judge)
+
+    assert np.isnan(gains[0])
+    assert gains[1:].tolist() == [0.0, pytest.approx(2 / 3)]
+
+
+def test_an_undefined_alpha_says_why() -> None:
+    assert krippendorff_alpha(np.full((2, 3, 2), 4.0), "ordinal").reason
+    assert alpha_interval(np.full((2, 3, 2), 4.0), "ordinal", Draws(np.zeros((2, 3), int), None)).reason
