@@ -31,7 +31,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/python manage.py demo --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve)
 
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest -n auto --dist loadscope
+	@$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
