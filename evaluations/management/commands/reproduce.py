@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandError
+from django.core.management.base import BaseCommand, CommandError
 
-from evaluations.management.base import SiteCommand
 from evaluations.reproduction import DATASETS, MISSING_ROWS, Cell
 
 
-class Command(SiteCommand):
+class Command(BaseCommand):
     help = "Print rows of the G-Eval paper and of Chiang and Lee (2023) beside what the public data give."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
