@@ -85,21 +85,17 @@ def tie_calibrated_accuracy(human: FloatArray, judge: FloatArray) -> TieCalibrat
         human, judge: shape (documents, systems), NaN for missing.
     """
     human, judge = complete_pairs(human, judge)
-    rows = [(x[~np.isnan(x)], y[~np.isnan(x)]) for x, y in zip(human, judge, strict=True)]
-    rows = [(x, y) for x, y in rows if len(x) > 1]
-    if not rows:
+    first, second = np.triu_indices(human.shape[1], k=1)
+    of_human, of_judge = (side[:, first] - side[:, second] for side in (human, judge))
+    counted = ~np.isnan(of_human)
+    pairs = counted.sum(axis=1)
+    documents = int((pairs > 0).sum())
+    if not documents:
         nothing = Estimate.undefined("no document has two outputs with both a rating and a score")
         return TieCalibration(nothing, nothing, None)
-    same, gaps, weights = [], [], []
-    for x, y in rows:
-        first, second = np.triu_indices(len(x), k=1)
-        order = np.sign(np.round(x[first] - x[second], DIGITS))
-        gap = y[first] - y[second]
-        gaps.append(np.abs(gap))
-        same.append(np.stack([order == np.sign(gap), order == 0]))
-        weights.append(np.full(len(gap), 1 / (len(gap) * len(rows))))
-    agree, tied = np.concatenate(same, axis=1)
-    gap, weight = np.concatenate(gaps), np.concatenate(weights)
+    order, judged = np.sign(np.round(of_human[counted], DIGITS)), of_judge[counted]
+    gap, agree, tied = np.abs(judged), order == np.sign(judged), order == 0
+    weight = np.repeat(1 / np.maximum(pairs, 1) / documents, pairs)
     sort = np.argsort(gap, kind="stable")
     gap, agree, tied, weight = gap[sort], agree[sort], tied[sort], weight[sort]
     # With a threshold at the k-th smallest gap, the first k pairs are ties and the others keep their order.
