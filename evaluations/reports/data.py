@@ -183,4 +183,5 @@ class LiveData:
                 else:
                     fill_judges(self.data, [judge], asked)
         self.state, self.frame = state, frame
-        return self.data
+        # A copy of the dictionaries: another request may bring them up to date while this one reads.
+        return replace(self.data, humans=dict(self.data.humans), judges=dict(self.data.judges))
