@@ -187,7 +187,10 @@ def _upsert(
     kinds = ["bigint"] * len(keys) + ["float8" if value == "score" else "smallint"] + ["boolean"] * len(more)
     arrays = [list(column) for column in zip(*rows, strict=True)] + [values, *more.values()]
     unnested = ", ".join(f"%s::{kind}[]" for kind in kinds)
-    same = " AND ".join(f"t.{key} IS NOT DISTINCT FROM n.{key}" for key in keys)
+    # Only a comparison's criterion may be empty; plain equality of the others lets the unique index be used.
+    nullable = {"criterion_id"} if table == "annotations_preference" else set()
+    operators = {key: "IS NOT DISTINCT FROM" if key in nullable else "=" for key in keys}
+    same = " AND ".join(f"t.{key} {operator} n.{key}" for key, operator in operators.items())
     with connection.cursor() as cursor:
         cursor.execute(
             f"""WITH n AS (SELECT * FROM unnest({unnested}) AS u({", ".join(columns)})),

@@ -4,7 +4,7 @@ import hashlib
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,13 +22,20 @@ def remembered(compute: Callable[..., Result], *arguments: Any, **more: Any) -> 
     Arrays count by their contents, which must not change afterwards, everything else by its `repr`; the function must
     depend on nothing else.
     """
-    key = _digest(compute, arguments, more)
+    name = f"{compute.__module__}.{compute.__qualname__}"
+    parts = (*arguments, *(part for pair in sorted(more.items()) for part in pair))
+    return remembered_as(name, parts, lambda: compute(*arguments, **more))
+
+
+def remembered_as(name: str, parts: Iterable[Any], compute: Callable[[], Result]) -> Result:
+    """`compute()`, or what it gave before under the same name and parts, which are all that it depends on."""
+    key = _digest(name, parts)
     with _lock:
         if key in _results:
             _results.move_to_end(key)
             found: Result = _results[key]
             return found
-    computed = compute(*arguments, **more)
+    computed = compute()
     with _lock:
         _results[key] = computed
         while len(_results) > MOST_RESULTS:
@@ -42,9 +49,9 @@ def forget() -> None:
         _results.clear()
 
 
-def _digest(compute: Callable[..., Any], arguments: tuple[Any, ...], more: dict[str, Any]) -> bytes:
-    digest = hashlib.blake2b(f"{compute.__module__}.{compute.__qualname__}".encode(), digest_size=16)
-    for value in (*arguments, *(part for pair in sorted(more.items()) for part in pair)):
+def _digest(name: str, parts: Iterable[Any]) -> bytes:
+    digest = hashlib.blake2b(name.encode(), digest_size=16)
+    for value in parts:
         if isinstance(value, np.ndarray):
             digest.update(_of_array(value))
         else:

@@ -22,7 +22,7 @@ from evaluations.reports.analysis import (
     williams_of,
 )
 from evaluations.reports.data import ReportData, load_data
-from evaluations.reports.memo import remembered
+from evaluations.reports.memo import remembered, remembered_as
 from evaluations.reports.options import ReportOptions
 from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.bias import family_of, self_preference
@@ -179,9 +179,23 @@ def _chosen(records: Collection, ids: tuple[int, ...]) -> list:
 def _criterion_result(
     criterion: Criterion, judges: list[Judge], data: ReportData, options: ReportOptions
 ) -> CriterionResult:
+    """A criterion's result; kept as a whole, so that one that has not changed costs a look."""
     human = data.humans[criterion.pk]
     scores = {judge: data.judges.get((criterion.pk, judge.pk)) for judge in judges}
     present = {judge: table for judge, table in scores.items() if table is not None}
+    names = hash((data.doc_ids, data.system_names, data.system_kinds))
+    about = (criterion.pk, criterion.name, criterion.scale, options, names)
+    of_judges = [(judge.pk, judge.label, judge.model, judge.is_stand_in) for judge in present]
+    parts = (*about, of_judges, human.annotators, human.in_sight, human.ratings, human.mean, data.words)
+    return remembered_as(
+        "criterion", (*parts, *present.values()), lambda: _computed_result(criterion, present, data, options)
+    )
+
+
+def _computed_result(
+    criterion: Criterion, present: dict[Judge, np.ndarray], data: ReportData, options: ReportOptions
+) -> CriterionResult:
+    human = data.humans[criterion.pk]
     compared = _compared(human.mean, {judge.label: table for judge, table in present.items()}, options)
     results = [
         JudgeResult(
