@@ -223,7 +223,15 @@ def _judge_json(result: JudgeResult) -> dict[str, Any]:
         "letters": result.letters,
         "alt_test": _alt_test_json(result.alt_test),
     }
-    return counts | values | _more_json(result.analysis) | {"own_family": _estimate_json(result.own_family)}
+    return (
+        counts
+        | values
+        | _more_json(result.analysis)
+        | {
+            "own_family": _estimate_json(result.own_family.estimate)
+            | {"ci": _interval_json(result.own_family.interval)}
+        }
+    )
 
 
 def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:

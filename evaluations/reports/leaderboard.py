@@ -9,6 +9,7 @@ from annotations.models import Preference
 from evaluations.models import Judge, Project
 from evaluations.reports.data import ReportData
 from evaluations.statistics.preferences import Davidson, davidson
+from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 
 
@@ -37,13 +38,15 @@ class JudgeOnPairs:
 @dataclass(frozen=True)
 class Leaderboard:
     """What comparisons say; `left_share` is how often the left output won, of the comparisons that know sides and have
-    a winner, with its p-value against one half."""
+    a winner, with its exact interval and
+    p-value against one half."""
 
     comparisons: int
     standings: tuple[Standing, ...]
     tie: float | None
     left_share: float | None
     left_p: float | None
+    left_interval: Interval
     judges: tuple[JudgeOnPairs, ...]
     reason: str = ""
 
@@ -76,12 +79,21 @@ def leaderboard(project: Project, data: ReportData, judges: list[Judge], criteri
         tie=fitted.tie if fitted.connected else None,
         left_share=float(np.mean(sides)) if sides else None,
         left_p=float(stats.binomtest(sum(sides), len(sides)).pvalue) if sides else None,
+        left_interval=_left_interval(sides),
         judges=tuple(_on_pairs(data, judge, criterion_id, known, place) for judge in judges),
         reason=""
         if fitted.connected or not known
         else "some systems have won or lost all comparisons, or were never "
         "compared even indirectly; more comparisons will tell",
     )
+
+
+def _left_interval(sides: list[bool]) -> Interval:
+    """Clopper and Pearson's exact interval of the left output's share."""
+    if not sides:
+        return Interval(None, None, 0, "no comparison knows which output was on the left")
+    ends = stats.binomtest(sum(sides), len(sides)).proportion_ci(0.95)
+    return Interval(float(ends.low), float(ends.high))
 
 
 def _standings(

@@ -17,6 +17,7 @@ from evaluations.reports.analysis import (
     analyse_judge,
     compare_pair,
     correlations_summary,
+    draws_for,
     rank_judges,
     significance,
     williams_of,
@@ -25,13 +26,15 @@ from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.memo import remembered, remembered_as
 from evaluations.reports.options import ReportOptions
 from evaluations.statistics.alt_test import AltTest
-from evaluations.statistics.bias import family_of, self_preference
+from evaluations.statistics.bias import FamilyBias, family_bias, family_of
 from evaluations.statistics.correlation import Coefficient, Correlations
 from evaluations.statistics.projection import Projection, document_gains, projections
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 
 MOST_NEXT = 5
+_UNKNOWN = "there are no texts of the judge's own family"
+NO_FAMILY = FamilyBias(Estimate.undefined(_UNKNOWN), Interval(None, None, 0, _UNKNOWN))
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class JudgeResult:
     missing: int
     is_stand_in: bool
     letters: str = ""
-    own_family: Estimate = field(default_factory=lambda: Estimate.undefined("no family is known"))
+    own_family: FamilyBias = NO_FAMILY
 
     @property
     def correlations(self) -> Correlations:
@@ -249,16 +252,14 @@ def _compared(human: np.ndarray, tables: dict[str, np.ndarray], options: ReportO
     return significance(found, tests, williams, coefficient, over)
 
 
-def _own_family(judge: Judge, human: np.ndarray, table: np.ndarray, data: ReportData) -> Estimate:
-    """How much more than people the judge gives to texts of models of its own family."""
-    own = np.array([family_of(f"{judge.name} {judge.model}") == family_of(name) != "" for name in data.system_names])
-    by_llm = data.kinds("llm") | np.array([family_of(name) != "" for name in data.system_names])
-    present = ~np.isnan(human) & ~np.isnan(table)
-    pairs = [
-        np.column_stack([table[:, columns][present[:, columns]], human[:, columns][present[:, columns]]])
-        for columns in (own, by_llm & ~own)
-    ]
-    return self_preference(*pairs)
+def _own_family(judge: Judge, human: np.ndarray, table: np.ndarray, data: ReportData) -> FamilyBias:
+    """How much more than people the judge gives to texts of models of its own family, by what names say."""
+    if not human.size:
+        return NO_FAMILY
+    families = np.array([family_of(name) for name in data.system_names])
+    own = (families == family_of(f"{judge.name} {judge.model}")) & (families != "")
+    others = (data.kinds("llm") | (families != "")) & ~own
+    return family_bias(human, table, own, others, draws_for(human.shape, "documents"))
 
 
 def _rate_next(human: np.ndarray, tables: list[np.ndarray], data: ReportData) -> tuple[str, ...]:

@@ -88,6 +88,36 @@ def self_preference(own: FloatArray, others: FloatArray) -> Estimate:
 
 
 @dataclass(frozen=True)
+class FamilyBias:
+    """How much higher than people a judge rates its own family's texts than others', with its interval."""
+
+    estimate: Estimate
+    interval: Interval
+
+
+def family_bias(human: FloatArray, judge: FloatArray, own: np.ndarray, others: np.ndarray, draws: Draws) -> FamilyBias:
+    """`self_preference` over all outputs, with a percentile interval over documents.
+
+    Args:
+        human, judge: shape (documents, systems), NaN for missing.
+        own, others: shape (systems,), which systems are of the judge's family and which of another.
+    """
+    present = ~np.isnan(human) & ~np.isnan(judge)
+    pairs = [
+        np.column_stack([judge[:, part][present[:, part]], human[:, part][present[:, part]]]) for part in (own, others)
+    ]
+    estimate = self_preference(*pairs)
+    if estimate.value is None:
+        return FamilyBias(estimate, Interval(None, None, 0, estimate.reason))
+    means = []
+    for part in (own, others):
+        gaps = np.where(present[:, part], judge[:, part] - human[:, part], 0.0).sum(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means.append((draws.counts @ gaps) / (draws.counts @ present[:, part].sum(axis=1).astype(float)))
+    return FamilyBias(estimate, percentile_interval(means[0] - means[1]))
+
+
+@dataclass(frozen=True)
 class WriterBias:
     """Figure 2 of Liu et al. (2023) with intervals over documents: the gap is LLM-written minus human-written.
 

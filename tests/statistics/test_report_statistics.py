@@ -11,7 +11,7 @@ from scipy import stats
 
 from evaluations.statistics.agreement import alpha_interval, human_ceiling, krippendorff_alpha, leave_one_out
 from evaluations.statistics.alt_test import alt_test, smallest_epsilon
-from evaluations.statistics.bias import length_bias, writer_bias
+from evaluations.statistics.bias import family_bias, length_bias, writer_bias
 from evaluations.statistics.calibration import equipercentile, reliability
 from evaluations.statistics.correlation import COEFFICIENTS, coefficients_by_document, complete_pairs
 from evaluations.statistics.mixing import drawn_coefficients, swapped_coefficients
@@ -232,6 +232,22 @@ def test_writers_are_grouped_by_which_text_people_prefer() -> None:
         "llm": (3.0, 1),
     }
     assert writer_bias(human, judge, np.array([True, True]), np.array([False, False]), draws) is None
+
+
+def test_a_judge_that_likes_its_own_family_is_found_out() -> None:
+    human = RNG.normal(3, 1, (60, 4))
+    own = np.array([True, False, False, False])
+    judge = human + np.where(own, 1.0, 0.2) + RNG.normal(0, 0.3, human.shape)
+    draws = draw(human.shape, "documents", rng=np.random.default_rng(0))
+
+    found = family_bias(human, judge, own, ~own, draws)
+    nobody = family_bias(human, judge, np.zeros(4, bool), ~own, draws)
+
+    assert found.estimate.value == pytest.approx(0.8, abs=0.15)
+    assert found.interval.low is not None
+    assert found.interval.low > 0.6
+    assert nobody.estimate.value is None
+    assert nobody.interval.reason
 
 
 # Comparisons
