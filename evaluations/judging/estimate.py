@@ -38,15 +38,18 @@ def estimate_run(judge: Judge, criteria: Sequence[Criterion], *, fresh: bool, tr
     """
     items = calls = prompt_tokens = completion_tokens = 0
     replies = judge.samples if judge.mode == ScoringMode.SAMPLES else 1
+    parameters = run_parameters(judge, fresh=fresh, transport=transport)
+    # An endpoint that gives one choice a call is asked, and paid for the prompt, once a sample.
+    requests = 1 if parameters["several_choices"] else replies
     for criterion in criteria:
         steps = criterion.newest_steps if judge.use_steps else None
         template = compose_template(prompt_parts(criterion), steps=steps.text if steps else None)
         count, characters = _missing(judge, criterion, template, fresh=fresh)
         items += count
-        calls += count
-        prompt_tokens += estimated_tokens(characters + count * len(template))
+        calls += count * requests
+        prompt_tokens += requests * estimated_tokens(characters + count * len(template))
         completion_tokens += count * replies * REPLY_TOKENS
-    prices = prices_from(run_parameters(judge, fresh=fresh, transport=transport))
+    prices = prices_from(parameters)
     return RunEstimate(items, calls, prompt_tokens, completion_tokens, cost(prompt_tokens, completion_tokens, prices))
 
 

@@ -182,6 +182,10 @@ def change_judge(judge: Judge, draft: JudgeDraft, *, probe: bool = True) -> Judg
         raise ValidationError({"name": f"There is a judge {changed.name!r} already; choose another name."})
     differs = any(getattr(judge, name) != getattr(changed, name) for name in _FROZEN)
     if judge.is_frozen and differs:
+        if changed.name != judge.name:
+            raise ValidationError(
+                {"name": "Runs have used this judge, so this makes a new version of the same name; rename it apart."}
+            )
         changed.version = (newest_version(judge.project, judge.name) or judge).version + 1
         changed.name = judge.name
         changed.save()
@@ -261,8 +265,6 @@ def _check_temperature(judge: Judge, findings: Findings | None) -> None:
     if judge.mode == ScoringMode.SAMPLES and judge.temperature == 0 and judge.samples > 1:
         raise ValidationError({"temperature": "At temperature 0 all samples are the same; use 1, or mode direct."})
     own_temperature = findings is not None and not findings.temperature
-    if own_temperature and judge.mode != ScoringMode.SAMPLES and judge.temperature == 0:
-        return  # it answers at its own temperature; the probe's note says so
     if own_temperature and judge.temperature not in (0, 1):
         raise ValidationError({"temperature": "This model takes its own temperature only; leave it empty."})
 

@@ -9,7 +9,7 @@ from evaluations.judging.calls import RetryPolicy
 from evaluations.judging.estimate import estimate_run
 from evaluations.judging.run import RunError, cancel_run, resume_run, start_run
 from evaluations.judging.worker import work_on_run
-from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
+from evaluations.models import EvaluationRun, ItemState, Judge, ModelProbe, Project, RunState
 
 pytestmark = pytest.mark.django_db(transaction=True)
 QUICK = RetryPolicy(attempts=6, first_wait=0.01, longest_wait=0.05)
@@ -51,6 +51,20 @@ def test_the_estimate_is_near_the_cost(judge: Judge) -> None:
     assert run.cost
     assert 0.8 < estimate.cost / run.cost < 1.3
     assert estimate_run(judge, criteria, fresh=False, transport="live").items == 0
+
+
+def test_an_endpoint_that_gives_one_choice_a_call_is_asked_once_a_sample(judge: Judge) -> None:
+    criteria = list(judge.project.criteria.all())
+    Judge.objects.filter(pk=judge.pk).update(mode="samples", samples=5, temperature=1)
+    judge.refresh_from_db()
+    together = estimate_run(judge, criteria, fresh=False, transport="live")
+    found = {"several_choices": False}
+    ModelProbe.objects.create(endpoint=judge.endpoint, model=judge.model, findings=found, probed_at="2026-01-01T00:00Z")
+
+    apart = estimate_run(judge, criteria, fresh=False, transport="live")
+
+    assert (together.calls, apart.calls) == (12, 60)
+    assert apart.prompt_tokens == 5 * together.prompt_tokens
 
 
 def test_what_the_store_knows_costs_nothing(judge: Judge) -> None:
