@@ -78,17 +78,11 @@ def _part_of(human: HumanScores, options: ReportOptions, rows: list[int], column
     )
 
 
-def load_data(
-    project: Project, judges: Sequence[Judge], criteria: Sequence[Criterion], *, run: EvaluationRun | None = None
-) -> ReportData:
-    """Everything from the database, in a handful of queries whatever the size of the project.
-
-    Args:
-        run: take the scores of this run only, where otherwise the newest of each judge count.
-    """
+def load_data(project: Project, judges: Sequence[Judge], criteria: Sequence[Criterion]) -> ReportData:
+    """Everything from the database, in a handful of queries whatever the size of the project."""
     data = _frame(project)
     fill_humans(data, project, [criterion.pk for criterion in criteria])
-    fill_judges(data, [judge.pk for judge in judges], [criterion.pk for criterion in criteria], run=run)
+    fill_judges(data, [judge.pk for judge in judges], [criterion.pk for criterion in criteria])
     return data
 
 
@@ -122,7 +116,11 @@ def fill_humans(data: ReportData, project: Project, criterion_ids: list[int]) ->
 def fill_judges(
     data: ReportData, judge_ids: list[int], criterion_ids: list[int], *, run: EvaluationRun | None = None
 ) -> None:
-    """Read some judges' scores on some criteria anew; a score without a criterion counts for every one."""
+    """Read some judges' scores on some criteria anew; a score without a criterion counts for every one.
+
+    Args:
+        run: take the scores of this run only, where otherwise the newest of each judge count.
+    """
     of_run = f"AND r.id = {int(run.pk)}" if run else ""
     rows = fetch_numbers(
         ["r.judge_id", "coalesce(s.criterion_id, 0)", "o.document_id", "o.system_id", "s.value"],

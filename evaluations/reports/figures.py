@@ -13,7 +13,8 @@ import numpy as np
 from evaluations.models import Criterion
 from evaluations.reports.analysis import correlations_summary
 from evaluations.reports.data import ReportData
-from evaluations.reports.report import CriterionResult, JudgeResult, Report
+from evaluations.reports.export import in_brackets
+from evaluations.reports.report import CriterionResult, JudgeResult
 from evaluations.scales import Scale, short
 
 # A browser draws some thousand points with ease; of more a fixed random sample is shown, and the page says so.
@@ -22,6 +23,7 @@ TABLE_ROWS = 2000
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star", "triangle-down", "pentagon")
 BINS = 21
 MOST_BARS = 11
+PEOPLE = "people"
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,6 @@ class Subject:
 
     criterion: Criterion
     result: CriterionResult
-    report: Report
     data: ReportData
 
     def scores(self, judge: JudgeResult) -> np.ndarray:
@@ -51,6 +52,11 @@ class Subject:
     @property
     def human(self) -> np.ndarray:
         return self.data.humans[self.criterion.pk].mean
+
+    @property
+    def sides(self) -> dict[str, np.ndarray]:
+        """The tables of people and of each judge, by name."""
+        return {PEOPLE: self.human} | {judge.judge: self.scores(judge) for judge in self.result.judges}
 
 
 def title_of(subject: Subject, kind: str) -> str:
@@ -159,9 +165,8 @@ def documents(subject: Subject) -> Figure:
 
 def judges(subject: Subject) -> Figure:
     """Which judges go with each other: summary-level rho of each two, people among them."""
-    tables = {"people": subject.human} | {j.judge: subject.scores(j) for j in subject.result.judges}
     return _heatmap(
-        tables,
+        subject.sides,
         title_of(subject, "judges"),
         "Summary-level rho of each two judges' scores, and of each with the mean human rating.",
     )
@@ -202,14 +207,13 @@ def _heatmap(tables: dict[str, np.ndarray], title: str, caption: str) -> Figure:
 def scores(subject: Subject) -> Figure:
     """How often each value was given, by people and by each judge."""
     edges, names = _bins(subject.criterion.scale)
-    sides = {"people": subject.human} | {j.judge: subject.scores(j) for j in subject.result.judges}
     traces: list[dict[str, Any]] = []
     rows: list[tuple[str, ...]] = []
-    for index, (name, table) in enumerate(sides.items()):
+    for index, (name, table) in enumerate(subject.sides.items()):
         known = table[~np.isnan(table)]
         counts, _ = np.histogram(np.clip(known, edges[0], edges[-1]), bins=edges)
         shares = (counts / max(1, len(known))).round(4).tolist()
-        token = "--human" if name == "people" else colour(index - 1)
+        token = colour(index - 1) if index else "--human"
         traces.append({"type": "bar", "name": name, "x": names, "y": shares, "marker": {"color": token}})
         rows.extend((name, at, f"{share:.1%}") for at, share in zip(names, shares, strict=True))
     return Figure(
@@ -270,10 +274,9 @@ def writers(subject: Subject) -> Figure:
             }
         )  # fmt: skip
         for name, (group, interval) in bias.groups.items():
-            between = "" if interval.low is None else f"[{interval.low:.2f}, {interval.high:.2f}]"
             rows.append(
                 (judge.judge, WRITER_GROUPS[name], f"{group.human_written:.2f}", f"{group.llm_written:.2f}",
-                 f"{group.gap:+.2f} {between}", str(group.pairs))
+                 f"{group.gap:+.2f} {in_brackets(interval)}", str(group.pairs))
             )  # fmt: skip
     return Figure(
         title=title_of(subject, "writers"),
@@ -327,12 +330,11 @@ def leaderboard(subject: Subject) -> Figure:
     known = [column for column in range(human.shape[1]) if not np.isnan(human[:, column]).all()]
     order = sorted(known, key=lambda column: float(np.nanmean(human[:, column])))
     names = [subject.data.system_names[column] for column in order]
-    sides = {"people": human} | {j.judge: subject.scores(j) for j in subject.result.judges}
     traces: list[dict[str, Any]] = []
     rows: list[tuple[str, ...]] = []
-    for index, (name, table) in enumerate(sides.items()):
+    for index, (name, table) in enumerate(subject.sides.items()):
         means = [None if np.isnan(table[:, c]).all() else round(float(np.nanmean(table[:, c])), 4) for c in order]
-        token = "--human" if name == "people" else colour(index - 1)
+        token = colour(index - 1) if index else "--human"
         traces.append(
             {"type": "scatter", "mode": "markers", "name": name, "x": means, "y": names,
              "marker": {"color": token, "symbol": SYMBOLS[index % len(SYMBOLS)], "size": 9}}
@@ -360,26 +362,27 @@ FIGURE_TITLES = {
     "writers": "human- and LLM-written texts",
     "leaderboard": "systems",
 }
+# In the order of the page.
 FIGURES: dict[str, Callable[[Subject], Figure]] = {
     "scatter": scatter,
     "documents": documents,
     "judges": judges,
-    "annotators": annotators,
     "scores": scores,
+    "annotators": annotators,
     "calibration": calibration,
-    "writers": writers,
     "leaderboard": leaderboard,
+    "writers": writers,
 }
 
 
-def figures_of(subject: Subject) -> list[str]:
-    """The figures that have something to show for a criterion."""
-    found = [name for name in FIGURES if name not in ("annotators", "writers")]
-    if len(subject.result.annotators) > 1:
-        found.insert(4, "annotators")
-    if any(judge.analysis.writers for judge in subject.result.judges):
-        found.append("writers")
-    return found if subject.result.judges else []
+def figures_of(result: CriterionResult) -> list[str]:
+    """The figures that have something to show for a criterion, in their order."""
+    lacking = set()
+    if len(result.annotators) < 2:
+        lacking.add("annotators")
+    if not any(judge.analysis.writers for judge in result.judges):
+        lacking.add("writers")
+    return [name for name in FIGURES if name not in lacking]
 
 
 def _sample(places: np.ndarray) -> np.ndarray:

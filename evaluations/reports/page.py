@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from evaluations.models import Criterion, Project
+from evaluations.models import Project
 from evaluations.reports.cautions import all_cautions, many_ties
 from evaluations.reports.data import ReportData
 from evaluations.reports.export import in_a_sentence, in_brackets, shown
-from evaluations.reports.figures import Subject, figures_of
+from evaluations.reports.figures import figures_of
 from evaluations.reports.leaderboard import Leaderboard, leaderboard
 from evaluations.reports.live import live_data, mark_of
 from evaluations.reports.options import ReportOptions
@@ -60,6 +60,12 @@ class ReportPage:
         return self.report.options
 
 
+def report_now(project: Project, options: ReportOptions) -> tuple[Report, ReportData]:
+    """The report of the numbers as they are now, and those numbers."""
+    data = live_data(project).selected(options)
+    return build_report(project, options=options, data=data), data
+
+
 def report_page(project: Project, options: ReportOptions, *, mark: str = "") -> ReportPage:
     """The page's contents from the numbers as they are now.
 
@@ -67,9 +73,7 @@ def report_page(project: Project, options: ReportOptions, *, mark: str = "") -> 
         mark: of these numbers, taken before, where it is at hand.
     """
     mark = mark or mark_of(project)
-    data = live_data(project)
-    report = build_report(project, options=options, data=data)
-    selected = data.selected(options)
+    report, selected = report_now(project, options)
     second: Coefficient = "spearman" if options.coefficient == "kendall" else "kendall"
     return ReportPage(
         report=report,
@@ -80,25 +84,10 @@ def report_page(project: Project, options: ReportOptions, *, mark: str = "") -> 
         sentences=tuple(text for criterion in report.criteria if (text := _sentence(criterion))),
         cautions=tuple((c.criterion, said) for c in report.criteria if (said := all_cautions(c))),
         ties=tuple((c.criterion, tied) for c in report.criteria if (tied := many_ties(c))),
-        figures=tuple(
-            (result, figures_of(subject_of(project, result, report, selected)))
-            for result in report.criteria
-            if result.judges
-        ),
+        figures=tuple((result, figures_of(result)) for result in report.criteria if result.judges),
         boards=tuple(_boards(project, selected, report)),
         second=second,
     )
-
-
-def subject_of(project: Project, result: CriterionResult, report: Report, data: ReportData) -> Subject:
-    criterion = next(one for one in _criteria(project) if one.pk == result.pk)
-    return Subject(criterion, result, report, data)
-
-
-def _criteria(project: Project) -> list[Criterion]:
-    if not hasattr(project, "_criteria_once"):
-        project._criteria_once = list(project.criteria.all())  # type: ignore[attr-defined]
-    return project._criteria_once  # type: ignore[attr-defined]
 
 
 def _sentence(criterion: CriterionResult) -> str:

@@ -159,12 +159,12 @@ def build_report(
     """The report of a project, on some of its judges and criteria or on all.
 
     Args:
-        data: the project's numbers where they are at hand; else they are read.
+        data: the numbers that `options` select, where they are at hand; else they are read.
     """
     options = options or ReportOptions()
     chosen_criteria = _chosen(project.criteria.all() if criteria is None else criteria, options.criteria)
     chosen_judges = _chosen(project.judges.all() if judges is None else judges, options.judges)
-    data = (data or load_data(project, chosen_judges, chosen_criteria)).selected(options)
+    data = data or load_data(project, chosen_judges, chosen_criteria).selected(options)
     return Report(
         project=project.slug,
         name=project.name,

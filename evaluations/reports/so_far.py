@@ -1,11 +1,12 @@
 """What a run has shown so far: the distribution of its scores, and how they go with people's ratings."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evaluations.models import Criterion, EvaluationRun
-from evaluations.reports.data import ReportData, load_data
+from evaluations.reports.data import ReportData, fill_judges
+from evaluations.reports.live import live_data
 from evaluations.scales import short
 from evaluations.statistics.correlation import correlations
 from evaluations.statistics.results import Estimate
@@ -40,7 +41,8 @@ def so_far(run: EvaluationRun) -> list[CriterionSoFar]:
     criteria = [entry.criterion for entry in run.run_criteria.select_related("criterion")]
     if not criteria:
         return []
-    tables = load_data(run.project, [run.judge], criteria, run=run)
+    tables = replace(live_data(run.project), judges={})
+    fill_judges(tables, [run.judge_id], [criterion.pk for criterion in criteria], run=run)
     return [_criterion(run, criterion, tables) for criterion in criteria]
 
 

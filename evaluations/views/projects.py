@@ -10,7 +10,8 @@ from annotations.models import Rating
 from evaluations.access import EVERYONE, READERS, project_view
 from evaluations.forms import ProjectForm
 from evaluations.models import CandidateOutput, Project, Role
-from evaluations.reports.report import build_report
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.page import report_now
 
 
 @login_required
@@ -41,7 +42,7 @@ def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
         {
             "project": project,
             "tab": "overview",
-            "report": build_report(project),
+            "report": report_now(project, ReportOptions())[0],
             "counts": {
                 "documents": project.documents.count(),
                 "systems": project.systems.count(),

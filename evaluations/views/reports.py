@@ -1,7 +1,7 @@
 """The report: its page, the part that keeps itself fresh, figures, the documents behind a number, downloads."""
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import get_object_or_404, render
 
 from evaluations.access import READERS, project_view
 from evaluations.models import Project
@@ -9,10 +9,10 @@ from evaluations.reports.analysis import EPSILON
 from evaluations.reports.data import ids_of
 from evaluations.reports.drilldown import documents_behind
 from evaluations.reports.export import EXPORTS
-from evaluations.reports.figures import FIGURES
-from evaluations.reports.live import mark_of
+from evaluations.reports.figures import FIGURES, Subject
+from evaluations.reports.live import live_data, mark_of
 from evaluations.reports.options import WORDS, ReportOptions, read_options
-from evaluations.reports.page import report_page, subject_of
+from evaluations.reports.page import report_now, report_page
 
 EXPORT_NAMES = (("csv", "CSV"), ("json", "JSON"), ("md", "Markdown"), ("tex", "LaTeX"), ("txt", "text"))
 CONTENT_TYPES = {
@@ -34,9 +34,9 @@ def choices_of(project: Project) -> dict[str, list]:
     }
 
 
-def options_of(request: HttpRequest, project: Project) -> tuple[ReportOptions, list[str]]:
+def options_of(query: QueryDict, project: Project) -> tuple[ReportOptions, list[str]]:
     """The view an address asks for, and what of it cannot be."""
-    return read_options(request.GET, known=ids_of(project.pk))
+    return read_options(query, known=ids_of(project.pk))
 
 
 @project_view(READERS)
@@ -49,7 +49,7 @@ def report_detail(request: HttpRequest, project: Project) -> HttpResponse:
 
 def report_context(request: HttpRequest, project: Project, *, base: str = "") -> dict[str, object]:
     """What the page needs; `base` is where its parts are, for a shared one."""
-    options, faults = options_of(request, project)
+    options, faults = options_of(request.GET, project)
     return {
         "project": project,
         "tab": "report",
@@ -74,7 +74,7 @@ def piece(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
     mark = mark_of(project)
     if request.GET.get("mark") == mark:
         return HttpResponse(status=204)
-    options, _faults = options_of(request, project)
+    options, _faults = options_of(request.GET, project)
     found = report_page(project, options, mark=mark)
     context = {"project": project, "page": found, "base": base, "options": options, "epsilon": EPSILON}
     part = "more" if request.GET.get("part") == "more" else "numbers"
@@ -90,12 +90,12 @@ def report_figure(request: HttpRequest, project: Project, kind: str, criterion: 
 
 def figure(request: HttpRequest, project: Project, kind: str, criterion: int) -> HttpResponse:
     """A figure for Plotly as JSON, or as a table for readers."""
-    options, _faults = options_of(request, project)
-    page = report_page(project, options)
-    result = next((one for one in page.report.criteria if one.pk == criterion), None)
+    options, _faults = options_of(request.GET, project)
+    report, data = report_now(project, options)
+    result = next((one for one in report.criteria if one.pk == criterion), None)
     if kind not in FIGURES or result is None or not result.judges:
         raise Http404("There is no such figure.")
-    drawn = FIGURES[kind](subject_of(project, result, page.report, page.data))
+    drawn = FIGURES[kind](Subject(project.criteria.get(pk=criterion), result, data))
     if "table" in request.GET:
         return render(request, "evaluations/report_figure.html", {"project": project, "tab": "report", "figure": drawn})
     content = {"title": drawn.title, "caption": drawn.caption, "traces": drawn.traces, "layout": drawn.layout}
@@ -109,19 +109,13 @@ def report_cell(request: HttpRequest, project: Project, criterion: int, judge: i
 
 
 def cell(request: HttpRequest, project: Project, criterion: int, judge: int, *, may_open: bool) -> HttpResponse:
-    options, _faults = options_of(request, project)
-    choices = choices_of(project)
-    page = report_page(project, options.but(criteria=(), judges=()))
-    names = {record.pk: record for record in choices["criteria"]}
-    of_judge = {record.pk: record for record in choices["judges"]}
-    if criterion not in names or judge not in of_judge:
-        raise Http404("There is no such number.")
+    options, _faults = options_of(request.GET, project)
     context = {
         "project": project,
         "tab": "report",
-        "criterion": names[criterion],
-        "judge": of_judge[judge],
-        "documents": documents_behind(page.data, criterion, judge),
+        "criterion": get_object_or_404(project.criteria, pk=criterion),
+        "judge": get_object_or_404(project.judges, pk=judge),
+        "documents": documents_behind(live_data(project).selected(options), criterion, judge),
         "may_open": may_open,
     }
     return render(request, "evaluations/report_cell.html", context)
@@ -135,7 +129,8 @@ def report_export(request: HttpRequest, project: Project, ending: str) -> HttpRe
 def export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
     if ending not in EXPORTS:
         raise Http404(f"A report comes as {', '.join(EXPORTS)}.")
-    options, _faults = options_of(request, project)
-    response = HttpResponse(EXPORTS[ending](report_page(project, options).report), CONTENT_TYPES[ending])
+    options, _faults = options_of(request.GET, project)
+    report, _data = report_now(project, options)
+    response = HttpResponse(EXPORTS[ending](report), CONTENT_TYPES[ending])
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-report.{ending}"'
     return response

@@ -18,7 +18,7 @@ from evaluations.forms import ShareForm, SnapshotForm
 from evaluations.models import Project, ReportSnapshot, ShareLink
 from evaluations.models.sharing import digest_of, new_token
 from evaluations.reports.export import as_json
-from evaluations.reports.page import report_page
+from evaluations.reports.page import report_now
 from evaluations.views import reports
 
 
@@ -107,10 +107,9 @@ def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "The note is too long; 300 characters are kept.")
         return redirect("evaluations:report_detail", project.slug)
-    query = QueryDict(form.cleaned_data["query"])
-    request.GET = query
-    options, _faults = reports.options_of(request, project)
-    content = as_json(report_page(project, options).report)
+    options, _faults = reports.options_of(QueryDict(form.cleaned_data["query"]), project)
+    report, _data = report_now(project, options)
+    content = as_json(report)
     snapshot, made = ReportSnapshot.objects.get_or_create(
         project=project,
         sha256=hashlib.sha256(content.encode()).hexdigest(),
