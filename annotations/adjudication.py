@@ -8,22 +8,14 @@ from django.db import connection, transaction
 
 from annotations.answers import Answer, Shape, read_answer
 from annotations.models import Campaign, CampaignItem, CampaignKind, Decision
+from annotations.said import SAID
 from annotations.submission import questions_of
 
-# The furthest apart two scores, or two choices, of an item are; the left side of a pair differs between annotators.
-_SPREAD = {
-    CampaignKind.RATING: """
-        SELECT a.item_id, max(v.value::float8) - min(v.value::float8) AS spread
-        FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary',
-             jsonb_each_text(a.answer -> 'scores') AS v(key, value)
-        WHERE a.campaign_id = %(campaign)s AND a.state = 'submitted' GROUP BY a.item_id, v.key""",
-    CampaignKind.PAIRWISE: """
-        SELECT item_id, max(value) - min(value) AS spread FROM (
-            SELECT a.item_id, v.key, v.value::float8 * CASE WHEN a.shown[1] < a.shown[2] THEN 1 ELSE -1 END AS value
-            FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary',
-                 jsonb_each_text(a.answer -> 'choices') AS v(key, value)
-            WHERE a.campaign_id = %(campaign)s AND a.state = 'submitted') AS c GROUP BY item_id, key""",
-}
+# The furthest apart two answers to a question of an item are, over its questions.
+_FURTHEST = f"""
+    SELECT item_id, max(spread) FROM (
+        SELECT item_id, max(value) - min(value) AS spread FROM ({SAID}) AS said GROUP BY item_id, key) AS by_question
+    GROUP BY item_id HAVING max(spread) > %(beyond)s"""
 
 
 @dataclass(frozen=True)
@@ -40,12 +32,10 @@ def disputed_items(campaign: Campaign) -> list[Disputed]:
 
     For pairs the distance is on the scale of choices: A against B is 2, A against a tie 1.
     """
-    if campaign.adjudicate_beyond is None or campaign.kind not in _SPREAD:
+    if campaign.adjudicate_beyond is None:
         return []
-    query = f"""SELECT item_id, max(spread) FROM ({_SPREAD[CampaignKind(campaign.kind)]}) AS s
-                GROUP BY item_id HAVING max(spread) > %(beyond)s"""
     with connection.cursor() as cursor:
-        cursor.execute(query, {"campaign": campaign.pk, "beyond": campaign.adjudicate_beyond})
+        cursor.execute(_FURTHEST, {"campaign": campaign.pk, "beyond": campaign.adjudicate_beyond})
         spreads = dict(cursor.fetchall())
     items = CampaignItem.objects.filter(pk__in=spreads).select_related("document").prefetch_related("decisions")
     found = [Disputed(item, float(spreads[item.pk]), bool(item.decisions.all())) for item in items]

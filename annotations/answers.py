@@ -16,6 +16,8 @@ from evaluations.scales import Scale
 
 COMMENT_LIMIT = 10_000
 MOST_SPANS = 200
+# What outputs shown together are called; a group has at most nine.
+LETTERS = "ABCDEFGHI"
 Answer = dict[str, Any]
 
 

@@ -6,7 +6,6 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import orjson
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -207,8 +206,3 @@ def _wanted_answer(campaign: Campaign, criteria: Sequence[Criterion], chance: ra
     if campaign.is_rating:
         return {"scores": {str(criterion.pk): chance.choice(criterion.scale.points) for criterion in criteria}}
     return {"side": chance.choice(["left", "right"])}
-
-
-def gold_as_json(rows: Sequence[dict[str, Any]]) -> str:
-    """For showing a campaign's known answers."""
-    return orjson.dumps(list(rows), option=orjson.OPT_INDENT_2).decode()

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from annotations.answers import Answer
+from annotations.answers import LETTERS, Answer
 from annotations.models import Assignment, AssignmentState, Campaign
 from annotations.submission import questions_of
 from evaluations.scales import short
@@ -46,7 +46,7 @@ def own_answers(campaign: Campaign, assignments: Iterable[Assignment]) -> list[t
 
 def _letters(assignment: Assignment) -> dict[int, str]:
     """The outputs by the letters under which this annotator sees them."""
-    return {pk: "ABCDEFGHI"[index] for index, pk in enumerate(assignment.shown)}
+    return {pk: LETTERS[index] for index, pk in enumerate(assignment.shown)}
 
 
 def said(campaign: Campaign, assignments: Iterable[tuple[str, Assignment]], letters: dict[int, str]) -> list[Said]:

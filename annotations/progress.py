@@ -7,6 +7,7 @@ import numpy as np
 from django.db import connection
 
 from annotations.models import Campaign, ItemKind
+from annotations.said import SAID
 
 # Less than this share of the usual time per item looks like clicking through.
 FAST_SHARE = 0.3
@@ -229,19 +230,9 @@ _BY_ANNOTATOR = f"""
     FROM annotations_seat s JOIN annotations_annotator n ON n.id = s.annotator_id
     LEFT JOIN mine m ON m.annotator_id = n.id LEFT JOIN patterns p ON p.annotator_id = n.id
     WHERE s.campaign_id = %(campaign)s GROUP BY n.id, n.name, s.removed_at ORDER BY n.id"""
-# Each answer against the mean of the others' on the same item and question; choices are turned to the order of ids.
-_DISTANCES = """
-    WITH said AS (
-        SELECT a.item_id, a.annotator_id, v.key, v.value::float8 AS value
-        FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary',
-             jsonb_each_text(a.answer -> 'scores') AS v(key, value)
-        WHERE a.campaign_id = %(campaign)s AND a.state = 'submitted'
-        UNION ALL
-        SELECT a.item_id, a.annotator_id, v.key,
-               v.value::float8 * CASE WHEN a.shown[1] < a.shown[2] THEN 1 ELSE -1 END
-        FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary',
-             jsonb_each_text(a.answer -> 'choices') AS v(key, value)
-        WHERE a.campaign_id = %(campaign)s AND a.state = 'submitted'
+# Each answer against the mean of the others' on the same item and question.
+_DISTANCES = f"""
+    WITH said AS ({SAID}
     ), compared AS (
         SELECT annotator_id, value, sum(value) OVER w - value AS others, count(*) OVER w - 1 AS n
         FROM said WINDOW w AS (PARTITION BY item_id, key)

@@ -10,14 +10,19 @@ from evaluations.statistics.ppi import neyman_allocation
 from evaluations.statistics.preferences import bradley_terry, next_pair_gains
 
 # The newest score of each judge, output and criterion, on the criterion's scale: distances elsewhere mean nothing.
-NEWEST_SCORES = """
+_NEWEST_SCORES = """
     SELECT DISTINCT ON (r.judge_id, s.output_id, s.criterion_id) r.judge_id, s.output_id, s.criterion_id, s.value
     FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
     JOIN evaluations_criterion c ON c.id = s.criterion_id
-    WHERE r.project_id = %(project)s AND s.value BETWEEN c.scale_min AND c.scale_max
+    WHERE r.project_id = %(project)s {more} AND s.value BETWEEN c.scale_min AND c.scale_max
       AND (cardinality(%(criteria)s::bigint[]) = 0 OR s.criterion_id = ANY(%(criteria)s))
     ORDER BY r.judge_id, s.output_id, s.criterion_id, r.id DESC
 """
+
+
+def newest_scores(more: str = "") -> str:
+    """The query of all judges' newest scores; `more` is a further condition on the scores `s`."""
+    return _NEWEST_SCORES.format(more=more)
 
 
 def project_outputs(project: Project) -> Outputs:
@@ -35,7 +40,7 @@ def project_outputs(project: Project) -> Outputs:
 def disagreement(campaign: Campaign, outputs: Outputs) -> FloatArray:
     """Shape (outputs,): the standard deviation over judges, averaged over criteria; NaN without two judges."""
     query = f"""SELECT output_id, avg(sd) FROM (
-                    SELECT output_id, criterion_id, stddev_samp(value) AS sd FROM ({NEWEST_SCORES}) AS s GROUP BY 1, 2
+                    SELECT output_id, criterion_id, stddev_samp(value) AS sd FROM ({newest_scores()}) AS s GROUP BY 1, 2
                 ) AS by_criterion WHERE sd IS NOT NULL GROUP BY 1"""
     return _values(query, campaign, outputs)
 
@@ -53,7 +58,7 @@ def needed_per_system(campaign: Campaign, outputs: Outputs, size: int) -> tuple[
         campaign,
         outputs,
     )
-    judged = _values(f"SELECT output_id, avg(value) FROM ({NEWEST_SCORES}) AS s GROUP BY 1", campaign, outputs)
+    judged = _values(f"SELECT output_id, avg(value) FROM ({newest_scores()}) AS s GROUP BY 1", campaign, outputs)
     residual = human - np.where(np.isnan(judged), 0.0, judged)
     overall = _deviation(residual, default=1.0)
     unrated = outputs.at(np.flatnonzero(np.isnan(human)))

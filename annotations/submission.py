@@ -1,7 +1,6 @@
 """Taking an answer in: checked, stored once, every later change kept beside it."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,16 +32,13 @@ class Submitted:
 
 def questions_of(campaign: Campaign) -> tuple[Question, ...]:
     """What a campaign asks: its criteria, or for comparisons without any, "overall"."""
-    return questions_about(criteria_of(campaign))
+    asked = tuple(Question(criterion.pk, criterion.name, criterion.scale) for criterion in criteria_of(campaign))
+    return asked or (Question(0, "overall"),)
 
 
 def criteria_of(campaign: Campaign) -> list[Criterion]:
     """The criteria of a campaign in their order."""
     return [criterion for (criterion,) in _CRITERIA.all([campaign.pk])]
-
-
-def questions_about(criteria: Sequence[Criterion]) -> tuple[Question, ...]:
-    return tuple(Question(c.pk, c.name, c.scale) for c in criteria) or (Question(0, "overall"),)
 
 
 def shape_of(assignment: Assignment, *, text: str = "") -> Shape:

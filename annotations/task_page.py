@@ -7,9 +7,10 @@ from typing import Any
 
 from django.db import connection
 
+from annotations.answers import LETTERS
 from annotations.differences import Piece, word_differences
 from annotations.models import Assignment, AssignmentState, Campaign, CampaignItem, CampaignKind, ItemKind, Seat
-from annotations.selection import NEWEST_SCORES
+from annotations.selection import newest_scores
 from annotations.submission import criteria_of, draft_fields
 from evaluations.models import Criterion, Document
 from evaluations.scales import Scale, short
@@ -151,7 +152,7 @@ def _outputs(assignment: Assignment, criteria: list[Criterion], *, show_systems:
         pieces[left], pieces[right] = word_differences(texts[left], texts[right])
     several = len(assignment.shown) > 1
     return tuple(
-        ShownOutput(pk, "ABCDEFGHI"[index] if several else "", tuple(pieces[pk]), systems.get(pk, ""))
+        ShownOutput(pk, LETTERS[index] if several else "", tuple(pieces[pk]), systems.get(pk, ""))
         for index, pk in enumerate(assignment.shown)
     )
 
@@ -235,9 +236,9 @@ def _sides(*, strength: bool) -> list[tuple[str, str, str, str]]:
 def _judge_scores(campaign: Campaign, assignment: Assignment, outputs: tuple[ShownOutput, ...]) -> dict[int, list[str]]:
     """Judges' scores by criterion, in words; with several outputs each says which it is of."""
     letters = {output.pk: output.letter for output in outputs}
-    query = f"""SELECT s.criterion_id, j.name, s.output_id, s.value FROM ({NEWEST_SCORES}) AS s
-                JOIN evaluations_judge j ON j.id = s.judge_id WHERE s.output_id = ANY(%(outputs)s) ORDER BY j.id"""
-    query = query.replace("WHERE r.project_id", "WHERE s.output_id = ANY(%(outputs)s) AND r.project_id", 1)
+    of_these = newest_scores("AND s.output_id = ANY(%(outputs)s)")
+    query = f"""SELECT s.criterion_id, j.name, s.output_id, s.value FROM ({of_these}) AS s
+                JOIN evaluations_judge j ON j.id = s.judge_id ORDER BY j.id"""
     values: dict[str, Any] = {"project": campaign.project_id, "criteria": [], "outputs": list(assignment.shown)}
     found: dict[int, list[str]] = defaultdict(list)
     with connection.cursor() as cursor:

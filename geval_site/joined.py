@@ -13,9 +13,7 @@ from django.db import connection, models
 class JoinedQuery:
     """A query over some tables; each row comes back as one record a table, and then the other columns."""
 
-    def __init__(
-        self, tables: Mapping[str, type[models.Model]], rest: str, *, others: Sequence[str] = (), lock: str = ""
-    ) -> None:
+    def __init__(self, tables: Mapping[str, type[models.Model]], rest: str, *, others: Sequence[str] = ()) -> None:
         """Args:
         tables: models by the alias that `rest` (from FROM on) gives them.
         others: further expressions to select.
@@ -26,7 +24,7 @@ class JoinedQuery:
             for alias, model in tables.items()
             for field in model._meta.concrete_fields
         ]
-        self._sql = f"SELECT {', '.join([*columns, *others])} {rest} {lock}"
+        self._sql = f"SELECT {', '.join([*columns, *others])} {rest}"
 
     @staticmethod
     def _readers(model: type[models.Model]) -> tuple[list[str], list[Any]]:

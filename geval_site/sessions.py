@@ -10,42 +10,24 @@ from django.utils import timezone
 
 from geval_site.joined import JoinedQuery
 
+_SESSIONS = JoinedQuery({"s": Session}, "FROM django_session s WHERE s.session_key = %s AND s.expire_date > %s")
+_USERS = JoinedQuery({"u": User}, "FROM auth_user u WHERE u.id = %s")
+
 
 class SessionStore(db.SessionStore):
     """Django's sessions in the database."""
 
     def _get_session_from_db(self) -> Any:
-        row = _session_query().first([self.session_key, timezone.now()])
+        row = _SESSIONS.first([self.session_key, timezone.now()])
         if row is None:
             self._session_key = None
             return None
         return row[0]
-
-    @classmethod
-    def get_model_class(cls) -> type[Session]:
-        return Session
 
 
 class UserBackend(ModelBackend):
     """Django's users with their passwords."""
 
     def get_user(self, user_id: Any) -> User | None:
-        row = _user_query().first([user_id])
+        row = _USERS.first([user_id])
         return row[0] if row and self.user_can_authenticate(row[0]) else None
-
-
-_QUERIES: dict[str, JoinedQuery] = {}
-
-
-def _session_query() -> JoinedQuery:
-    if "session" not in _QUERIES:
-        _QUERIES["session"] = JoinedQuery(
-            {"s": Session}, "FROM django_session s WHERE s.session_key = %s AND s.expire_date > %s"
-        )
-    return _QUERIES["session"]
-
-
-def _user_query() -> JoinedQuery:
-    if "user" not in _QUERIES:
-        _QUERIES["user"] = JoinedQuery({"u": User}, "FROM auth_user u WHERE u.id = %s")
-    return _QUERIES["user"]

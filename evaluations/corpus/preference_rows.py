@@ -8,7 +8,7 @@ MT-bench's: `question` (or `question_id`), `model_a`, `model_b`, `turn`, `winner
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evaluations.corpus.rows import Faults, PreferenceRow
+from evaluations.corpus.rows import Faults, PreferenceRow, is_text
 
 DOCUMENT = ("doc_id", "question", "question_id")
 FIRST = ("system_a", "model_a")
@@ -54,7 +54,7 @@ def read_preference(record: Mapping[str, Any], line: int, name: str, faults: Fau
     for column, text in (("doc_id", document), ("system_a", first), ("system_b", second), ("criterion", criterion)):
         if len(text) > LIMIT:
             faults.add(name, line, column, f"{len(text)} characters; the limit is {LIMIT}")
-        elif "\0" in text or not _is_text(text):
+        elif "\0" in text or not is_text(text):
             faults.add(name, line, column, "is not valid UTF-8 text, or holds a NUL character; save the file as UTF-8")
     if faults.total == before:
         left = None if not shown_first else shown_first == "a"
@@ -108,11 +108,3 @@ def _text(value: Any) -> str:
     if isinstance(value, list):  # MT-bench names a judge as ["gpt-4", "pair"] at times
         return " ".join(map(str, value)).strip()
     return "" if value is None or isinstance(value, bool | dict) else str(value).strip()
-
-
-def _is_text(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

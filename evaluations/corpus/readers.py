@@ -25,7 +25,7 @@ from evaluations.corpus.preference_rows import (
     preferences_of_map,
     read_preference,
 )
-from evaluations.corpus.rows import Faults, JudgeScoreRow, OutputRow, RatingRow, Row
+from evaluations.corpus.rows import Faults, JudgeScoreRow, OutputRow, RatingRow, Row, is_text
 
 HUMAN_MEAN = "human mean"
 ID_LIMIT = 200
@@ -337,11 +337,11 @@ def _score_reader(header: list[str], rater: str, name: str, faults: Faults) -> A
         for column, value in (("doc_id", doc_id), ("system_id", system), (rater, who)):
             if not value:
                 faults.add(name, line, column, "expected a name, found nothing")
-            elif len(value) > ID_LIMIT or "\0" in value or not _is_text(value):
+            elif len(value) > ID_LIMIT or "\0" in value or not is_text(value):
                 _limited(value, ID_LIMIT, column, line, name, faults)
         if not criterion and rater == "annotator":
             faults.add(name, line, "criterion", "expected the criterion that was rated, found nothing")
-        elif len(criterion) > CRITERION_LIMIT or "\0" in criterion or not _is_text(criterion):
+        elif len(criterion) > CRITERION_LIMIT or "\0" in criterion or not is_text(criterion):
             _limited(criterion, CRITERION_LIMIT, "criterion", line, name, faults)
         score = _number(written)
         if score is None:
@@ -373,19 +373,9 @@ def _limited(value: str, limit: int, column: str, line: int, name: str, faults: 
 def _clean(value: str, column: str, line: int, name: str, faults: Faults) -> str:
     if "\0" in value:
         faults.add(name, line, column, "holds a NUL character, which no database text can; remove it")
-    elif not _is_text(value):
+    elif not is_text(value):
         faults.add(name, line, column, "is not valid UTF-8 text; save the file as UTF-8")
     return value
-
-
-def _is_text(value: str) -> bool:
-    if value.isascii():
-        return True
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _shown(value: Any) -> str:

@@ -81,6 +81,17 @@ class Fault:
         return f"{place}: {self.column}: {self.message}" if self.column else f"{place}: {self.message}"
 
 
+def is_text(value: str) -> bool:
+    """Whether a value is valid Unicode; bytes that are no UTF-8 come as lone surrogates."""
+    if value.isascii():
+        return True
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 class LoadError(Exception):
     """Files that cannot be loaded: nothing was written. Holds the first faults and how many there are in all."""
 

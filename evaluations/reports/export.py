@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -10,7 +9,6 @@ import orjson
 from evaluations.reports.analysis import SEED, Agreement, JudgeAnalysis, Significance
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.standin import HONEST_NAME
-from evaluations.statistics.agreement import Ceiling
 from evaluations.statistics.alt_test import LEAST_OUTPUTS, AltTest
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
 from evaluations.statistics.ppi import PpiTable
@@ -196,7 +194,10 @@ def _criterion_json(result: CriterionResult) -> dict[str, Any]:
         "ratings_with_scores_in_sight": result.in_sight,
         "judges": {judge.judge: _judge_json(judge) for judge in result.judges},
         "agreement": _agreement_json(result.agreement),
-        "ceiling": {name: _ceiling_json(ceiling) for name, ceiling in result.agreement.ceilings.items()},
+        "ceiling": {
+            name: _with_interval(ceiling.estimate, ceiling.interval)
+            for name, ceiling in result.agreement.ceilings.items()
+        },
         "rate_next": list(result.rate_next),
         "significance": _significance_json(result.significance),
         "projections": [
@@ -213,7 +214,7 @@ def _judge_json(result: JudgeResult) -> dict[str, Any]:
         for coefficient in COEFFICIENTS
     }
     for coefficient, interval in result.intervals.items():
-        values[coefficient]["summary"]["ci"] = None if interval.low is None else [interval.low, interval.high]
+        values[coefficient]["summary"]["ci"] = _interval_json(interval)
     counts = {
         "stand_in": result.is_stand_in,
         "documents": found.documents,
@@ -227,10 +228,7 @@ def _judge_json(result: JudgeResult) -> dict[str, Any]:
         counts
         | values
         | _more_json(result.analysis)
-        | {
-            "own_family": _estimate_json(result.own_family.estimate)
-            | {"ci": _interval_json(result.own_family.interval)}
-        }
+        | {"own_family": _with_interval(result.own_family.estimate, result.own_family.interval)}
     )
 
 
@@ -266,7 +264,7 @@ def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
         },
         "length_bias": {
             "spearman": _estimate_json(length.plain),
-            "at_equal_rating": _estimate_json(length.partial) | {"ci": _interval_json(length.interval)},
+            "at_equal_rating": _with_interval(length.partial, length.interval),
             "points_per_hundred_words": _estimate_json(length.per_hundred_words),
         },
         "writer_bias": None
@@ -310,10 +308,6 @@ def _ppi_json(table: PpiTable) -> dict[str, Any]:
     }
 
 
-def _ceiling_json(ceiling: Ceiling) -> dict[str, Any]:
-    return _estimate_json(ceiling.estimate) | {"ci": _interval_json(ceiling.interval)}
-
-
 def _significance_json(found: Significance) -> dict[str, Any]:
     return {
         "coefficient": found.coefficient,
@@ -335,6 +329,10 @@ def _significance_json(found: Significance) -> dict[str, Any]:
     }
 
 
+def _with_interval(estimate: Estimate, interval: Interval) -> dict[str, Any]:
+    return _estimate_json(estimate) | {"ci": _interval_json(interval)}
+
+
 def _interval_json(interval: Interval) -> list[float] | None:
     return None if interval.low is None or interval.high is None else [interval.low, interval.high]
 
@@ -353,10 +351,12 @@ def _alt_test_json(test: AltTest) -> dict[str, Any]:
 
 def _agreement_json(agreement: Agreement) -> dict[str, Any]:
     return {
-        "ceiling": {coefficient: _ceiling_json(ceiling) for coefficient, ceiling in agreement.ceilings.items()},
+        "ceiling": {
+            coefficient: _with_interval(ceiling.estimate, ceiling.interval)
+            for coefficient, ceiling in agreement.ceilings.items()
+        },
         "krippendorff_alpha": {
-            name: _estimate_json(value) | {"ci": _interval_json(agreement.alpha_intervals[name])}
-            for name, value in agreement.alpha.items()
+            name: _with_interval(value, agreement.alpha_intervals[name]) for name, value in agreement.alpha.items()
         },
         "icc": {
             "icc1": _estimate_json(agreement.icc.icc1),
@@ -376,18 +376,3 @@ def _agreement_json(agreement: Agreement) -> dict[str, Any]:
 
 def _estimate_json(estimate: Estimate) -> dict[str, Any]:
     return {"value": estimate.value} if estimate.value is not None else {"value": None, "reason": estimate.reason}
-
-
-def _latex(report: Report) -> str:
-    from evaluations.reports.latex import as_latex
-
-    return as_latex(report)
-
-
-EXPORTS: dict[str, Callable[[Report], str]] = {
-    "csv": as_csv,
-    "json": as_json,
-    "md": as_markdown,
-    "tex": _latex,
-    "txt": as_text,
-}

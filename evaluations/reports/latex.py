@@ -1,8 +1,9 @@
 """The paper's table: judges by criteria, for LaTeX with booktabs."""
 
+from evaluations.reports.export import SYMBOLS
 from evaluations.reports.report import JudgeResult, Report
+from evaluations.statistics.correlation import Coefficient
 
-SYMBOLS = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
 _SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -18,7 +19,7 @@ def escaped(text: str) -> str:
 def as_latex(report: Report) -> str:
     """A table environment that compiles with `booktabs`; the best of each column is bold."""
     options = report.options
-    second = "spearman" if options.coefficient == "kendall" else "kendall"
+    second = options.second
     names = [criterion.criterion for criterion in report.criteria]
     columns = "l" + "cc" * len(names) + "cc"
     head = " & ".join(rf"\multicolumn{{2}}{{c}}{{{escaped(name)}}}" for name in [*names, "AVG"])
@@ -53,7 +54,7 @@ def as_latex(report: Report) -> str:
     return "\n".join([*lines, r"\end{tabular}", rf"\caption{{{escaped(caption)}}}", r"\end{table}"]) + "\n"
 
 
-def _row(report: Report, judge: str, second: str) -> list[float | None]:
+def _row(report: Report, judge: str, second: Coefficient) -> list[float | None]:
     values: list[float | None] = []
     results = report.row(judge)
     for result in results:
@@ -65,10 +66,10 @@ def _row(report: Report, judge: str, second: str) -> list[float | None]:
     return values
 
 
-def _value(report: Report, result: JudgeResult | None, coefficient: str) -> float | None:
+def _value(report: Report, result: JudgeResult | None, coefficient: Coefficient) -> float | None:
     if result is None:
         return None
-    return result.correlations.estimates[coefficient][report.options.level].value  # type: ignore[index]
+    return result.correlations.estimates[coefficient][report.options.level].value
 
 
 def _cell(value: float | None, best: float | None) -> str:
@@ -77,10 +78,10 @@ def _cell(value: float | None, best: float | None) -> str:
     return rf"\textbf{{{value:.3f}}}" if value == best else f"{value:.3f}"
 
 
-def _ceiling(report: Report, second: str) -> list[str]:
+def _ceiling(report: Report, second: Coefficient) -> list[str]:
     cells = []
     for criterion in report.criteria:
         for coefficient in (report.options.coefficient, second):
-            value = criterion.agreement.ceiling[coefficient].value  # type: ignore[index]
+            value = criterion.agreement.ceiling[coefficient].value
             cells.append("--" if value is None or report.options.level != "summary" else f"{value:.3f}")
     return [*cells, "", ""]

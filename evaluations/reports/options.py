@@ -1,7 +1,7 @@
 """What of a project a report is about, and how: read from an address, and written into one."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, get_args
 from urllib.parse import urlencode
 
@@ -39,8 +39,10 @@ class ReportOptions:
                 pairs.extend((field.name, one) for one in (value if isinstance(value, tuple) else (value,)))
         return urlencode(pairs)
 
-    def but(self, **changes: Any) -> "ReportOptions":
-        return replace(self, **changes)
+    @property
+    def second(self) -> Coefficient:
+        """The coefficient that stands beside the chosen one in the paper's table."""
+        return "spearman" if self.coefficient == "kendall" else "kendall"
 
     @property
     def is_filtered(self) -> bool:

@@ -74,7 +74,7 @@ def report_page(project: Project, options: ReportOptions, *, mark: str = "") -> 
     """
     mark = mark or mark_of(project)
     report, selected = report_now(project, options)
-    second: Coefficient = "spearman" if options.coefficient == "kendall" else "kendall"
+    second = options.second
     return ReportPage(
         report=report,
         data=selected,

@@ -8,20 +8,11 @@ from evaluations.models import Project
 from evaluations.reports.analysis import EPSILON
 from evaluations.reports.data import ids_of
 from evaluations.reports.drilldown import documents_behind
-from evaluations.reports.export import EXPORTS
 from evaluations.reports.figures import FIGURES, Subject
+from evaluations.reports.formats import BY_ENDING, FORMATS
 from evaluations.reports.live import live_data, mark_of
 from evaluations.reports.options import WORDS, ReportOptions, read_options
 from evaluations.reports.page import report_now, report_page
-
-EXPORT_NAMES = (("csv", "CSV"), ("json", "JSON"), ("md", "Markdown"), ("tex", "LaTeX"), ("txt", "text"))
-CONTENT_TYPES = {
-    "csv": "text/csv; charset=utf-8",
-    "json": "application/json",
-    "md": "text/markdown; charset=utf-8",
-    "tex": "application/x-tex; charset=utf-8",
-    "txt": "text/plain; charset=utf-8",
-}
 
 
 def choices_of(project: Project) -> dict[str, list]:
@@ -60,7 +51,7 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
         "base": base or request.path,
         "options": options,
         "epsilon": EPSILON,
-        "export_names": EXPORT_NAMES,
+        "formats": FORMATS,
     }
 
 
@@ -127,10 +118,10 @@ def report_export(request: HttpRequest, project: Project, ending: str) -> HttpRe
 
 
 def export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
-    if ending not in EXPORTS:
-        raise Http404(f"A report comes as {', '.join(EXPORTS)}.")
+    if ending not in BY_ENDING:
+        raise Http404(f"A report comes as {', '.join(BY_ENDING)}.")
     options, _faults = options_of(request.GET, project)
     report, _data = report_now(project, options)
-    response = HttpResponse(EXPORTS[ending](report), CONTENT_TYPES[ending])
+    response = HttpResponse(BY_ENDING[ending].write(report), BY_ENDING[ending].content_type)
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-report.{ending}"'
     return response

@@ -16,7 +16,8 @@ from django.views.decorators.http import require_GET, require_POST
 from evaluations.access import EDITORS, READERS, project_view
 from evaluations.forms import ShareForm, SnapshotForm
 from evaluations.models import Project, ReportSnapshot, ShareLink
-from evaluations.models.sharing import digest_of, new_token
+from evaluations.models.sharing import new_token
+from evaluations.models.tokens import digest_of
 from evaluations.reports.export import as_json
 from evaluations.reports.page import report_now
 from evaluations.views import reports

@@ -5,12 +5,9 @@ from typing import Any
 
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
-from evaluations.reports.export import as_csv, as_json, as_markdown, as_text
-from evaluations.reports.latex import as_latex
+from evaluations.reports.formats import BY_WORD
 from evaluations.reports.options import WORDS, ReportOptions
 from evaluations.reports.report import build_report
-
-FORMATS = {"text": as_text, "json": as_json, "csv": as_csv, "markdown": as_markdown, "latex": as_latex}
 
 
 class Command(SiteCommand):
@@ -18,7 +15,7 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
-        parser.add_argument("--format", choices=FORMATS, default="text")
+        parser.add_argument("--format", choices=BY_WORD, default="text")
         parser.add_argument("--judge", action="append", metavar="J", help="only this judge; may be given several times")
         parser.add_argument("--criterion", action="append", metavar="C", help="only this criterion; may be repeated")
 
@@ -37,4 +34,4 @@ class Command(SiteCommand):
             criteria=find_criteria(project, options["criterion"]),
             options=ReportOptions(options["level"], options["coefficient"], options["over"]),
         )
-        self.stdout.write(FORMATS[options["format"]](report).rstrip("\n"))
+        self.stdout.write(BY_WORD[options["format"]].write(report).rstrip("\n"))

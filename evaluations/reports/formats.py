@@ -1,0 +1,30 @@
+"""The formats a report is downloaded and printed in."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from evaluations.reports.export import as_csv, as_json, as_markdown, as_text
+from evaluations.reports.latex import as_latex
+from evaluations.reports.report import Report
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: how commands and pages call it, how its files end, and what writes it."""
+
+    word: str
+    name: str
+    ending: str
+    content_type: str
+    write: Callable[[Report], str]
+
+
+FORMATS = (
+    Format("csv", "CSV", "csv", "text/csv; charset=utf-8", as_csv),
+    Format("json", "JSON", "json", "application/json", as_json),
+    Format("markdown", "Markdown", "md", "text/markdown; charset=utf-8", as_markdown),
+    Format("latex", "LaTeX", "tex", "application/x-tex; charset=utf-8", as_latex),
+    Format("text", "text", "txt", "text/plain; charset=utf-8", as_text),
+)
+BY_WORD = {one.word: one for one in FORMATS}
+BY_ENDING = {one.ending: one for one in FORMATS}
