@@ -106,6 +106,8 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 # The reply queues of remote control have names longer than the PostgreSQL transport allows; a heartbeat row serves.
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+# How many processes a worker may use for evaluators that compute on its machine, such as ROUGE.
+EVALUATOR_PROCESSES = environment.whole("GEVAL_EVALUATOR_PROCESSES", default=os.cpu_count() or 1, least=1)
 CELERY_TASK_DEFAULT_QUEUE = environment.text("GEVAL_QUEUE", default="geval")
 
 AUTH_PASSWORD_VALIDATORS = [

@@ -166,4 +166,4 @@ class StepsForm(forms.Form):
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["judge"].queryset = project.judges.that_run()  # type: ignore[attr-defined]
+        self.fields["judge"].queryset = project.judges.with_models()  # type: ignore[attr-defined]

@@ -5,11 +5,12 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
-from evaluations.judging.endpoints import ChatRequest, EndpointError, ErrorKind
+from evaluations.judging.endpoints import EndpointError, ErrorKind, Request
 from evaluations.judging.replies import Choice, Reply
 
-Ask = Callable[[ChatRequest], Awaitable[Reply]]
+Ask = Callable[[Any], Awaitable[Reply]]
 Sleep = Callable[[float], Awaitable[None]]
 
 
@@ -46,7 +47,7 @@ class Answer:
 
 
 async def ask_until_answered(
-    ask: Ask, request: ChatRequest, *, policy: RetryPolicy, sleep: Sleep = asyncio.sleep
+    ask: Ask, request: Request, *, policy: RetryPolicy, sleep: Sleep = asyncio.sleep
 ) -> Answer:
     """Ask for `request.n` choices, in as few calls as the endpoint allows: some ignore `n`, so what came is counted.
 

@@ -10,7 +10,7 @@ from evaluations.judging.calls import RetryPolicy, ask_until_answered
 from evaluations.judging.clients import client_for
 from evaluations.judging.cost import estimated_tokens
 from evaluations.judging.presets import Preset
-from evaluations.judging.prompts import PromptError, Texts, compose_template, needs_steps, render
+from evaluations.judging.prompts import PromptError, compose_template, needs_steps, render
 from evaluations.judging.steps import prompt_parts, read_steps, steps_request, store_steps
 from evaluations.models import CandidateOutput, Criterion, EvaluationSteps, Judge, Project
 from evaluations.scales import short
@@ -70,8 +70,7 @@ def preview(criterion: Criterion, *, steps: str | None = None) -> Preview:
         if output is None:
             return Preview(template, estimated_tokens(len(template)), "", "There is no document yet to show it with.")
         document = output.document
-        reference = document.references[0] if document.references else ""
-        prompt = render(template, Texts(document.source, output.text, document.context, reference))
+        prompt = render(template, output.texts())
     except PromptError as error:
         return Preview("", 0, output.document.doc_id if output else "", str(error))
     return Preview(prompt, estimated_tokens(len(prompt)), f"{document.doc_id}, {output.system.name}")

@@ -16,7 +16,7 @@ from typing import Any, Self
 import openai
 import orjson
 
-from evaluations.judging.replies import Choice, Reply, Token
+from evaluations.judging.replies import Choice, EchoedToken, Reply, Token
 
 
 class ErrorKind(StrEnum):
@@ -103,6 +103,31 @@ class ChatRequest:
         return body
 
 
+@dataclass(frozen=True)
+class EchoRequest:
+    """A legacy completion that sends a text back with the log-probability of each of its tokens.
+
+    One token is written and thrown away: some servers take 0 for "as many as you like".
+    """
+
+    model: str
+    text: str
+    n: int = 1
+
+    def body(self) -> dict[str, Any]:
+        return {
+            "model": self.model,
+            "prompt": self.text,
+            "echo": True,
+            "logprobs": 1,
+            "max_tokens": 1,
+            "temperature": 0,
+        }
+
+
+Request = ChatRequest | EchoRequest
+
+
 # Whole files of a batch may take longer than a call.
 FILE_SECONDS = 600.0
 BATCH_MARK = "geval_batch"
@@ -167,16 +192,19 @@ class Client:
         response = await self._call(create(**request.body()), model=request.model)
         return read_chat_answer(response.content, request_id=response.headers.get("x-request-id", ""))
 
-    async def echo(self, text: str, *, model: str) -> list[float | None]:
-        """The log-probability of each token of a text, by a legacy completion that echoes it.
+    async def echo(self, request: EchoRequest) -> Reply:
+        """Have a text sent back with its tokens' log-probabilities.
 
         Raises:
             EndpointError: the endpoint cannot do that (BAD_REQUEST or MALFORMED), or anything else went wrong.
         """
         create = self._openai.completions.with_raw_response.create
-        call = create(model=model, prompt=text, echo=True, logprobs=1, max_tokens=0)
-        response = await self._call(call, model=model)
+        response = await self._call(create(**request.body()), model=request.model)
         return read_echo_answer(response.content)
+
+    async def ask(self, request: Request) -> Reply:
+        """Ask once, in whichever way the request is made."""
+        return await (self.echo(request) if isinstance(request, EchoRequest) else self.chat(request))
 
     async def send_batch(self, lines: bytes, *, token: str) -> RemoteBatch:
         """Send chat requests as a batch; `token` is kept in its metadata, to find it again.
@@ -252,16 +280,28 @@ def read_chat_answer(content: bytes, *, request_id: str = "") -> Reply:
         raise EndpointError(ErrorKind.MALFORMED, message) from error
 
 
-def read_echo_answer(content: bytes) -> list[float | None]:
-    """The token log-probabilities of a legacy completion's JSON.
+def read_echo_answer(content: bytes) -> Reply:
+    """The tokens and log-probabilities of a legacy completion's JSON.
 
     Raises:
         EndpointError: there are none (MALFORMED).
     """
     try:
-        found = orjson.loads(content)["choices"][0]["logprobs"]["token_logprobs"]
-        return [None if value is None else float(value) for value in found]
-    except (orjson.JSONDecodeError, LookupError, TypeError, ValueError) as error:
+        answer = orjson.loads(content)
+        choice, usage = answer["choices"][0], answer.get("usage") or {}
+        found = choice["logprobs"]
+        echoed = tuple(
+            EchoedToken(str(text), None if value is None else float(value))
+            for text, value in zip(found["tokens"], found["token_logprobs"], strict=True)
+        )
+        return Reply(
+            choices=(Choice("", echoed=echoed),),
+            model=answer.get("model") or "",
+            request_id=answer.get("id") or "",
+            prompt_tokens=int(usage.get("prompt_tokens") or 0),
+            completion_tokens=int(usage.get("completion_tokens") or 0),
+        )
+    except (orjson.JSONDecodeError, LookupError, TypeError, ValueError, AttributeError) as error:
         message = "The endpoint's answer holds no log-probabilities of the echoed text."
         raise EndpointError(ErrorKind.MALFORMED, message) from error
 

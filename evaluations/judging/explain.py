@@ -6,7 +6,6 @@ from evaluations.judging.calls import Answer, RetryPolicy, ask_until_answered
 from evaluations.judging.clients import client_for
 from evaluations.judging.endpoints import ChatRequest, EndpointError, ErrorKind
 from evaluations.judging.judgement import Question
-from evaluations.judging.prompts import Texts
 from evaluations.judging.questions import criteria_asked, question_about, settings_of
 from evaluations.judging.work import ClaimedItem
 from evaluations.models import Explanation, Score
@@ -51,9 +50,7 @@ def explain_score(score: Score) -> Explanation:
 
 def _request(score: Score) -> ChatRequest:
     run, output = score.run, score.output
-    document = output.document
-    texts = Texts(document.source, output.text, document.context, document.references[0] if document.references else "")
-    item = ClaimedItem(0, output.pk, score.criterion_id or 0, texts)
+    item = ClaimedItem(0, output.pk, score.criterion_id or 0, output.texts())
     question = question_about(item, criteria_asked(run))
     settings = settings_of(run)
     prompt = question.prompt if isinstance(question, Question) else ""

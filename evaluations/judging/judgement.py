@@ -3,14 +3,16 @@
 A reply without a rating is asked again a few times and then is a failure with its reason; it never becomes a number.
 """
 
+import itertools
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from evaluations.judging.calls import Answer
 from evaluations.judging.endpoints import ChatRequest
 from evaluations.judging.parsing import Failure, Reason, parse_rating
+from evaluations.judging.replies import Choice
 from evaluations.judging.scoring import Scored, score_by_logprobs, score_by_samples, score_directly
 from evaluations.scales import Scale
 
@@ -18,7 +20,7 @@ Mode = Literal["logprobs", "samples", "direct"]
 TOP_LOGPROBS = 20
 READ_ATTEMPTS = 3
 
-AskFully = Callable[[ChatRequest], Awaitable[Answer]]
+AskFully = Callable[[Any], Awaitable[Answer]]
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,19 @@ def score_choices(answers: list[Answer], question: Question, mode: Mode) -> Scor
         return score_by_samples(values) if values else _most_frequent(failures)
     score = score_by_logprobs if mode == "logprobs" else score_directly
     return score(answers[-1].choices[0], scale=question.scale, criterion=question.criterion)
+
+
+def readable_choices(answers: list[Answer], question: Question, settings: JudgeSettings) -> tuple[Choice, ...]:
+    """The choices that a score stands on: as many readable samples as were wanted, or the last reply."""
+    if settings.mode != "samples":
+        return answers[-1].choices[:1]
+    choices = (choice for answer in answers for choice in answer.choices)
+    readable = (
+        choice
+        for choice in choices
+        if not isinstance(parse_rating(choice, scale=question.scale, criterion=question.criterion), Failure)
+    )
+    return tuple(itertools.islice(readable, settings.samples))
 
 
 async def _judge_by_samples(question: Question, request: ChatRequest, ask: AskFully) -> Judgement:

@@ -1,8 +1,8 @@
 """Endpoints and judges are made, changed, probed and retired here, for pages, commands and the API alike."""
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +11,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
+from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError
+from evaluations.evaluators.registry import make_evaluator
 from evaluations.judging.addresses import ForbiddenAddressError, check_address
 from evaluations.judging.clients import client_for
 from evaluations.judging.endpoints import EndpointError
@@ -36,14 +39,17 @@ class EndpointDraft:
 
 @dataclass(frozen=True)
 class JudgeDraft:
-    """What a G-Eval judge is made of. `temperature` None takes what suits the mode: 1 for samples, 0 else.
+    """What a judge is made of. `temperature` None takes what suits the mode: 1 for samples, 0 else.
 
-    `mode` empty takes the best one the endpoint can do, by its probe.
+    `mode` empty takes the best one the endpoint can do, by its probe. All but `name`, `kind` and `settings` is for
+    evaluators that ask an LLM.
     """
 
     name: str
-    endpoint: Endpoint
-    model: str
+    endpoint: Endpoint | None = None
+    model: str = ""
+    kind: str = JudgeKind.GEVAL
+    settings: Mapping[str, Any] = field(default_factory=dict)
     mode: str = ""
     samples: int = 20
     temperature: float | None = None
@@ -148,7 +154,7 @@ def findings_of(probe: ModelProbe) -> Findings:
 
 
 def create_judge(project: Project, draft: JudgeDraft, *, probe: bool = True) -> tuple[Judge, bool]:
-    """Make a G-Eval judge; the same draft again gives the judge that is there, and False.
+    """Make a judge; the same draft again gives the judge that is there, and False.
 
     Args:
         probe: ask an endpoint that was not probed for this model yet, so that a mode it cannot do is refused now.
@@ -191,6 +197,8 @@ def change_judge(judge: Judge, draft: JudgeDraft, *, probe: bool = True) -> Judg
         changed.save()
         Judge.objects.filter(pk=judge.pk, retired_at=None).update(retired_at=timezone.now())
         return changed
+    if changed.kind != judge.kind:
+        raise ValidationError({"name": f"{judge} is a judge of another kind; make a new one."})
     for name in ("name", *_SETTINGS, "length_parameter", "sends_temperature", "price_in", "price_out"):
         setattr(judge, name, getattr(changed, name))
     judge.save()
@@ -209,26 +217,50 @@ def retire(thing: Judge | Endpoint, *, back: bool = False) -> None:
 
 
 def _findings_for(draft: JudgeDraft, *, probe: bool) -> Findings | None:
-    model = draft.model.strip()
-    found = known_findings(draft.endpoint, model) if model else None
-    if found or not probe or not model:
+    model, endpoint = draft.model.strip(), draft.endpoint
+    if not model or endpoint is None:
+        return None
+    found = known_findings(endpoint, model)
+    if found or not probe:
         return found
     try:
-        return probe_endpoint(draft.endpoint, model)
+        return probe_endpoint(endpoint, model)
     except EndpointError as error:
         raise ValidationError({"endpoint": f"The endpoint was asked what it can do: {error.message}"}) from None
 
 
+def _evaluator(draft: JudgeDraft) -> Evaluator:
+    """The evaluator of a draft, which checks its settings."""
+    try:
+        evaluator = make_evaluator(draft.kind, draft.settings)
+    except EvaluatorError as error:
+        raise ValidationError({"kind": str(error)}) from None
+    except SettingsError as error:
+        raise ValidationError(error.messages) from None
+    if not evaluator.runs:
+        raise ValidationError({"kind": f"{evaluator.title} come with an upload; name their judge there."})
+    return evaluator
+
+
 def _drafted(project: Project, draft: JudgeDraft, findings: Findings | None) -> Judge:
     """The judge a draft describes, checked but not saved."""
-    mode = draft.mode or (findings.best_mode if findings else "")
+    evaluator = _evaluator(draft)
+    common = {
+        "project": project,
+        "name": draft.name.strip(),
+        "kind": draft.kind,
+        "settings": evaluator.settings.model_dump(mode="json"),
+    }
+    if not isinstance(evaluator, AskingEvaluator):
+        judge = Judge(**common)
+        judge.full_clean(validate_unique=False, validate_constraints=False)
+        return judge
+    mode = draft.mode or (findings.best_mode if findings else "") if evaluator.has_mode else ""
     temperature = draft.temperature
     if temperature is None:
         temperature = 1.0 if mode == ScoringMode.SAMPLES else 0.0
     judge = Judge(
-        project=project,
-        name=draft.name.strip(),
-        kind=JudgeKind.GEVAL,
+        **common,
         endpoint=draft.endpoint,
         model=draft.model.strip(),
         mode=mode,
@@ -251,9 +283,20 @@ def _drafted(project: Project, draft: JudgeDraft, findings: Findings | None) -> 
 
 
 def _check_required(judge: Judge, _findings: Findings | None) -> None:
-    for field in ("model", "mode"):
-        if not getattr(judge, field):
-            raise ValidationError({field: "This field is required."})
+    wanted = ("endpoint", "model", "mode") if _uses_mode(judge) else ("endpoint", "model")
+    for name in wanted:
+        if not getattr(judge, name):
+            raise ValidationError({name: "This field is required."})
+
+
+def _uses_mode(judge: Judge) -> bool:
+    return judge.kind in (JudgeKind.GEVAL, JudgeKind.PAIRWISE)
+
+
+def _check_echo(judge: Judge, findings: Findings | None) -> None:
+    if judge.kind == "gptscore" and findings and not findings.echo:
+        said = findings.notes.get("echo", "It did not send a prompt back with log-probabilities.")
+        raise ValidationError({"endpoint": f"GPTScore needs the completions API with echo and logprobs. {said}"})
 
 
 def _check_prices(judge: Judge, _findings: Findings | None) -> None:
@@ -272,7 +315,7 @@ def _check_temperature(judge: Judge, findings: Findings | None) -> None:
 def _check_mode(judge: Judge, findings: Findings | None) -> None:
     if findings and findings.why_not(judge.mode):
         raise ValidationError({"mode": findings.why_not(judge.mode)})
-    if judge.mode == ScoringMode.LOGPROBS:
+    if judge.mode == ScoringMode.LOGPROBS and judge.kind == JudgeKind.GEVAL:
         for criterion in judge.project.criteria.all():
             reason = why_not_by_logprobs(criterion.scale)
             if reason:
@@ -284,7 +327,8 @@ _CHECKS: tuple[Callable[[Judge, Findings | None], Any], ...] = (
     _check_prices,
     _check_temperature,
     _check_mode,
+    _check_echo,
 )
 # What decides a score; a change of it makes a new version. The rest is how fast and at what price.
-_FROZEN = ("kind", "endpoint_id", "model", "mode", "samples", "temperature", "use_steps", "max_tokens")
+_FROZEN = ("kind", "settings", "endpoint_id", "model", "mode", "samples", "temperature", "use_steps", "max_tokens")
 _SETTINGS = (*_FROZEN, "concurrency", "timeout_seconds")

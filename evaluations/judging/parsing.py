@@ -30,6 +30,13 @@ class Reason(StrEnum):
     PROMPT = "prompt"
     CONTEXT = "context"
     ENDPOINT = "endpoint"
+    NO_TEXT = "no_text"
+    EMPTY_OUTPUT = "empty_output"
+    TOO_LONG = "too_long"
+    UNDEFINED = "undefined"
+    TOKENS = "tokens"
+    NO_SCORE = "no_score"
+    EVALUATOR = "evaluator"
 
     @property
     def explanation(self) -> str:
@@ -49,6 +56,13 @@ _EXPLANATIONS = {
     Reason.PROMPT: "The prompt shows something this document does not have.",
     Reason.CONTEXT: "The prompt is longer than the model's context; choose a model with a larger one.",
     Reason.ENDPOINT: "The endpoint refused the request, or failed too often.",
+    Reason.NO_TEXT: "The evaluator needs a text that this document does not have.",
+    Reason.EMPTY_OUTPUT: "The output is empty, so there is nothing to score.",
+    Reason.TOO_LONG: "A text is longer than the model takes; choose to cut texts, or another model.",
+    Reason.UNDEFINED: "The score is not defined for these texts.",
+    Reason.TOKENS: "The endpoint's tokens cannot be matched with the text that was sent.",
+    Reason.NO_SCORE: "Another judge that this one stands on has no score of the output.",
+    Reason.EVALUATOR: "The evaluator failed at this output.",
 }
 
 
@@ -112,6 +126,21 @@ def parse_rating(choice: Choice, *, scale: Scale, criterion: str, reasons_first:
     if not scale.holds(rating.value):
         return Failure(Reason.OUT_OF_SCALE, f"{short(rating.value)} is outside the scale {scale}: {quote(text)}")
     return rating
+
+
+def parse_first_digit(choice: Choice) -> Rating | Failure:
+    """The rule of published releases (Chiang and Lee, 2023): the first digit, whatever stands around it.
+
+    It reads "2.5" as 2 and "1. Coherence: 3" as 1, and knows no scale; it is there to reproduce figures that were
+    made with it.
+    """
+    text = reply_text(choice)
+    found = re.search(r"\d", text)
+    return (
+        Rating(float(found[0]), found.start(), found[0])
+        if found
+        else _no_text(choice, text) or _nothing_found(choice, text)
+    )
 
 
 def find_ratings(text: str, *, scale: Scale, criterion: str) -> list[Rating]:

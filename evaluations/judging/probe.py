@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from evaluations.judging.calls import RetryPolicy, ask_until_answered
-from evaluations.judging.endpoints import ChatRequest, Client, EndpointError, ErrorKind
+from evaluations.judging.endpoints import ChatRequest, Client, EchoRequest, EndpointError, ErrorKind
 from evaluations.judging.replies import Reply
 
 QUESTION = "Answer with one digit only. How many sides does a triangle have?"
@@ -69,7 +69,7 @@ async def probe_model(client: Client, model: str) -> Findings:
     if several and len(several.choices) < 2:
         notes["several_choices"] = "It accepts n, and gives one choice all the same; samples take a call each."
     system = await _try(lambda: client.chat(replace(plain, system="You rate texts.")), notes, "system_role")
-    echoed = await _try(lambda: client.echo("A short text.", model=model), notes, "echo")
+    echoed = await _try(lambda: client.echo(EchoRequest(model, "A short text.")), notes, "echo")
     return Findings(
         answered_model=reply.model or model,
         length_parameter=plain.length_parameter,
@@ -77,7 +77,7 @@ async def probe_model(client: Client, model: str) -> Findings:
         logprobs=await _most_alternatives(client, plain, notes),
         several_choices=bool(several and len(several.choices) == 2),
         system_role=system is not None,
-        echo=bool(echoed and any(value is not None for value in echoed)),
+        echo=bool(echoed and any(token.logprob is not None for token in echoed.choices[0].echoed or ())),
         notes=notes,
     )
 

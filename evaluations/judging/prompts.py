@@ -20,6 +20,8 @@ PLACEHOLDERS = {
     "Response": "output",
     "Output": "output",
     "Reference": "reference",
+    "OutputA": "output",
+    "OutputB": "rival",
 }
 STEPS_HEADING = "Evaluation Steps:"
 DEFAULT_INPUTS = "Source Text:\n\n{{Document}}\n\nSummary:\n\n{{Summary}}"
@@ -49,12 +51,18 @@ class PromptParts:
 
 @dataclass(frozen=True)
 class Texts:
-    """What a judged item puts into the placeholders."""
+    """What a judged item puts into the placeholders; `rival` is the other output where two are compared."""
 
     source: str
     output: str
     context: str = ""
-    reference: str = ""
+    references: tuple[str, ...] = ()
+    rival: str = ""
+
+    @property
+    def reference(self) -> str:
+        """The first reference, which prompts show; an empty text if there is none."""
+        return self.references[0] if self.references else ""
 
 
 def compose_template(parts: PromptParts, *, steps: str | None) -> str:
@@ -102,7 +110,7 @@ def check_template(template: str) -> None:
 
 
 def fields_used(template: str) -> frozenset[str]:
-    """Which fields of an item the template shows: of source, output, context and reference."""
+    """Which fields of an item the template shows: of source, output, context, reference and rival."""
     return frozenset(PLACEHOLDERS[name] for name in _PLACEHOLDER.findall(template) if name in PLACEHOLDERS)
 
 
@@ -117,8 +125,9 @@ def render(template: str, texts: Texts) -> str:
         "context": texts.context,
         "output": texts.output,
         "reference": texts.reference,
+        "rival": texts.rival,
     }
-    for field in fields_used(template) - {"output"}:
+    for field in fields_used(template) - {"output", "rival"}:
         if not values[field].strip():
             raise PromptError(f"The prompt shows the {field}, but this document has none.")
     return _PLACEHOLDER.sub(lambda match: values[PLACEHOLDERS[match.group(1)]], template)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from evaluations.evaluators.base import Item
 from evaluations.judging import work
 from evaluations.judging.judgement import JudgeSettings, Question, first_request
 from evaluations.judging.parsing import Failure, Reason
@@ -18,6 +19,16 @@ class Asked:
     template: str
     criterion: str
     scale: Scale
+
+
+# What is asked by evaluators whose score counts for every criterion.
+NOTHING_ASKED = Asked("", "", Scale(0.0, 1.0))
+
+
+def item_of(item: work.ClaimedItem, asked: Mapping[int, Asked]) -> tuple[Item, Asked]:
+    """A claimed item as an evaluator sees it, and what is asked about it."""
+    about = asked[item.criterion_id] if item.criterion_id is not None else NOTHING_ASKED
+    return Item(item.texts, about.criterion, about.template, item.output_id), about
 
 
 def settings_of(run: EvaluationRun) -> JudgeSettings:
@@ -41,7 +52,7 @@ def criteria_asked(run: EvaluationRun) -> dict[int, Asked]:
 
 def question_about(item: work.ClaimedItem, asked: Mapping[int, Asked]) -> Question | Failure:
     """The question of an item, or why there is none: the prompt shows what this document does not have."""
-    about = asked[item.criterion_id]
+    about = asked[item.criterion_id or 0]
     try:
         return Question(render(about.template, item.texts), about.criterion, about.scale)
     except PromptError as error:

@@ -15,13 +15,22 @@ class Token:
 
 
 @dataclass(frozen=True)
+class EchoedToken:
+    """A token of a text that was sent and came back; the first has no log-probability."""
+
+    text: str
+    logprob: float | None
+
+
+@dataclass(frozen=True)
 class Choice:
-    """One reply. `tokens` is None where the endpoint gave no log-probabilities."""
+    """One reply. `tokens` is None where the endpoint gave no log-probabilities; `echoed` where no echo was asked."""
 
     text: str
     finish_reason: str = "stop"
     refusal: str = ""
     tokens: tuple[Token, ...] | None = None
+    echoed: tuple[EchoedToken, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -51,6 +60,11 @@ def choices_to_json(choices: Sequence[Choice]) -> list[dict[str, Any]]:
                 if choice.tokens is not None
                 else {}
             ),
+            **(
+                {"echoed": [[token.text, token.logprob] for token in choice.echoed]}
+                if choice.echoed is not None
+                else {}
+            ),
         }
         for choice in choices
     ]
@@ -70,6 +84,7 @@ def choices_from_json(stored: Sequence[dict[str, Any]]) -> tuple[Choice, ...]:
                 if "tokens" in choice
                 else None
             ),
+            echoed=tuple(EchoedToken(*pair) for pair in choice["echoed"]) if "echoed" in choice else None,
         )
         for choice in stored
     )

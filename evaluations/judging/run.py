@@ -10,19 +10,25 @@ from django.db.models import Q
 from django.utils import timezone
 
 import geval_site
+from annotations.models import Preference
+from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError, Text
+from evaluations.evaluators.registry import make_evaluator
 from evaluations.judging.calls import Answer, RetryPolicy, ask_until_answered
 from evaluations.judging.cost import cost, most_tokens, prices_from
 from evaluations.judging.endpoints import ChatRequest, Client
 from evaluations.judging.judgement import READ_ATTEMPTS
+from evaluations.judging.layout import lay_out_items
 from evaluations.judging.parsing import Reason
-from evaluations.judging.prompts import compose_template, needs_steps
+from evaluations.judging.prompts import needs_steps
 from evaluations.judging.steps import prompt_parts, steps_request, store_steps
 from evaluations.models import (
     Criterion,
     EvaluationRun,
     ItemState,
     Judge,
+    JudgeKind,
     ModelProbe,
+    Project,
     RunCriterion,
     RunState,
     ScoringMode,
@@ -65,10 +71,11 @@ def start_run(
 
     Judge.objects.select_for_update().get(pk=judge.pk)
     if not judge.can_run:
-        raise RunError(f"{judge} holds imported scores; it cannot be run. Choose a G-Eval judge.")
+        raise RunError(f"{judge} holds imported scores; it cannot be run. Choose another judge.")
+    evaluator = evaluator_for(judge)
     if judge.retired_at or (judge.endpoint and judge.endpoint.retired_at):
         raise RunError(f"{judge} or its endpoint is retired; bring it back, or choose another judge.")
-    if not criteria:
+    if evaluator.per_criterion and not criteria:
         raise RunError("There is no criterion to judge on; add one or name one.")
     busy = judge.runs.active().first()
     if busy:
@@ -77,6 +84,11 @@ def start_run(
         raise RunError(f"A budget needs prices: give {judge} its prices for a million tokens in and out.")
     if budget is not None and transport == Transport.BATCH:
         raise RunError("A budget cannot stop a batch that is sent already; leave one of the two out.")
+    if transport == Transport.BATCH and judge.kind != JudgeKind.GEVAL:
+        raise RunError(f"Only G-Eval judges are sent in batches; {evaluator.title} is asked call by call.")
+    problem = what_is_missing(judge.project, evaluator, criteria)
+    if problem:
+        raise RunError(problem)
     run = EvaluationRun.objects.create(
         project=judge.project,
         judge=judge,
@@ -85,13 +97,46 @@ def start_run(
         budget=budget,
         transport=transport,
     )
-    for criterion in criteria:
+    for criterion in criteria if evaluator.per_criterion else ():
         # Composed once without steps, so that a bad placeholder is refused before anything is paid.
-        RunCriterion.objects.create(
-            run=run, criterion=criterion, template=compose_template(prompt_parts(criterion), steps=None)
-        )
+        RunCriterion.objects.create(run=run, criterion=criterion, template=evaluator.template(prompt_parts(criterion)))
     transaction.on_commit(lambda: wake_one_worker(run.pk))
     return run
+
+
+def evaluator_of(run: EvaluationRun) -> tuple[str, dict[str, Any]]:
+    """The kind and settings that a run was started with, whatever became of its judge."""
+    return run.parameters.get("kind") or run.judge.kind, run.parameters.get("settings", {})
+
+
+def evaluator_for(judge: Judge) -> Evaluator:
+    """A judge's evaluator.
+
+    Raises:
+        RunError: its package is gone, or does not take the judge's settings any more.
+    """
+    try:
+        return make_evaluator(judge.kind, judge.settings)
+    except (EvaluatorError, SettingsError) as error:
+        raise RunError(str(error)) from None
+
+
+def what_is_missing(project: Project, evaluator: Evaluator, criteria: Sequence[Criterion]) -> str:
+    """Why a run would find nothing to do: texts or pairs that no document has; empty if it would."""
+    documents = project.documents
+    empty: dict[Text, bool] = {
+        "references": not documents.exclude(references=[]).exists(),
+        "context": not documents.exclude(context="").exists(),
+        "source": not documents.exclude(source="").exists(),
+    }
+    lacking = [name for name in sorted(evaluator.needed()) if empty[name]]
+    if lacking:
+        return f"{evaluator.title} needs the {lacking[0]} of a document, and no document of this project has one."
+    if evaluator.compares_pairs and evaluator.settings.pairs == "compared":
+        asked = Q(criterion=None) | Q(criterion__in=criteria)
+        if not Preference.objects.filter(asked, annotator__project=project).exists():
+            return "Nobody has compared two outputs on these criteria; set the judge's pairs to “all”."
+    return ""
 
 
 @transaction.atomic
@@ -152,7 +197,7 @@ def claim_preparation(run_id: int) -> bool:
 
 def missing_steps(run: EvaluationRun) -> dict[int, ChatRequest]:
     """The requests for evaluation steps that criteria of the run need and do not have, by criterion id."""
-    if not run.parameters["use_steps"]:
+    if not run.parameters["use_steps"] or evaluator_of(run)[0] != JudgeKind.GEVAL:
         return {}
     criteria = [entry.criterion for entry in run.run_criteria.select_related("criterion")]
     return {
@@ -187,6 +232,7 @@ def lay_out_run(run_id: int, written_steps: dict[int, str]) -> int:
     run = EvaluationRun.objects.select_for_update().select_related("project").get(pk=run_id)
     if run.state != RunState.PREPARING:
         return 0
+    evaluator = make_evaluator(*evaluator_of(run))
     for entry in run.run_criteria.select_related("criterion"):
         criterion = entry.criterion
         if criterion.pk in written_steps:
@@ -194,9 +240,9 @@ def lay_out_run(run_id: int, written_steps: dict[int, str]) -> int:
         parts = prompt_parts(criterion)
         steps = criterion.newest_steps if run.parameters["use_steps"] and needs_steps(parts) else None
         entry.steps = steps
-        entry.template = compose_template(parts, steps=steps.text if steps else None)
+        entry.template = evaluator.template(parts, steps.text if steps else None)
         entry.save(update_fields=["steps", "template"])
-    laid_out = _insert_items(run)
+    laid_out = lay_out_items(run, evaluator)
     run.state, run.started_at = RunState.RUNNING, timezone.now()
     run.parameters |= sizes(run)
     run.preparer_until = None
@@ -265,6 +311,8 @@ def run_parameters(judge: Judge, *, fresh: bool, transport: str) -> dict[str, An
     """All that is needed to repeat the run, beside its prompts."""
     endpoint = judge.endpoint
     return {
+        "kind": judge.kind,
+        "settings": judge.settings,
         "base_url": endpoint.base_url if endpoint else "",
         "api_version": endpoint.api_version if endpoint else "",
         "model": judge.model,
@@ -288,36 +336,3 @@ def _gives_several(judge: Judge) -> bool:
     """Whether the endpoint gives n choices when asked, as far as a probe has found out."""
     probe = ModelProbe.objects.filter(endpoint=judge.endpoint_id, model=judge.model).first()
     return bool(probe.findings["several_choices"]) if probe else True
-
-
-def _insert_items(run: EvaluationRun) -> int:
-    """One item for each output and criterion that lacks a score of this judge with this very prompt.
-
-    In the order criterion, document, system: calls that share the longest beginning of a prompt follow each other,
-    which is what the prefix caches of providers reward.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """INSERT INTO evaluations_runitem
-                   (run_id, output_id, criterion_id, state, leased_by, attempts, reason, detail)
-               SELECT %(run)s, o.id, rc.criterion_id, 'pending', '', 0, '', ''
-               FROM evaluations_runcriterion rc
-               JOIN evaluations_criterion c ON c.id = rc.criterion_id
-               JOIN evaluations_document d ON d.project_id = %(project)s
-               JOIN evaluations_candidateoutput o ON o.document_id = d.id
-               WHERE rc.run_id = %(run)s AND (%(fresh)s OR NOT EXISTS (
-                   SELECT FROM evaluations_score s
-                   JOIN evaluations_evaluationrun r ON r.id = s.run_id AND r.judge_id = %(judge)s
-                   JOIN evaluations_runcriterion earlier
-                     ON earlier.run_id = r.id AND earlier.criterion_id = rc.criterion_id
-                    AND earlier.template = rc.template
-                   WHERE s.output_id = o.id AND s.criterion_id = rc.criterion_id))
-               ORDER BY c.position, c.id, d.id, o.system_id""",
-            {
-                "run": run.pk,
-                "project": run.project_id,
-                "judge": run.judge_id,
-                "fresh": bool(run.parameters["fresh"]),
-            },
-        )
-        return cursor.rowcount

@@ -19,16 +19,37 @@ _AROUND = " \t\r\n▁Ġ.,;:!?()[]{}*_#'\"`/-–•>"
 
 @dataclass(frozen=True)
 class Scored:
-    """A score: its value, the normalised distribution behind it, and the coverage (1.0 for samples)."""
+    """A score: its value, the normalised distribution behind it, and the coverage (1.0 for samples).
+
+    Evaluators other than LLMs have no distribution and no coverage. `note` says what a reader of the score must know,
+    such as that a text was cut.
+    """
 
     value: float
     distribution: Mapping[float, float]
-    coverage: float = 1.0
+    coverage: float | None = 1.0
+    note: str = ""
+
+    @classmethod
+    def plain(cls, value: float, note: str = "") -> "Scored":
+        """A bare number."""
+        return cls(value, {}, None, note)
 
     @property
     def entropy(self) -> float:
         """Shannon entropy of the distribution, in bits."""
         return -sum(p * math.log2(p) for p in self.distribution.values() if p > 0)
+
+
+@dataclass(frozen=True)
+class Preferred(Scored):
+    """Which of two outputs is better: `value` is the probability of the first, a tie counting half.
+
+    The distribution is over 1 (the first), 0.5 (a tie) and 0 (the second); `left` is what went to the text shown
+    first, over both orders, None if only one order was asked.
+    """
+
+    left: float | None = None
 
 
 def expected_score(distribution: Mapping[float, float]) -> float:

@@ -17,13 +17,13 @@ from django.utils import timezone
 
 from evaluations.changes import note_change
 from evaluations.judging.calls import Answer
-from evaluations.judging.endpoints import ChatRequest
+from evaluations.judging.endpoints import Request
 from evaluations.judging.judgement import Judgement
 from evaluations.judging.parsing import Failure
 from evaluations.judging.prompts import Texts
 from evaluations.judging.replies import choices_from_json, choices_to_json
-from evaluations.judging.scoring import Scored
-from evaluations.models import EvaluationRun, ItemState, ModelReply, RunItem, Score
+from evaluations.judging.scoring import Preferred, Scored
+from evaluations.models import EvaluationRun, ItemState, ModelReply, PairScore, RunItem, Score
 from evaluations.scales import short
 
 LEASE_SECONDS = 60
@@ -35,8 +35,9 @@ class ClaimedItem:
 
     id: int
     output_id: int
-    criterion_id: int
+    criterion_id: int | None
     texts: Texts
+    rival_id: int | None = None
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,18 @@ class FinishedItem:
     stored_reply: int | None = None
 
 
+# What a claimed item brings along, from `i`, an item; read by `_claimed`.
+_COLUMNS = """SELECT i.id, i.output_id, i.criterion_id, i.rival_id, d.source, o.text, d.context, d.references, v.text"""
+_TEXTS = """JOIN evaluations_candidateoutput o ON o.id = i.output_id
+               JOIN evaluations_document d ON d.id = o.document_id
+               LEFT JOIN evaluations_candidateoutput v ON v.id = i.rival_id"""
+
+
 def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[ClaimedItem]:
     """Lease up to `most` items with an id above `after_id`, in the order laid out; none if the run is not running."""
     with connection.cursor() as cursor:
         cursor.execute(
-            """WITH picked AS (
+            f"""WITH picked AS (
                    SELECT i.id FROM evaluations_runitem i
                    WHERE i.run_id = %(run)s AND i.id > %(after)s AND i.state IN ('pending', 'leased')
                      AND (i.state = 'pending' OR i.lease_until < now())
@@ -68,10 +76,8 @@ def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[Cla
                    UPDATE evaluations_runitem i
                    SET state = 'leased', leased_by = %(worker)s, attempts = attempts + 1,
                        lease_until = now() + make_interval(secs => %(lease)s)
-                   FROM picked WHERE i.id = picked.id RETURNING i.id, i.output_id, i.criterion_id)
-               SELECT l.id, l.output_id, l.criterion_id, d.source, o.text, d.context, d.references ->> 0
-               FROM leased l JOIN evaluations_candidateoutput o ON o.id = l.output_id
-               JOIN evaluations_document d ON d.id = o.document_id ORDER BY l.id""",
+                   FROM picked WHERE i.id = picked.id RETURNING i.id, i.output_id, i.criterion_id, i.rival_id)
+               {_COLUMNS} FROM leased i {_TEXTS} ORDER BY i.id""",
             {"run": run_id, "after": after_id, "most": most, "worker": worker, "lease": LEASE_SECONDS},
         )
         return _claimed(cursor.fetchall())
@@ -79,8 +85,14 @@ def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[Cla
 
 def _claimed(rows: Sequence[tuple[Any, ...]]) -> list[ClaimedItem]:
     return [
-        ClaimedItem(item, output, criterion, Texts(source, text, context, reference or ""))
-        for item, output, criterion, source, text, context, reference in rows
+        ClaimedItem(
+            item,
+            output,
+            criterion,
+            Texts(source, text, context, tuple(orjson.loads(references)), rival_text or ""),
+            rival,
+        )
+        for item, output, criterion, rival, source, text, context, references, rival_text in rows
     ]
 
 
@@ -99,9 +111,7 @@ def batch_items(batch_id: int) -> list[ClaimedItem]:
     """The items of a batch that is at the endpoint."""
     with connection.cursor() as cursor:
         cursor.execute(
-            """SELECT i.id, i.output_id, i.criterion_id, d.source, o.text, d.context, d.references ->> 0
-               FROM evaluations_runitem i JOIN evaluations_candidateoutput o ON o.id = i.output_id
-               JOIN evaluations_document d ON d.id = o.document_id
+            f"""{_COLUMNS} FROM evaluations_runitem i {_TEXTS}
                WHERE i.batch_id = %s AND i.state = 'sent' ORDER BY i.id""",
             [batch_id],
         )
@@ -112,13 +122,11 @@ def lease_batch(batch_id: int, worker: str) -> list[ClaimedItem]:
     """Take the items of a batch that has come back, to store what came of them."""
     with connection.cursor() as cursor:
         cursor.execute(
-            """WITH leased AS (
+            f"""WITH leased AS (
                    UPDATE evaluations_runitem SET state = 'leased', leased_by = %(worker)s,
                           lease_until = now() + make_interval(secs => %(lease)s)
-                   WHERE batch_id = %(batch)s AND state = 'sent' RETURNING id, output_id, criterion_id)
-               SELECT l.id, l.output_id, l.criterion_id, d.source, o.text, d.context, d.references ->> 0
-               FROM leased l JOIN evaluations_candidateoutput o ON o.id = l.output_id
-               JOIN evaluations_document d ON d.id = o.document_id ORDER BY l.id""",
+                   WHERE batch_id = %(batch)s AND state = 'sent' RETURNING id, output_id, criterion_id, rival_id)
+               {_COLUMNS} FROM leased i {_TEXTS} ORDER BY i.id""",
             {"batch": batch_id, "worker": worker, "lease": 10 * LEASE_SECONDS},
         )
         return _claimed(cursor.fetchall())
@@ -130,9 +138,9 @@ def give_back(run_id: int, worker: str) -> None:
     held.update(state=ItemState.PENDING, leased_by="", lease_until=None)
 
 
-def request_key(base_url: str, request: ChatRequest) -> str:
+def request_key(base_url: str, *requests: Request) -> str:
     """A digest of all that changes an answer; equal keys may share one reply."""
-    content = orjson.dumps([base_url, request.body()], option=orjson.OPT_SORT_KEYS)
+    content = orjson.dumps([base_url, *(request.body() for request in requests)], option=orjson.OPT_SORT_KEYS)
     return hashlib.sha256(content).hexdigest()
 
 
@@ -200,20 +208,7 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str, *, 
     paid = [answer for entry in finished if entry.judgement for answer in entry.judgement.answers]
     hits = sum(isinstance(entry.outcome, Scored) and entry.judgement is None for entry in finished)
     count_up(run_id, paid, calls=calls, cache_hits=hits)
-    Score.objects.bulk_create(
-        Score(
-            run_id=run_id,
-            output_id=entry.item.output_id,
-            criterion_id=entry.item.criterion_id,
-            value=entry.outcome.value,
-            distribution={short(point): share for point, share in entry.outcome.distribution.items()},
-            coverage=entry.outcome.coverage,
-            entropy=entry.outcome.entropy,
-            mode=run.parameters["mode"],
-        )
-        for entry in kept
-        if isinstance(entry.outcome, Scored)
-    )
+    store_scores(run, [(entry.item, entry.outcome) for entry in kept if isinstance(entry.outcome, Scored)])
     scored = {entry.item.criterion_id for entry in kept if isinstance(entry.outcome, Scored)}
     if scored:
         note_change(project_id, scored, judge=run.judge_id)
@@ -238,6 +233,58 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str, *, 
                 [list(column) for column in zip(*rows, strict=True)],
             )
     return len(kept)
+
+
+def store_scores(run: EvaluationRun, scored: Sequence[tuple[ClaimedItem, Scored]]) -> None:
+    """Add scores, and preferences between pairs, to a run."""
+    Score.objects.bulk_create(
+        Score(
+            run_id=run.pk,
+            output_id=item.output_id,
+            criterion_id=item.criterion_id,
+            value=outcome.value,
+            distribution={short(point): share for point, share in outcome.distribution.items()} or None,
+            coverage=outcome.coverage,
+            entropy=outcome.entropy if outcome.distribution else None,
+            mode=run.parameters.get("mode", ""),
+            note=outcome.note,
+        )
+        for item, outcome in scored
+        if not isinstance(outcome, Preferred)
+    )
+    pairs = [(item, outcome) for item, outcome in scored if isinstance(outcome, Preferred)]
+    if pairs:
+        PairScore.objects.bulk_create(
+            PairScore(
+                run_id=run.pk,
+                output_id=item.output_id,
+                rival_id=item.rival_id or 0,
+                criterion_id=item.criterion_id or 0,
+                value=outcome.value,
+                tie=outcome.distribution.get(0.5, 0.0),
+                left=outcome.left,
+                coverage=outcome.coverage,
+            )
+            for item, outcome in pairs
+        )
+        _score_by_wins(run.pk, [pk for item, _ in pairs for pk in (item.output_id, item.rival_id)])
+
+
+def _score_by_wins(run_id: int, output_ids: Sequence[int | None]) -> None:
+    """The score of an output that was compared: how often it is preferred to the document's others, on the mean."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """INSERT INTO evaluations_score (run_id, output_id, criterion_id, value, mode)
+               SELECT %(run)s, o, criterion_id, avg(value), 'wins' FROM (
+                   SELECT output_id AS o, criterion_id, value FROM evaluations_pairscore
+                   WHERE run_id = %(run)s AND output_id = ANY(%(outputs)s)
+                   UNION ALL
+                   SELECT rival_id, criterion_id, 1 - value FROM evaluations_pairscore
+                   WHERE run_id = %(run)s AND rival_id = ANY(%(outputs)s)) AS sides
+               GROUP BY o, criterion_id ORDER BY o, criterion_id
+               ON CONFLICT (run_id, output_id, criterion_id) DO UPDATE SET value = excluded.value""",
+            {"run": run_id, "outputs": sorted({pk for pk in output_ids if pk is not None})},
+        )
 
 
 def count_up(run_id: int, answers: Sequence[Answer], *, calls: int, cache_hits: int = 0) -> None:

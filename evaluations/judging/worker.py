@@ -11,27 +11,28 @@ import functools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
+from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.evaluators.base import EvaluatorError, LocalEvaluator, SettingsError
+from evaluations.evaluators.registry import make_evaluator
 from evaluations.judging import work
 from evaluations.judging.batches import advance_batches
 from evaluations.judging.calls import Answer, RetryPolicy, ask_until_answered
 from evaluations.judging.clients import client_for
 from evaluations.judging.cost import estimated_tokens
 from evaluations.judging.database import Database
-from evaluations.judging.endpoints import ChatRequest, Client, EndpointError, ErrorKind
-from evaluations.judging.judgement import (
-    Judgement,
-    Question,
-    judge,
-    score_choices,
-)
+from evaluations.judging.endpoints import Client, EndpointError, ErrorKind, Request
+from evaluations.judging.judgement import Judgement
+from evaluations.judging.local import evaluate_items
 from evaluations.judging.parsing import Failure, Reason
-from evaluations.judging.questions import Asked, criteria_asked, key_of, question_about, settings_of
+from evaluations.judging.questions import Asked, criteria_asked, item_of, settings_of
 from evaluations.judging.quota import Grant, Limits, Permits, take
 from evaluations.judging.replies import Reply
 from evaluations.judging.run import (
     claim_preparation,
     close_if_finished,
+    evaluator_of,
     lay_out_run,
     missing_steps,
     pause_run,
@@ -72,13 +73,19 @@ async def _work(run_id: int, worker: str, policy: RetryPolicy, leaving: Callable
         run = await database.call(
             lambda: EvaluationRun.objects.select_related("judge__endpoint").filter(pk=run_id).first()
         )
-        if run is None or not run.is_active or run.judge.endpoint is None:
+        if run is None or not run.is_active:
             return
-        endpoint, timeout = run.judge.endpoint, run.parameters["timeout_seconds"]
         try:
+            evaluator = make_evaluator(*evaluator_of(run))
+            if isinstance(evaluator, LocalEvaluator):
+                await _lay_out_and_compute(run, evaluator, worker, database, leaving)
+                return
+            assert isinstance(evaluator, AskingEvaluator)
+            endpoint, timeout = run.judge.endpoint, run.parameters["timeout_seconds"]
+            assert endpoint is not None, "judges that ask have an endpoint"
             client = await database.call(lambda: client_for(endpoint, timeout=timeout))
-        except EndpointError as error:
-            text = error.message
+        except (EndpointError, EvaluatorError, SettingsError) as error:
+            text = str(error)
             await database.call(lambda: pause_run(run_id, text))
             return
         async with client:
@@ -87,9 +94,20 @@ async def _work(run_id: int, worker: str, policy: RetryPolicy, leaving: Callable
             if run.transport == Transport.BATCH:
                 await advance_batches(run, client, database)
             else:
-                await RunWorker(run, worker, client, policy, database, leaving).judge_all()
+                await RunWorker(run, evaluator, worker, client, policy, database, leaving).judge_all()
     finally:
         await database.close()
+
+
+async def _lay_out_and_compute(
+    run: EvaluationRun, evaluator: LocalEvaluator, worker: str, database: Database, leaving: Callable[[], bool]
+) -> None:
+    """A run of an evaluator that asks nobody."""
+    if run.state == RunState.PREPARING:
+        if not await database.call(lambda: claim_preparation(run.pk)):
+            return
+        await database.call(lambda: lay_out_run(run.pk, {}))
+    await evaluate_items(run, evaluator, worker, database, leaving)
 
 
 async def _prepare(run: EvaluationRun, client: Client, policy: RetryPolicy, database: Database) -> bool:
@@ -115,7 +133,7 @@ class Waiting:
     """A claimed item with its question (or why there is none) and the stored answer, if it was asked before."""
 
     item: work.ClaimedItem
-    question: Question | Failure
+    question: Any | Failure
     key: str = ""
     stored: ModelReply | None = None
 
@@ -134,6 +152,7 @@ class RunWorker:
     def __init__(
         self,
         run: EvaluationRun,
+        evaluator: AskingEvaluator,
         worker: str,
         client: Client,
         policy: RetryPolicy,
@@ -141,6 +160,7 @@ class RunWorker:
         leaving: Callable[[], bool],
     ) -> None:
         self.run = run
+        self.evaluator = evaluator
         self.leaving = leaving
         self.worker = worker
         self.client = client
@@ -243,10 +263,12 @@ class RunWorker:
         return _Claimed([replace(entry, stored=replies.get(entry.key)) for entry in waiting], too_dear)
 
     def _as_waiting(self, item: work.ClaimedItem) -> Waiting:
-        question = question_about(item, self.asked_criteria)
+        seen, about = item_of(item, self.asked_criteria)
+        question = self.evaluator.question(seen, about.scale, self.settings)
         if isinstance(question, Failure):
             return Waiting(item, question)
-        return Waiting(item, question, key_of(question, self.settings, self.client.base_url))
+        requests = self.evaluator.requests(question, self.settings)
+        return Waiting(item, question, work.request_key(self.client.base_url, *requests))
 
     async def _judge_items(self) -> None:
         while (waiting := await self.waiting.get()) is not None:
@@ -264,7 +286,7 @@ class RunWorker:
         if isinstance(question, Failure):
             return work.FinishedItem(item, "", question)
         if waiting.stored:
-            outcome = score_choices([work.answer_from(waiting.stored)], question, self.settings.mode)
+            outcome = self.evaluator.score_again([work.answer_from(waiting.stored)], question, self.settings)
             return work.FinishedItem(item, key, outcome, stored_reply=waiting.stored.pk)
         try:
             judgement, is_ours = await self._ask_once(key, question)
@@ -277,13 +299,13 @@ class RunWorker:
         # Of two outputs with the same text one call is made and stored; the other shares its outcome.
         return work.FinishedItem(item, key, judgement.outcome, judgement if is_ours else None)
 
-    async def _ask_once(self, key: str, question: Question) -> tuple[Judgement, bool]:
+    async def _ask_once(self, key: str, question: Any) -> tuple[Judgement, bool]:
         """Ask, or share the same question that was asked a moment ago; True if the call was this item's own."""
         if key in self.asked:
             return await asyncio.shield(self.asked[key]), False
         future = self.asked[key] = asyncio.get_running_loop().create_future()
         try:
-            judgement = await judge(question, self.settings, self._ask)
+            judgement = await self.evaluator.judge(question, self.settings, self._ask)
         except BaseException as error:
             del self.asked[key]
             future.set_exception(error)
@@ -296,17 +318,17 @@ class RunWorker:
             self.asked.pop(next(iter(self.asked)))  # older ones are in the store by now
         return judgement, True
 
-    async def _ask(self, request: ChatRequest) -> Answer:
+    async def _ask(self, request: Request) -> Answer:
         return await ask_until_answered(self._call, request, policy=self.policy)
 
-    async def _call(self, request: ChatRequest) -> Reply:
+    async def _call(self, request: Request) -> Reply:
         """One call, when the throttle and the endpoint's limits let it out."""
         async with self.throttle:
             if self.permits:
                 await self.permits.one()
             self.calls += 1
             try:
-                reply = await self.client.chat(request)
+                reply = await self.client.ask(request)
             except EndpointError as error:
                 if error.kind == ErrorKind.RATE_LIMIT:
                     self.throttle.was_limited()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.urls import reverse
 
+from evaluations.judging.prompts import Texts
 from evaluations.models.project import Project
 
 
@@ -62,3 +63,9 @@ class CandidateOutput(models.Model):
 
     def __str__(self) -> str:
         return f"output {self.pk}"
+
+    def texts(self, *, rival: CandidateOutput | None = None) -> Texts:
+        """What judges are shown of it."""
+        document = self.document
+        references = tuple(document.references)
+        return Texts(document.source, self.text, document.context, references, rival.text if rival else "")

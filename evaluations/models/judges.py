@@ -10,6 +10,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.urls import reverse
 
+from evaluations.evaluators.registry import evaluators
 from evaluations.models.project import Project
 from evaluations.standin import MODEL as STAND_IN
 from geval_site.sealing import seal, unseal
@@ -105,9 +106,12 @@ class EndpointQuota(models.Model):
         return f"quota of {self.endpoint}"
 
 
-class JudgeKind(models.TextChoices):
-    GEVAL = "geval", "G-Eval"
-    IMPORTED = "imported", "Imported scores"
+class JudgeKind:
+    """Kinds that our own code treats apart; all others come from `evaluators/`, or from packages of users."""
+
+    GEVAL = "geval"
+    PAIRWISE = "pairwise"
+    IMPORTED = "imported"
 
 
 class ScoringMode(models.TextChoices):
@@ -126,7 +130,11 @@ class LengthParameter(models.TextChoices):
 class JudgeQuerySet(models.QuerySet["Judge"]):
     def that_run(self) -> JudgeQuerySet:
         """Judges a run can be started with."""
-        return self.filter(kind=JudgeKind.GEVAL, retired_at=None)
+        return self.exclude(kind=JudgeKind.IMPORTED).filter(retired_at=None)
+
+    def with_models(self) -> JudgeQuerySet:
+        """Judges with a chat model that can be asked for something else, such as evaluation steps."""
+        return self.filter(kind__in=(JudgeKind.GEVAL, JudgeKind.PAIRWISE), retired_at=None)
 
 
 class Judge(models.Model):
@@ -138,7 +146,8 @@ class Judge(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="judges")
     name = models.CharField(max_length=200)
     version = models.PositiveIntegerField(default=1)
-    kind = models.CharField(max_length=20, choices=JudgeKind, default=JudgeKind.GEVAL)
+    kind = models.CharField(max_length=40, default=JudgeKind.GEVAL, help_text="Which evaluator it is.")
+    settings = models.JSONField(default=dict, blank=True, help_text="The evaluator's own settings.")
     endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, null=True, blank=True, related_name="judges")
     model = models.CharField(max_length=200, blank=True)
     mode = models.CharField(max_length=20, choices=ScoringMode, blank=True)
@@ -193,7 +202,22 @@ class Judge(models.Model):
 
     @property
     def can_run(self) -> bool:
-        return self.kind == JudgeKind.GEVAL
+        return self.kind != JudgeKind.IMPORTED
+
+    @property
+    def asks_llm(self) -> bool:
+        return self.endpoint_id is not None
+
+    @property
+    def rates_on_scale(self) -> bool:
+        """Whether its scores are meant on the criterion's scale, as far as is known."""
+        return self.kind in (JudgeKind.GEVAL, JudgeKind.IMPORTED)
+
+    @property
+    def kind_title(self) -> str:
+        """What people call its kind; the bare name where the package that brings it is gone."""
+        known = evaluators().get(self.kind)
+        return known.title if known else self.kind
 
     @property
     def is_frozen(self) -> bool:

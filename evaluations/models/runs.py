@@ -38,7 +38,7 @@ class Transport(models.TextChoices):
 class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
     def of_judges_that_run(self) -> EvaluationRunQuerySet:
         """Runs that workers did, without the rows that imported scores hang on."""
-        return self.filter(judge__kind="geval")
+        return self.exclude(judge__kind="imported")
 
     def active(self) -> EvaluationRunQuerySet:
         return self.filter(state__in=ACTIVE_STATES)
@@ -141,11 +141,15 @@ class RunItemQuerySet(models.QuerySet["RunItem"]):
 
 
 class RunItem(models.Model):
-    """One output to be judged on one criterion: the truth about the work that a run still has to do."""
+    """One output to be judged on one criterion: the truth about the work that a run still has to do.
+
+    Without a criterion its score counts for every one; `rival` is the other output where a judge compares two.
+    """
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="items")
     output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="+")
-    criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="+")
+    criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    rival = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     state = models.CharField(max_length=10, choices=ItemState, default=ItemState.PENDING)
     lease_until = models.DateTimeField(null=True, blank=True)
     leased_by = models.CharField(max_length=100, blank=True)
@@ -159,7 +163,11 @@ class RunItem(models.Model):
 
     class Meta:
         ordering = ("pk",)
-        constraints = (models.UniqueConstraint(fields=("run", "output", "criterion"), name="item_once_per_run"),)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("run", "output", "criterion", "rival"), name="item_once_per_run", nulls_distinct=False
+            ),
+        )
         indexes = (
             models.Index(
                 fields=("run", "id"),
@@ -240,6 +248,9 @@ class Score(models.Model):
     mode = models.CharField(
         max_length=20, blank=True, db_default="", help_text="How it was found; empty for imported scores."
     )
+    note = models.TextField(
+        blank=True, db_default="", help_text="What a reader must know, such as that a text was cut."
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -248,6 +259,34 @@ class Score(models.Model):
             models.UniqueConstraint(
                 fields=("run", "output", "criterion"), name="score_once_per_item", nulls_distinct=False
             ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.value:.3g}"
+
+
+class PairScore(models.Model):
+    """Which of two outputs a judge prefers: the probability that it is the first, a tie counting half.
+
+    `left` is the probability that went to the text shown first, over both orders: 0.5 is no position bias. The outputs
+    stand in the order of their ids.
+    """
+
+    run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="pair_scores")
+    output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="+")
+    rival = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="+")
+    criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="+")
+    value = models.FloatField()
+    tie = models.FloatField(help_text="Probability of a tie.")
+    left = models.FloatField(null=True, blank=True)
+    coverage = models.FloatField(null=True, blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (
+            models.UniqueConstraint(fields=("run", "output", "rival", "criterion"), name="pair_once_per_run"),
+            models.CheckConstraint(condition=models.Q(output__lt=models.F("rival")), name="pair_in_id_order"),
         )
 
     def __str__(self) -> str:

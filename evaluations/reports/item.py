@@ -5,9 +5,15 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from annotations.models import Rating
-from evaluations.judging.prompts import PromptError, Texts, render
+from evaluations.evaluators.asking import AskingEvaluator, text_of
+from evaluations.evaluators.base import EvaluatorError, SettingsError
+from evaluations.evaluators.registry import make_evaluator
+from evaluations.judging.parsing import Failure
+from evaluations.judging.questions import criteria_asked, item_of, settings_of
 from evaluations.judging.replies import Choice, Token, choices_from_json
-from evaluations.models import RunCriterion, RunItem, Score
+from evaluations.judging.run import evaluator_of
+from evaluations.judging.work import ClaimedItem
+from evaluations.models import PairScore, RunItem, Score
 
 SHOWN_ALTERNATIVES = 10
 SHOWN_TOKENS = 60
@@ -35,10 +41,14 @@ class TokenView:
 
 @dataclass(frozen=True)
 class ItemView:
-    """Everything about one item. `score` is None while there is none; `problem` says why there is no prompt."""
+    """Everything about one item. `score` is None while there is none; `problem` says why nothing can be asked.
 
-    prompt: str
+    `prompts` is empty where nobody is asked; `pair` is there where two outputs are compared.
+    """
+
+    prompts: tuple[str, ...]
     problem: str
+    pair: PairScore | None
     replies: tuple[Choice, ...]
     tokens: tuple[TokenView, ...]
     score: Score | None
@@ -49,17 +59,21 @@ class ItemView:
 
 def item_view(item: RunItem) -> ItemView:
     """Gather what an item's page shows."""
-    prompt, problem = _prompt(item)
+    prompts, problem = _prompts(item)
     replies = choices_from_json(item.reply.choices) if item.reply else ()
     score = Score.objects.filter(run=item.run, output=item.output, criterion=item.criterion).first()
     rated = Rating.objects.filter(output=item.output, criterion=item.criterion).select_related("annotator")
     ratings = tuple((rating.annotator.name, rating.score) for rating in rated)
-    tokens = (replies[0].tokens or ()) if replies else ()
     return ItemView(
-        prompt=prompt,
+        prompts=prompts,
         problem=problem,
+        pair=PairScore.objects.filter(
+            run=item.run, output=item.output, rival=item.rival, criterion=item.criterion
+        ).first()
+        if item.rival
+        else None,
         replies=replies,
-        tokens=tuple(_token_view(token) for token in tokens[:SHOWN_TOKENS]),
+        tokens=_tokens(replies[0]) if replies else (),
         score=score,
         distribution=tuple(Share(point, share) for point, share in (score.distribution or {}).items()) if score else (),
         ratings=ratings,
@@ -67,14 +81,33 @@ def item_view(item: RunItem) -> ItemView:
     )
 
 
-def _prompt(item: RunItem) -> tuple[str, str]:
-    document = item.output.document
-    template = RunCriterion.objects.get(run=item.run, criterion=item.criterion).template
-    reference = document.references[0] if document.references else ""
+def _prompts(item: RunItem) -> tuple[tuple[str, ...], str]:
+    """What is asked about an item, and why nothing can be."""
     try:
-        return render(template, Texts(document.source, item.output.text, document.context, reference)), ""
-    except PromptError as error:
-        return template, str(error)
+        evaluator = make_evaluator(*evaluator_of(item.run))
+    except (EvaluatorError, SettingsError) as error:
+        return (), str(error)
+    if not isinstance(evaluator, AskingEvaluator):
+        return (), ""
+    texts = item.output.texts(rival=item.rival)
+    claimed = ClaimedItem(item.pk, item.output_id, item.criterion_id, texts, item.rival_id)
+    seen, about = item_of(claimed, criteria_asked(item.run))
+    settings = settings_of(item.run)
+    question = evaluator.question(seen, about.scale, settings)
+    if isinstance(question, Failure):
+        return (about.template,), question.detail
+    return tuple(text_of(request) for request in evaluator.requests(question, settings)), ""
+
+
+def _tokens(choice: Choice) -> tuple[TokenView, ...]:
+    """The tokens of a reply, or the last ones of a text that came back with its log-probabilities."""
+    if choice.echoed is not None:
+        known = [token for token in choice.echoed if token.logprob is not None]
+        return tuple(
+            TokenView(_visible(token.text), (Share("log p", math.exp(min(0.0, token.logprob or 0.0))),))
+            for token in known[-SHOWN_TOKENS:]
+        )
+    return tuple(_token_view(token) for token in (choice.tokens or ())[:SHOWN_TOKENS])
 
 
 def _token_view(token: Token) -> TokenView:

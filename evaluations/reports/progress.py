@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 
-from django.db.models import Avg
+from django.db.models import Avg, Count, Q
 from django.utils import timezone
 
 from evaluations.judging.parsing import Reason
@@ -39,6 +39,7 @@ class RunProgress:
     completion_tokens: int
     cost: Decimal | None
     mean_coverage: float | None
+    noted: int
 
     @property
     def finished(self) -> int:
@@ -56,6 +57,7 @@ def run_progress(run: EvaluationRun) -> RunProgress:
     remaining = sum(counts[state] for state in OPEN_STATES)
     seconds = ((run.finished_at or timezone.now()) - run.started_at).total_seconds() if run.started_at else 0.0
     rate = 60 * finished / seconds if seconds > 0 else 0.0
+    summed = run.scores.aggregate(mean=Avg("coverage"), noted=Count("pk", filter=~Q(note="")))
     return RunProgress(
         total=finished + remaining,
         done=counts[ItemState.DONE],
@@ -72,7 +74,8 @@ def run_progress(run: EvaluationRun) -> RunProgress:
         prompt_tokens=run.prompt_tokens,
         completion_tokens=run.completion_tokens,
         cost=run.cost,
-        mean_coverage=run.scores.aggregate(mean=Avg("coverage"))["mean"],
+        mean_coverage=summed["mean"],
+        noted=summed["noted"],
     )
 
 

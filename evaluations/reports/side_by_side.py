@@ -143,7 +143,8 @@ def _row(
 def _cell(judge: str, score: Score, mean: float | None, criterion: Criterion) -> JudgeCell:
     bars = tuple(Bar(point, share, 8 * index) for index, (point, share) in enumerate(_shares(score, criterion)))
     # A score on another scale (ROUGE) has no distance from a rating.
-    comparable = mean is not None and score.criterion_id is not None and criterion.scale.holds(score.value)
+    on_scale = score.criterion_id is not None and score.run.judge.rates_on_scale
+    comparable = mean is not None and on_scale and criterion.scale.holds(score.value)
     return JudgeCell(judge, score.value, bars, score.value - mean if comparable and mean is not None else None)
 
 

@@ -39,6 +39,8 @@ class CriterionSoFar:
 def so_far(run: EvaluationRun) -> list[CriterionSoFar]:
     """How a run stands on each of its criteria, with the scores it has now."""
     criteria = [entry.criterion for entry in run.run_criteria.select_related("criterion")]
+    # Scores that count for every criterion are shown beside each.
+    criteria = criteria or list(run.project.criteria.all())
     if not criteria:
         return []
     tables = replace(live_data(run.project), judges={})
@@ -55,11 +57,19 @@ def _criterion(run: EvaluationRun, criterion: Criterion, tables: ReportData) -> 
         criterion=criterion.name,
         scored=len(values),
         mean=float(values.mean()) if len(values) else None,
-        bins=_bins(values, criterion.scale.lowest, criterion.scale.highest),
+        bins=_bins(values, *_range(run, criterion, values)),
         outputs=found.pairs,
         spearman=found.estimates["spearman"]["summary"],
         kendall=found.estimates["kendall"]["summary"],
     )
+
+
+def _range(run: EvaluationRun, criterion: Criterion, values: np.ndarray) -> tuple[float, float]:
+    """From where to where scores are counted: the scale, or what there is for scores that are not on it."""
+    if run.judge.rates_on_scale or not len(values):
+        return criterion.scale.lowest, criterion.scale.highest
+    lowest, highest = float(values.min()), float(values.max())
+    return (lowest, highest) if lowest < highest else (lowest - 0.5, highest + 0.5)
 
 
 def _bins(values: np.ndarray, lowest: float, highest: float) -> tuple[Bin, ...]:

@@ -17,6 +17,10 @@ _HEADING = re.compile(
     r"[^\n:]{0,30}:[ \t]*$",
     re.M,
 )
+_COMPARED = re.compile(
+    r"^Text A:\s*\n(?P<a>.*?)^Text B:\s*\n(?P<b>.*?)^Evaluation Form (?P<form>\([^\n]*\)):", re.S | re.M
+)
+LEFT_LEANING = 0.4
 # The features of each criterion with their weights; those about the source take (output, source), the rest the output.
 _MIXES: dict[str, tuple[tuple[Callable[..., float], float], ...]] = {
     "coherence": ((features.connected, 0.85), (features.well_formed, 0.15)),
@@ -61,6 +65,41 @@ def read_prompt(prompt: str) -> Reading | None:
     output = texts[headings[-1].end() :].strip() if headings else texts.strip()
     source = texts[headings[0].end() : headings[-1].start()].strip() if len(headings) > 1 else ""
     return Reading(form.group(1).strip().lower(), lowest, highest, source, output)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the stand-in makes of a prompt that compares two texts; `tie` if it may call them equal."""
+
+    source: str
+    first: str
+    second: str
+    criterion: str
+    tie: bool
+
+
+def read_comparison(prompt: str) -> Comparison | None:
+    """The criterion and texts of a comparing prompt; None for a prompt of another kind."""
+    found = _COMPARED.search(prompt)
+    if not found:
+        return None
+    source = _HEADING.split(prompt[: found.start()])[-1].strip() if _HEADING.search(prompt[: found.start()]) else ""
+    name = re.search(r"Evaluation Criteria:\s*\n+\s*([A-Za-z ]+?)\s*(?:\(|-|$)", prompt, re.M)
+    return Comparison(
+        source, found["a"].strip(), found["b"].strip(), name[1].strip().lower() if name else "", "C if" in found["form"]
+    )
+
+
+def preference(comparison: Comparison) -> dict[str, float]:
+    """The probability of A, B and C (a tie): by quality, leaning a little to what is shown first, as LLMs do."""
+    first, second = (
+        quality(Reading(comparison.criterion, 1, 5, comparison.source, text))
+        for text in (comparison.first, comparison.second)
+    )
+    tie = 0.1 if comparison.tie else 0.0
+    left = (1 - tie) / (1 + math.exp(-(8 * (first - second) + LEFT_LEANING)))
+    points = {"A": left, "B": 1 - tie - left} | ({"C": tie} if comparison.tie else {})
+    return {name: 0.98 * share for name, share in points.items()}
 
 
 def quality(reading: Reading) -> float:

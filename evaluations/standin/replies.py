@@ -1,11 +1,21 @@
 """The bodies of the stand-in's answers, in the form of OpenAI's API."""
 
 import math
+import random
 import re
 from typing import Any
 
 from evaluations.standin import HONEST_NAME, MODEL
-from evaluations.standin.judging import Reading, distribution, read_prompt, seeded, steps_for, wants_steps
+from evaluations.standin.judging import (
+    Reading,
+    distribution,
+    preference,
+    read_comparison,
+    read_prompt,
+    seeded,
+    steps_for,
+    wants_steps,
+)
 
 REFUSAL = "I'm sorry, but I can't help with rating this."
 UNREADABLE = "Thank you for sharing this text. It touches on several interesting matters."
@@ -112,12 +122,17 @@ def model_list() -> dict[str, Any]:
 def _choice(
     index: int, prompt: str, *, temperature: float, wanted: int | None, limit: int, call: int, fault: str
 ) -> dict[str, Any]:
-    reading = None if wants_steps(prompt) else read_prompt(prompt)
+    compared = read_comparison(prompt)
+    reading = None if compared or wants_steps(prompt) else read_prompt(prompt)
     alternatives: dict[str, float] = {}
     if fault == "refuse":
         text = REFUSAL
     elif fault == "garble":
         text = UNREADABLE
+    elif compared:
+        points = preference(compared)
+        source = seeded(compared.criterion, compared.source, compared.first, compared.second, index, call)
+        text, alternatives = _drawn(points, temperature=temperature, source=source), points
     elif wants_steps(prompt):
         text = steps_for(prompt)
     elif reading:
@@ -138,14 +153,17 @@ def _choice(
 
 
 def _rate(reading: Reading, *, temperature: float, index: int, call: int) -> tuple[str, dict[str, float]]:
-    points = distribution(reading)
+    points = {str(point): probability for point, probability in distribution(reading).items()}
+    source = seeded(reading.criterion, reading.source, reading.output, index, call)
+    return _drawn(points, temperature=temperature, source=source), points
+
+
+def _drawn(points: dict[str, float], *, temperature: float, source: random.Random) -> str:
+    """The likeliest answer at temperature 0, one by chance else."""
     if temperature == 0:
-        chosen = max(points, key=lambda point: (points[point], point))
-    else:
-        weights = [probability ** (1 / temperature) for probability in points.values()]
-        source = seeded(reading.criterion, reading.source, reading.output, index, call)
-        chosen = source.choices(list(points), weights)[0]
-    return str(chosen), {str(point): probability for point, probability in points.items()}
+        return max(points, key=lambda point: (points[point], point))
+    weights = [probability ** (1 / temperature) for probability in points.values()]
+    return source.choices(list(points), weights)[0]
 
 
 def _chat_token(token: str, alternatives: dict[str, float], wanted: int) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def test_a_prompt_file_of_the_original_release_is_taken_unchanged() -> None:
 def test_dialogue_placeholders_are_known() -> None:
     template = "{{Document}}\n{{Fact}}\n{{Response}}\n{{Reference}}"
 
-    assert render(template, Texts("history", "answer", "fact", "gold")) == "history\nfact\nanswer\ngold"
+    assert render(template, Texts("history", "answer", "fact", ("gold",))) == "history\nfact\nanswer\ngold"
 
 
 def test_an_unknown_placeholder_is_refused_by_name() -> None:

@@ -1,4 +1,4 @@
-"""`manage.py add_judge PROJECT NAME …`: make a G-Eval judge."""
+"""`manage.py add_judge PROJECT NAME …`: make a judge."""
 
 from argparse import ArgumentParser
 from decimal import Decimal
@@ -7,22 +7,41 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
+from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.evaluators.base import EvaluatorError
+from evaluations.evaluators.registry import evaluator_class
 from evaluations.judging.judges import JudgeDraft, change_judge, create_judge, endpoint_at
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_endpoint, find_judge, find_project, in_words
 from evaluations.models import Endpoint, Project, ScoringMode
 
 
+def settings_from(listed: list[str]) -> dict[str, str]:
+    """Settings given as NAME=VALUE."""
+    wrong = [one for one in listed if "=" not in one]
+    if wrong:
+        raise CommandError(f"--set takes NAME=VALUE; {wrong[0]!r} has no “=”.")
+    return dict(one.split("=", 1) for one in listed)
+
+
 class Command(SiteCommand):
-    help = "Make a G-Eval judge on an OpenAI-compatible endpoint."
+    help = "Make a judge: G-Eval on an OpenAI-compatible endpoint, or another evaluator (manage.py evaluators)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
         parser.add_argument("name", help="what to call the judge")
+        parser.add_argument("--evaluator", default="geval", metavar="KIND", help="default: geval")
+        parser.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="a setting of the evaluator; may be repeated",
+        )
         parser.add_argument("--base-url", help="of the endpoint; ends in /v1 on most servers")
         parser.add_argument("--endpoint", help="name of an endpoint that is there already, instead of its base URL")
         parser.add_argument("--change", action="store_true", help="change the judge of this name")
-        parser.add_argument("--model", required=True)
+        parser.add_argument("--model", default="", help="of the endpoint")
         parser.add_argument("--mode", choices=ScoringMode.values, help="default: the best one the endpoint can do")
         parser.add_argument("--n", type=int, default=20, help="replies an item in mode samples (default: 20)")
         parser.add_argument("--temperature", type=float, help="default: 1 in mode samples, else 0")
@@ -38,9 +57,12 @@ class Command(SiteCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
         try:
-            endpoint = self._endpoint(project, options)
+            asks = issubclass(evaluator_class(options["evaluator"]), AskingEvaluator)
+            endpoint = self._endpoint(project, options) if asks else None
             draft = JudgeDraft(
                 name=options["name"],
+                kind=options["evaluator"],
+                settings=settings_from(options["set"]),
                 endpoint=endpoint,
                 model=options["model"],
                 mode=options["mode"] or "",
@@ -60,10 +82,15 @@ class Command(SiteCommand):
             else:
                 judge, made = create_judge(project, draft, probe=not options["no_probe"])
                 said = "made" if made else "there already"
+        except EvaluatorError as error:
+            raise CommandError(str(error)) from None
         except ValidationError as error:
             raise CommandError(in_words(error)) from None
-        mode = judge.get_mode_display().lower()
-        self.stdout.write(f"Judge {judge} is {said}; it scores by {mode}.")
+        how = f"it scores by {judge.get_mode_display().lower()}" if judge.mode else f"it is {judge.kind_title}"
+        self.stdout.write(f"Judge {judge} is {said}; {how}.")
+        why_not = evaluator_class(judge.kind).why_not()
+        if why_not:
+            self.stderr.write(f"{judge.kind_title} is {why_not}")
 
     def _endpoint(self, project: Project, options: dict[str, Any]) -> Endpoint:
         if options["endpoint"]:

@@ -1,0 +1,191 @@
+"""What an evaluator is: a kind with settings that gives outputs a score. No Django, no database.
+
+A package of yours adds one by an entry point of the group `geval_site.evaluators` that names a subclass of
+`LocalEvaluator`; see docs/evaluators/your-own.md.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from evaluations.judging.parsing import Failure, Reason
+from evaluations.judging.prompts import PromptParts, Texts
+from evaluations.judging.scoring import Scored
+
+ENTRY_POINTS = "geval_site.evaluators"
+Family = Literal["LLM", "Lexical", "Neural", "Other"]
+Text = Literal["source", "context", "references"]
+Outcome = Scored | Failure
+
+
+class EvaluatorError(Exception):
+    """What every item of a run would meet: a missing package, model or file. The message says what to do."""
+
+
+class SettingsError(ValueError):
+    """Settings that an evaluator cannot take: messages by the name of the setting."""
+
+    def __init__(self, messages: Mapping[str, str]) -> None:
+        super().__init__(" ".join(f"{name}: {message}" for name, message in messages.items()))
+        self.messages = dict(messages)
+
+
+class Settings(BaseModel):
+    """An evaluator's settings. Forms, commands and the API are made from the fields: give each a description."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True)
+class Item:
+    """One output as an evaluator sees it.
+
+    `criterion` and `template` (what is asked about it) are empty for evaluators whose score counts for every criterion.
+    """
+
+    texts: Texts
+    criterion: str = ""
+    template: str = ""
+    output_id: int = 0
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What an evaluator may look at before it scores: all texts of the project, and scores that are there already.
+
+    `scores` maps (judge, criterion) to scores by output id; `ratings` maps a criterion to people's mean ratings and
+    `document_of` each output to its document.
+    """
+
+    outputs: Sequence[str] = ()
+    references: Sequence[str] = ()
+    sources: Sequence[str] = ()
+    scores: Mapping[tuple[str, str], Mapping[int, float]] = field(default_factory=dict)
+    ratings: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    document_of: Mapping[int, int] = field(default_factory=dict)
+
+
+class Evaluator(ABC):
+    """A kind of judge.
+
+    Class attributes describe it: `kind` is its name in commands and the database, `packages` the modules it imports
+    beyond the basic installation, `install` what brings them, `needs` the texts it cannot do without whatever its
+    settings are, `per_criterion` whether it gives another score for each criterion, and `runs` whether runs of it are
+    possible at all (imported scores have none).
+    """
+
+    kind: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    family: ClassVar[Family]
+    paper: ClassVar[str] = ""
+    packages: ClassVar[tuple[str, ...]] = ()
+    install: ClassVar[str] = ""
+    needs: ClassVar[frozenset[Text]] = frozenset()
+    per_criterion: ClassVar[bool] = False
+    compares_pairs: ClassVar[bool] = False
+    runs: ClassVar[bool] = True
+    Settings: ClassVar[type[Settings]] = Settings
+
+    def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
+        self.settings: Any = read_settings(type(self), settings or {})
+
+    @classmethod
+    def why_not(cls) -> str:
+        """Why it cannot run on this machine, and what to do; empty if it can."""
+        missing = [name for name in cls.packages if importlib.util.find_spec(name) is None]
+        return f"not installed ({', '.join(missing)} missing): {cls.install}" if missing else ""
+
+    def needed(self) -> frozenset[Text]:
+        """The texts it needs with its settings."""
+        return self.needs
+
+    def template(self, parts: PromptParts, steps: str | None = None) -> str:
+        """What it will ask about a criterion, frozen into the run; for evaluators with `per_criterion`.
+
+        Raises:
+            PromptError: nothing can be asked about this criterion; says why.
+        """
+        raise NotImplementedError
+
+    def missing_text(self, texts: Texts) -> Failure | None:
+        """Why an item cannot be scored: an empty output, or a text that its document lacks."""
+        if not texts.output.strip():
+            return Failure(Reason.EMPTY_OUTPUT, Reason.EMPTY_OUTPUT.explanation)
+        for name in sorted(self.needed()):
+            there = any(text.strip() for text in texts.references) if name == "references" else getattr(texts, name)
+            if not there or (isinstance(there, str) and not there.strip()):
+                return Failure(Reason.NO_TEXT, f"{self.title} needs the {name} of a document; this one has none.")
+        return None
+
+
+class LocalEvaluator(Evaluator):
+    """An evaluator that computes where the worker is, in processes of its own.
+
+    `chunk` is how many items are scored at a time, `many_processes` whether every core may have a copy of it.
+    """
+
+    chunk: ClassVar[int] = 200
+    many_processes: ClassVar[bool] = True
+    looks_at: ClassVar[frozenset[str]] = frozenset()
+
+    def looks_at_now(self) -> frozenset[str]:
+        """Which parts of the `Corpus` it wants to see first, with its settings."""
+        return self.looks_at
+
+    def load(self) -> None:
+        """Load models and data; called once in each process.
+
+        Raises:
+            EvaluatorError: something is missing or of the wrong kind.
+        """
+
+    def look(self, corpus: Corpus) -> None:
+        """See the corpus before the first item; called once after `load`, if `looks_at_now` names anything."""
+
+    @abstractmethod
+    def score(self, items: Sequence[Item]) -> list[Outcome]:
+        """The outcome of each item, in their order."""
+
+    def score_readable(self, items: Sequence[Item]) -> list[Outcome]:
+        """`score`, with the items that lack a text failed beforehand."""
+        found: list[Outcome | None] = [self.missing_text(item.texts) for item in items]
+        readable = [index for index, outcome in enumerate(found) if outcome is None]
+        outcomes = self.score([items[index] for index in readable]) if readable else []
+        for index, outcome in zip(readable, outcomes, strict=True):
+            found[index] = outcome
+        return [outcome for outcome in found if outcome is not None]
+
+
+def read_settings(evaluator: type[Evaluator], given: Mapping[str, Any]) -> Settings:
+    """The settings that names and values stand for.
+
+    Raises:
+        SettingsError: an unknown name or a wrong value.
+    """
+    try:
+        return evaluator.Settings.model_validate(dict(given))
+    except ValidationError as error:
+        known = ", ".join(evaluator.Settings.model_fields) or "none"
+        raise SettingsError(
+            {
+                ".".join(map(str, fault["loc"])) or "settings": (
+                    f"{evaluator.title} has no such setting (there are: {known})."
+                    if fault["type"] == "extra_forbidden"
+                    else f"{fault['msg'].removeprefix('Value error, ')}."
+                )
+                for fault in error.errors()
+            }
+        ) from None
+
+
+def mean(values: Iterable[float]) -> float:
+    """The mean of values, which are not empty."""
+    listed = list(values)
+    return sum(listed) / len(listed)

@@ -1,0 +1,45 @@
+"""G-Eval (Liu et al., 2023): a prompt with evaluation steps, and a score weighted by the probabilities of ratings."""
+
+from collections.abc import Sequence
+
+from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.evaluators.base import Item, Outcome
+from evaluations.judging.calls import Answer
+from evaluations.judging.endpoints import Request
+from evaluations.judging.judgement import (
+    AskFully,
+    Judgement,
+    JudgeSettings,
+    Question,
+    first_request,
+    judge,
+    score_choices,
+)
+from evaluations.judging.parsing import Failure, Reason
+from evaluations.judging.prompts import PromptError, PromptParts, compose_template, render
+from evaluations.scales import Scale
+
+
+class GEval(AskingEvaluator):
+    kind = "geval"
+    title = "G-Eval"
+    summary = "An LLM rates each criterion from a prompt with evaluation steps; ratings are weighted by probability."
+    paper = "Liu et al. (2023), G-Eval: NLG Evaluation using GPT-4 with Better Human Alignment"
+
+    def template(self, parts: PromptParts, steps: str | None = None) -> str:
+        return compose_template(parts, steps=steps)
+
+    def question(self, item: Item, scale: Scale, asking: JudgeSettings) -> Question | Failure:
+        try:
+            return Question(render(item.template, item.texts), item.criterion, scale)
+        except PromptError as error:
+            return Failure(Reason.PROMPT, str(error))
+
+    def requests(self, question: Question, asking: JudgeSettings) -> tuple[Request, ...]:
+        return (first_request(asking, question.prompt),)
+
+    async def judge(self, question: Question, asking: JudgeSettings, ask: AskFully) -> Judgement:
+        return await judge(question, asking, ask)
+
+    def score_again(self, answers: Sequence[Answer], question: Question, asking: JudgeSettings) -> Outcome:
+        return score_choices(list(answers), question, asking.mode)

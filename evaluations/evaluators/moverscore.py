@@ -1,0 +1,120 @@
+"""MoverScore (Zhao et al., 2019): how far the words of one text have to be moved to become the other's.
+
+The earth mover's distance between the tokens' vectors, weighted by idf; score = 1 - distance. The exact optimum is
+found by linear programming.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+from scipy import optimize, sparse
+
+from evaluations.evaluators.base import Corpus, Item, Outcome
+from evaluations.evaluators.bertscore import inverse_document_frequency
+from evaluations.evaluators.neural.base import NeuralEvaluator, NeuralSettings
+from evaluations.evaluators.neural.combining import combined, regrouped
+from evaluations.evaluators.neural.encoding import Encoded, encode
+from evaluations.evaluators.neural.loading import load_model
+from evaluations.evaluators.references import Reduction, reduced
+from evaluations.judging.parsing import Failure, Reason
+from evaluations.judging.scoring import Scored
+
+
+class MoverScoreSettings(NeuralSettings):
+    references: Reduction = Field("max", title="Several references", description="Take the best or the mean.")
+    layers: int = Field(
+        5, ge=1, le=50, title="Layers", description="How many of the last layers are put together by power means."
+    )
+    idf: bool = Field(True, title="Weigh by rarity", description="Rare tokens count more (idf over the corpus).")
+
+
+class MoverScore(NeuralEvaluator):
+    kind = "moverscore"
+    title = "MoverScore"
+    summary = "Least cost of moving the output's words, in their contexts, onto the reference's."
+    paper = "Zhao et al. (2019), MoverScore: Text Generation Evaluating with Contextualized Embeddings"
+    needs: ClassVar = frozenset({"references"})
+    chunk: ClassVar = 64
+    Settings: ClassVar = MoverScoreSettings
+
+    def looks_at_now(self) -> frozenset[str]:
+        return frozenset({"references", "outputs"} if self.settings.idf else ())
+
+    def load(self) -> None:
+        self.loaded = load_model(self.settings.model, "AutoModel", self.settings, title=self.title)
+        self.idf_of_outputs: Callable[[int], float] = lambda _token: 1.0
+        self.idf_of_references: Callable[[int], float] = lambda _token: 1.0
+
+    def look(self, corpus: Corpus) -> None:
+        tokenizer = self.loaded.tokenizer
+        self.idf_of_outputs = inverse_document_frequency([tokenizer(text)["input_ids"] for text in corpus.outputs])
+        self.idf_of_references = inverse_document_frequency(
+            [tokenizer(text)["input_ids"] for text in corpus.references]
+        )
+
+    def score(self, items: Sequence[Item]) -> list[Outcome]:
+        layers = range(-min(self.settings.layers, self.loaded.model.config.num_hidden_layers), 0)
+        size = self.settings.batch_size
+        outputs = encode(self.loaded, [item.texts.output for item in items], "output", layers=layers, size=size)
+        listed = [[one for one in item.texts.references if one.strip()] for item in items]
+        flat = [text for texts in listed for text in texts]
+        references = encode(self.loaded, flat, "reference", layers=layers, size=size)
+        groups = regrouped(references, [len(texts) for texts in listed])  # type: ignore[arg-type]
+        return [
+            combined(
+                [self._pair(output, other) for other in group],
+                lambda values: reduced(values, self.settings.references),
+            )
+            for output, group in zip(outputs, groups, strict=True)
+        ]
+
+    def _pair(self, output: Encoded | Failure, other: Any) -> Outcome:
+        for side in (output, other):
+            if isinstance(side, Failure):
+                return side
+        assert isinstance(output, Encoded)
+        left, right = weighed(output, self.idf_of_outputs), weighed(other, self.idf_of_references)
+        if left is None or right is None:
+            return Failure(Reason.UNDEFINED, "A text has no token that weighs anything; try without idf.")
+        note = " ".join(note for note in (output.note, other.note) if note)
+        return Scored.plain(1 - earth_movers_distance(*left, *right), note)
+
+
+def weighed(text: Encoded, idf: Callable[[int], float]) -> tuple[np.ndarray, np.ndarray] | None:
+    """Vectors (tokens, size) of length 1 and weights (tokens,) that sum to 1; None if all weigh nothing.
+
+    The layers of a token are put together by their power means for p = 1 and the limits minus and plus infinity (mean,
+    least, greatest), side by side.
+    """
+    kept = [index for index, special in enumerate(text.special) if not special]
+    weights = np.array([idf(text.ids[index]) for index in kept])
+    if not kept or weights.sum() <= 0:
+        return None
+    layers = text.vectors[:, kept].numpy()
+    vectors = np.concatenate([layers.mean(axis=0), layers.min(axis=0), layers.max(axis=0)], axis=1)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), weights / weights.sum()
+
+
+def earth_movers_distance(
+    left: np.ndarray, left_weights: np.ndarray, right: np.ndarray, right_weights: np.ndarray
+) -> float:
+    """min over flows f >= 0 of sum f_ij * |left_i - right_j|, rows and columns summing to the weights.
+
+    Args:
+        left, right: shape (tokens, size); weights: shape (tokens,), each summing to 1.
+    """
+    squared = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1)[None, :] - 2 * left @ right.T
+    distance = np.sqrt(np.clip(squared, 0, None))
+    rows, columns = distance.shape
+    sums = sparse.vstack(
+        [
+            sparse.kron(sparse.eye(rows), np.ones((1, columns))),
+            sparse.kron(np.ones((1, rows)), sparse.eye(columns)),
+        ]
+    ).tocsr()
+    solved = optimize.linprog(
+        distance.ravel(), A_eq=sums[:-1], b_eq=np.concatenate([left_weights, right_weights])[:-1], method="highs"
+    )
+    return float(solved.fun)

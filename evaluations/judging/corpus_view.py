@@ -1,0 +1,56 @@
+"""What an evaluator may look at before it scores: a project's texts, and the scores and ratings that are there."""
+
+from collections import defaultdict
+
+from django.db import connection
+
+from evaluations.evaluators.base import Corpus
+from evaluations.models import CandidateOutput, EvaluationRun
+
+
+def corpus_for(run: EvaluationRun, wanted: frozenset[str]) -> Corpus:
+    """The parts of a corpus that an evaluator asks for: of outputs, sources, references, scores."""
+    project = run.project
+    outputs = CandidateOutput.objects.of_project(project)
+    references = project.documents.values_list("references", flat=True) if "references" in wanted else ()
+    return Corpus(
+        outputs=list(outputs.values_list("text", flat=True)) if "outputs" in wanted else (),
+        sources=list(project.documents.values_list("source", flat=True)) if "sources" in wanted else (),
+        references=[text for listed in references for text in listed],
+        scores=_scores(project.pk) if "scores" in wanted else {},
+        ratings=_ratings(project.pk) if "scores" in wanted else {},
+        document_of=dict(outputs.values_list("pk", "document_id")) if "scores" in wanted else {},
+    )
+
+
+def _scores(project_id: int) -> dict[tuple[str, str], dict[int, float]]:
+    """The newest score of each judge; one that counts for every criterion has an empty criterion."""
+    found: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT j.name, coalesce(c.name, ''), s.output_id, s.value
+               FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
+               JOIN evaluations_judge j ON j.id = r.judge_id LEFT JOIN evaluations_criterion c ON c.id = s.criterion_id
+               WHERE r.project_id = %s ORDER BY j.version, r.id""",
+            [project_id],
+        )
+        for judge, criterion, output, value in cursor.fetchall():
+            found[judge, criterion][output] = value
+    return dict(found)
+
+
+def _ratings(project_id: int) -> dict[str, dict[int, float]]:
+    """The mean rating by criterion and output: of people, or what a release states where no single person rated."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT c.name, r.output_id,
+                      coalesce(avg(r.score) FILTER (WHERE a.kind = 'person'), avg(r.score))
+               FROM annotations_rating r JOIN annotations_annotator a ON a.id = r.annotator_id
+               JOIN evaluations_criterion c ON c.id = r.criterion_id
+               WHERE a.project_id = %s GROUP BY c.name, r.output_id""",
+            [project_id],
+        )
+        found: dict[str, dict[int, float]] = defaultdict(dict)
+        for criterion, output, score in cursor.fetchall():
+            found[criterion][output] = score
+    return dict(found)

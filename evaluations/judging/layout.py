@@ -1,0 +1,76 @@
+"""Which items a run consists of: outputs, or pairs of them, that its judge has no score of yet."""
+
+from typing import Any
+
+from django.db import connection
+
+from evaluations.evaluators.base import Evaluator
+from evaluations.models import EvaluationRun
+
+_INSERT = """INSERT INTO evaluations_runitem
+    (run_id, output_id, criterion_id, rival_id, state, leased_by, attempts, reason, detail)"""
+_REST = "'pending', '', 0, '', ''"
+# A run of the same judge that asked about the criterion in these very words.
+_ASKED_BEFORE = """JOIN evaluations_evaluationrun r ON r.id = s.run_id AND r.judge_id = %(judge)s
+                   JOIN evaluations_runcriterion earlier
+                     ON earlier.run_id = r.id AND earlier.criterion_id = rc.criterion_id
+                    AND earlier.template = rc.template"""
+
+
+def lay_out_items(run: EvaluationRun, evaluator: Evaluator) -> int:
+    """Add the items that lack a score; returns how many.
+
+    In the order criterion, document, system: calls that share the longest beginning of a prompt follow each other,
+    which is what the prefix caches of providers reward.
+    """
+    fresh = bool(run.parameters["fresh"])
+    given: dict[str, Any] = {"run": run.pk, "project": run.project_id, "judge": run.judge_id, "fresh": fresh}
+    if evaluator.compares_pairs:
+        return _insert(_pairs(all_pairs=evaluator.settings.pairs == "all"), given)
+    return _insert(_OUTPUTS_BY_CRITERION if evaluator.per_criterion else _OUTPUTS, given)
+
+
+def _insert(query: str, given: dict[str, Any]) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(f"{_INSERT} {query}", given)
+        return cursor.rowcount
+
+
+_OUTPUTS_BY_CRITERION = f"""
+    SELECT %(run)s, o.id, rc.criterion_id, NULL, {_REST}
+    FROM evaluations_runcriterion rc
+    JOIN evaluations_criterion c ON c.id = rc.criterion_id
+    JOIN evaluations_document d ON d.project_id = %(project)s
+    JOIN evaluations_candidateoutput o ON o.document_id = d.id
+    WHERE rc.run_id = %(run)s AND (%(fresh)s OR NOT EXISTS (
+        SELECT FROM evaluations_score s {_ASKED_BEFORE}
+        WHERE s.output_id = o.id AND s.criterion_id = rc.criterion_id))
+    ORDER BY c.position, c.id, d.id, o.system_id"""
+
+# The settings of a judge that has run are frozen, so any earlier score of it is the same.
+_OUTPUTS = f"""
+    SELECT %(run)s, o.id, NULL, NULL, {_REST}
+    FROM evaluations_document d JOIN evaluations_candidateoutput o ON o.document_id = d.id
+    WHERE d.project_id = %(project)s AND (%(fresh)s OR NOT EXISTS (
+        SELECT FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
+        WHERE r.judge_id = %(judge)s AND s.output_id = o.id AND s.criterion_id IS NULL))
+    ORDER BY d.id, o.system_id"""
+
+
+def _pairs(*, all_pairs: bool) -> str:
+    """Two outputs of a document, the one with the lower id first."""
+    compared = """AND EXISTS (
+        SELECT FROM annotations_preference p
+        WHERE p.output_a_id = o.id AND p.output_b_id = v.id
+          AND (p.criterion_id IS NULL OR p.criterion_id = rc.criterion_id))"""
+    return f"""
+        SELECT %(run)s, o.id, rc.criterion_id, v.id, {_REST}
+        FROM evaluations_runcriterion rc
+        JOIN evaluations_criterion c ON c.id = rc.criterion_id
+        JOIN evaluations_document d ON d.project_id = %(project)s
+        JOIN evaluations_candidateoutput o ON o.document_id = d.id
+        JOIN evaluations_candidateoutput v ON v.document_id = d.id AND v.id > o.id
+        WHERE rc.run_id = %(run)s {"" if all_pairs else compared} AND (%(fresh)s OR NOT EXISTS (
+            SELECT FROM evaluations_pairscore s {_ASKED_BEFORE}
+            WHERE s.output_id = o.id AND s.rival_id = v.id AND s.criterion_id = rc.criterion_id))
+        ORDER BY c.position, c.id, d.id, o.id, v.id"""
