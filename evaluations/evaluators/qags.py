@@ -25,6 +25,7 @@ class QagsSettings(NeuralSettings):
     )
     answer_model: str = Field(description="Answers questions from a text by marking a span: hub name or folder.")
     questions: int = Field(10, ge=1, le=100, description="How many questions are asked about an output (beam search).")
+    question_tokens: int = Field(48, ge=4, le=512, title="Longest question", description="In tokens.")
     prefix: str = Field("", description="What the question model expects in front of the text.")
 
 
@@ -80,7 +81,7 @@ class Qags(NeuralEvaluator):
                 num_beams=self.settings.questions,
                 num_return_sequences=self.settings.questions,
                 do_sample=False,
-                max_new_tokens=48,
+                max_new_tokens=self.settings.question_tokens,
             )
         texts = loaded.tokenizer.batch_decode(written, skip_special_tokens=True)
         return list(dict.fromkeys(text.strip() for text in texts if text.strip())), fitted[1]

@@ -294,6 +294,8 @@ def read_echo_answer(content: bytes) -> Reply:
             EchoedToken(str(text), None if value is None else float(value))
             for text, value in zip(found["tokens"], found["token_logprobs"], strict=True)
         )
+        if usage.get("completion_tokens"):
+            echoed = echoed[:-1]  # the one token that was asked to be written
         return Reply(
             choices=(Choice("", echoed=echoed),),
             model=answer.get("model") or "",

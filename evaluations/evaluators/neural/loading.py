@@ -52,13 +52,13 @@ def load_model(name: str, kind: ModelClass, settings: NeuralSettings, *, title: 
         config = transformers.AutoConfig.from_pretrained(name)
         tokenizer = transformers.AutoTokenizer.from_pretrained(name)
         model, info = getattr(transformers, kind).from_pretrained(name, output_loading_info=True)
-    except (OSError, ImportError, RuntimeError) as error:
+    except (ValueError, KeyError, TypeError) as error:
+        raise EvaluatorError(f"{title} needs {wanted}; {name!r} is of another kind ({_first_line(error)})") from error
+    except Exception as error:  # files can be broken in as many ways as there are formats of weights
         raise EvaluatorError(
             f"{title} cannot load the model {name!r}: {_first_line(error)} Give the name of a model on the hub that "
             "this worker can reach, or a folder that holds config.json, the weights and the tokenizer."
         ) from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise EvaluatorError(f"{title} needs {wanted}; {name!r} is of another kind ({_first_line(error)})") from error
     untrained = [key for key in info["missing_keys"] if not _is_spare(key)]
     if untrained and kind != "AutoModel":
         raise EvaluatorError(

@@ -1,0 +1,216 @@
+"""GPTScore: instructions, directions, which tokens count at the boundary, and runs against the stand-in."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from evaluations.evaluators.base import Item, SettingsError
+from evaluations.evaluators.gptscore import GptScore, Likelihood, aspects, tokens_of
+from evaluations.judging.calls import Answer
+from evaluations.judging.endpoints import EchoRequest
+from evaluations.judging.judgement import JudgeSettings
+from evaluations.judging.judges import JudgeDraft, create_judge
+from evaluations.judging.parsing import Failure
+from evaluations.judging.prompts import PromptError, PromptParts, Texts
+from evaluations.judging.replies import Choice, EchoedToken
+from evaluations.judging.run import start_run
+from evaluations.judging.scoring import Scored
+from evaluations.judging.worker import work_on_run
+from evaluations.models import EvaluationRun, ModelReply, Project, RunState
+from evaluations.scales import Scale
+
+ASKING = JudgeSettings(model="m", mode="direct")
+SCALE = Scale(1, 5)
+PARTS = PromptParts(criterion="Coherence", scale=SCALE, definition="How well it hangs together.")
+
+
+def echo(*tokens: tuple[str, float | None]) -> tuple[EchoedToken, ...]:
+    return tuple(EchoedToken(text, value) for text, value in tokens)
+
+
+def scored(evaluator: GptScore, texts: Texts, reply: Callable[[str], tuple[EchoedToken, ...]]) -> object:
+    question = evaluator.question(Item(texts, "coherence", evaluator.template(PARTS)), SCALE, ASKING)
+    if isinstance(question, Failure):
+        return question
+
+    async def ask(request: EchoRequest) -> Answer:
+        return Answer((Choice("", echoed=reply(request.text)),), "m", "", 0, 0, 1, 0.0)
+
+    return asyncio.run(evaluator.judge(question, ASKING, ask)).outcome
+
+
+def by_letter(text: str) -> tuple[EchoedToken, ...]:
+    """A tokenizer of single characters; the logprob of each is minus its place in the text, from the end, / 10."""
+    return tuple(
+        EchoedToken(letter, None if index == 0 else -(len(text) - index) / 10) for index, letter in enumerate(text)
+    )
+
+
+@pytest.mark.parametrize(
+    ("tokens", "counted", "straddles"),
+    [
+        # The blank belongs to the first token, to a token of its own, or to the prompt's last token.
+        ([("Say", None), (":", -1.0), (" hi", -2.0), (" you", -3.0)], [" hi", " you"], False),
+        ([("Say", None), (":", -1.0), (" ", -9.0), ("hi", -2.0), (" you", -3.0)], ["hi", " you"], False),
+        ([("Say", None), (": ", -1.0), ("hi", -2.0), (" you", -3.0)], ["hi", " you"], False),
+        # A token over the boundary cannot be divided: it counts, and is told of.
+        ([("Say", None), (": h", -1.0), ("i", -2.0), (" you", -3.0)], [": h", "i", " you"], True),
+        # A mark or a blank in front, as tokenizers add them, and what the model wrote on.
+        ([("<s>", None), (" Say:", -1.0), (" hi you", -2.0), (" there", -7.0)], [" hi you"], False),
+    ],
+)
+def test_tokens_at_the_boundary_of_prompt_and_output(
+    tokens: list[tuple[str, float | None]], counted: list[str], straddles: bool
+) -> None:
+    found = tokens_of(echo(*tokens), Likelihood("Say:", "hi you"))
+
+    assert not isinstance(found, Failure)
+    assert [token.text for token in found.counted] == counted
+    assert found.straddles is straddles
+
+
+def test_characters_that_a_tokenizer_splits_into_bytes_are_found() -> None:
+    tokens = echo(("Say:", None), (" caf", -1.0), ("bytes:\\xc3", -2.0), ("bytes:\\xa9", -3.0))
+
+    found = tokens_of(tokens, Likelihood("Say:", "café"))
+
+    assert not isinstance(found, Failure)
+    assert [token.logprob for token in found.counted] == [-1.0, -2.0, -3.0]
+
+
+@pytest.mark.parametrize("lost", ["", "\ufffd"])
+def test_characters_that_come_back_as_nothing_or_as_a_replacement_are_found_by_what_follows(lost: str) -> None:
+    tokens = echo((" ", None), ("Sé".encode().decode(), -0.5), (":", -1.0), (" ", -1.5), (lost, -2.0), (lost, -3.0),
+                  (" x", -4.0), (lost, -5.0), (lost, -6.0), (" more", -9.0))  # fmt: skip
+
+    found = tokens_of(tokens, Likelihood("Sé:", "é x"))
+    at_the_end = tokens_of(tokens[:9], Likelihood("Sé:", "é xé"))
+
+    assert not isinstance(found, Failure)
+    assert not isinstance(at_the_end, Failure)
+    assert [token.logprob for token in found.counted] == [-2.0, -3.0, -4.0]
+    assert [token.logprob for token in at_the_end.counted] == [-2.0, -3.0, -4.0, -5.0, -6.0]
+
+
+def test_tokens_that_do_not_join_to_what_was_sent_are_a_failure_not_a_number() -> None:
+    changed = tokens_of(echo(("Say:", None), (" he", -1.0)), Likelihood("Say:", "hi"))
+    unknown = tokens_of(echo(("Say:", None), (" hi", None)), Likelihood("Say:", "hi"))
+
+    assert isinstance(changed, Failure)
+    assert isinstance(unknown, Failure)
+    assert changed.reason == unknown.reason == "tokens"
+    assert "do not join" in changed.detail
+    assert unknown.detail == "The endpoint gave no log-probability of “ hi”."
+
+
+def test_the_score_is_the_mean_or_the_sum_of_the_outputs_log_probabilities() -> None:
+    texts = Texts("source", "abc.")
+
+    mean = scored(GptScore(), texts, by_letter)
+    total = scored(GptScore({"reduce": "sum"}), texts, by_letter)
+    without_marks = scored(GptScore({"reduce": "sum", "punctuation_weight": 0}), texts, by_letter)
+
+    # The last four characters: -0.4, -0.3, -0.2 and -0.1 for the full stop.
+    assert mean == Scored.plain(pytest.approx(-0.25))
+    assert total == Scored.plain(pytest.approx(-1.0))
+    assert without_marks == Scored.plain(pytest.approx(-0.9))
+
+
+def test_directions_condition_on_source_or_references_and_both_are_averaged() -> None:
+    asked: list[str] = []
+
+    def reply(text: str) -> tuple[EchoedToken, ...]:
+        asked.append(text)
+        return by_letter(text)
+
+    texts = Texts("src", "out", references=("r1", "ref22"))
+    precision = scored(GptScore({"direction": "reference_to_output", "prompting": "vanilla"}), texts, reply)
+    assert asked == ["Text: r1\nSummary: out", "Text: ref22\nSummary: out"]
+    recall = scored(GptScore({"direction": "output_to_reference", "prompting": "vanilla"}), texts, reply)
+    assert asked[2:] == ["Text: out\nSummary: r1", "Text: out\nSummary: ref22"]
+    both = scored(GptScore({"direction": "both"}), texts, reply)
+
+    # Means of 0.3, 0.2, 0.1 for "out"; of 0.2, 0.1 for "r1", the better of the references.
+    assert precision == Scored.plain(pytest.approx(-0.2))
+    assert recall == Scored.plain(pytest.approx(-0.15))
+    assert both == Scored.plain(pytest.approx(-0.175))
+
+
+def test_the_instruction_names_the_aspect_and_definitions_are_composed() -> None:
+    known = GptScore().template(PARTS)
+    composed = GptScore({"aspects": "fluency + depth", "task": "dialogue"}).template(PARTS)
+    own = GptScore().template(PromptParts("Punch", SCALE, definition="Whether it hits."))
+
+    assert known == f"Write a summary of the text below {aspects()['coherence']}."
+    assert composed == (
+        f"Continue the conversation below with a reply {aspects()['fluency']} and {aspects()['depth']}."
+    )
+    assert own == "Write a summary of the text below of high punch (Whether it hits)."
+    assert len(aspects()) == 22
+
+
+def test_demonstrations_stand_between_instruction_and_text() -> None:
+    evaluator = GptScore({"prompting": "demonstrations", "examples": "long a => short a\nlong b => short b"})
+
+    question = evaluator.question(Item(Texts("S", "O"), "coherence", "Do it."), SCALE, ASKING)
+
+    assert question.all[0].before == (
+        "Do it.\n\nText: long a\nSummary: short a\n\nText: long b\nSummary: short b\n\nText: S\nSummary:"
+    )
+
+
+def test_settings_that_make_no_sense_are_refused_with_what_would() -> None:
+    with pytest.raises(SettingsError, match="there is no aspect 'charm'"):
+        GptScore({"aspects": "fluency+charm"})
+    with pytest.raises(SettingsError, match="line 2 needs “given => produced”"):
+        GptScore({"examples": "a => b\nnothing"})
+    with pytest.raises(PromptError, match="needs examples"):
+        GptScore({"prompting": "demonstrations"}).template(PARTS)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_against_the_stand_in_scores_every_output_and_pays_once(
+    small_project: Project, start_standin: Callable[..., object]
+) -> None:
+    endpoint = small_project.endpoints.create(name="e", base_url=start_standin().base_url)  # type: ignore[attr-defined]
+    draft = JudgeDraft(name="GPTScore", kind="gptscore", endpoint=endpoint, model="offline-stand-in")
+    judge, _ = create_judge(small_project, draft)
+
+    first = start_run(judge, list(small_project.criteria.all()))
+    work_on_run(first.pk, "tester")
+    again = start_run(judge, list(small_project.criteria.all()), fresh=False)
+    work_on_run(again.pk, "tester")
+
+    first.refresh_from_db()
+    assert first.state == EvaluationRun.objects.get(pk=again.pk).state == RunState.DONE
+    assert first.scores.count() == 12
+    assert all(score.value < 0 for score in first.scores.all())
+    assert again.items.count() == 0
+    assert first.calls == 12
+    stored = ModelReply.objects.filter(items__run=first).first()
+    assert stored is not None
+    assert stored.choices[0]["echoed"][0][1] is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_stored_echo_serves_a_judge_of_the_same_question(
+    small_project: Project, start_standin: Callable[..., object]
+) -> None:
+    endpoint = small_project.endpoints.create(name="e", base_url=start_standin().base_url)  # type: ignore[attr-defined]
+    runs = []
+    for name, settings in (("mean", {}), ("sum", {"reduce": "sum"})):
+        draft = JudgeDraft(name, endpoint=endpoint, model="offline-stand-in", kind="gptscore", settings=settings)
+        run = start_run(create_judge(small_project, draft)[0], list(small_project.criteria.all()))
+        work_on_run(run.pk, "tester")
+        runs.append(EvaluationRun.objects.get(pk=run.pk))
+
+    mean, total = runs
+    assert (mean.calls, total.calls) == (12, 0)
+    assert total.cache_hits == 12
+    assert all(
+        a.value > b.value
+        for a, b in zip(
+            mean.scores.order_by("output", "criterion"), total.scores.order_by("output", "criterion"), strict=False
+        )
+    )

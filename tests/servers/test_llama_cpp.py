@@ -1,0 +1,100 @@
+"""GPTScore against a real server that none of us wrote: llama-cpp-python's, with a tiny random model made here."""
+
+import json
+import os
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from evaluations.judging.judges import JudgeDraft, create_judge, known_findings
+from evaluations.judging.run import start_run
+from evaluations.judging.worker import work_on_run
+from evaluations.models import EvaluationRun, Project, RunState
+from tests.conftest import free_port
+
+HERE = Path(__file__).parent
+PYTHON = os.environ.get("GEVAL_SERVERS", "")
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(not PYTHON, reason="make test-servers builds llama.cpp's server and runs these"),
+]
+TEXTS = {"d1": "the ferry sails", "d2": "the café ferry sails at 5, naïvely …", "d3": "日本 ferry"}
+
+
+@pytest.fixture(scope="module")
+def gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("gguf") / "tiny.gguf"
+    subprocess.run([PYTHON, str(HERE / "make_gguf.py"), str(path)], check=True, timeout=60)
+    return path
+
+
+@pytest.fixture(scope="module")
+def base_url(gguf: Path) -> Iterator[str]:
+    port = free_port()
+    command = [PYTHON, "-m", "llama_cpp.server", "--model", str(gguf), "--port", str(port)]
+    command += ["--logits_all", "true", "--n_ctx", "1024", "--host", "127.0.0.1"]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        url = f"http://127.0.0.1:{port}/v1"
+        for _ in range(240):
+            try:
+                urllib.request.urlopen(f"{url}/models", timeout=1).read()
+                break
+            except OSError:
+                assert server.poll() is None, "the server ended instead of starting"
+                time.sleep(0.25)
+        yield url
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+
+
+def by_library(gguf: Path, text: str, output: str) -> float:
+    """The mean log-probability of an output's tokens, from llama.cpp's library without the server."""
+    done = subprocess.run(
+        [PYTHON, str(HERE / "log_likelihood.py"), str(gguf)], input=text.encode(), capture_output=True, timeout=60, check=True
+    )
+    found = json.loads(done.stdout)
+    pieces = [bytes.fromhex(piece) for piece in found["pieces"]]
+    wanted = len(output.encode())
+    counted: list[float] = []
+    for piece, value in zip(reversed(pieces), reversed(found["logprobs"]), strict=True):
+        if wanted <= 0:
+            break
+        wanted -= len(piece)
+        if piece.strip():
+            counted.append(value)
+    return sum(counted) / len(counted)
+
+
+def test_gptscore_equals_the_library_on_every_output(
+    project: Project, load: Callable[..., object], base_url: str, gguf: Path
+) -> None:
+    rows = (
+        json.dumps({"doc_id": doc, "system_id": "s", "source": f"source of {doc}", "output": text})
+        for doc, text in TEXTS.items()
+    )
+    load(project, {"outputs.jsonl": "\n".join(rows)})
+    criterion = project.criteria.create(name="fluency")
+    endpoint = project.endpoints.create(name="llama.cpp", base_url=base_url)
+    draft = JudgeDraft(name="GPTScore", kind="gptscore", endpoint=endpoint, model="tiny")
+
+    judge, _ = create_judge(project, draft)
+    run = start_run(judge, [criterion])
+    work_on_run(run.pk, "tester")
+
+    findings = known_findings(endpoint, "tiny")
+    assert findings is not None
+    assert findings.echo
+    run = EvaluationRun.objects.get(pk=run.pk)
+    assert run.state == RunState.DONE, run.message
+    assert [item.detail for item in run.items.filter(state="failed")] == []
+    instruction = run.run_criteria.get().template
+    for score in run.scores.select_related("output__document"):
+        doc = score.output.document.doc_id
+        text = f"{instruction}\n\nText: source of {doc}\nSummary: {TEXTS[doc]}"
+        assert score.value == pytest.approx(by_library(gguf, text, TEXTS[doc]), abs=1e-3)
