@@ -61,9 +61,7 @@ def load_demo() -> tuple[Project, LoadResult]:
     )
     if made:
         _add_members(project)
-    result = load_files(
-        project, [InputFile(DATA / name, name) for name in ("outputs.jsonl", "ratings.csv")], judge="imported"
-    )
+    result = load_files(project, [InputFile(DATA / name, name) for name in ("outputs.jsonl", "ratings.csv")])
     for name, kind in SYSTEM_KINDS.items():
         project.systems.filter(name=name).update(kind=kind)
     if made:

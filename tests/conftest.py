@@ -17,7 +17,7 @@ from django.test import Client
 from kombu import pools
 
 from evaluations.corpus.readers import InputFile
-from evaluations.corpus.store import LoadResult, load_files
+from evaluations.corpus.store import About, LoadResult, load_files
 from evaluations.judging import work
 from evaluations.judging.parsing import Failure, Reason
 from evaluations.judging.run import close_if_finished, lay_out_run, start_run
@@ -93,13 +93,13 @@ def as_role(make_user: Callable[..., User], project: Project) -> Callable[[str],
 def load(tmp_path: Path) -> Callable[..., LoadResult]:
     """Load texts as files, given as name=content; returns the tallies."""
 
-    def load_texts(project: Project, files: dict[str, str | bytes], *, judge: str = "file") -> LoadResult:
+    def load_texts(project: Project, files: dict[str, str | bytes], *, judge: str = "file", **about: Any) -> LoadResult:
         inputs = []
         for name, content in files.items():
             path = tmp_path / name
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
             inputs.append(InputFile(path, name))
-        return load_files(project, inputs, judge=judge)
+        return load_files(project, inputs, about=About(judge=judge, **about))
 
     return load_texts
 

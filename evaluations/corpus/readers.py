@@ -1,8 +1,8 @@
 """From the bytes of a file to rows: the format is found by looking, faults are collected with their place.
 
 Known formats: JSONL or CSV of outputs, of ratings (a column `annotator`), of scores (a column `judge`), of preferences
-(a column `winner`); the JSON lists of the G-Eval and UniEval releases. Each plain or gzip. CSV and JSONL are streamed;
-a JSON list is one value.
+(a column `winner`); the JSON lists of the G-Eval and UniEval releases, with raw replies (`all_responses`) or not.
+Each plain or gzip. CSV and JSONL are streamed; a JSON list is one value.
 """
 
 import csv
@@ -25,7 +25,7 @@ from evaluations.corpus.preference_rows import (
     preferences_of_map,
     read_preference,
 )
-from evaluations.corpus.rows import Faults, JudgeScoreRow, OutputRow, RatingRow, Row, is_text
+from evaluations.corpus.rows import Faults, JudgeScoreRow, OutputRow, RatingRow, RepliesRow, Row, is_text
 
 HUMAN_MEAN = "human mean"
 ID_LIMIT = 200
@@ -42,6 +42,14 @@ EXPECTED = (
 
 
 @dataclass(frozen=True)
+class Unnamed:
+    """What is to be taken for what a file does not say."""
+
+    judge: str
+    criterion: str = ""
+
+
+@dataclass(frozen=True)
 class InputFile:
     """A file to load, and the name to call it by in messages."""
 
@@ -49,15 +57,15 @@ class InputFile:
     name: str
 
 
-def read_rows(file: InputFile, faults: Faults, *, judge: str) -> Iterator[Row]:
+def read_rows(file: InputFile, faults: Faults, *, unnamed: Unnamed) -> Iterator[Row]:
     """All rows of a file; what cannot be read is added to `faults` and left out.
 
     Args:
-        judge: the name for a judge that the file itself does not name (`predict_scores`).
+        unnamed: what the file itself may not say: whose `predict_scores` or replies it holds, on which criterion.
     """
     try:
         with _open(file.path) as stream:
-            yield from _rows(stream, file.name, faults, judge)
+            yield from _rows(stream, file.name, faults, unnamed)
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         faults.add(file.name, 0, "", f"the gzip data is broken ({error}); pack the file again")
     except OSError as error:
@@ -72,7 +80,7 @@ def _open(path: Path) -> IO[str]:
     return io.TextIOWrapper(binary, encoding="utf-8-sig", errors="surrogateescape", newline="")
 
 
-def _rows(stream: IO[str], name: str, faults: Faults, judge: str) -> Iterator[Row]:
+def _rows(stream: IO[str], name: str, faults: Faults, unnamed: Unnamed) -> Iterator[Row]:
     first = ""
     skipped = 0
     for line in stream:
@@ -84,11 +92,11 @@ def _rows(stream: IO[str], name: str, faults: Faults, judge: str) -> Iterator[Ro
     if not opening:
         faults.add(name, 0, "", f"the file is empty; {EXPECTED}")
     elif opening == "[":
-        yield from _release_rows(first + stream.read(), name, faults, judge)
+        yield from _release_rows(first + stream.read(), name, faults, unnamed)
     elif first.strip() == "{":
         yield from _object_rows(first + stream.read(), name, faults)
     elif opening == "{":
-        yield from _jsonl_rows(itertools.chain([first], stream), skipped + 1, name, faults, judge)
+        yield from _jsonl_rows(itertools.chain([first], stream), skipped + 1, name, faults, unnamed)
     else:
         yield from _csv_rows(first, stream, skipped + 1, name, faults)
 
@@ -96,7 +104,7 @@ def _rows(stream: IO[str], name: str, faults: Faults, judge: str) -> Iterator[Ro
 # JSON
 
 
-def _jsonl_rows(lines: Iterable[str], first_line: int, name: str, faults: Faults, judge: str) -> Iterator[Row]:
+def _jsonl_rows(lines: Iterable[str], first_line: int, name: str, faults: Faults, unnamed: Unnamed) -> Iterator[Row]:
     for number, line in enumerate(lines, start=first_line):
         if not line.strip():
             continue
@@ -116,15 +124,17 @@ def _jsonl_rows(lines: Iterable[str], first_line: int, name: str, faults: Faults
             yield from preferences_of_map(record, number, name, faults)
         elif is_preference(record):
             yield from read_preference(record, number, name, faults)
+        elif "all_responses" in record:
+            yield from _replies_record(record, number, name, faults, unnamed)
         elif "score" in record and "output" not in record:
             yield from _score_record(record, number, name, faults)
         elif "system_output" in record:
-            yield from _release_record(record, number, name, faults, judge)
+            yield from _release_record(record, number, name, faults, unnamed)
         else:
             yield from _output_record(record, number, name, faults)
 
 
-def _release_rows(text: str, name: str, faults: Faults, judge: str) -> Iterator[Row]:
+def _release_rows(text: str, name: str, faults: Faults, unnamed: Unnamed) -> Iterator[Row]:
     try:
         records = json.loads(text)
     except json.JSONDecodeError as error:
@@ -140,8 +150,10 @@ def _release_rows(text: str, name: str, faults: Faults, judge: str) -> Iterator[
             faults.add(name, number, "", f"expected an object, found {_kind(record)}")
         elif is_preference(record):
             yield from read_preference(record, number, name, faults)
+        elif "all_responses" in record:
+            yield from _replies_record(record, number, name, faults, unnamed)
         elif "system_output" in record:
-            yield from _release_record(record, number, name, faults, judge)
+            yield from _release_record(record, number, name, faults, unnamed)
         else:
             yield from _output_record(record, number, name, faults)
 
@@ -180,7 +192,7 @@ def _output_record(record: Mapping[str, Any], line: int, name: str, faults: Faul
         yield OutputRow(line, doc_id, system, source, output, context, references)
 
 
-def _release_record(record: Mapping[str, Any], line: int, name: str, faults: Faults, judge: str) -> Iterator[Row]:
+def _release_record(record: Mapping[str, Any], line: int, name: str, faults: Faults, unnamed: Unnamed) -> Iterator[Row]:
     """One object of the G-Eval or UniEval release: an output, its human means, and perhaps a judge's scores."""
     before = faults.total
     doc_id = _identifier(record, "doc_id", line, name, faults) if record.get("doc_id") is not None else None
@@ -201,7 +213,36 @@ def _release_record(record: Mapping[str, Any], line: int, name: str, faults: Fau
         column = f"scores.{criterion}"
         yield RatingRow(line, doc_id, system, criterion, HUMAN_MEAN, score, column, source, is_mean=True)
     for criterion, score in numbers["predict_scores"].items():
-        yield JudgeScoreRow(line, doc_id, system, criterion, judge, score, f"predict_scores.{criterion}", source)
+        yield JudgeScoreRow(
+            line, doc_id, system, criterion, unnamed.judge, score, f"predict_scores.{criterion}", source
+        )
+
+
+def _replies_record(record: Mapping[str, Any], line: int, name: str, faults: Faults, unnamed: Unnamed) -> Iterator[Row]:
+    """One object of the G-Eval release's results: the raw replies of a judge about an output, with its texts or not."""
+    before = faults.total
+    if "system_output" in record:
+        yield from _release_record(record, line, name, faults, unnamed)
+    source = "" if record.get("doc_id") is not None else _text(record, "source", line, name, faults, required=True)
+    doc_id = _identifier(record, "doc_id", line, name, faults) if record.get("doc_id") is not None else None
+    system = _identifier(record, "system_id", line, name, faults)
+    scores = record.get("scores")
+    only = next(iter(scores), "") if isinstance(scores, dict) and len(scores) == 1 else ""
+    criterion = str(record.get("criterion") or unnamed.criterion or only).strip()
+    if not criterion:
+        faults.add(
+            name, line, "criterion", "the replies do not say what they rate; name the criterion as you load them"
+        )
+    _limited(criterion, CRITERION_LIMIT, "criterion", line, name, faults)
+    replies = record["all_responses"]
+    if not isinstance(replies, list) or not all(isinstance(reply, str) for reply in replies) or not replies:
+        faults.add(name, line, "all_responses", f"expected a list of texts, found {_kind(replies)} or nothing in it")
+    elif faults.total == before:
+        cleaned = tuple(_clean(reply, "all_responses", line, name, faults) for reply in replies)
+        if faults.total == before:
+            yield RepliesRow(
+                line, doc_id, system, criterion, str(record.get("judge") or unnamed.judge), cleaned, source
+            )
 
 
 def _named_numbers(value: Any, column: str, line: int, name: str, faults: Faults) -> Iterator[tuple[str, float]]:

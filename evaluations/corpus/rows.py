@@ -46,6 +46,19 @@ class JudgeScoreRow(ScoreRow):
 
 
 @dataclass(frozen=True)
+class RepliesRow:
+    """The raw replies of a judge about an output on a criterion, computed elsewhere; scores come of reading them."""
+
+    line: int
+    doc_id: str | None
+    system_id: str
+    criterion: str
+    judge: str
+    replies: tuple[str, ...]
+    source: str = ""
+
+
+@dataclass(frozen=True)
 class PreferenceRow:
     """An annotator's choice between two systems' outputs for a document, on a criterion or (empty) overall.
 
@@ -64,7 +77,7 @@ class PreferenceRow:
     turn: str = ""
 
 
-Row = OutputRow | RatingRow | JudgeScoreRow | PreferenceRow
+Row = OutputRow | RatingRow | JudgeScoreRow | RepliesRow | PreferenceRow
 
 
 @dataclass(frozen=True)

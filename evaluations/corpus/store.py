@@ -14,7 +14,8 @@ from django.db import connection, transaction
 from annotations.models import Annotator
 from evaluations.changes import note_change
 from evaluations.corpus.preferences import PreferenceStage
-from evaluations.corpus.readers import InputFile, read_rows
+from evaluations.corpus.readers import InputFile, Unnamed, read_rows
+from evaluations.corpus.replies import ReplyStage
 from evaluations.corpus.rows import (
     Fault,
     Faults,
@@ -22,51 +23,70 @@ from evaluations.corpus.rows import (
     OutputRow,
     PreferenceRow,
     RatingRow,
+    RepliesRow,
     Row,
     ScoreRow,
 )
 from evaluations.corpus.staging import StagingTable, Tally
 from evaluations.judging.criteria import use_preset
+from evaluations.judging.parsing import parse_first_digit
 from evaluations.judging.presets import presets_for
 from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
 from evaluations.scales import usual_scale_for
 
+RUNS_HERE = "{} is a judge that runs here; give imported scores another judge's name"
+
 
 @dataclass
 class LoadResult:
-    """What a load did."""
+    """What a load did; `unreadable` counts raw replies without a rating, which have no part in scores."""
 
     documents: Tally = field(default_factory=Tally)
     outputs: Tally = field(default_factory=Tally)
     ratings: Tally = field(default_factory=Tally)
     preferences: Tally = field(default_factory=Tally)
     scores: Tally = field(default_factory=Tally)
+    replies: Tally = field(default_factory=Tally)
+    unreadable: int = 0
 
     @property
     def changed(self) -> bool:
-        tallies = (self.documents, self.outputs, self.ratings, self.preferences, self.scores)
+        tallies = (self.documents, self.outputs, self.ratings, self.preferences, self.scores, self.replies)
         return any(tally.created for tally in tallies)
 
     def as_json(self) -> dict[str, dict[str, int]]:
-        return asdict(self)
+        return {kind: tally for kind, tally in asdict(self).items() if kind != "unreadable"}
+
+
+@dataclass(frozen=True)
+class About:
+    """What is said of a load beside its files.
+
+    `judge` and `criterion` stand where a file names none; `version` and `source` are kept with the judges it makes;
+    `first_digit` reads raw replies by the rule of published releases instead of ours.
+    """
+
+    judge: str = "imported"
+    criterion: str = ""
+    version: str = ""
+    source: str = ""
+    first_digit: bool = False
 
 
 @transaction.atomic
-def load_files(project: Project, files: Sequence[InputFile], *, judge: str = "imported") -> LoadResult:
+def load_files(project: Project, files: Sequence[InputFile], *, about: About = About()) -> LoadResult:
     """Load files into a project, in whatever order they are given.
-
-    Args:
-        judge: the name for a judge whose scores come without one (`predict_scores`).
 
     Raises:
         LoadError: at least one fault; it lists the first hundred of all files, and nothing was written.
     """
     Project.objects.select_for_update().get(pk=project.pk)
     faults = Faults()
-    load = _Load(project, faults)
+    load = _Load(project, faults, about)
+    unnamed = Unnamed(about.judge, about.criterion)
     scores_only: list[tuple[InputFile, Iterable[Row]]] = []
     for file in files:
-        rows = iter(read_rows(file, faults, judge=judge))
+        rows = iter(read_rows(file, faults, unnamed=unnamed))
         first = next(rows, None)
         if first is None:
             continue
@@ -122,8 +142,9 @@ class _Seen:
 class _Load:
     """The state of one load: keys seen so far, and the staging tables."""
 
-    def __init__(self, project: Project, faults: Faults) -> None:
+    def __init__(self, project: Project, faults: Faults, about: About) -> None:
         self.project = project
+        self.about = about
         self.faults = faults
         self.file_numbers: dict[str, int] = {}
         self.documents: dict[str, _Staged] = {}
@@ -154,6 +175,7 @@ class _Load:
         self.rating_table = StagingTable("stage_rating", score_columns)
         self.score_table = StagingTable("stage_score", score_columns)
         self.preferences = PreferenceStage()
+        self.replies = ReplyStage()
 
     def take_all(self, file: str, rows: Iterable[Row]) -> None:
         for row in rows:
@@ -166,6 +188,8 @@ class _Load:
             self._take_output(file, number, row)
         elif isinstance(row, PreferenceRow):
             self._take_preference(file, number, row)
+        elif isinstance(row, RepliesRow):
+            self._take_replies(file, number, row)
         else:
             self._take_score(file, number, row)
 
@@ -236,8 +260,7 @@ class _Load:
         elif isinstance(row, JudgeScoreRow):
             run = self._import_run(row.rater)
             if run is None:
-                message = f"{row.rater} is a judge that runs here; give imported scores another judge's name"
-                self.faults.add(file, row.line, "judge", message)
+                self.faults.add(file, row.line, "judge", RUNS_HERE.format(row.rater))
                 return
             criterion_id = None
             if row.criterion:
@@ -245,6 +268,17 @@ class _Load:
                 _widen(seen.scores, row.score)
                 criterion_id = seen.criterion.pk
             self.score_table.add((file_number, row.line, output, criterion_id, run, row.score))
+
+    def _take_replies(self, file: str, file_number: int, row: RepliesRow) -> None:
+        doc_id = row.doc_id or self._doc_id_of(row.source)
+        output, run = self._output((doc_id, row.system_id)), self._import_run(row.judge)
+        if output is None:
+            message = f"no output of system {row.system_id} for document {doc_id}; load the outputs first, or along"
+            self.faults.add(file, row.line, "doc_id, system_id", message)
+        elif run is None:
+            self.faults.add(file, row.line, "judge", RUNS_HERE.format(row.judge))
+        else:
+            self.replies.add(file_number, row, output, self._criterion(row.criterion).criterion.pk, run)
 
     def _take_preference(self, file: str, file_number: int, row: PreferenceRow) -> None:
         """Both outputs are known by number or by negative id, as in scores; which is "a" is decided when ids are."""
@@ -293,12 +327,17 @@ class _Load:
         if name not in self.import_runs:
             judge = self.judges.get(name)
             if judge is None:
-                judge = Judge.objects.create(project=self.project, name=name, kind=JudgeKind.IMPORTED)
+                settings = {"version": self.about.version, "source": self.about.source}
+                judge = Judge.objects.create(
+                    project=self.project, name=name, kind=JudgeKind.IMPORTED, settings=settings
+                )
                 self.judges[name] = judge
             if judge.kind != JudgeKind.IMPORTED:
                 return None
             run, _ = EvaluationRun.objects.get_or_create(
-                project=self.project, judge=judge, defaults={"state": RunState.DONE}
+                project=self.project,
+                judge=judge,
+                defaults={"state": RunState.DONE, "parameters": {"kind": JudgeKind.IMPORTED}},
             )
             self.import_runs[name] = run.pk
         return self.import_runs[name]
@@ -328,7 +367,7 @@ class _Load:
     def merge(self) -> LoadResult:
         """Check the staged rows against the project and put them in; faults found here are added to the others."""
         tables = (self.document_table, self.output_table, self.rating_table, self.score_table)
-        for table in (*tables, self.preferences.table):
+        for table in (*tables, self.preferences.table, self.replies.table):
             table.flush()
         result = LoadResult()
         self._merge_documents(result.documents)
@@ -349,6 +388,10 @@ class _Load:
         )
         self.preferences.merge(result.preferences, conflicts=self._conflicts)
         self._finish_new_criteria()
+        names = {number: name for name, number in self.file_numbers.items()}
+        read = parse_first_digit if self.about.first_digit else None
+        self.replies.merge(result.replies, faults=self.faults, files=names, read=read)
+        result.unreadable = self.replies.unreadable
         return result
 
     def _merge_documents(self, tally: Tally) -> None:

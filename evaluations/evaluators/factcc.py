@@ -10,7 +10,7 @@ from evaluations.evaluators.neural.base import NeuralEvaluator, NeuralSettings
 from evaluations.evaluators.neural.classifying import label_index, label_probability
 from evaluations.evaluators.neural.combining import combined, regrouped
 from evaluations.evaluators.neural.loading import ModelClass, load_model
-from evaluations.evaluators.neural.sentences import sentences
+from evaluations.evaluators.sentences import sentences
 
 USUAL_LABELS = ("correct", "consistent", "entailment", "faithful", "supported")
 

@@ -281,11 +281,11 @@ def _spans(parts: Sequence[bytes], sent: bytes) -> list[tuple[int, int]] | None:
         elif not sent.startswith(part, at):
             if at or index > 1:
                 return None
-            part = part.lstrip(b" ")
-            if not sent.startswith(part):
+            if not sent.startswith(part.lstrip(b" ")):
                 continue  # a mark of the beginning
-        spans[index] = (at, at + len(part))
-        at += len(part)
+        end = at + len(part if sent.startswith(part, at) else part.lstrip(b" "))
+        spans[index] = (at, end)
+        at = end
     for earlier in unreadable:
         spans[earlier] = (at, len(sent))
     rest = sent[at:]

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from evaluations.evaluators.base import Item, LocalEvaluator, Outcome
 from evaluations.evaluators.references import ReferenceSettings, reduced
+from evaluations.evaluators.sentences import sentences
 from evaluations.judging.scoring import Scored
 
 REMEMBERED_TEXTS = 2000
@@ -15,7 +16,9 @@ REMEMBERED_TEXTS = 2000
 
 class RougeSettings(ReferenceSettings):
     variant: Literal["rouge1", "rouge2", "rougeL", "rougeLsum"] = Field(
-        "rougeL", description="Single words, pairs of words, or the longest common subsequence."
+        "rougeL",
+        description="Single words, pairs of words, or the longest common subsequence: of the whole text, or by "
+        "sentences (rougeLsum), which is what ROUGE-1.5.5 calls ROUGE-L.",
     )
     measure: Literal["f", "precision", "recall"] = Field("f", description="The F score, or one of its sides.")
     stem: bool = Field(True, description="Compare word stems (Porter), so that “sails” matches “sailed”.")
@@ -42,13 +45,23 @@ class Rouge(LocalEvaluator):
         field = {"f": "fmeasure", "precision": "precision", "recall": "recall"}[self.settings.measure]
         outcomes: list[Outcome] = []
         for item in items:
+            output = self._prepared(item.texts.output)
             found = (
-                getattr(self.scorer.score(reference, item.texts.output)[self.settings.variant], field)
+                getattr(self.scorer.score(self._prepared(reference), output)[self.settings.variant], field)
                 for reference in item.texts.references
                 if reference.strip()
             )
             outcomes.append(Scored.plain(float(reduced(found, self.settings.references))))
         return outcomes
+
+    def _prepared(self, text: str) -> str:
+        """The text, for `rougeLsum` with a sentence a line."""
+        return _by_line(text) if self.settings.variant == "rougeLsum" else text
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _by_line(text: str) -> str:
+    return "\n".join(sentences(text))
 
 
 class _Remembering:

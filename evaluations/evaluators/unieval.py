@@ -17,7 +17,7 @@ from evaluations.evaluators.neural.base import NeuralEvaluator, NeuralSettings, 
 from evaluations.evaluators.neural.combining import combined, regrouped
 from evaluations.evaluators.neural.encoding import padded
 from evaluations.evaluators.neural.loading import load_model
-from evaluations.evaluators.neural.sentences import sentences
+from evaluations.evaluators.sentences import sentences
 from evaluations.judging.parsing import Failure, Reason
 from evaluations.judging.prompts import PromptError, PromptParts
 from evaluations.judging.scoring import Scored

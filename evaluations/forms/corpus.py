@@ -7,6 +7,8 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 
+from evaluations.corpus.store import About
+
 
 class MultipleFileInput(forms.ClearableFileInput):
     allow_multiple_selected = True
@@ -38,3 +40,23 @@ class UploadForm(forms.Form):
         max_length=200,
         help_text="For scores that come without one (predict_scores). Left empty, the file's name is taken.",
     )
+    criterion = forms.CharField(
+        required=False, max_length=100, help_text="For raw replies (all_responses) that do not say what they rate."
+    )
+    version = forms.CharField(
+        label="Version", required=False, max_length=100, help_text="Of the program that computed the scores."
+    )
+    source = forms.CharField(
+        label="Source", required=False, max_length=500, help_text="Where the scores come from: a paper, a release."
+    )
+    first_digit = forms.BooleanField(
+        label="Read raw replies by their first digit",
+        required=False,
+        help_text="As published releases do; otherwise our parser reads them, and 2.5 is 2.5.",
+    )
+
+    def about(self) -> About:
+        """What a valid form says beside its files."""
+        data = dict(self.cleaned_data)
+        files = data.pop("files")
+        return About(**data | {"judge": data["judge"] or files[0].name.removesuffix(".gz").rsplit(".", 1)[0]})

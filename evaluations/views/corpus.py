@@ -55,13 +55,16 @@ def document_upload(request: HttpRequest, project: Project) -> HttpResponse:
     if form.is_valid():
         uploaded = form.cleaned_data["files"]
         files = [InputFile(Path(file.temporary_file_path()), file.name) for file in uploaded]
-        judge = form.cleaned_data["judge"] or uploaded[0].name.removesuffix(".gz").rsplit(".", 1)[0]
         try:
-            result = load_files(project, files, judge=judge)
+            result = load_files(project, files, about=form.about())
         except LoadError as error:
             faults = error
         else:
             messages.success(request, _said(result.as_json()))
+            if result.unreadable:
+                messages.warning(
+                    request, f"{result.unreadable:,} raw replies hold no rating; scores stand on the others."
+                )
             return redirect("evaluations:document_list", project.slug)
     context = {"project": project, "tab": "data", "form": form, "faults": faults}
     return render(request, "evaluations/document_upload.html", context, status=422 if faults else 200)

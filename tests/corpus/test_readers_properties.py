@@ -8,7 +8,7 @@ import orjson
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from evaluations.corpus.readers import InputFile, read_rows
+from evaluations.corpus.readers import InputFile, Unnamed, read_rows
 from evaluations.corpus.rows import Faults, OutputRow, RatingRow
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=80)
@@ -20,7 +20,7 @@ def read(folder: Path, content: bytes) -> tuple[list[object], Faults]:
     path = folder / "file"
     path.write_bytes(content)
     faults = Faults()
-    return list(read_rows(InputFile(path, "file"), faults, judge="judge")), faults
+    return list(read_rows(InputFile(path, "file"), faults, unnamed=Unnamed("judge"))), faults
 
 
 @ANY_FOLDER

@@ -66,7 +66,7 @@ def test_a_cut_text_scores_as_if_it_ended_there_and_says_so(loaded: Load) -> Non
 
 
 def test_a_model_that_is_not_there_is_named_with_what_to_give(tmp_path: Path) -> None:
-    with pytest.raises(EvaluatorError, match="BARTScore cannot load the model .* Give the name of a model on the hub"):
+    with pytest.raises(EvaluatorError, match=r"BARTScore cannot load the model .* Give the name of a model on the hub"):
         BartScore({"model": str(tmp_path / "nothing")}).load()
 
 
@@ -92,7 +92,7 @@ def test_a_model_without_trained_weights_for_the_task_is_refused(tiny: Callable[
 
 
 def test_labels_that_cannot_be_told_apart_are_asked_for(tiny: Callable[[str], str]) -> None:
-    with pytest.raises(EvaluatorError, match="no label 'true' \\(labels: correct, incorrect\\)"):
+    with pytest.raises(EvaluatorError, match=r"no label 'true' \(labels: correct, incorrect\)"):
         FactCc({"model": tiny("classifier"), "label": "true"}).load()
 
 

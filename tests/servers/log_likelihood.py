@@ -1,6 +1,6 @@
 """The log-probability of every token of a text by llama.cpp's library itself, as JSON; run with its Python.
 
-    python log_likelihood.py MODEL.gguf < text
+python log_likelihood.py MODEL.gguf < text
 """
 
 import json

@@ -1,6 +1,6 @@
 """Write a random two-layer model that llama.cpp serves; run with the Python that has the package gguf.
 
-    python make_gguf.py MODEL.gguf
+python make_gguf.py MODEL.gguf
 """
 
 import sys

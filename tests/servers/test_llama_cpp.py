@@ -56,7 +56,11 @@ def base_url(gguf: Path) -> Iterator[str]:
 def by_library(gguf: Path, text: str, output: str) -> float:
     """The mean log-probability of an output's tokens, from llama.cpp's library without the server."""
     done = subprocess.run(
-        [PYTHON, str(HERE / "log_likelihood.py"), str(gguf)], input=text.encode(), capture_output=True, timeout=60, check=True
+        [PYTHON, str(HERE / "log_likelihood.py"), str(gguf)],
+        input=text.encode(),
+        capture_output=True,
+        timeout=60,
+        check=True,
     )
     found = json.loads(done.stdout)
     pieces = [bytes.fromhex(piece) for piece in found["pieces"]]

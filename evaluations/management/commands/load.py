@@ -10,7 +10,7 @@ from django.db import transaction
 
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.rows import LoadError
-from evaluations.corpus.store import LoadResult, load_files
+from evaluations.corpus.store import About, LoadResult, load_files
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import project_or_new
 
@@ -23,6 +23,12 @@ class Command(SiteCommand):
         parser.add_argument("files", nargs="+", metavar="FILE", help="JSONL, CSV or JSON, plain or gzip")
         parser.add_argument("--json", action="store_true", help="print counts and faults as JSON")
         parser.add_argument("--judge", help="name for a judge whose scores come without one (default: the file's name)")
+        parser.add_argument("--criterion", default="", help="for raw replies (all_responses) that do not name theirs")
+        parser.add_argument("--judge-version", default="", help="of the program that computed the scores")
+        parser.add_argument("--judge-source", default="", help="where the scores come from: a paper, a release")
+        parser.add_argument(
+            "--first-digit", action="store_true", help="read raw replies by their first digit, as releases do"
+        )
         parser.add_argument("--owner", help="user who owns a new project (default: every site administrator)")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -30,11 +36,17 @@ class Command(SiteCommand):
         for file in files:
             if not file.path.is_file():
                 raise CommandError(f"{file.name}: there is no such file.")
-        judge = options["judge"] or _stem(files[0].path)
+        about = About(
+            judge=options["judge"] or _stem(files[0].path),
+            criterion=options["criterion"],
+            version=options["judge_version"],
+            source=options["judge_source"],
+            first_digit=options["first_digit"],
+        )
         try:
             with transaction.atomic():  # a new project goes again if its files do not come in
                 project = project_or_new(options["project"], owner=options["owner"])
-                result = load_files(project, files, judge=judge)
+                result = load_files(project, files, about=about)
         except LoadError as error:
             self._say_faults(error, as_json=options["json"])
             raise SystemExit(1) from None
@@ -42,11 +54,15 @@ class Command(SiteCommand):
 
     def _say(self, result: LoadResult, *, as_json: bool) -> None:
         if as_json:
-            self.stdout.write(orjson.dumps({"ok": True, **result.as_json(), "faults": []}).decode())
+            self.stdout.write(
+                orjson.dumps({"ok": True, **result.as_json(), "unreadable": result.unreadable, "faults": []}).decode()
+            )
             return
         for kind, tally in result.as_json().items():
             if tally["created"] or tally["unchanged"]:
                 self.stdout.write(f"{kind:>10}: {tally['created']:,} new, {tally['unchanged']:,} there already")
+        if result.unreadable:
+            self.stdout.write(f"{result.unreadable:,} raw replies hold no rating; scores stand on the others.")
         if not result.changed:
             self.stdout.write("Nothing has changed: everything in these files was loaded before.")
 

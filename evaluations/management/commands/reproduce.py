@@ -33,13 +33,15 @@ class Command(BaseCommand):
             self._print(name, cells)
 
     def _print(self, name: str, cells: list[Cell]) -> None:
-        self.stdout.write(f"{name}\n{'row':46}{'figure':20}{'published':>10}{'here':>9}")
+        self.stdout.write(f"{name}\n{'row':48}{'figure':20}{'published':>10}{'here':>9}")
         for cell in cells:
             here = "–" if cell.ours is None else f"{cell.ours:.4f}"
             mark = "✓" if cell.agrees else "✗"
+            if cell.other:
+                mark = f"{cell.ours - cell.published:+.3f}" if cell.ours is not None else ""
             said = f"  {cell.note}" if cell.note and not cell.agrees else ""
-            self.stdout.write(f"{cell.row:46}{cell.column:20}{cell.published:10.3f}{here:>9} {mark}{said}")
-        counted = [cell for cell in cells if not cell.row.startswith(" ")]
+            self.stdout.write(f"{cell.row:48}{cell.column:20}{cell.published:10.3f}{here:>9} {mark}{said}")
+        counted = [cell for cell in cells if not cell.other]
         agreeing = sum(cell.agrees for cell in counted)
         self.stdout.write(f"{agreeing} of {len(counted)} published figures to three digits.")
         self.stdout.write(f"Not here: {MISSING_ROWS[name]}.\n")

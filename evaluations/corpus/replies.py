@@ -1,0 +1,173 @@
+"""Raw replies of a judge, from a release: read by our parser, counted into distributions, kept like our own."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+from django.db import connection
+
+from evaluations.corpus.rows import Faults, RepliesRow
+from evaluations.corpus.staging import StagingTable, Tally
+from evaluations.judging.parsing import Failure, Rating, parse_rating
+from evaluations.judging.replies import Choice, choices_to_json
+from evaluations.judging.scoring import Scored, score_by_samples
+from evaluations.models import Criterion, ItemState, ModelReply, RunItem, Score
+from evaluations.scales import Scale, short
+
+CHUNK = 500
+Read = Callable[[Choice], Rating | Failure]
+
+
+class ReplyStage:
+    """Replies of a load until its outputs and criteria are known."""
+
+    def __init__(self) -> None:
+        self.table = StagingTable(
+            "stage_replies",
+            {
+                "file": "int",
+                "line": "int",
+                "output": "bigint",
+                "criterion": "bigint",
+                "run": "bigint",
+                "replies": "jsonb",
+            },
+        )
+        self.unreadable = 0
+
+    def add(self, file: int, row: RepliesRow, output: int, criterion: int, run: int) -> None:
+        replies = orjson.dumps(row.replies).decode()
+        self.table.add((file, row.line, output, criterion, run, replies), len(replies))
+
+    def merge(self, tally: Tally, *, faults: Faults, files: Mapping[int, str], read: Read | None) -> None:
+        """Make items, replies and scores of what was staged; what is there already with other replies is a fault.
+
+        Args:
+            read: a rule to read replies by, in place of our parser.
+        """
+        if not self.table.count:
+            return
+        criteria = {criterion.pk: criterion for criterion in Criterion.objects.filter(pk__in=self._criteria())}
+        seen: dict[tuple[int, int, int], list[str]] = {}
+        for rows in self._chunks():
+            known = _known([(run, output, criterion) for _file, _line, output, criterion, run, _replies in rows])
+            new: list[tuple[int, int, int, list[str]]] = []
+            for file, line, output, criterion, run, stored in rows:
+                key, replies = (run, output, criterion), orjson.loads(stored)
+                there = seen.get(key, known.get(key))
+                if there is None:
+                    seen[key] = replies
+                    new.append((run, output, criterion, replies))
+                elif there == replies:
+                    tally.unchanged += 1
+                else:
+                    message = f"other replies about this output on {criteria[criterion].name} are loaded already"
+                    faults.add(files[file], line, "all_responses", message)
+            tally.created += len(new)
+            self._store(new, criteria, read)
+
+    def _criteria(self) -> list[int]:
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT DISTINCT criterion FROM {self.table.name}")
+            return [pk for (pk,) in cursor.fetchall()]
+
+    def _chunks(self) -> Iterator[Sequence[tuple[Any, ...]]]:
+        """Staged rows with the ids of their outputs."""
+        last = (-1, -1)
+        while True:
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    f"""SELECT s.file, s.line, coalesce(o.id, -s.output), s.criterion, s.run, s.replies
+                        FROM {self.table.name} s
+                        LEFT JOIN (stage_output t JOIN evaluations_candidateoutput o
+                                   ON o.document_id = t.document AND o.system_id = t.system)
+                          ON t.number = s.output AND s.output >= 0
+                        WHERE (s.file, s.line) > (%s, %s) ORDER BY s.file, s.line LIMIT {CHUNK}""",
+                    list(last),
+                )
+                rows = cursor.fetchall()
+            if not rows:
+                return
+            last = rows[-1][:2]
+            yield rows
+
+    def _store(
+        self, new: Sequence[tuple[int, int, int, list[str]]], criteria: Mapping[int, Criterion], read: Read | None
+    ) -> None:
+        scales = {pk: criterion.scale for pk, criterion in criteria.items()}
+        projects = {pk: criterion.project_id for pk, criterion in criteria.items()}
+        outcomes = []
+        for _run, _output, criterion, replies in new:
+            outcome, unread = score_replies(
+                replies, scale=scales[criterion], criterion=criteria[criterion].name, read=read
+            )
+            outcomes.append(outcome)
+            self.unreadable += unread
+        stored = ModelReply.objects.bulk_create(
+            ModelReply(
+                project_id=projects[criterion],
+                request_key="",  # the request is not known, so it can serve no other
+                choices=choices_to_json([Choice(reply) for reply in replies]),
+                calls=0,
+            )
+            for _run, _output, criterion, replies in new
+        )
+        RunItem.objects.bulk_create(
+            RunItem(
+                run_id=run,
+                output_id=output,
+                criterion_id=criterion,
+                state=ItemState.DONE if isinstance(outcome, Scored) else ItemState.FAILED,
+                reason="" if isinstance(outcome, Scored) else outcome.reason,
+                detail="" if isinstance(outcome, Scored) else outcome.detail,
+                reply=reply,
+            )
+            for (run, output, criterion, _), outcome, reply in zip(new, outcomes, stored, strict=True)
+        )
+        Score.objects.bulk_create(
+            Score(
+                run_id=run,
+                output_id=output,
+                criterion_id=criterion,
+                value=outcome.value,
+                distribution={short(point): share for point, share in outcome.distribution.items()},
+                coverage=outcome.coverage,
+                entropy=outcome.entropy,
+                mode="samples",
+                note=outcome.note,
+            )
+            for (run, output, criterion, _), outcome in zip(new, outcomes, strict=True)
+            if isinstance(outcome, Scored)
+        )
+
+
+def score_replies(
+    replies: Sequence[str], *, scale: Scale, criterion: str, read: Read | None = None
+) -> tuple[Scored | Failure, int]:
+    """The score of the replies that can be read, and how many cannot; these are left out, never counted as 0.
+
+    The coverage is the share that could be read.
+    """
+    found = [
+        read(Choice(reply)) if read else parse_rating(Choice(reply), scale=scale, criterion=criterion)
+        for reply in replies
+    ]
+    values = [rating.value for rating in found if isinstance(rating, Rating)]
+    failures = [failure for failure in found if isinstance(failure, Failure)]
+    if not values:
+        return failures[0], len(failures)
+    counted = score_by_samples(values)
+    note = f"{len(failures)} of {len(replies)} replies hold no rating: {failures[0].detail}" if failures else ""
+    return Scored(counted.value, counted.distribution, len(values) / len(replies), note), len(failures)
+
+
+def _known(keys: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int, int], list[str]]:
+    """The replies that are there already, by run, output and criterion."""
+    items = RunItem.objects.filter(
+        run__in={run for run, _, _ in keys}, output__in={output for _, output, _ in keys}, reply__isnull=False
+    )
+    return {
+        (run, output, criterion): [choice["text"] for choice in choices]
+        for run, output, criterion, choices in items.values_list("run", "output", "criterion", "reply__choices")
+        if criterion is not None
+    }

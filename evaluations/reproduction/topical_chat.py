@@ -1,0 +1,99 @@
+"""Table 2's rows that can be had, and G-Eval itself from real 20-sample replies (Chiang and Lee, 2023)."""
+
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaluations.corpus.replies import Read, score_replies
+from evaluations.judging.parsing import parse_first_digit
+from evaluations.judging.scoring import Scored
+from evaluations.reproduction.cells import Cell, mean_of, places, pooled
+from evaluations.reproduction.coco import bleu_4, rouge_l
+from evaluations.scales import Scale
+from evaluations.statistics.correlation import Coefficient, correlations
+
+CRITERIA = ("naturalness", "coherence", "engagingness", "groundedness")
+SCALES = {name: Scale(0.0, 1.0) if name == "groundedness" else Scale(1.0, 3.0) for name in CRITERIA}
+GROUND_TRUTH = "Original Ground Truth"
+# Table 2. Its header says r and rho; for UniEval the numbers are rho and tau.
+UNIEVAL = (0.455, 0.330, 0.602, 0.455, 0.573, 0.430, 0.577, 0.453, 0.552, 0.417)
+ROUGE_L = (0.176, 0.146, 0.193, 0.203, 0.295, 0.300, 0.310, 0.327, 0.243, 0.244)
+BLEU_4 = (0.180, 0.175, 0.131, 0.235, 0.232, 0.316, 0.213, 0.310, 0.189, 0.259)
+# Chiang and Lee, gpt-3.5-turbo with 20 samples: r pooled and tau by turn for each criterion.
+SAMPLED = {
+    "with auto chain-of-thought": (
+        "gpt35_geval_responses.json.gz",
+        (0.393, 0.358, 0.468, 0.391, 0.549, 0.513, 0.311, 0.566),
+    ),
+    "without": (
+        "gpt35_geval_no_auto_cot_responses.json.gz",
+        (0.408, 0.331, 0.443, 0.404, 0.557, 0.535, 0.358, 0.582),
+    ),
+}
+OUR_READING = "reads 2.5 as 2.5, and “1. Coherence: 3” as 3"
+
+
+def cells(folder: Path) -> Iterator[Cell]:
+    release = json.loads((folder / "topical_chat" / "topical_chat_unieval.json").read_text())
+    yield from _table_2(release)
+    for label, (name, published) in SAMPLED.items():
+        with gzip.open(folder / "topical_chat" / name) as file:
+            items = json.load(file)
+        yield from sampled(f"G-Eval gpt-3.5, {label}", items, published, read=parse_first_digit)
+        yield from sampled(f"  as we read replies, {label}", items, published)
+
+
+def _table_2(release: Sequence[Any]) -> Iterator[Cell]:
+    """All generated responses at once, the ground truth left out."""
+    truth = {item["source"]: item["system_output"].strip() for item in release if item["system_id"] == GROUND_TRUTH}
+    generated = [item for item in release if item["system_id"] != GROUND_TRUTH]
+    pairs = [(item["system_output"].strip(), truth[item["source"]]) for item in generated]
+    r_and_rho: tuple[Coefficient, ...] = ("pearson", "spearman")
+    yield from _pooled_row("ROUGE-L", generated, [rouge_l(*pair) for pair in pairs], r_and_rho, ROUGE_L)
+    yield from _pooled_row("BLEU-4", generated, [bleu_4(*pair) for pair in pairs], r_and_rho, BLEU_4)
+    yield from _pooled_row("UniEval", generated, None, ("spearman", "kendall"), UNIEVAL)
+
+
+def _pooled_row(
+    row: str,
+    items: Sequence[Any],
+    scores: Sequence[float] | None,
+    coefficients: Sequence[Coefficient],
+    published: Sequence[float],
+) -> Iterator[Cell]:
+    values: list[float | None] = []
+    for name in CRITERIA:
+        human = np.array([item["scores"][name] for item in items])
+        judge = np.array(scores if scores is not None else [item["predict_scores"][name] for item in items])
+        values += [pooled(human, judge, c) for c in coefficients]
+    values += [mean_of(values[0::2]), mean_of(values[1::2])]
+    short = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
+    columns = [f"{name} {short[c]}" for name in (*CRITERIA, "AVG") for c in coefficients]
+    note = "a mean of rounded cells, or rounded otherwise"
+    for column, figure, value in zip(columns, published, values, strict=True):
+        yield Cell(row, column, figure, value, note)
+
+
+def sampled(row: str, items: Sequence[Any], published: Sequence[float], *, read: Read | None = None) -> Iterator[Cell]:
+    """The mean rating of the readable replies of each item: r over all, tau turn by turn.
+
+    Args:
+        read: a rule to read replies by, in place of our parser's.
+    """
+    documents, systems = (places(items, column) for column in ("doc_id", "system_id"))
+    figures = iter(published)
+    for name in CRITERIA:
+        human, judge = (np.full((len(documents), len(systems)), np.nan) for _ in range(2))
+        for item in (item for item in items if item["criterion"] == name):
+            outcome, _ = score_replies(item["all_responses"], scale=SCALES[name], criterion=name, read=read)
+            if isinstance(outcome, Scored):
+                at = documents[item["doc_id"]], systems[item["system_id"]]
+                human[at], judge[at] = item["scores"][name], round(outcome.value, 10)
+        found = correlations(human, judge).estimates
+        note = "" if read else OUR_READING
+        for column, value in (("r", found["pearson"]["dataset"].value), ("tau", found["kendall"]["summary"].value)):
+            yield Cell(row, f"{name} {column}", next(figures), value, note, other=read is None)
