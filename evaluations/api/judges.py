@@ -18,7 +18,7 @@ from evaluations.judging.judges import (
     retire,
     save_endpoint,
 )
-from evaluations.models import Endpoint, Judge
+from evaluations.models import Endpoint, Judge, JudgeKind
 
 router = Router()
 
@@ -56,11 +56,13 @@ class ProbeIn(Schema):
 
 
 class JudgeIn(Schema):
-    """`mode` empty takes the best one the endpoint can do."""
+    """`mode` empty takes the best one the endpoint can do; `endpoint` and `model` are for kinds that ask an LLM."""
 
     name: str = Field(min_length=1, max_length=200)
-    endpoint: int = Field(le=2**63 - 1)
-    model: str = Field(min_length=1, max_length=200)
+    kind: str = Field("geval", max_length=40)
+    settings: dict[str, Any] = Field(default_factory=dict)
+    endpoint: int | None = Field(None, le=2**63 - 1)
+    model: str = Field("", max_length=200)
     mode: str = Field("", max_length=20)
     samples: int = Field(20, ge=1, le=100)
     temperature: float | None = Field(None, ge=0, le=2)
@@ -79,6 +81,7 @@ class JudgeOut(Schema):
     name: str
     version: int
     kind: str
+    settings: dict[str, Any]
     endpoint_id: int | None
     model: str
     mode: str
@@ -167,9 +170,11 @@ def _endpoint(request: HttpRequest, slug: str, pk: int) -> Endpoint:
 
 
 def _judge(request: HttpRequest, slug: str, pk: int) -> Judge:
-    return get_object_or_404(Judge, project=project_for(request, slug, change=True), pk=pk, kind="geval")
+    judges = project_for(request, slug, change=True).judges.exclude(kind=JudgeKind.IMPORTED)
+    return get_object_or_404(judges, pk=pk)
 
 
 def _draft(request: HttpRequest, slug: str, data: JudgeIn) -> JudgeDraft:
     values = data.dict(exclude={"endpoint", "probe"})
-    return JudgeDraft(endpoint=_endpoint(request, slug, data.endpoint), **values)
+    endpoint = _endpoint(request, slug, data.endpoint) if data.endpoint is not None else None
+    return JudgeDraft(endpoint=endpoint, **values)

@@ -2,7 +2,8 @@
 
 from evaluations.forms.corpus import UploadForm
 from evaluations.forms.criteria import CriterionForm, PresetForm, StepsForm
-from evaluations.forms.judges import EndpointForm, JudgeForm, ProbeForm
+from evaluations.forms.evaluators import EvaluatorForm
+from evaluations.forms.judges import EndpointForm, ProbeForm
 from evaluations.forms.projects import ProjectForm
 from evaluations.forms.runs import ResumeForm, RunForm
 from evaluations.forms.sharing import ShareForm, SnapshotForm
@@ -10,7 +11,7 @@ from evaluations.forms.sharing import ShareForm, SnapshotForm
 __all__ = [
     "CriterionForm",
     "EndpointForm",
-    "JudgeForm",
+    "EvaluatorForm",
     "PresetForm",
     "ProbeForm",
     "ProjectForm",

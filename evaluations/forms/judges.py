@@ -1,24 +1,27 @@
 """Endpoints and judges. Keys are write-only: a form takes them and never shows one."""
 
-from typing import Any
-
 from django import forms
 from django.core.exceptions import ValidationError
 
-from evaluations.judging.judges import EndpointDraft, JudgeDraft
-from evaluations.models import Endpoint, Judge, Project, ScoringMode
+from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.judging.judges import EndpointDraft
+from evaluations.models import Endpoint, JudgeKind, Project, ScoringMode
 
 NO_LIMIT = "Over all workers. Empty: no limit."
 
 
-class _TakesErrors(forms.Form):
+class TakesErrors(forms.Form):
     def take_errors(self, error: ValidationError) -> None:
         """Show errors of the record's own checks at their fields."""
         for field, messages in error.message_dict.items():
-            self.add_error(field if field in self.fields else None, messages)
+            self.add_error(self.field_of(field), messages)
+
+    def field_of(self, name: str) -> str | None:
+        """The form's field for a field of the record; None if it has none."""
+        return name if name in self.fields else None
 
 
-class EndpointForm(_TakesErrors):
+class EndpointForm(TakesErrors):
     name = forms.CharField(max_length=100, required=False, help_text="Left empty, its host is its name.")
     base_url = forms.CharField(
         label="Base URL", max_length=500, help_text="Of an OpenAI-compatible API; ends in /v1 on most servers."
@@ -63,8 +66,9 @@ class ProbeForm(forms.Form):
     model = forms.CharField(max_length=200, help_text="Asked with about six calls of a few tokens.")
 
 
-class JudgeForm(_TakesErrors):
-    name = forms.CharField(max_length=200, help_text="What reports call it, such as “G-Eval gpt-4o-mini”.")
+class AskingForm(forms.Form):
+    """The fields of every judge that asks an LLM; see forms/evaluators.py for the whole form."""
+
     endpoint = forms.ModelChoiceField(queryset=Endpoint.objects.none(), empty_label=None)
     model = forms.CharField(max_length=200)
     mode = forms.ChoiceField(
@@ -106,18 +110,14 @@ class JudgeForm(_TakesErrors):
         label="Price of a million tokens out", min_value=0, max_digits=12, decimal_places=4, required=False
     )
 
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        endpoints = project.endpoints.current()
-        self.fields["endpoint"].queryset = endpoints  # type: ignore[attr-defined]
-        self.fields["endpoint"].initial = endpoints.last()
-
     @classmethod
-    def of(cls, judge: Judge) -> "JudgeForm":
-        """The form with a judge's settings."""
-        initial = {name: getattr(judge, name) for name in cls.base_fields}
-        return cls(project=judge.project, initial=initial)
-
-    def draft(self) -> JudgeDraft:
-        """The judge that a valid form describes."""
-        return JudgeDraft(**self.cleaned_data)
+    def fields_for(cls, evaluator: type[AskingEvaluator], project: Project) -> dict[str, forms.Field]:
+        """Those that mean something to an evaluator, with the project's endpoints to choose from."""
+        fields = cls().fields
+        endpoints = project.endpoints.current()
+        fields["endpoint"].queryset = endpoints  # type: ignore[attr-defined]
+        fields["endpoint"].initial = endpoints.last()
+        left_out = set() if evaluator.has_mode else {"mode", "samples", "temperature", "max_tokens"}
+        if evaluator.kind != JudgeKind.GEVAL:
+            left_out.add("use_steps")
+        return {name: field for name, field in fields.items() if name not in left_out}

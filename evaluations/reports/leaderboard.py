@@ -1,13 +1,15 @@
 """Systems ranked by people's comparisons (Davidson's model), and how far judges agree with people on the same pairs."""
 
+from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
 from annotations.models import Preference
-from evaluations.models import Judge, Project
+from evaluations.models import Judge, JudgeKind, Project
 from evaluations.reports.data import ReportData
+from evaluations.reports.pairwise import PairwiseJudge, pairwise_judges
 from evaluations.statistics.preferences import Davidson, davidson
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
@@ -48,6 +50,7 @@ class Leaderboard:
     left_p: float | None
     left_interval: Interval
     judges: tuple[JudgeOnPairs, ...]
+    pairwise: tuple[PairwiseJudge, ...] = ()
     reason: str = ""
 
 
@@ -72,6 +75,9 @@ def leaderboard(project: Project, data: ReportData, judges: list[Judge], criteri
     compared = np.flatnonzero((wins + wins.T + ties).sum(axis=1) > 0)
     part = np.ix_(compared, compared)
     fitted = davidson(wins[part], ties[part])
+    said: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+    for document, a, b, value, _left in known:
+        said[document, a, b].append(value)
     sides = [(value > 0) == left for *_, value, left in known if value and left is not None]
     return Leaderboard(
         comparisons=len(known),
@@ -80,7 +86,21 @@ def leaderboard(project: Project, data: ReportData, judges: list[Judge], criteri
         left_share=float(np.mean(sides)) if sides else None,
         left_p=float(stats.binomtest(sum(sides), len(sides)).pvalue) if sides else None,
         left_interval=_left_interval(sides),
-        judges=tuple(_on_pairs(data, judge, criterion_id, known, place) for judge in judges),
+        judges=tuple(
+            _on_pairs(data, judge, criterion_id, known, place) for judge in judges if judge.kind != JudgeKind.PAIRWISE
+        ),
+        pairwise=pairwise_judges(
+            project,
+            judges,
+            criterion_id,
+            preferred=said,
+            strengths=dict(zip(data.system_ids[compared].tolist(), fitted.strengths.tolist(), strict=True))
+            if fitted.connected
+            else {},
+            names=dict(zip(data.system_ids.tolist(), data.system_names, strict=True)),
+        )
+        if criterion_id is not None
+        else (),
         reason=""
         if fitted.connected or not known
         else "some systems have won or lost all comparisons, or were never "

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from evaluations.models import Project
+from evaluations.models import PairScore, Project
 from evaluations.reports.cautions import all_cautions, many_ties
 from evaluations.reports.data import ReportData
 from evaluations.reports.export import in_a_sentence, in_brackets, shown
@@ -161,7 +161,8 @@ def _boards(project: Project, data: ReportData, report: Report) -> list[tuple[st
         .order_by()
     )
     found = []
-    for pk in sorted(set(asked), key=lambda pk: pk or 0):
+    by_judges = PairScore.objects.filter(run__project=project).values_list("criterion", flat=True).distinct().order_by()
+    for pk in sorted({*asked, *by_judges}, key=lambda pk: pk or 0):
         if pk is None or pk in names:
             found.append((names.get(pk, "overall"), leaderboard(project, data, judges, pk)))
     return found

@@ -7,9 +7,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from evaluations.access import EDITORS, READERS, project_view
-from evaluations.forms import JudgeForm
+from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.evaluators.registry import evaluators
+from evaluations.forms import EvaluatorForm
 from evaluations.judging.judges import change_judge, create_judge, known_findings, retire
-from evaluations.models import Judge, Project
+from evaluations.models import Judge, JudgeKind, Project
+from evaluations.reports.choices import choice_of, choices, settings_rows
 from evaluations.reports.findings import findings_rows
 
 
@@ -35,16 +38,23 @@ def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         "findings": findings_rows(findings) if findings else None,
         "versions": project.judges.filter(name=judge.name).order_by("version"),
         "runs": judge.runs.of_judges_that_run()[:20],
+        "settings": settings_rows(judge),
+        "replies": judge.runs.filter(items__isnull=False).first() if not judge.can_run else None,
     }
     return render(request, "evaluations/judge_detail.html", context)
 
 
 @project_view(EDITORS)
 def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
-    if not project.endpoints.current().exists():
-        messages.info(request, "A judge needs an endpoint; make that first.")
+    """Choose an evaluator, then fill in its form."""
+    kind = request.POST.get("kind") or request.GET.get("kind")
+    evaluator = evaluators().get(kind or JudgeKind.GEVAL)
+    if evaluator is None or not evaluator.runs or (request.method == "GET" and not kind):
+        return render(request, "evaluations/judge_choose.html", {"project": project, "tab": "judges"} | choices())
+    if issubclass(evaluator, AskingEvaluator) and not project.endpoints.current().exists():
+        messages.info(request, f"{evaluator.title} needs an endpoint; make that first.")
         return redirect("evaluations:endpoint_create", project.slug)
-    form = JudgeForm(request.POST or None, project=project)
+    form = EvaluatorForm(request.POST or None, project=project, evaluator=evaluator)
     if form.is_valid():
         try:
             judge, made = create_judge(project, form.draft())
@@ -53,13 +63,22 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
         else:
             messages.success(request, f"{judge} is {'made' if made else 'there already'}; start a run with it.")
             return redirect("evaluations:run_list", project.slug)
-    return render(request, "evaluations/judge_form.html", {"project": project, "tab": "judges", "form": form})
+    context = {"project": project, "tab": "judges", "form": form, "evaluator": choice_of(evaluator)}
+    return render(request, "evaluations/judge_form.html", context)
 
 
 @project_view(EDITORS)
 def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    judge = get_object_or_404(Judge, project=project, pk=pk, kind="geval")
-    form = JudgeForm(request.POST, project=project) if request.method == "POST" else JudgeForm.of(judge)
+    judge = get_object_or_404(project.judges.exclude(kind=JudgeKind.IMPORTED), pk=pk)
+    evaluator = evaluators().get(judge.kind)
+    if evaluator is None:
+        messages.error(request, f"The package that brings “{judge.kind}” is not installed here.")
+        return redirect(judge)
+    form = (
+        EvaluatorForm(request.POST, project=project, evaluator=evaluator)
+        if request.method == "POST"
+        else EvaluatorForm.of(judge, evaluator)
+    )
     if request.method == "POST" and form.is_valid():
         try:
             changed = change_judge(judge, form.draft())
@@ -69,13 +88,13 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
             said = "is saved" if changed.pk == judge.pk else f"is made; {judge} keeps its runs and is retired"
             messages.success(request, f"{changed} {said}.")
             return redirect(changed)
-    context = {"project": project, "tab": "judges", "form": form, "judge": judge}
+    context = {"project": project, "tab": "judges", "form": form, "judge": judge, "evaluator": choice_of(evaluator)}
     return render(request, "evaluations/judge_form.html", context)
 
 
 @require_POST
 @project_view(EDITORS)
 def judge_retire(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    judge = get_object_or_404(Judge, project=project, pk=pk, kind="geval")
+    judge = get_object_or_404(project.judges.exclude(kind=JudgeKind.IMPORTED), pk=pk)
     retire(judge, back=bool(judge.retired_at))
     return redirect(judge)

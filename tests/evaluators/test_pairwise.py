@@ -149,3 +149,28 @@ def test_without_preferences_of_people_it_is_said_what_to_do(
 ) -> None:
     with pytest.raises(RunError, match="Nobody has compared two outputs on these criteria; set the judge's pairs"):
         run_of(small_project, start_standin)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_report_sets_its_choices_beside_peoples(compared: Project, start_standin: Callable[..., object]) -> None:
+    from evaluations.reports.leaderboard import leaderboard
+    from evaluations.reports.live import live_data
+
+    run = run_of(compared, start_standin)
+
+    criterion = compared.criteria.get(name="coherence")
+    board = leaderboard(compared, live_data(compared), [run.judge], criterion.pk)
+
+    (found,) = board.pairwise
+    prefers_good = [
+        (pair.value > 0.5) == (pair.output.system.name == "good")
+        for pair in PairScore.objects.filter(run=run).select_related("output__system").order_by("output")
+    ]
+    people = [True, True, False]
+    assert found.pairs == found.asked == 3
+    assert found.agreement.value == pytest.approx(sum(a == b for a, b in zip(prefers_good, people, strict=True)) / 3)
+    assert found.left is not None
+    assert found.left > 0.5
+    assert {system for system, _ in found.ranking} == {"good", "odd"}
+    assert sum(strength for _, strength in found.ranking) == pytest.approx(0)
+    assert board.judges == ()

@@ -1,14 +1,15 @@
 """`manage.py evaluators`: what can judge, what each needs, and whether it can run here."""
 
 from argparse import ArgumentParser
+from dataclasses import asdict
 from typing import Any
 
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluations.evaluators.asking import AskingEvaluator
-from evaluations.evaluators.base import Evaluator, EvaluatorError, LocalEvaluator
+from evaluations.evaluators.base import Evaluator, EvaluatorError
 from evaluations.evaluators.registry import broken_evaluators, evaluator_class, evaluators
+from evaluations.reports.choices import choice_of, needs_of
 
 
 class Command(BaseCommand):
@@ -25,7 +26,7 @@ class Command(BaseCommand):
             except EvaluatorError as error:
                 raise CommandError(str(error)) from None
             return
-        rows = [described(evaluator) for evaluator in evaluators().values()]
+        rows = [asdict(choice_of(evaluator)) | {"family": evaluator.family} for evaluator in evaluators().values()]
         if options["json"]:
             self.stdout.write(orjson.dumps(rows).decode())
             return
@@ -48,29 +49,3 @@ class Command(BaseCommand):
         for name, field in evaluator.Settings.model_fields.items():
             default = "required" if field.is_required() else f"default: {field.default!r}"
             self.stdout.write(f"  {name} ({default})\n      {field.description}")
-
-
-def described(evaluator: type[Evaluator]) -> dict[str, str]:
-    return {
-        "kind": evaluator.kind,
-        "title": evaluator.title,
-        "family": evaluator.family,
-        "summary": evaluator.summary,
-        "paper": evaluator.paper,
-        "needs": needs_of(evaluator),
-        "why_not": evaluator.why_not(),
-    }
-
-
-def needs_of(evaluator: type[Evaluator]) -> str:
-    """What an evaluator needs, in words."""
-    if not evaluator.runs:
-        return "an upload"
-    needs: list[str] = sorted(evaluator.needs)
-    if issubclass(evaluator, AskingEvaluator):
-        needs.append("an endpoint" if evaluator.has_mode else "an endpoint with echo and logprobs")
-    if "model" in evaluator.Settings.model_fields:
-        needs.append("a model")
-    if issubclass(evaluator, LocalEvaluator) and "scores" in evaluator.looks_at:
-        needs.append("scores of other judges")
-    return ", ".join(needs) or "outputs alone"

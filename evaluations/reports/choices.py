@@ -1,0 +1,71 @@
+"""The evaluators as a page lists them: by family, with what each needs and why it cannot run, if it cannot."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.evaluators.base import Evaluator, LocalEvaluator
+from evaluations.evaluators.registry import Broken, broken_evaluators, evaluators
+from evaluations.models import Judge
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An evaluator on a page."""
+
+    kind: str
+    title: str
+    summary: str
+    paper: str
+    needs: str
+    why_not: str
+    has_mode: bool
+
+
+def choices() -> dict[str, Any]:
+    """`families`: the evaluators that run, by family; `broken`: entry points that cannot be loaded."""
+    families: dict[str, list[Choice]] = {}
+    for evaluator in evaluators().values():
+        if evaluator.runs:
+            families.setdefault(evaluator.family, []).append(choice_of(evaluator))
+    broken: tuple[Broken, ...] = broken_evaluators()
+    return {"families": families, "broken": broken}
+
+
+def choice_of(evaluator: type[Evaluator]) -> Choice:
+    return Choice(
+        evaluator.kind,
+        evaluator.title,
+        evaluator.summary,
+        evaluator.paper,
+        needs_of(evaluator),
+        evaluator.why_not(),
+        getattr(evaluator, "has_mode", False),
+    )
+
+
+def needs_of(evaluator: type[Evaluator]) -> str:
+    """What an evaluator needs, in words."""
+    if not evaluator.runs:
+        return "an upload"
+    needs: list[str] = sorted(evaluator.needs)
+    if issubclass(evaluator, AskingEvaluator):
+        needs.append("an endpoint" if evaluator.has_mode else "an endpoint with echo and logprobs")
+    if "model" in evaluator.Settings.model_fields:
+        needs.append("a model")
+    if issubclass(evaluator, LocalEvaluator) and "scores" in evaluator.looks_at:
+        needs.append("scores of other judges")
+    return ", ".join(needs) or "outputs alone"
+
+
+def settings_rows(judge: Judge) -> list[tuple[str, str]]:
+    """A judge's settings as (what it is called, value), those left empty apart."""
+    known = evaluators().get(judge.kind)
+    fields = known.Settings.model_fields if known else {}
+    rows = []
+    for name, value in judge.settings.items():
+        title = (fields[name].title if name in fields else None) or name.replace("_", " ").capitalize()
+        shown = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
+        if shown not in ("", None):
+            rows.append((title, str(shown).replace("_", " ") if name != "model" else str(shown)))
+    return rows

@@ -1,0 +1,120 @@
+"""Judges that compare two outputs: do they choose as people do, does position sway them, whom do they rank first."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluations.models import Judge, PairScore, Project
+from evaluations.statistics.correlation import coefficient_of
+from evaluations.statistics.preferences import bradley_terry
+from evaluations.statistics.results import Estimate
+
+SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judge's preference in one document between two systems."""
+
+    document: int
+    first: int
+    second: int
+    value: float
+    tie: float
+    left: float | None
+
+
+@dataclass(frozen=True)
+class PairwiseJudge:
+    """A pairwise judge on one criterion.
+
+    `agreement` is how often it prefers the output that a person does, over `asked` comparisons of people with a winner,
+    half a point where it is undecided. `left` is the share of its preference that went to the text shown first, over
+    both orders: 0.5 is no position bias. `ranking` holds systems with their Bradley-Terry strengths, the best first;
+    `tau` is Kendall's with people's strengths.
+    """
+
+    judge: str
+    pairs: int
+    agreement: Estimate
+    asked: int
+    left: float | None
+    tie: float
+    ranking: tuple[tuple[str, float], ...]
+    tau: Estimate
+
+
+def pairwise_judges(
+    project: Project,
+    judges: Sequence[Judge],
+    criterion_id: int,
+    *,
+    preferred: Mapping[tuple[int, int, int], Sequence[int]],
+    strengths: Mapping[int, float],
+    names: Mapping[int, str],
+) -> tuple[PairwiseJudge, ...]:
+    """The judges that compared outputs on a criterion.
+
+    Args:
+        preferred: what people said of (document, system, system): above 0 for the first, below for the second.
+        strengths: people's Bradley-Terry or Davidson strengths by system.
+        names: of the systems that are looked at.
+    """
+    found = PairScore.objects.filter(run__project=project, criterion=criterion_id).order_by("run")
+    # A later run's verdict on the same pair replaces an earlier one.
+    newest: dict[tuple[int, int, int], Verdict] = {}
+    for judge, output, rival, *row in found.values_list(
+        "run__judge", "output", "rival", "output__document", "output__system", "rival__system", "value", "tie", "left"
+    ):
+        newest[judge, output, rival] = Verdict(*row)
+    by_judge: dict[int, list[Verdict]] = defaultdict(list)
+    for (judge, _output, _rival), verdict in newest.items():
+        if verdict.first in names and verdict.second in names:
+            by_judge[judge].append(verdict)
+    return tuple(
+        _judge(judge.label, by_judge[judge.pk], preferred, strengths, names) for judge in judges if by_judge[judge.pk]
+    )
+
+
+def _judge(
+    label: str,
+    verdicts: Sequence[Verdict],
+    preferred: Mapping[tuple[int, int, int], Sequence[int]],
+    strengths: Mapping[int, float],
+    names: Mapping[int, str],
+) -> PairwiseJudge:
+    points = [
+        0.5 if abs(one.value - 0.5) < SAME else float((one.value > 0.5) == (said > 0))
+        for one in verdicts
+        for said in preferred.get((one.document, one.first, one.second), ())
+        if said
+    ]
+    lefts = [one.left for one in verdicts if one.left is not None]
+    systems = sorted({system for one in verdicts for system in (one.first, one.second)})
+    place = {system: index for index, system in enumerate(systems)}
+    wins = np.zeros((len(systems), len(systems)))
+    for one in verdicts:
+        wins[place[one.first], place[one.second]] += one.value
+        wins[place[one.second], place[one.first]] += 1 - one.value
+    fitted = bradley_terry(wins)
+    own = dict(zip(systems, fitted.strengths.tolist(), strict=True)) if fitted.connected else {}
+    both = [system for system in systems if system in own and system in strengths]
+    return PairwiseJudge(
+        judge=label,
+        pairs=len(verdicts),
+        agreement=Estimate(float(np.mean(points)))
+        if points
+        else Estimate.undefined("people preferred none of the two in the pairs it compared"),
+        asked=len(points),
+        left=float(np.mean(lefts)) if lefts else None,
+        tie=float(np.mean([one.tie for one in verdicts])),
+        ranking=tuple((names[system], own[system]) for system in sorted(own, key=lambda system: -own[system])),
+        tau=coefficient_of(
+            np.array([own[system] for system in both]),
+            np.array([strengths[system] for system in both]),
+            "kendall",
+            of="systems",
+        ),
+    )
