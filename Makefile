@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-neural test-servers lint clean browser bench-judge bench-annotate bench-report
+.PHONY: help demo test test-neural test-servers lint clean browser bench-judge bench-annotate bench-report bench-evaluators
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: end after the table)"
@@ -18,6 +18,7 @@ help:
 	@echo "make bench-judge   the judge engine against a bare loop (LARGE=1: also 160,000 items)"
 	@echo "make bench-annotate   twenty annotators at once (LARGE=1: also with 1,600,000 outputs)"
 	@echo "make bench-report   the whole report on SummEval, against scipy and nlpstats, and on 100 times the data"
+	@echo "make bench-evaluators   ROUGE and BLEU on one core and on all (LARGE=1: 160,000 outputs)"
 	@echo "make browser as root on Debian: install Chromium for the browser tests"
 
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -64,6 +65,9 @@ bench-judge: $(VENV)/.installed
 
 bench-annotate: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks.annotate $(if $(LARGE),--large)
+
+bench-evaluators: $(VENV)/.installed
+	@$(BIN)/python -m benchmarks.evaluators $(if $(LARGE),--large)
 
 bench-report: $(VENV)/.installed-dev
 	@$(BIN)/python -m pip install --quiet --no-deps nlpstats==0.0.1

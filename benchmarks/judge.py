@@ -133,7 +133,7 @@ def _load(project: object) -> None:
     project.criteria.create(name="coherence", definition="Whether the sentences make one well-built whole.")
 
 
-def _multiplied(project: object, copies: int) -> object:
+def _multiplied(project: object, copies: int, *, references: bool = False) -> object:
     """A project with the same outputs many times over, each a little different so that each takes a call."""
     from django.db import connection
 
@@ -144,9 +144,9 @@ def _multiplied(project: object, copies: int) -> object:
     with connection.cursor() as cursor:
         cursor.execute(
             """INSERT INTO evaluations_document (project_id, doc_id, source, context, "references")
-               SELECT %s, n || '-' || doc_id, source, '', '[]' FROM evaluations_document, generate_series(1, %s) n
-               WHERE project_id = %s""",
-            [big.pk, copies, project.pk],
+               SELECT %s, n || '-' || doc_id, source, '', CASE WHEN %s THEN "references" ELSE '[]' END
+               FROM evaluations_document, generate_series(1, %s) n WHERE project_id = %s""",
+            [big.pk, references, copies, project.pk],
         )
         cursor.execute(
             "INSERT INTO evaluations_system (project_id, name, kind) "

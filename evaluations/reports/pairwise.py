@@ -65,10 +65,10 @@ def pairwise_judges(
     found = PairScore.objects.filter(run__project=project, criterion=criterion_id).order_by("run")
     # A later run's verdict on the same pair replaces an earlier one.
     newest: dict[tuple[int, int, int], Verdict] = {}
-    for judge, output, rival, *row in found.values_list(
+    for judge, output, rival, document, first, second, value, tie, left in found.values_list(
         "run__judge", "output", "rival", "output__document", "output__system", "rival__system", "value", "tie", "left"
     ):
-        newest[judge, output, rival] = Verdict(*row)
+        newest[judge, output, rival] = Verdict(document, first, second, value, tie, left)
     by_judge: dict[int, list[Verdict]] = defaultdict(list)
     for (judge, _output, _rival), verdict in newest.items():
         if verdict.first in names and verdict.second in names:
