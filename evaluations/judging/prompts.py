@@ -20,9 +20,9 @@ PLACEHOLDERS = {
     "Response": "output",
     "Output": "output",
     "Reference": "reference",
-    "OutputA": "output",
-    "OutputB": "rival",
 }
+# In prompts that compare two outputs.
+PAIR_PLACEHOLDERS = {"OutputA": "output", "OutputB": "rival"}
 STEPS_HEADING = "Evaluation Steps:"
 DEFAULT_INPUTS = "Source Text:\n\n{{Document}}\n\nSummary:\n\n{{Summary}}"
 DEFAULT_INTRODUCTION = (
@@ -110,7 +110,7 @@ def check_template(template: str) -> None:
 
 
 def fields_used(template: str) -> frozenset[str]:
-    """Which fields of an item the template shows: of source, output, context, reference and rival."""
+    """Which fields of an item the template shows: of source, output, context and reference."""
     return frozenset(PLACEHOLDERS[name] for name in _PLACEHOLDER.findall(template) if name in PLACEHOLDERS)
 
 
@@ -127,10 +127,11 @@ def render(template: str, texts: Texts) -> str:
         "reference": texts.reference,
         "rival": texts.rival,
     }
-    for field in fields_used(template) - {"output", "rival"}:
+    for field in fields_used(template) - {"output"}:
         if not values[field].strip():
             raise PromptError(f"The prompt shows the {field}, but this document has none.")
-    return _PLACEHOLDER.sub(lambda match: values[PLACEHOLDERS[match.group(1)]], template)
+    places = PLACEHOLDERS | PAIR_PLACEHOLDERS
+    return _PLACEHOLDER.sub(lambda match: values[places[match.group(1)]], template)
 
 
 def _introduction_and_criteria(parts: PromptParts) -> str:

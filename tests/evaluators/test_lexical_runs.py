@@ -1,6 +1,7 @@
 """ROUGE, BLEU, chrF and METEOR as runs: on processes of their own, with what cannot be scored failed by name."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -173,3 +174,16 @@ def test_changing_a_used_judge_makes_a_version_and_its_scores_stay_apart(referen
     assert changed.version == 2
     assert Judge.objects.get(pk=run.judge_id).retired_at is not None
     assert worked_on(start_run(changed, [])).items.count() == 6
+
+
+def test_meteor_without_wordnet_pauses_and_says_what_to_run(
+    referenced: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("NLTK_DATA", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    run = computed(referenced, "meteor")
+
+    assert run.state == RunState.PAUSED
+    assert "python -m nltk.downloader wordnet" in run.message
+    assert run.items.filter(state=ItemState.PENDING).count() == 6
