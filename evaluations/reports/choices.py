@@ -1,12 +1,12 @@
 """The evaluators as a page lists them: by family, with what each needs and why it cannot run, if it cannot."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import Evaluator, LocalEvaluator
 from evaluations.evaluators.registry import Broken, broken_evaluators, evaluators
-from evaluations.models import Judge
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,13 @@ def needs_of(evaluator: type[Evaluator]) -> str:
     return ", ".join(needs) or "outputs alone"
 
 
-def settings_rows(judge: Judge) -> list[tuple[str, str]]:
-    """A judge's settings as (what it is called, value), those left empty apart."""
-    known = evaluators().get(judge.kind)
+def settings_rows(kind: str, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Settings of an evaluator as (what it is called, value), in the order of its form, those left empty apart."""
+    known = evaluators().get(kind)
     fields = known.Settings.model_fields if known else {}
     rows = []
-    for name, value in judge.settings.items():
+    for name in [*(name for name in fields if name in settings), *(name for name in settings if name not in fields)]:
+        value = settings[name]
         title = (fields[name].title if name in fields else None) or name.replace("_", " ").capitalize()
         shown = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
         if shown not in ("", None):

@@ -104,7 +104,7 @@ def _tokens(choice: Choice) -> tuple[TokenView, ...]:
     if choice.echoed is not None:
         known = [token for token in choice.echoed if token.logprob is not None]
         return tuple(
-            TokenView(_visible(token.text), (Share("log p", math.exp(min(0.0, token.logprob or 0.0))),))
+            TokenView(_visible(token.text), (Share("p", math.exp(min(0.0, token.logprob or 0.0))),))
             for token in known[-SHOWN_TOKENS:]
         )
     return tuple(_token_view(token) for token in (choice.tokens or ())[:SHOWN_TOKENS])

@@ -38,7 +38,7 @@ def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         "findings": findings_rows(findings) if findings else None,
         "versions": project.judges.filter(name=judge.name).order_by("version"),
         "runs": judge.runs.of_judges_that_run()[:20],
-        "settings": settings_rows(judge),
+        "settings": settings_rows(judge.kind, judge.settings),
         "replies": judge.runs.filter(items__isnull=False).first() if not judge.can_run else None,
     }
     return render(request, "evaluations/judge_detail.html", context)

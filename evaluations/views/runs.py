@@ -9,8 +9,9 @@ from evaluations.access import EDITORS, READERS, project_view
 from evaluations.forms import ResumeForm, RunForm
 from evaluations.judging.estimate import estimate_run
 from evaluations.judging.prompts import PromptError
-from evaluations.judging.run import RunError, cancel_run, pause_run, resume_run, start_run
+from evaluations.judging.run import RunError, cancel_run, evaluator_of, pause_run, resume_run, start_run
 from evaluations.models import EvaluationRun, Project, WorkerHeartbeat
+from evaluations.reports.choices import settings_rows
 from evaluations.reports.progress import run_progress
 from evaluations.reports.so_far import so_far
 
@@ -54,6 +55,7 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "run": run,
         "progress": run_progress(run),
         "so_far": so_far(run),
+        "settings": settings_rows(*evaluator_of(run)),
         "criteria": run.run_criteria.select_related("criterion", "steps"),
         "worker_alive": WorkerHeartbeat.objects.alive().exists(),
     }

@@ -47,13 +47,14 @@ def own_package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_example_of_an_own_evaluator_is_found_and_scores_and_a_broken_one_is_named(own_package: Path) -> None:
+def test_the_example_of_an_own_evaluator_scores_and_a_broken_one_is_named(own_package: Path) -> None:
     code = (
         "from evaluations.evaluators.registry import broken_evaluators, evaluators, make_local\n"
         "from evaluations.evaluators.base import Item\n"
         "from evaluations.judging.prompts import Texts\n"
         "made = make_local('words', {'most': 2})\n"
-        "print([float(one.value) for one in made.score_readable([Item(Texts('s', 'a b c d')), Item(Texts('s', 'a'))])])\n"
+        "items = [Item(Texts('s', 'a b c d')), Item(Texts('s', 'a'))]\n"
+        "print([float(one.value) for one in made.score_readable(items)])\n"
         "print('words' in evaluators(), [(one.kind, one.message) for one in broken_evaluators()])\n"
     )
     environment = {"PYTHONPATH": f"{own_package}:{CHECKOUT}", "PATH": "/usr/bin"}
