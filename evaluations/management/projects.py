@@ -41,13 +41,22 @@ def project_or_new(slug: str, *, owner: str | None) -> Project:
         validate_slug(slug)
     except ValidationError:
         raise CommandError(f"{slug!r} cannot be a project's short name: use letters, digits, - and _.") from None
+    project = Project.objects.create(slug=slug, name=slug.replace("-", " ").replace("_", " ").capitalize())
+    add_owners(project, owner=owner)
+    return project
+
+
+def add_owners(project: Project, *, owner: str | None) -> None:
+    """Give a new project to a user, or to every site administrator.
+
+    Raises:
+        CommandError: there is no such user.
+    """
     users = get_user_model().objects
     owners = users.filter(username=owner) if owner else users.filter(is_superuser=True)
     if owner and not owners.exists():
         raise CommandError(f"There is no user {owner!r}; `manage.py createsuperuser` makes one.")
-    project = Project.objects.create(slug=slug, name=slug.replace("-", " ").replace("_", " ").capitalize())
     Membership.objects.bulk_create(Membership(project=project, user=user, role=Role.OWNER) for user in owners)
-    return project
 
 
 def find_judge(project: Project, name: str) -> Judge:

@@ -1,0 +1,192 @@
+"""An archive into a new project: all of it or nothing, with the file and line of whatever is wrong."""
+
+import itertools
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+import psycopg
+from django.conf import settings
+from django.db import DatabaseError, connection, transaction
+
+from evaluations.archive.tables import TABLES, Ref, Table
+from evaluations.archive.write import FORMAT, VERSION
+from evaluations.changes import note_change
+from evaluations.models import Project
+
+CHUNK_ROWS = 5000
+
+
+class ArchiveError(ValueError):
+    """A file that is no archive, or a broken one; the message says where and what to do. Nothing was written."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What an archive says of itself."""
+
+    slug: str
+    name: str
+    description: str
+    guidelines: str
+    records: dict[str, int]
+
+
+def read_manifest(archive: zipfile.ZipFile) -> Manifest:
+    """The manifest of an archive.
+
+    Raises:
+        ArchiveError: there is none, or it is of another format or version.
+    """
+    try:
+        with archive.open("manifest.json") as file:
+            found = orjson.loads(file.read(2**20))
+        if found["format"] != FORMAT:
+            raise KeyError("format")
+        version, project = found["version"], found["project"]
+        if version != VERSION:
+            raise ArchiveError(
+                f"The archive has version {version}; this site reads version {VERSION}. Update the site."
+            )
+        records = {str(name): int(count) for name, count in found["records"].items()}
+        return Manifest(project["slug"], project["name"], project["description"], project["guidelines"], records)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, ArchiveError):
+            raise
+        raise ArchiveError(
+            "This zip is no project's archive: its manifest.json is missing or of another kind."
+        ) from None
+
+
+def read_archive(source: Path | IO[bytes], *, slug: str = "", name: str = "") -> Project:
+    """Make a new project of an archive.
+
+    Args:
+        slug, name: in place of those in the archive.
+
+    Raises:
+        ArchiveError: it is broken, too large, or there is a project of that short name; nothing was written.
+    """
+    try:
+        with zipfile.ZipFile(source) as archive, transaction.atomic():
+            manifest = read_manifest(archive)
+            _check_size(archive)
+            project = _new_project(manifest, slug=slug, name=name)
+            ids: dict[str, dict[tuple[Any, ...], int]] = {}
+            for table in TABLES:
+                count = _TableReader(table, project.pk, ids).read(archive)
+                if count != manifest.records.get(table.name, 0):
+                    raise ArchiveError(
+                        f"{table.name}.jsonl has {count:,} records, the manifest says "
+                        f"{manifest.records.get(table.name, 0):,}. The archive is damaged; make it again."
+                    )
+            note_change(project.pk)
+            with connection.cursor() as cursor:
+                for table in TABLES:
+                    cursor.execute(f"ANALYZE {table.target}")
+            return project
+    except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError) as error:
+        raise ArchiveError(
+            f"The file cannot be read as a zip ({error}); get it again from where it was made."
+        ) from error
+
+
+def _check_size(archive: zipfile.ZipFile) -> None:
+    """Refuse an archive that would unpack to more than the site allows."""
+    size = sum(info.file_size for info in archive.infolist())
+    if size > settings.ARCHIVE_LIMIT_BYTES:
+        limit = settings.ARCHIVE_LIMIT_BYTES // 2**20
+        raise ArchiveError(
+            f"The archive unpacks to {size // 2**20:,} MB; this site takes {limit:,} MB (GEVAL_ARCHIVE_LIMIT_MB)."
+        )
+
+
+def _new_project(manifest: Manifest, *, slug: str, name: str) -> Project:
+    project = Project(
+        slug=slug or manifest.slug,
+        name=name or manifest.name,
+        description=manifest.description,
+        guidelines=manifest.guidelines,
+    )
+    if Project.objects.filter(slug=project.slug).exists():
+        raise ArchiveError(f"There is a project {project.slug!r} already; give the copy another short name.")
+    project.full_clean(validate_unique=False)
+    project.save()
+    return project
+
+
+class _TableReader:
+    """Reads one file into its table; ids of records that others point to are kept by their keys."""
+
+    def __init__(self, table: Table, project_id: int, ids: dict[str, dict[tuple[Any, ...], int]]) -> None:
+        self.table = table
+        self.project_id = project_id
+        self.ids = ids
+        self.own: dict[tuple[Any, ...], int] = {}
+        self.line = 0
+
+    def read(self, archive: zipfile.ZipFile) -> int:
+        """Copy every row; returns how many there were."""
+        table = self.table
+        columns = ["id", *(["project_id"] if table.of_project else []), *table.columns, *table.defaults]
+        quoted = ", ".join(f'"{column}"' for column in columns)
+        try:
+            file = archive.open(f"{table.name}.jsonl")
+        except KeyError:
+            raise ArchiveError(f"{table.name}.jsonl is missing in the archive; make it again.") from None
+        try:
+            with file, connection.cursor() as cursor:
+                while lines := list(itertools.islice(file, CHUNK_ROWS)):
+                    ids = self._new_ids(len(lines))
+                    with cursor.copy(f"COPY {table.target} ({quoted}) FROM STDIN") as copy:
+                        for line, new_id in zip(lines, ids, strict=True):
+                            self.line += 1
+                            copy.write_row(self._values(line, new_id))
+        except (DatabaseError, psycopg.Error) as error:
+            said = str(error).split("\n")[0]
+            raise ArchiveError(f"{table.name}.jsonl: the database refuses its rows: {said}.") from error
+        if table.key:
+            self.ids[table.name] = self.own
+        return self.line
+
+    def _new_ids(self, count: int) -> list[int]:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
+                [self.table.target, count],
+            )
+            return [pk for (pk,) in cursor.fetchall()]
+
+    def _values(self, line: bytes, new_id: int) -> list[Any]:
+        table = self.table
+        try:
+            row = orjson.loads(line)
+            values: list[Any] = [new_id, *([self.project_id] if table.of_project else [])]
+            for column, field in table.columns.items():
+                if isinstance(field, Ref):
+                    values.append(self._pointed_to(row, field))
+                elif column in table.json and row[field] is not None:
+                    values.append(orjson.dumps(row[field]).decode())
+                else:
+                    values.append(row[field])
+            if table.key:
+                self.own[tuple(row[name] for name in table.key)] = new_id
+        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+            said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+            raise ArchiveError(f"{table.name}.jsonl, line {self.line}: {said}. The archive is damaged.") from None
+        return [*values, *table.defaults.values()]
+
+    def _pointed_to(self, row: dict[str, Any], ref: Ref) -> int | None:
+        """The new id of a record; None where the last of its fields is empty."""
+        key = tuple(row[name] for name in ref.fields)
+        if key[-1] is None:
+            return None
+        try:
+            return self.ids[ref.table][key]
+        except KeyError:
+            shown = " ".join(f"{name} {value!r}" for name, value in zip(ref.fields, key, strict=True))
+            raise ArchiveError(
+                f"{self.table.name}.jsonl, line {self.line}: {shown} is not in {ref.table}.jsonl. It is damaged."
+            ) from None

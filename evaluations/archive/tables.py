@@ -1,0 +1,259 @@
+"""What an archive holds: one JSON Lines file a kind of record, with names people know in place of ids.
+
+`outputs.jsonl`, `ratings.jsonl` and `preferences.jsonl` have the columns that uploads take. Keys of endpoints, members
+and campaigns are not in an archive.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A column that points to a record of another file, known there by these fields of the row."""
+
+    table: str
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """One file: how its rows are selected, and which column of the database each field goes to.
+
+    `key` are the fields by which rows of other files know its records; `constants` are columns with the same value in
+    every row. Rows are in the order of their ids, so that a copy has the same order.
+    """
+
+    name: str
+    target: str
+    select: str
+    columns: Mapping[str, str | Ref]
+    key: tuple[str, ...] = ()
+    of_project: bool = False
+    json: frozenset[str] = frozenset()
+    defaults: Mapping[str, object] = field(default_factory=dict)
+
+
+Columns = dict[str, str | Ref]
+
+
+def same(*names: str) -> Columns:
+    """Columns that are called as in the database."""
+    return {name: name for name in names}
+
+
+_OUTPUT = """JOIN evaluations_candidateoutput o ON o.id = t.output_id
+             JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s ON s.id = o.system_id"""
+_CRITERION = "LEFT JOIN evaluations_criterion c ON c.id = t.criterion_id"
+_OF_OUTPUT = Ref("outputs", ("doc_id", "system_id"))
+_OF_CRITERION = Ref("criteria", ("criterion",))
+
+TABLES = (
+    Table(
+        "criteria",
+        "evaluations_criterion",
+        """SELECT name AS criterion, definition, scale_min, scale_max, scale_step, scale_labels, task_introduction,
+                  inputs, prompt_file, guidelines, position
+           FROM evaluations_criterion t WHERE project_id = %(project)s""",
+        same("definition", "scale_min", "scale_max", "scale_step", "scale_labels", "task_introduction", "inputs")
+        | same("prompt_file", "guidelines", "position")
+        | {"name": "criterion"},
+        key=("criterion",),
+        of_project=True,
+        json=frozenset({"scale_labels"}),
+    ),
+    Table(
+        "steps",
+        "evaluations_evaluationsteps",
+        """SELECT c.name AS criterion, t.version, t.text, t.written_by, t.created_at
+           FROM evaluations_evaluationsteps t JOIN evaluations_criterion c ON c.id = t.criterion_id
+           WHERE c.project_id = %(project)s""",
+        {"criterion_id": _OF_CRITERION} | same("version", "text", "written_by", "created_at"),
+        key=("criterion", "version"),
+    ),
+    Table(
+        "systems",
+        "evaluations_system",
+        "SELECT name AS system_id, kind FROM evaluations_system t WHERE project_id = %(project)s",
+        {"name": "system_id", "kind": "kind"},
+        key=("system_id",),
+        of_project=True,
+    ),
+    Table(
+        "documents",
+        "evaluations_document",
+        """SELECT doc_id, source, context, "references" FROM evaluations_document t WHERE project_id = %(project)s""",
+        same("doc_id", "source", "context", "references"),
+        key=("doc_id",),
+        of_project=True,
+        json=frozenset({"references"}),
+    ),
+    Table(
+        "outputs",
+        "evaluations_candidateoutput",
+        """SELECT d.doc_id, s.name AS system_id, t.text AS output
+           FROM evaluations_candidateoutput t JOIN evaluations_document d ON d.id = t.document_id
+           JOIN evaluations_system s ON s.id = t.system_id WHERE d.project_id = %(project)s""",
+        {"document_id": Ref("documents", ("doc_id",)), "system_id": Ref("systems", ("system_id",)), "text": "output"},
+        key=("doc_id", "system_id"),
+    ),
+    Table(
+        "annotators",
+        "annotations_annotator",
+        "SELECT name AS annotator, kind FROM annotations_annotator t WHERE project_id = %(project)s",
+        {"name": "annotator", "kind": "kind"},
+        key=("annotator",),
+        of_project=True,
+    ),
+    Table(
+        "ratings",
+        "annotations_rating",
+        f"""SELECT d.doc_id, s.name AS system_id, c.name AS criterion, a.name AS annotator, t.score, t.scores_in_sight,
+                   t.created_at
+            FROM annotations_rating t {_OUTPUT} {_CRITERION}
+            JOIN annotations_annotator a ON a.id = t.annotator_id WHERE d.project_id = %(project)s""",
+        {"output_id": _OF_OUTPUT, "criterion_id": _OF_CRITERION, "annotator_id": Ref("annotators", ("annotator",))}
+        | same("score", "scores_in_sight", "created_at"),
+    ),
+    Table(
+        "preferences",
+        "annotations_preference",
+        f"""SELECT d.doc_id, s.name AS system_a, b.name AS system_b, c.name AS criterion, a.name AS annotator, t.value,
+                   t.a_was_left, t.scores_in_sight, t.created_at
+            FROM annotations_preference t JOIN evaluations_candidateoutput o ON o.id = t.output_a_id
+            JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s ON s.id = o.system_id
+            JOIN evaluations_candidateoutput v ON v.id = t.output_b_id JOIN evaluations_system b ON b.id = v.system_id
+            {_CRITERION} JOIN annotations_annotator a ON a.id = t.annotator_id WHERE d.project_id = %(project)s""",
+        {
+            "output_a_id": Ref("outputs", ("doc_id", "system_a")),
+            "output_b_id": Ref("outputs", ("doc_id", "system_b")),
+            "criterion_id": _OF_CRITERION,
+            "annotator_id": Ref("annotators", ("annotator",)),
+        }
+        | same("value", "a_was_left", "scores_in_sight", "created_at"),
+    ),
+    Table(
+        "spans",
+        "annotations_span",
+        f"""SELECT d.doc_id, s.name AS system_id, a.name AS annotator, t.start, t."end", t.quote, t.category, t.severity
+            FROM annotations_span t {_OUTPUT} JOIN annotations_annotator a ON a.id = t.annotator_id
+            WHERE d.project_id = %(project)s""",
+        {"output_id": _OF_OUTPUT, "annotator_id": Ref("annotators", ("annotator",))}
+        | same("start", "end", "quote", "category", "severity"),
+    ),
+    Table(
+        "endpoints",
+        "evaluations_endpoint",
+        """SELECT name AS endpoint, base_url, api_version, key_env, requests_per_minute, tokens_per_minute, retired_at
+           FROM evaluations_endpoint t WHERE project_id = %(project)s""",
+        {"name": "endpoint"}
+        | same("base_url", "api_version", "key_env", "requests_per_minute", "tokens_per_minute", "retired_at"),
+        key=("endpoint",),
+        of_project=True,
+        defaults={"sealed_key": ""},
+    ),
+    Table(
+        "judges",
+        "evaluations_judge",
+        """SELECT t.name AS judge, t.version, t.kind, t.settings, e.name AS endpoint, t.model, t.mode, t.samples,
+                  t.temperature, t.use_steps, t.concurrency, t.max_tokens, t.timeout_seconds, t.price_in, t.price_out,
+                  t.length_parameter, t.sends_temperature, t.created_at, t.retired_at
+           FROM evaluations_judge t LEFT JOIN evaluations_endpoint e ON e.id = t.endpoint_id
+           WHERE t.project_id = %(project)s""",
+        same("version", "kind", "settings", "model", "mode", "samples", "temperature", "use_steps", "concurrency")
+        | same("max_tokens", "timeout_seconds", "price_in", "price_out", "length_parameter", "sends_temperature")
+        | same("created_at", "retired_at")
+        | {"name": "judge", "endpoint_id": Ref("endpoints", ("endpoint",))},
+        key=("judge", "version"),
+        of_project=True,
+        json=frozenset({"settings"}),
+    ),
+    Table(
+        "runs",
+        "evaluations_evaluationrun",
+        # What was under way is paused in the copy: no worker there should begin to ask.
+        """SELECT t.id AS run, j.name AS judge, j.version,
+                  CASE WHEN t.state IN ('preparing', 'running') THEN 'paused' ELSE t.state END AS state, t.message,
+                  t.parameters, t.software_version, t.transport, t.budget, t.calls, t.cache_hits, t.prompt_tokens,
+                  t.completion_tokens, t.created_at, t.started_at, t.finished_at
+           FROM evaluations_evaluationrun t JOIN evaluations_judge j ON j.id = t.judge_id
+           WHERE t.project_id = %(project)s""",
+        {"judge_id": Ref("judges", ("judge", "version"))}
+        | same("state", "message", "parameters", "software_version", "transport", "budget", "calls", "cache_hits")
+        | same("prompt_tokens", "completion_tokens", "created_at", "started_at", "finished_at"),
+        key=("run",),
+        of_project=True,
+        json=frozenset({"parameters"}),
+    ),
+    Table(
+        "prompts",
+        "evaluations_runcriterion",
+        """SELECT t.run_id AS run, c.name AS criterion, e.version, t.template
+           FROM evaluations_runcriterion t JOIN evaluations_evaluationrun r ON r.id = t.run_id
+           JOIN evaluations_criterion c ON c.id = t.criterion_id
+           LEFT JOIN evaluations_evaluationsteps e ON e.id = t.steps_id WHERE r.project_id = %(project)s""",
+        {
+            "run_id": Ref("runs", ("run",)),
+            "criterion_id": _OF_CRITERION,
+            "steps_id": Ref("steps", ("criterion", "version")),
+            "template": "template",
+        },
+    ),
+    Table(
+        "replies",
+        "evaluations_modelreply",
+        """SELECT t.id AS reply, t.request_key, t.choices, t.model, t.request_id, t.prompt_tokens, t.completion_tokens,
+                  t.calls, t.seconds, t.created_at
+           FROM evaluations_modelreply t WHERE t.project_id = %(project)s""",
+        same("request_key", "choices", "model", "request_id", "prompt_tokens", "completion_tokens", "calls", "seconds")
+        | same("created_at"),
+        key=("reply",),
+        of_project=True,
+        json=frozenset({"choices"}),
+    ),
+    Table(
+        "items",
+        "evaluations_runitem",
+        f"""SELECT t.run_id AS run, d.doc_id, s.name AS system_id, b.name AS rival, c.name AS criterion,
+                   CASE WHEN t.state IN ('leased', 'sent') THEN 'pending' ELSE t.state END AS state,
+                   t.attempts, t.reason, t.detail, t.reply_id AS reply
+            FROM evaluations_runitem t {_OUTPUT} {_CRITERION}
+            LEFT JOIN evaluations_candidateoutput v ON v.id = t.rival_id
+            LEFT JOIN evaluations_system b ON b.id = v.system_id WHERE d.project_id = %(project)s""",
+        {
+            "run_id": Ref("runs", ("run",)),
+            "output_id": _OF_OUTPUT,
+            "rival_id": Ref("outputs", ("doc_id", "rival")),
+            "criterion_id": _OF_CRITERION,
+            "reply_id": Ref("replies", ("reply",)),
+        }
+        | same("state", "attempts", "reason", "detail"),
+        defaults={"leased_by": ""},
+    ),
+    Table(
+        "scores",
+        "evaluations_score",
+        f"""SELECT t.run_id AS run, d.doc_id, s.name AS system_id, c.name AS criterion, t.value, t.distribution,
+                   t.coverage, t.entropy, t.mode, t.note, t.created_at
+            FROM evaluations_score t {_OUTPUT} {_CRITERION} WHERE d.project_id = %(project)s""",
+        {"run_id": Ref("runs", ("run",)), "output_id": _OF_OUTPUT, "criterion_id": _OF_CRITERION}
+        | same("value", "distribution", "coverage", "entropy", "mode", "note", "created_at"),
+        json=frozenset({"distribution"}),
+    ),
+    Table(
+        "pair_scores",
+        "evaluations_pairscore",
+        f"""SELECT t.run_id AS run, d.doc_id, s.name AS system_id, b.name AS rival, c.name AS criterion, t.value, t.tie,
+                   t."left", t.coverage, t.created_at
+            FROM evaluations_pairscore t {_OUTPUT} {_CRITERION}
+            JOIN evaluations_candidateoutput v ON v.id = t.rival_id
+            JOIN evaluations_system b ON b.id = v.system_id WHERE d.project_id = %(project)s""",
+        {
+            "run_id": Ref("runs", ("run",)),
+            "output_id": _OF_OUTPUT,
+            "rival_id": Ref("outputs", ("doc_id", "rival")),
+            "criterion_id": _OF_CRITERION,
+        }
+        | same("value", "tie", "left", "coverage", "created_at"),
+    ),
+)

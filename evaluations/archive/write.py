@@ -1,0 +1,65 @@
+"""A project into an archive: every file streams from the database, so that memory does not grow with the project."""
+
+import datetime
+import zipfile
+from pathlib import Path
+from typing import IO
+
+import orjson
+from django.db import connection, transaction
+
+import geval_site
+from evaluations.archive.tables import TABLES
+from evaluations.models import Project
+
+FORMAT = "geval-site project"
+VERSION = 1
+FETCHED_ROWS = 2000
+README = """One project of geval_site as plain files: JSON Lines, one record a line, UTF-8.
+
+manifest.json tells the format's version and how many records each file has. Bring it in elsewhere with
+`manage.py import_project FILE`, or on the page that makes a project. Keys of endpoints, members and campaigns are not
+in it.
+"""
+
+
+def write_archive(project: Project, target: Path | IO[bytes]) -> dict[str, int]:
+    """Write a project as a zip; returns the number of records by file.
+
+    All files show the project at one moment, whatever is written to it meanwhile.
+    """
+    counts: dict[str, int] = {}
+    is_outermost = not connection.in_atomic_block
+    with transaction.atomic(), zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        if is_outermost:
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        for table in TABLES:
+            with archive.open(f"{table.name}.jsonl", "w", force_zip64=True) as file:
+                counts[table.name] = _write_rows(file, table.select, project.pk)
+        manifest = {
+            "format": FORMAT,
+            "version": VERSION,
+            "software": geval_site.__version__,
+            "written_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "project": {
+                "slug": project.slug,
+                "name": project.name,
+                "description": project.description,
+                "guidelines": project.guidelines,
+            },
+            "records": counts,
+        }
+        archive.writestr("manifest.json", orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
+        archive.writestr("README.txt", README)
+    return counts
+
+
+def _write_rows(file: IO[bytes], select: str, project_id: int) -> int:
+    count = 0
+    with connection.chunked_cursor() as cursor:
+        cursor.execute(f"SELECT row_to_json(r)::text FROM ({select} ORDER BY t.id) AS r", {"project": project_id})
+        while rows := cursor.fetchmany(FETCHED_ROWS):
+            count += len(rows)
+            file.write(b"".join(row.encode() + b"\n" for (row,) in rows))
+    return count

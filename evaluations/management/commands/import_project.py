@@ -1,0 +1,36 @@
+"""`manage.py import_project FILE`: a project from an archive that another site wrote."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import CommandError
+from django.db import transaction
+
+from evaluations.archive.read import ArchiveError, read_archive
+from evaluations.management.base import SiteCommand
+from evaluations.management.projects import add_owners, in_words
+
+
+class Command(SiteCommand):
+    help = "Make a new project of an archive; all of it comes in, or nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, help="a zip that export_project wrote")
+        parser.add_argument("--as", dest="slug", default="", help="another short name than the archive's")
+        parser.add_argument("--owner", help="user who owns it (default: every site administrator)")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        if not options["file"].is_file():
+            raise CommandError(f"{options['file']}: there is no such file.")
+        try:
+            with transaction.atomic():
+                project = read_archive(options["file"], slug=options["slug"])
+                add_owners(project, owner=options["owner"])
+        except ArchiveError as error:
+            raise CommandError(str(error)) from None
+        except ValidationError as error:
+            raise CommandError(in_words(error)) from None
+        counts = f"{project.documents.count():,} documents, {project.runs.count():,} runs"
+        self.stdout.write(f"Project {project.slug} is made: {counts}.")
