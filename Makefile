@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-neural test-servers lint clean browser bench-judge bench-annotate bench-report bench-evaluators
+.PHONY: help demo test test-neural test-servers lint clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load fuzz
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: end after the table)"
@@ -19,6 +19,8 @@ help:
 	@echo "make bench-annotate   twenty annotators at once (LARGE=1: also with 1,600,000 outputs)"
 	@echo "make bench-report   the whole report on SummEval, against scipy and nlpstats, and on 100 times the data"
 	@echo "make bench-evaluators   ROUGE and BLEU on one core and on all (LARGE=1: 160,000 outputs)"
+	@echo "make bench-load   loading 160,000 outputs and 1,920,000 ratings, against plain COPY"
+	@echo "make fuzz     about ten minutes of made-up requests to the API"
 	@echo "make browser as root on Debian: install Chromium for the browser tests"
 
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -68,6 +70,12 @@ bench-annotate: $(VENV)/.installed-dev
 
 bench-evaluators: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.evaluators $(if $(LARGE),--large)
+
+bench-load: $(VENV)/.installed
+	@$(BIN)/python -m benchmarks.load
+
+fuzz: $(VENV)/.installed-dev
+	@GEVAL_FUZZ_EXAMPLES=400 $(BIN)/python -m pytest -n auto --dist worksteal tests/fuzz
 
 bench-report: $(VENV)/.installed-dev
 	@$(BIN)/python -m pip install --quiet --no-deps nlpstats==0.0.1

@@ -14,6 +14,7 @@ from evaluations.models import Membership, Project, Role
 EVERYONE = frozenset(Role.values)
 READERS = frozenset({Role.OWNER, Role.RESEARCHER, Role.VIEWER})
 EDITORS = frozenset({Role.OWNER, Role.RESEARCHER})
+OWNERS = frozenset({Role.OWNER})
 
 View = Callable[..., HttpResponse]
 

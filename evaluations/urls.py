@@ -2,7 +2,19 @@
 
 from django.urls import path
 
-from evaluations.views import corpus, criteria, endpoints, items, judges, projects, reports, runs, sharing
+from evaluations.views import (
+    corpus,
+    criteria,
+    endpoints,
+    items,
+    judges,
+    members,
+    projects,
+    reports,
+    runs,
+    sharing,
+    tokens,
+)
 
 app_name = "evaluations"
 
@@ -47,6 +59,16 @@ urlpatterns = [
     path("p/<slug:slug>/report/share/<int:pk>/revoke/", sharing.share_revoke, name="share_revoke"),
     path("p/<slug:slug>/report/snapshots/new/", sharing.snapshot_create, name="snapshot_create"),
     path("p/<slug:slug>/report/snapshots/<int:pk>/", sharing.snapshot_detail, name="snapshot_detail"),
+    path("p/<slug:slug>/members/", members.member_list, name="member_list"),
+    path("p/<slug:slug>/members/invite/", members.invitation_create, name="invitation_create"),
+    path("p/<slug:slug>/members/invitations/<int:pk>/revoke/", members.invitation_revoke, name="invitation_revoke"),
+    path("p/<slug:slug>/members/<int:pk>/", members.member_change, name="member_change"),
+    path("p/<slug:slug>/members/log/", members.audit_list, name="audit_list"),
+    path("p/<slug:slug>/archive/", projects.project_export, name="project_export"),
+    path("tokens/", tokens.token_list, name="token_list"),
+    path("tokens/<int:pk>/revoke/", tokens.token_revoke, name="token_revoke"),
+    path("invitation/<str:token>/", members.invitation_accept, name="invitation_accept"),
+    path("new/archive/", projects.project_import, name="project_import"),
     path("shared/<str:token>/", sharing.shared_report, name="shared_report"),
     path("shared/<str:token>/live/", sharing.shared_piece, name="shared_piece"),
     path("shared/<str:token>/figure/<slug:kind>/<int:criterion>/", sharing.shared_figure, name="shared_figure"),

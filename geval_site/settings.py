@@ -5,6 +5,7 @@ nothing configured. `production` (what the WSGI module uses unless told otherwis
 names, sends cookies over HTTPS only, and refuses the embedded PostgreSQL unless it is asked for by name.
 """
 
+import datetime
 import os
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from geval_site import environment
 from geval_site.databases import broker_options, database_settings
 from geval_site.datafolder import default_data_dir, local_secret_key, packaged_folder
+from geval_site.email import email_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = environment.folder("GEVAL_DATA_DIR", default=default_data_dir())
@@ -55,6 +57,7 @@ INSTALLED_APPS = [
     "template_partials",
     "ninja",
     "csp",
+    "axes",
     "evaluations",
     "annotations",
 ]
@@ -64,12 +67,15 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.http.ConditionalGetMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "evaluations.audit.AuditMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "geval_site.urls"
@@ -114,7 +120,18 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
-AUTHENTICATION_BACKENDS = ["geval_site.sessions.UserBackend"]
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "geval_site.sessions.UserBackend"]
+# Somebody who guesses passwords waits; the limit is for a name from an address, so nobody can lock others out.
+AXES_FAILURE_LIMIT = environment.whole("GEVAL_SIGN_IN_ATTEMPTS", default=10, least=1)
+AXES_COOLOFF_TIME = datetime.timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
+AXES_HTTP_RESPONSE_CODE = 429
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+# Password resets go by mail. Without a server, mails are printed where the site runs.
+vars().update(email_settings(environment.text("GEVAL_EMAIL_URL"), sender=environment.text("GEVAL_EMAIL_FROM")))
 SESSION_ENGINE = "geval_site.sessions"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "evaluations:project_list"

@@ -9,11 +9,20 @@ from ninja.errors import AuthenticationError, HttpError
 from ninja.errors import ValidationError as RequestError
 
 from evaluations.api.auth import AUTH, ForbiddenError
+from evaluations.api.corpus import router as corpus
 from evaluations.api.judges import router as judges
+from evaluations.api.projects import router as projects
+from evaluations.api.runs import router as runs
+from evaluations.corpus.rows import LoadError
 from evaluations.judging.endpoints import EndpointError
+from evaluations.judging.prompts import PromptError
+from evaluations.judging.run import RunError
 
 api = NinjaAPI(title="geval_site", version="1", auth=AUTH, urls_namespace="api", docs_url="/docs")
+api.add_router("/projects", projects, tags=["projects"])
+api.add_router("/projects/{slug}", corpus, tags=["corpus"])
 api.add_router("/projects/{slug}", judges, tags=["judges"])
+api.add_router("/projects/{slug}", runs, tags=["runs and reports"])
 
 
 def problem(status: int, title: str, detail: str, **more: Any) -> HttpResponse:
@@ -48,6 +57,18 @@ def _refused(_request: HttpRequest, error: ValidationError) -> HttpResponse:
     fields = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
     errors = [{"at": name, "message": text} for name, texts in fields.items() for text in texts]
     return problem(422, "The values do not fit", " ".join(entry["message"] for entry in errors), errors=errors)
+
+
+@api.exception_handler(LoadError)
+def _faults(_request: HttpRequest, error: LoadError) -> HttpResponse:
+    errors = [{"at": fault.column, "line": fault.line, "message": fault.message} for fault in error.faults]
+    return problem(422, "The rows do not fit", str(error), errors=errors, total=error.total)
+
+
+@api.exception_handler(RunError)
+@api.exception_handler(PromptError)
+def _cannot_run(_request: HttpRequest, error: ValueError) -> HttpResponse:
+    return problem(409, "The run cannot be started", str(error))
 
 
 @api.exception_handler(EndpointError)

@@ -7,8 +7,11 @@ from django.utils import timezone
 from ninja.security import HttpBearer, SessionAuth
 
 from evaluations.access import EDITORS, READERS
+from evaluations.api.schemas import storable
 from evaluations.models import ApiToken, Membership, Project
 from evaluations.models.tokens import digest_of
+
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class ForbiddenError(Exception):
@@ -24,10 +27,28 @@ class TokenAuth(HttpBearer):
             return None
         ApiToken.objects.filter(pk=found.pk).update(last_used_at=timezone.now())
         request.user = found.user
+        _check_rights(request, found)
         return found
 
 
-AUTH = [TokenAuth(), SessionAuth()]
+class BrowserAuth(SessionAuth):
+    """A browser that is signed in."""
+
+    def authenticate(self, request: HttpRequest, key: str | None) -> Any:
+        user = super().authenticate(request, key)
+        if user is not None:
+            _check_rights(request, None)
+        return user
+
+
+AUTH = [TokenAuth(), BrowserAuth()]
+
+
+def _check_rights(request: HttpRequest, token: ApiToken | None) -> None:
+    """Refuse before anything of a request is read: who may not change a project does not learn what fits its fields."""
+    match = request.resolver_match
+    if match is not None and "slug" in match.kwargs:
+        _project(request, match.kwargs["slug"], token, change=request.method not in SAFE)
 
 
 def project_for(request: HttpRequest, slug: str, *, change: bool = False) -> Project:
@@ -38,6 +59,12 @@ def project_for(request: HttpRequest, slug: str, *, change: bool = False) -> Pro
         ForbiddenError: the user is a member without that right, or the token only reads.
     """
     token = request.auth if isinstance(request.auth, ApiToken) else None  # type: ignore[attr-defined]
+    return _project(request, slug, token, change=change)
+
+
+def _project(request: HttpRequest, slug: str, token: ApiToken | None, *, change: bool) -> Project:
+    if not storable(slug):
+        raise Http404("There is no such project.")
     member = Membership.objects.select_related("project").filter(project__slug=slug, user=request.user.pk).first()
     if member is None or (token and token.project_id not in (None, member.project_id)):
         raise Http404(f"There is no project {slug!r}.")

@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Router, Schema, Status
 
 from evaluations.api.auth import project_for
+from evaluations.api.schemas import In
 from evaluations.judging.judges import (
     EndpointDraft,
     JudgeDraft,
@@ -23,7 +24,7 @@ from evaluations.models import Endpoint, Judge, JudgeKind
 router = Router()
 
 
-class EndpointIn(Schema):
+class EndpointIn(In):
     """`key` is stored encrypted; leave it out to keep the stored one, send an empty text to forget it."""
 
     base_url: str = Field(max_length=500)
@@ -51,11 +52,11 @@ class EndpointOut(Schema):
         return bool(endpoint.sealed_key)
 
 
-class ProbeIn(Schema):
+class ProbeIn(In):
     model: str = Field(min_length=1, max_length=200)
 
 
-class JudgeIn(Schema):
+class JudgeIn(In):
     """`mode` empty takes the best one the endpoint can do; `endpoint` and `model` are for kinds that ask an LLM."""
 
     name: str = Field(min_length=1, max_length=200)
@@ -98,7 +99,7 @@ class JudgeOut(Schema):
     retired_at: datetime | None
 
 
-class Retired(Schema):
+class Retired(In):
     retired: bool
 
 

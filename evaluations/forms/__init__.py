@@ -4,21 +4,27 @@ from evaluations.forms.corpus import UploadForm
 from evaluations.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.forms.evaluators import EvaluatorForm
 from evaluations.forms.judges import EndpointForm, ProbeForm
-from evaluations.forms.projects import ProjectForm
+from evaluations.forms.members import InvitationForm, RoleForm
+from evaluations.forms.projects import ArchiveForm, ProjectForm
 from evaluations.forms.runs import ResumeForm, RunForm
 from evaluations.forms.sharing import ShareForm, SnapshotForm
+from evaluations.forms.tokens import TokenForm
 
 __all__ = [
+    "ArchiveForm",
     "CriterionForm",
     "EndpointForm",
     "EvaluatorForm",
+    "InvitationForm",
     "PresetForm",
     "ProbeForm",
     "ProjectForm",
     "ResumeForm",
+    "RoleForm",
     "RunForm",
     "ShareForm",
     "SnapshotForm",
     "StepsForm",
+    "TokenForm",
     "UploadForm",
 ]

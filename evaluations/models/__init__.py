@@ -12,6 +12,7 @@ from evaluations.models.judges import (
     ModelProbe,
     ScoringMode,
 )
+from evaluations.models.members import AuditEntry, Invitation
 from evaluations.models.project import Membership, Project, Role
 from evaluations.models.runs import (
     Batch,
@@ -32,6 +33,7 @@ from evaluations.models.tokens import ApiToken
 
 __all__ = [
     "ApiToken",
+    "AuditEntry",
     "Batch",
     "CandidateOutput",
     "Criterion",
@@ -41,6 +43,7 @@ __all__ = [
     "EvaluationRun",
     "EvaluationSteps",
     "Explanation",
+    "Invitation",
     "ItemState",
     "Judge",
     "JudgeKind",

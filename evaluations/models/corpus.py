@@ -2,11 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchQuery, SearchVector
 from django.db import models
 from django.urls import reverse
 
 from evaluations.judging.prompts import Texts
 from evaluations.models.project import Project
+
+DOCUMENT_SORTS = {"": "as uploaded", "name": "name", "low": "lowest human mean", "high": "highest human mean"}
+
+
+class DocumentQuerySet(models.QuerySet["Document"]):
+    def sorted_by(self, sort: str) -> DocumentQuerySet:
+        """In one of the orders of DOCUMENT_SORTS; documents that nobody rated come last."""
+        if sort == "name":
+            return self.order_by("doc_id", "pk")
+        if sort not in ("low", "high"):
+            return self.order_by("pk")
+        mean = models.Avg("outputs__ratings__score")
+        ordered = models.F("human_mean").asc(nulls_last=True) if sort == "low" else None
+        return self.annotate(human_mean=mean).order_by(ordered or models.F("human_mean").desc(nulls_last=True), "pk")
+
+    def with_counts(self, ids: Sequence[int]) -> list[Document]:
+        """Some documents in the order of their ids given, each with `output_count` and `human_mean`."""
+        found = (
+            self.filter(pk__in=ids)
+            .order_by()
+            .annotate(
+                output_count=models.Count("outputs", distinct=True), human_mean=models.Avg("outputs__ratings__score")
+            )
+        )
+        by_id = {document.pk: document for document in found}
+        return [by_id[pk] for pk in ids if pk in by_id]
+
+    def matching(self, words: str) -> DocumentQuerySet:
+        """Documents whose id, source or outputs hold the words, by PostgreSQL's full text search."""
+        query = SearchQuery(words, config="simple", search_type="websearch")
+        in_source = self.annotate(source_words=SearchVector("source", config="simple")).filter(source_words=query)
+        outputs = CandidateOutput.objects.annotate(words=SearchVector("text", config="simple")).filter(words=query)
+        return self.filter(
+            models.Q(pk__in=in_source.values("pk"))
+            | models.Q(pk__in=outputs.filter(document__project__in=self.values("project")).values("document"))
+            | models.Q(doc_id__icontains=words)
+        )
 
 
 class Document(models.Model):
@@ -16,9 +57,12 @@ class Document(models.Model):
     context = models.TextField(blank=True, help_text="What the output was to be grounded in, such as a fact.")
     references = models.JSONField(default=list, blank=True, help_text="A list of reference texts.")
 
+    objects = DocumentQuerySet.as_manager()
+
     class Meta:
         ordering = ("pk",)
         constraints = (models.UniqueConstraint(fields=("project", "doc_id"), name="document_once_per_project"),)
+        indexes = (GinIndex(SearchVector("source", config="simple"), name="document_words"),)
 
     def __str__(self) -> str:
         return self.doc_id
@@ -60,6 +104,7 @@ class CandidateOutput(models.Model):
     class Meta:
         ordering = ("document_id", "system_id")
         constraints = (models.UniqueConstraint(fields=("document", "system"), name="output_once_per_system"),)
+        indexes = (GinIndex(SearchVector("text", config="simple"), name="output_words"),)
 
     def __str__(self) -> str:
         return f"output {self.pk}"

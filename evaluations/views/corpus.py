@@ -4,7 +4,6 @@ from pathlib import Path
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
@@ -14,6 +13,7 @@ from evaluations.corpus.rows import LoadError
 from evaluations.corpus.store import load_files
 from evaluations.forms import UploadForm
 from evaluations.models import Document, Project
+from evaluations.models.corpus import DOCUMENT_SORTS
 from evaluations.reports.side_by_side import SORTS, side_by_side
 
 PAGE_SIZE = 50
@@ -21,9 +21,16 @@ PAGE_SIZE = 50
 
 @project_view(READERS)
 def document_list(request: HttpRequest, project: Project) -> HttpResponse:
-    documents = project.documents.annotate(output_count=Count("outputs")).order_by("pk")
+    """Documents, those with some words if asked for, in the order asked for."""
+    words = request.GET.get("q", "").replace("\0", "").strip()[:200]
+    sort = request.GET.get("sort", "")
+    documents = project.documents.matching(words) if words else project.documents.all()
+    documents = documents.sorted_by(sort if sort in DOCUMENT_SORTS else "")
     page = Paginator(documents, PAGE_SIZE).get_page(request.GET.get("page"))
-    return render(request, "evaluations/document_list.html", {"project": project, "tab": "data", "page": page})
+    listed = page.object_list
+    page.object_list = project.documents.with_counts([document.pk for document in listed])
+    context = {"project": project, "tab": "data", "page": page, "words": words, "sort": sort, "sorts": DOCUMENT_SORTS}
+    return render(request, "evaluations/document_list.html", context)
 
 
 @project_view(READERS)

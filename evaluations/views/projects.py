@@ -1,14 +1,22 @@
 """The list of projects, a new one, and a project's overview."""
 
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Exists, OuterRef
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from annotations.models import Rating
-from evaluations.access import EVERYONE, READERS, project_view
-from evaluations.forms import ProjectForm
+from evaluations.access import EDITORS, EVERYONE, READERS, project_view
+from evaluations.archive.read import ArchiveError, read_archive
+from evaluations.archive.write import write_archive
+from evaluations.forms import ArchiveForm, ProjectForm
 from evaluations.models import CandidateOutput, Project, Role
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.page import report_now
@@ -29,6 +37,34 @@ def project_create(request: HttpRequest) -> HttpResponse:
             project.memberships.create(user=request.user, role=Role.OWNER)
         return redirect(project)
     return render(request, "evaluations/project_create.html", {"form": form})
+
+
+@login_required
+def project_import(request: HttpRequest) -> HttpResponse:
+    """Make a project of an archive; who brings it in owns it."""
+    form = ArchiveForm(request.POST or None, request.FILES or None)
+    if form.is_valid():
+        try:
+            with transaction.atomic():
+                path = Path(form.cleaned_data["file"].temporary_file_path())
+                project = read_archive(path, slug=form.cleaned_data["slug"])
+                project.memberships.create(user_id=request.user.pk or 0, role=Role.OWNER)
+        except (ArchiveError, ValidationError) as error:
+            form.add_error(None, error if isinstance(error, ValidationError) else str(error))
+        else:
+            messages.success(request, f"{project} is here.")
+            return redirect(project)
+    status = 422 if form.errors else 200
+    return render(request, "evaluations/project_import.html", {"form": form}, status=status)
+
+
+@project_view(EDITORS)
+def project_export(_request: HttpRequest, project: Project) -> Any:
+    """The whole project as one file."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 (the response closes it when it is sent)
+    write_archive(project, file)
+    file.seek(0)
+    return FileResponse(file, as_attachment=True, filename=f"{project.slug}.zip")
 
 
 @project_view(EVERYONE)

@@ -1,0 +1,205 @@
+"""Documents, outputs, ratings, preferences and scores over HTTP: lists in pages, and files of any size in and out."""
+
+import tempfile
+from pathlib import Path as FilePath
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.db import connection, transaction
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from ninja import Field, Path, Query, Router, Schema
+from ninja.errors import HttpError
+
+from annotations.exports import as_jsonl
+from evaluations.api.auth import project_for
+from evaluations.api.paging import Page, page_of
+from evaluations.api.schemas import In
+from evaluations.corpus.readers import InputFile
+from evaluations.corpus.store import About, load_files
+from evaluations.models import CandidateOutput, Document
+
+router = Router()
+CHUNK = 2**20
+ROWS = 2000
+BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/x-ndjson": {"schema": {"type": "string"}}, "text/csv": {"schema": {"type": "string"}}},
+    }
+}
+LINES: dict[str, Any] = {"responses": {200: {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}}}}
+
+
+class DocumentOut(Schema):
+    id: int
+    doc_id: str
+    source: str
+    context: str
+    references: list[str]
+
+
+class Documents(Schema):
+    items: list[DocumentOut]
+    next: int | None
+
+
+class OutputOut(Schema):
+    id: int
+    doc_id: str
+    system_id: str
+    output: str
+
+    @staticmethod
+    def resolve_doc_id(output: CandidateOutput) -> str:
+        return output.document.doc_id
+
+    @staticmethod
+    def resolve_system_id(output: CandidateOutput) -> str:
+        return output.system.name
+
+    @staticmethod
+    def resolve_output(output: CandidateOutput) -> str:
+        return output.text
+
+
+class Outputs(Schema):
+    items: list[OutputOut]
+    next: int | None
+
+
+class DocumentSearch(Page):
+    """`q` finds words in the source and in outputs, as the page of documents does."""
+
+    q: str = Field("", max_length=200)
+
+
+class OutputFilter(Page):
+    doc_id: str = Field("", max_length=200)
+    system_id: str = Field("", max_length=200)
+
+
+class TallyOut(Schema):
+    created: int
+    unchanged: int
+
+
+class Loaded(Schema):
+    """What a load did; everything or nothing comes in."""
+
+    documents: TallyOut
+    outputs: TallyOut
+    ratings: TallyOut
+    preferences: TallyOut
+    scores: TallyOut
+    replies: TallyOut
+    unreadable: int
+
+
+class LoadQuery(In):
+    """What files may leave out: whose scores or replies they hold, on which criterion."""
+
+    judge: str = Field("imported", min_length=1, max_length=200)
+    criterion: str = Field("", max_length=100)
+
+
+@router.get("/documents", response=Documents)
+def list_documents(request: HttpRequest, slug: Path[str], page: Query[DocumentSearch]) -> Any:
+    """Documents in pages."""
+    documents = Document.objects.filter(project=project_for(request, slug))
+    return page_of(documents.matching(_text(page.q)) if page.q.strip() else documents, page)
+
+
+@router.get("/outputs", response=Outputs)
+def list_outputs(request: HttpRequest, slug: Path[str], page: Query[OutputFilter]) -> Any:
+    """Candidate outputs in pages, of one document or system if you say which."""
+    outputs = CandidateOutput.objects.of_project(project_for(request, slug)).select_related("document", "system")
+    if page.doc_id:
+        outputs = outputs.filter(document__doc_id=_text(page.doc_id))
+    if page.system_id:
+        outputs = outputs.filter(system__name=_text(page.system_id))
+    return page_of(outputs, page)
+
+
+@router.post("/outputs", response=Loaded, openapi_extra=BODY)
+def load_outputs(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
+    """Load outputs with their documents: JSON Lines, CSV, or any file that an upload takes."""
+    return _load(request, slug, about, "outputs")
+
+
+@router.post("/ratings", response=Loaded, openapi_extra=BODY)
+def load_ratings(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
+    """Load people's ratings."""
+    return _load(request, slug, about, "ratings")
+
+
+@router.post("/preferences", response=Loaded, openapi_extra=BODY)
+def load_preferences(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
+    """Load people's preferences between two outputs."""
+    return _load(request, slug, about, "preferences")
+
+
+@router.post("/scores", response=Loaded, openapi_extra=BODY)
+def load_scores(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
+    """Load scores, or raw replies, of judges that ran elsewhere."""
+    return _load(request, slug, about, "scores")
+
+
+@router.get("/ratings", openapi_extra=LINES)
+def get_ratings(request: HttpRequest, slug: Path[str]) -> Any:
+    """All ratings of people, one JSON object a line."""
+    return StreamingHttpResponse(as_jsonl(project_for(request, slug), "ratings"), content_type="application/x-ndjson")
+
+
+@router.get("/preferences", openapi_extra=LINES)
+def get_preferences(request: HttpRequest, slug: Path[str]) -> Any:
+    """All preferences of people, one JSON object a line."""
+    lines = as_jsonl(project_for(request, slug), "preferences")
+    return StreamingHttpResponse(lines, content_type="application/x-ndjson")
+
+
+@router.get("/scores", openapi_extra=LINES)
+def get_scores(request: HttpRequest, slug: Path[str]) -> Any:
+    """All scores of all judges, one JSON object a line; a later run's score of an item comes later."""
+    project = project_for(request, slug)
+
+    def lines() -> Any:
+        with transaction.atomic(), connection.chunked_cursor() as cursor:
+            cursor.execute(
+                """SELECT d.doc_id, s.name, c.name, j.name, j.version, t.run_id, t.value, t.coverage
+                   FROM evaluations_score t JOIN evaluations_evaluationrun r ON r.id = t.run_id
+                   JOIN evaluations_judge j ON j.id = r.judge_id
+                   JOIN evaluations_candidateoutput o ON o.id = t.output_id
+                   JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s ON s.id = o.system_id
+                   LEFT JOIN evaluations_criterion c ON c.id = t.criterion_id
+                   WHERE r.project_id = %s ORDER BY t.run_id, t.id""",
+                [project.pk],
+            )
+            names = ("doc_id", "system_id", "criterion", "judge", "judge_version", "run", "score", "coverage")
+            while rows := cursor.fetchmany(ROWS):
+                yield b"".join(orjson.dumps(dict(zip(names, row, strict=True))) + b"\n" for row in rows)
+
+    return StreamingHttpResponse(lines(), content_type="application/x-ndjson")
+
+
+def _text(value: str) -> str:
+    """PostgreSQL knows no NUL in a text."""
+    return value.replace("\0", "")
+
+
+def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> HttpResponse | dict[str, Any]:
+    """Take the body to a file, and load that; faults are problem details with their lines."""
+    project = project_for(request, slug, change=True)
+    if not request.headers.get("Content-Length") and request.headers.get("Transfer-Encoding"):
+        raise HttpError(411, "Say how long the body is (Content-Length); a body in pieces cannot be read.")
+    with tempfile.NamedTemporaryFile(suffix=".upload") as file:
+        size = 0
+        while chunk := request.read(CHUNK):
+            size += len(chunk)
+            if size > settings.UPLOAD_LIMIT_BYTES:
+                raise HttpError(413, f"The body is larger than {settings.UPLOAD_LIMIT_BYTES // 2**20} MB; split it.")
+            file.write(chunk)
+        file.flush()
+        given = About(judge=_text(about.judge).strip() or "imported", criterion=_text(about.criterion))
+        result = load_files(project, [InputFile(FilePath(file.name), name)], about=given)
+    return result.as_json() | {"unreadable": result.unreadable}

@@ -1,0 +1,28 @@
+"""Lists in pages: each answer has the cursor of the next, so that rows added meanwhile shift nothing."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from ninja import Field
+from pydantic import ConfigDict
+
+from evaluations.api.schemas import In
+
+MOST = 1000
+
+
+class Page(In):
+    """How much of a list, and where to go on: `cursor` is what the last answer gave as `next`."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    limit: int = Field(100, ge=1, le=MOST)
+    cursor: int = Field(0, ge=0, le=2**63 - 1)
+
+
+def page_of(rows: QuerySet[Any], page: Page) -> dict[str, Any]:
+    """A page of records in the order of their ids, with the next cursor, null at the end."""
+    found = list(rows.order_by("pk").filter(pk__gt=page.cursor)[: page.limit + 1])
+    more = len(found) > page.limit
+    found = found[: page.limit]
+    return {"items": found, "next": found[-1].pk if more else None}

@@ -1,0 +1,78 @@
+"""Projects over HTTP: those of the user, a new one, one with its counts, its whole archive."""
+
+import tempfile
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.http import FileResponse, HttpRequest
+from ninja import Field, Path, Query, Router, Schema, Status
+
+from evaluations.api.auth import ForbiddenError, project_for
+from evaluations.api.paging import Page, page_of
+from evaluations.api.schemas import In
+from evaluations.archive.write import write_archive
+from evaluations.models import ApiToken, Project, Role
+
+router = Router()
+
+
+class ProjectIn(In):
+    slug: str = Field(min_length=1, max_length=50, pattern=r"^[-a-zA-Z0-9_]+$")
+    name: str = Field(min_length=1, max_length=200)
+    description: str = Field("", max_length=20_000)
+
+
+class ProjectOut(Schema):
+    slug: str
+    name: str
+    description: str
+    created_at: datetime
+    document_count: int
+    system_count: int
+    output_count: int
+
+
+class Projects(Schema):
+    items: list[ProjectOut]
+    next: int | None
+
+
+@router.get("", response=Projects)
+def list_projects(request: HttpRequest, page: Query[Page]) -> Any:
+    """The projects of the user, as far as the token reaches."""
+    projects = Project.objects.seen_by(request.user).with_counts()
+    token = request.auth  # type: ignore[attr-defined]
+    if isinstance(token, ApiToken) and token.project_id:
+        projects = projects.filter(pk=token.project_id)
+    return page_of(projects, page)
+
+
+@router.post("", response={201: ProjectOut})
+def make_project(request: HttpRequest, data: ProjectIn) -> Any:
+    """Make a project; the user owns it."""
+    token = request.auth  # type: ignore[attr-defined]
+    if isinstance(token, ApiToken) and (token.project_id or not token.may_change):
+        raise ForbiddenError("This token can only reach or read what is there; make projects with another.")
+    project = Project(**data.dict())
+    project.full_clean()
+    with transaction.atomic():
+        project.save()
+        project.memberships.create(user_id=request.user.pk or 0, role=Role.OWNER)
+    return Status(201, Project.objects.with_counts().get(pk=project.pk))
+
+
+@router.get("/{slug}", response=ProjectOut)
+def get_project(request: HttpRequest, slug: Path[str]) -> Any:
+    """One project with its counts."""
+    return Project.objects.with_counts().get(pk=project_for(request, slug).pk)
+
+
+@router.get("/{slug}/archive", openapi_extra={"responses": {200: {"content": {"application/zip": {}}}}})
+def get_archive(request: HttpRequest, slug: Path[str]) -> Any:
+    """The whole project as one zip of plain files."""
+    project = project_for(request, slug, change=True)
+    file = tempfile.TemporaryFile()  # noqa: SIM115 (the response closes it when it is sent)
+    write_archive(project, file)
+    file.seek(0)
+    return FileResponse(file, as_attachment=True, filename=f"{project.slug}.zip", content_type="application/zip")

@@ -1,0 +1,204 @@
+"""Criteria, runs and reports over HTTP."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404
+from ninja import Field, Path, Query, Router, Schema, Status
+
+from evaluations.api.auth import project_for
+from evaluations.api.paging import Page, page_of
+from evaluations.api.schemas import In
+from evaluations.judging.run import cancel_run, pause_run, resume_run, start_run
+from evaluations.models import Criterion, EvaluationRun, JudgeKind, Project
+from evaluations.reports.data import ids_of
+from evaluations.reports.export import as_json
+from evaluations.reports.options import read_options
+from evaluations.reports.page import report_now
+from evaluations.reports.progress import run_progress
+
+router = Router()
+ID = Field(le=2**63 - 1)
+
+
+class CriterionIn(In):
+    name: str = Field(min_length=1, max_length=100)
+    definition: str = Field("", max_length=50_000)
+    scale_min: float = Field(1, ge=-1000, le=1000)
+    scale_max: float = Field(5, ge=-1000, le=1000)
+    scale_step: float = Field(1, gt=0, le=1000)
+
+
+class CriterionOut(Schema):
+    id: int
+    name: str
+    definition: str
+    scale_min: float
+    scale_max: float
+    scale_step: float
+
+
+class RunIn(In):
+    """`criteria` are names, all of them if empty; `fresh` judges everything again."""
+
+    judge: int = ID
+    criteria: list[str] = Field(default_factory=list, max_length=1000)
+    fresh: bool = False
+    budget: Decimal | None = Field(None, ge=0, max_digits=14, decimal_places=4)
+    transport: str = Field("live", pattern="^(live|batch)$")
+
+
+class ResumeIn(In):
+    retry_failed: bool = False
+
+
+class RunOut(Schema):
+    id: int
+    judge: int
+    state: str
+    message: str
+    items: int
+    done: int
+    failed: int
+    open: int
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: Decimal | None
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class RunShort(Schema):
+    id: int
+    judge_id: int
+    state: str
+    message: str
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class Runs(Schema):
+    items: list[RunShort]
+    next: int | None
+
+
+class Did(Schema):
+    """Whether anything was done: a run that has ended cannot be paused."""
+
+    done: bool
+
+
+class ReportQuery(In):
+    level: str = Field("", max_length=20)
+    coefficient: str = Field("", max_length=20)
+    over: str = Field("", max_length=20)
+    documents: str = Field("", max_length=200)
+
+
+@router.get("/criteria", response=list[CriterionOut])
+def list_criteria(request: HttpRequest, slug: Path[str]) -> Any:
+    """All criteria, in the order reports show them."""
+    return project_for(request, slug).criteria.all()
+
+
+@router.post("/criteria", response={201: CriterionOut})
+def make_criterion(request: HttpRequest, slug: Path[str], data: CriterionIn) -> Any:
+    """Make a criterion."""
+    project = project_for(request, slug, change=True)
+    criterion = Criterion(project=project, position=project.criteria.count(), **data.dict())
+    criterion.full_clean()
+    criterion.save()
+    return Status(201, criterion)
+
+
+@router.get("/runs", response=Runs)
+def list_runs(request: HttpRequest, slug: Path[str], page: Query[Page]) -> Any:
+    """Runs in pages."""
+    return page_of(project_for(request, slug).runs.of_judges_that_run(), page)
+
+
+@router.post("/runs", response={201: RunOut})
+def make_run(request: HttpRequest, slug: Path[str], data: RunIn) -> Any:
+    """Start a run of a judge; workers do the rest."""
+    project = project_for(request, slug, change=True)
+    judge = get_object_or_404(project.judges.exclude(kind=JudgeKind.IMPORTED), pk=data.judge)
+    criteria = list(project.criteria.all())
+    wanted = {name.lower() for name in data.criteria}
+    chosen = [criterion for criterion in criteria if not wanted or criterion.name.lower() in wanted]
+    unknown = wanted - {criterion.name.lower() for criterion in criteria}
+    if unknown:
+        from django.core.exceptions import ValidationError
+
+        raise ValidationError({"criteria": f"There is no criterion {sorted(unknown)[0]!r} in this project."})
+    run = start_run(judge, chosen, fresh=data.fresh, budget=data.budget, transport=data.transport)
+    return Status(201, _run_out(run))
+
+
+@router.get("/runs/{int:pk}", response=RunOut)
+def get_run(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """A run with its counts."""
+    return _run_out(_run(project_for(request, slug), pk))
+
+
+@router.post("/runs/{int:pk}/pause", response=Did)
+def pause(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """Stop a run where it stands."""
+    run = _run(project_for(request, slug, change=True), pk)
+    return {"done": pause_run(run.pk, f"Paused by {request.user}.")}
+
+
+@router.post("/runs/{int:pk}/resume", response=Did)
+def resume(request: HttpRequest, slug: Path[str], pk: int, data: ResumeIn) -> Any:
+    """Let a paused run go on, or try failed items again."""
+    run = _run(project_for(request, slug, change=True), pk)
+    return {"done": resume_run(run, retry_failed=data.retry_failed)}
+
+
+@router.post("/runs/{int:pk}/cancel", response=Did)
+def cancel(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """End a run for good; what it has scored stays."""
+    run = _run(project_for(request, slug, change=True), pk)
+    return {"done": cancel_run(run.pk, f"Cancelled by {request.user}.")}
+
+
+@router.get(
+    "/report", openapi_extra={"responses": {200: {"content": {"application/json": {"schema": {"type": "object"}}}}}}
+)
+def get_report(request: HttpRequest, slug: Path[str], query: Query[ReportQuery]) -> Any:
+    """Everything of the report page, as `manage.py report --format json` prints it."""
+    from django.core.exceptions import ValidationError
+
+    project = project_for(request, slug)
+    given = QueryDict(mutable=True)
+    given.update({name: value for name, value in query.dict().items() if value})
+    options, faults = read_options(given, known=ids_of(project.pk))
+    if faults:
+        raise ValidationError(faults)
+    return HttpResponse(as_json(report_now(project, options)[0]), content_type="application/json")
+
+
+def _run(project: Project, pk: int) -> EvaluationRun:
+    return get_object_or_404(project.runs.of_judges_that_run(), pk=min(pk, 2**63 - 1))
+
+
+def _run_out(run: EvaluationRun) -> dict[str, Any]:
+    progress = run_progress(run)
+    return {
+        "id": run.pk,
+        "judge": run.judge_id,
+        "state": run.state,
+        "message": run.message,
+        "items": progress.total,
+        "done": progress.done,
+        "failed": progress.failed,
+        "open": progress.open,
+        "calls": run.calls,
+        "prompt_tokens": run.prompt_tokens,
+        "completion_tokens": run.completion_tokens,
+        "cost": run.cost,
+        "created_at": run.created_at,
+        "finished_at": run.finished_at,
+    }

@@ -1,0 +1,68 @@
+"""How people come into a project, and who changed what in it."""
+
+from __future__ import annotations
+
+import datetime
+
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from evaluations.models.project import Project, Role
+
+INVITATION_DAYS = 14
+
+
+def _in_two_weeks() -> datetime.datetime:
+    return timezone.now() + datetime.timedelta(days=INVITATION_DAYS)
+
+
+class InvitationQuerySet(models.QuerySet["Invitation"]):
+    def open(self) -> InvitationQuerySet:
+        """Invitations that still let somebody in."""
+        return self.filter(revoked_at=None, accepted_at=None, expires_at__gt=timezone.now())
+
+
+class Invitation(models.Model):
+    """Lets whoever has its link into a project, once. Only the token's digest is kept."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=20, choices=Role)
+    digest = models.CharField(max_length=64, unique=True)
+    note = models.CharField(max_length=200, blank=True, help_text="Whom it is for, in the owner's words.")
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField(default=_in_two_weeks)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    accepted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+
+    objects = InvitationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-pk",)
+
+    def __str__(self) -> str:
+        return f"{self.get_role_display()} of {self.project}"
+
+
+class AuditEntry(models.Model):
+    """One change: who, when, by which page or endpoint, and of what. Nothing of what was typed is kept."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, null=True, related_name="audit_entries")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    user_name = models.CharField(max_length=150, help_text="As it was then.")
+    action = models.CharField(max_length=100, help_text="Name of the page or endpoint.")
+    path = models.CharField(max_length=500)
+    detail = models.CharField(max_length=300, blank=True)
+    by_api = models.BooleanField(default=False)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ("-pk",)
+        verbose_name_plural = "audit entries"
+        indexes = (models.Index(fields=("project", "-id"), name="audit_by_project"),)
+
+    def __str__(self) -> str:
+        return f"{self.user_name}: {self.action}"

@@ -1,0 +1,304 @@
+"""A small client of the HTTP API, in the standard library alone.
+
+from geval_site.client import Client
+
+site = Client("https://geval.example.org", token="geval_…")
+project = site.project("mine")
+project.upload_outputs("outputs.jsonl")
+run = project.start_run("G-Eval mini")
+run.wait()
+frame = project.report_frame()
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal
+from urllib.parse import quote, urlencode, urlsplit
+
+Frames = Literal["pandas", "polars"]
+Rows = str | Path | Iterable[Mapping[str, Any]]
+SECONDS = 120.0
+
+
+class ApiError(Exception):
+    """What the site refused: the status, its words, and for each fault where it is."""
+
+    def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
+        self.status = status
+        self.title = str(problem.get("title", ""))
+        self.detail = str(problem.get("detail", ""))
+        self.errors: list[dict[str, Any]] = list(problem.get("errors", []))
+        lines = [
+            ": ".join(str(error[name]) for name in ("line", "at", "message") if error.get(name) not in (None, "", 0))
+            for error in self.errors[:5]
+        ]
+        super().__init__("\n".join([f"{status} {self.title}: {self.detail}", *lines]))
+
+
+@dataclass(frozen=True)
+class Client:
+    """A site and a token. Every call opens a connection of its own, so that threads may share a client."""
+
+    base_url: str
+    token: str
+    timeout: float = SECONDS
+
+    def project(self, slug: str) -> Project:
+        """A project by its short name; nothing is asked yet."""
+        return Project(self, slug)
+
+    def projects(self) -> list[dict[str, Any]]:
+        """All projects that the token reaches, with their counts."""
+        return list(self.pages("/projects"))
+
+    def make_project(self, slug: str, name: str, description: str = "") -> Project:
+        """Make a project; the token's user owns it."""
+        self.call("POST", "/projects", {"slug": slug, "name": name, "description": description})
+        return self.project(slug)
+
+    def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+        """All items of a list, page by page."""
+        cursor: Any = 0
+        while cursor is not None:
+            found = self.call("GET", f"{path}?{urlencode({**query, 'cursor': cursor, 'limit': 1000})}")
+            yield from found["items"]
+            cursor = found["next"]
+
+    def call(self, method: str, path: str, body: Any = None, *, content_type: str = "application/json") -> Any:
+        """One request; the JSON of its answer.
+
+        Raises:
+            ApiError: the site refused.
+            OSError: it does not answer.
+        """
+        with self._open(method, path, body, content_type) as response:
+            content = response.read()
+        return json.loads(content) if content else None
+
+    def lines(self, path: str) -> Iterator[dict[str, Any]]:
+        """The objects of an answer in JSON Lines, as they come."""
+        with self._open("GET", path, None, "") as response:
+            for line in response:
+                yield json.loads(line)
+
+    @contextlib.contextmanager
+    def _open(self, method: str, path: str, body: Any, content_type: str) -> Iterator[http.client.HTTPResponse]:
+        parts = urlsplit(self.base_url)
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        connection = kind(parts.netloc, timeout=self.timeout)
+        headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
+        if body is not None:
+            headers["Content-Type"] = content_type
+            if content_type == "application/json":
+                body = json.dumps(body).encode()
+            else:  # a file: with its length, since few servers take a body without
+                headers["Content-Length"] = str(os.fstat(body.fileno()).st_size)
+        try:
+            connection.request(method, f"{parts.path.rstrip('/')}/api/v1{path}", body=body, headers=headers)
+            response = connection.getresponse()
+            if response.status >= 400:
+                raise ApiError(response.status, _problem(response))
+            yield response
+        finally:
+            connection.close()
+
+
+def _problem(response: http.client.HTTPResponse) -> Mapping[str, Any]:
+    content = response.read()
+    try:
+        found = json.loads(content)
+    except ValueError:
+        found = None
+    return (
+        found
+        if isinstance(found, dict)
+        else {"title": response.reason, "detail": content[:200].decode("utf-8", "replace")}
+    )
+
+
+@dataclass(frozen=True)
+class Project:
+    """One project of a site."""
+
+    client: Client
+    slug: str
+
+    @property
+    def path(self) -> str:
+        return f"/projects/{quote(self.slug, safe='')}"
+
+    def info(self) -> dict[str, Any]:
+        """Name, description, counts."""
+        found: dict[str, Any] = self.client.call("GET", self.path)
+        return found
+
+    def upload_outputs(self, rows: Rows) -> dict[str, Any]:
+        """Load outputs: a file as the upload page takes it, or dictionaries: `doc_id, system_id, source, output`."""
+        return self._upload("outputs", rows)
+
+    def upload_ratings(self, rows: Rows) -> dict[str, Any]:
+        """Load ratings: `doc_id, system_id, criterion, annotator, score`."""
+        return self._upload("ratings", rows)
+
+    def upload_preferences(self, rows: Rows) -> dict[str, Any]:
+        """Load preferences: `doc_id, system_a, system_b, annotator, winner`."""
+        return self._upload("preferences", rows)
+
+    def upload_scores(self, rows: Rows, *, judge: str = "imported", criterion: str = "") -> dict[str, Any]:
+        """Load scores of judges that ran elsewhere: `doc_id, system_id, criterion, judge, score`."""
+        return self._upload("scores", rows, judge=judge, criterion=criterion)
+
+    def documents(self, words: str = "") -> Iterator[dict[str, Any]]:
+        """Documents, those that hold some words if you give any."""
+        return self.client.pages(f"{self.path}/documents", q=words)
+
+    def outputs(self, **which: str) -> Iterator[dict[str, Any]]:
+        """Candidate outputs, of one `doc_id` or `system_id` if you say which."""
+        return self.client.pages(f"{self.path}/outputs", **which)
+
+    def ratings(self) -> Iterator[dict[str, Any]]:
+        """All ratings of people."""
+        return self.client.lines(f"{self.path}/ratings")
+
+    def scores(self) -> Iterator[dict[str, Any]]:
+        """All scores of all judges."""
+        return self.client.lines(f"{self.path}/scores")
+
+    def judges(self) -> list[dict[str, Any]]:
+        """All judges with all their versions."""
+        found: list[dict[str, Any]] = self.client.call("GET", f"{self.path}/judges")
+        return found
+
+    def make_judge(self, name: str, **fields: Any) -> dict[str, Any]:
+        """Make a judge; `kind` and `settings`, or `endpoint`, `model` and the like (docs/api.md)."""
+        found: dict[str, Any] = self.client.call("POST", f"{self.path}/judges", {"name": name, **fields})
+        return found
+
+    def make_endpoint(self, base_url: str, **fields: Any) -> dict[str, Any]:
+        """Make an endpoint; `key` or `key_env` and the like (docs/api.md)."""
+        found: dict[str, Any] = self.client.call("POST", f"{self.path}/endpoints", {"base_url": base_url, **fields})
+        return found
+
+    def start_run(self, judge: str | int, **fields: Any) -> Run:
+        """Start a run of a judge, by name (its newest version) or id; `criteria`, `fresh`, `budget`, `transport`.
+
+        Raises:
+            LookupError: there is no judge of that name.
+        """
+        if isinstance(judge, str):
+            named = [one for one in self.judges() if judge in (one["name"], one["label"]) and not one["retired_at"]]
+            if not named:
+                raise LookupError(f"There is no judge {judge!r} in {self.slug}.")
+            judge = max(named, key=lambda one: one["version"])["id"]
+        made = self.client.call("POST", f"{self.path}/runs", {"judge": judge, **fields})
+        return Run(self, made["id"])
+
+    def report(self, **options: str) -> dict[str, Any]:
+        """The whole report; `level`, `coefficient`, `over`, `documents`."""
+        found: dict[str, Any] = self.client.call("GET", f"{self.path}/report?{urlencode(options)}")
+        return found
+
+    def report_frame(self, kind: Frames = "pandas", **options: str) -> Any:
+        """The report's correlations as a data frame: a row for each criterion, judge, coefficient and level."""
+        rows = report_rows(self.report(**options))
+        if kind == "polars":
+            import polars
+
+            return polars.DataFrame(rows, infer_schema_length=None)
+        import pandas
+
+        return pandas.DataFrame(rows)
+
+    def _upload(self, name: str, rows: Rows, **query: str) -> dict[str, Any]:
+        """Send a file as it is, or rows as JSON Lines; nothing is loaded if anything is wrong.
+
+        Raises:
+            ApiError: with a fault for each line that does not fit.
+        """
+        path = f"{self.path}/{name}?{urlencode({key: value for key, value in query.items() if value})}"
+        if isinstance(rows, str | Path):
+            with Path(rows).open("rb") as file:
+                return dict(self.client.call("POST", path, file, content_type="application/octet-stream"))
+        with tempfile.TemporaryFile() as lines:
+            for row in rows:
+                lines.write(json.dumps(dict(row)).encode() + b"\n")
+            lines.seek(0)
+            return dict(self.client.call("POST", path, lines, content_type="application/x-ndjson"))
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a judge."""
+
+    project: Project
+    id: int
+
+    def status(self) -> dict[str, Any]:
+        """State, message and counts."""
+        found: dict[str, Any] = self.project.client.call("GET", f"{self.project.path}/runs/{self.id}")
+        return found
+
+    def pause(self) -> bool:
+        return self._do("pause")
+
+    def cancel(self) -> bool:
+        return self._do("cancel")
+
+    def resume(self, *, retry_failed: bool = False) -> bool:
+        return self._do("resume", {"retry_failed": retry_failed})
+
+    def wait(self, *, every: float = 1.0, progress: bool | IO[str] = True) -> dict[str, Any]:
+        """Wait until the run is over or paused; returns its last status. Shows a progress bar on the terminal.
+
+        Args:
+            every: seconds between two questions.
+            progress: whether to show the bar, or where.
+        """
+        from tqdm import tqdm
+
+        shown = progress if not isinstance(progress, bool) else sys.stderr
+        with tqdm(total=None, unit="item", file=shown, disable=progress is False) as bar:
+            while True:
+                found = self.status()
+                bar.total = found["items"]
+                bar.update(found["done"] + found["failed"] - bar.n)
+                if found["state"] not in ("preparing", "running"):
+                    return found
+                time.sleep(every)
+
+    def _do(self, what: str, body: Any = None) -> bool:
+        return bool(self.project.client.call("POST", f"{self.project.path}/runs/{self.id}/{what}", body)["done"])
+
+
+def report_rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The correlations of a report's JSON as flat rows."""
+    rows = []
+    for criterion, found in report["criteria"].items():
+        for judge, numbers in found["judges"].items():
+            for coefficient in ("pearson", "spearman", "kendall"):
+                for level, estimate in numbers[coefficient].items():
+                    if isinstance(estimate, dict) and "value" in estimate:
+                        low, high = estimate.get("ci") or (None, None)
+                        rows.append(
+                            {
+                                "criterion": criterion,
+                                "judge": judge,
+                                "coefficient": coefficient,
+                                "level": level,
+                                "value": estimate["value"],
+                                "low": low,
+                                "high": high,
+                                "reason": estimate.get("reason") or "",
+                            }
+                        )
+    return rows

@@ -1,0 +1,112 @@
+"""The Python client against a real server and a real worker, and the notebook that shows it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+
+from evaluations.models import ApiToken, Project
+from evaluations.models.tokens import new_token
+from geval_site.client import ApiError, Client, Run
+from tests.conftest import CHECKOUT, free_port
+from tests.processes import StandInProcess
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
+
+
+@pytest.fixture
+def site(database_url: str, owner: User) -> Iterator[Client]:
+    """A client of a served site; the owner's token."""
+    token, digest = new_token()
+    ApiToken.objects.create(user=owner, name="t", digest=digest)
+    port = free_port()
+    command = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", "1", "--threads", "4"]
+    server = subprocess.Popen(
+        [*command, "--log-level", "error", "geval_site.wsgi"],
+        cwd=CHECKOUT,
+        env={**os.environ, "DATABASE_URL": database_url, "GEVAL_MODE": "local"},
+    )
+    try:
+        for _ in range(200):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/sign-in/", timeout=1).read()
+                break
+            except OSError:
+                assert server.poll() is None, "the server ended instead of starting"
+                time.sleep(0.1)
+        yield Client(f"http://127.0.0.1:{port}", token=token)
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+
+
+def test_from_files_to_a_frame(site: Client, small_project: Project, tmp_path: Path) -> None:
+    project = site.project("small")
+    file = tmp_path / "scores.csv"
+    file.write_text(
+        "doc_id,system_id,criterion,judge,score\n"
+        + "\n".join(f"d{d},{s},coherence,metric,{v}" for d in (1, 2, 3) for s, v in (("good", 0.9), ("odd", 0.2)))
+    )
+
+    loaded = project.upload_scores(file)
+    rows = project.report_frame("polars").to_dicts()
+
+    assert loaded["scores"]["created"] == 6
+    assert project.info()["output_count"] == 6
+    assert len(list(project.outputs(system_id="good"))) == 3
+    assert [one["doc_id"] for one in project.documents("harbour 2")] == ["d2"]
+    assert len(list(project.ratings())) == 24
+    assert len(list(project.scores())) == 6
+    summary = next(
+        row
+        for row in rows
+        if (row["criterion"], row["coefficient"], row["level"]) == ("coherence", "spearman", "summary")
+    )
+    assert summary["value"] == pytest.approx(1)
+    assert summary["judge"] == "metric"
+
+
+def test_refusals_say_where_and_what(site: Client, small_project: Project) -> None:
+    with pytest.raises(ApiError) as refused:
+        site.project("small").upload_ratings(
+            [{"doc_id": "d1", "system_id": "good", "criterion": "fluency", "score": 3}]
+        )
+    assert refused.value.status == 422
+    assert "annotator: expected a name, found nothing" in str(refused.value)
+    with pytest.raises(ApiError, match="404 Not found"):
+        site.project("hidden").info()
+    with pytest.raises(ApiError, match="401 Not signed in"):
+        Client(site.base_url, token="wrong").projects()
+    with pytest.raises(LookupError, match="no judge 'Nobody' in small"):
+        site.project("small").start_run("Nobody")
+
+
+def test_the_notebook_runs_from_top_to_bottom(
+    site: Client,
+    start_standin: Callable[..., StandInProcess],
+    start_worker: Callable[[], object],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    start_worker()
+    notebook = json.loads((CHECKOUT / "docs" / "notebooks" / "api.ipynb").read_text())
+    monkeypatch.setenv("GEVAL_URL", site.base_url)
+    monkeypatch.setenv("GEVAL_TOKEN", site.token)
+    monkeypatch.setenv("GEVAL_ENDPOINT", start_standin().base_url)
+    monkeypatch.setenv("GEVAL_MODEL", "offline-stand-in")
+    names: dict[str, object] = {}
+
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+
+    assert names["finished"]["state"] == "done"  # type: ignore[index]
+    assert names["finished"]["done"] == 6  # type: ignore[index]
+    assert len(names["frame"]) > 0  # type: ignore[arg-type]
+    assert issubclass(Run, object)
