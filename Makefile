@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-neural test-servers lint clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load fuzz
+.PHONY: help demo test test-neural test-servers lint clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages fuzz
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: end after the table)"
@@ -20,6 +20,7 @@ help:
 	@echo "make bench-report   the whole report on SummEval, against scipy and nlpstats, and on 100 times the data"
 	@echo "make bench-evaluators   ROUGE and BLEU on one core and on all (LARGE=1: 160,000 outputs)"
 	@echo "make bench-load   loading 160,000 outputs and 1,920,000 ratings, against plain COPY"
+	@echo "make bench-pages  pages of a project with 160,000 outputs, ten requests at once"
 	@echo "make fuzz     about ten minutes of made-up requests to the API"
 	@echo "make browser as root on Debian: install Chromium for the browser tests"
 
@@ -36,7 +37,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/python manage.py demo --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve)
 
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest -n auto --dist worksteal
+	@$(BIN)/python -m pytest -n auto --dist worksteal --ignore tests/neural --ignore tests/servers
 
 $(VENV)/.installed-neural: $(VENV)/.installed-dev
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test,lint,neural]"
@@ -73,6 +74,9 @@ bench-evaluators: $(VENV)/.installed
 
 bench-load: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.load
+
+bench-pages: $(VENV)/.installed
+	@$(BIN)/python -m benchmarks.pages
 
 fuzz: $(VENV)/.installed-dev
 	@GEVAL_FUZZ_EXAMPLES=400 $(BIN)/python -m pytest -n auto --dist worksteal tests/fuzz

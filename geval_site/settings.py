@@ -187,6 +187,7 @@ STORAGES = {
 }
 
 UPLOAD_LIMIT_BYTES = environment.whole("GEVAL_UPLOAD_LIMIT_MB", default=200, least=1) * 2**20
+UNPACKED_LIMIT_BYTES = environment.whole("GEVAL_UNPACKED_LIMIT_MB", default=4000, least=1) * 2**20
 ARCHIVE_LIMIT_BYTES = environment.whole("GEVAL_ARCHIVE_LIMIT_MB", default=4000, least=1) * 2**20
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 # Uploads go to a file at once: readers stream from a path, whatever the size.

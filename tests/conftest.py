@@ -179,7 +179,12 @@ def make_judge(start_standin: Callable[..., StandInProcess]) -> Callable[..., Ju
 
 @pytest.fixture
 def start_worker(database_url: str) -> Iterator[Callable[[], WorkerProcess]]:
-    """Start real Celery workers on the test database; all are gone at the end."""
+    """Start real Celery workers on the test database; all are gone at the end.
+
+    Messages that other tests left in the queue are thrown away first: a worker would go through them one by one.
+    """
+    with celery_app.connection_for_write() as queue:
+        queue.default_channel.queue_purge(celery_app.conf.task_default_queue)
     running: list[WorkerProcess] = []
 
     def start() -> WorkerProcess:

@@ -11,6 +11,7 @@ import io
 import itertools
 import json
 import math
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from typing import IO, Any
 
 import orjson
 
+from evaluations.corpus.conventions import conventional, expert_ratings, is_ours
+from evaluations.corpus.packed import PackedError, open_packed
 from evaluations.corpus.preference_rows import (
     is_preference,
     is_preference_map,
@@ -47,6 +50,7 @@ class Unnamed:
 
     judge: str
     criterion: str = ""
+    system: str = "system"
 
 
 @dataclass(frozen=True)
@@ -66,18 +70,17 @@ def read_rows(file: InputFile, faults: Faults, *, unnamed: Unnamed) -> Iterator[
     try:
         with _open(file.path) as stream:
             yield from _rows(stream, file.name, faults, unnamed)
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        faults.add(file.name, 0, "", f"the gzip data is broken ({error}); pack the file again")
+    except (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        faults.add(file.name, 0, "", f"the packed data is broken ({error}); pack the file again")
+    except PackedError as error:
+        faults.add(file.name, 0, "", str(error))
     except OSError as error:
         faults.add(file.name, 0, "", f"cannot be read: {error.strerror or error}")
 
 
 def _open(path: Path) -> IO[str]:
-    with path.open("rb") as raw:
-        packed = raw.read(2) == b"\x1f\x8b"
-    binary: Any = gzip.open(path, "rb") if packed else path.open("rb")  # noqa: SIM115 (the caller closes it)
     # Broken UTF-8 survives as lone surrogates, so that the fault can name the line and column it is in.
-    return io.TextIOWrapper(binary, encoding="utf-8-sig", errors="surrogateescape", newline="")
+    return io.TextIOWrapper(open_packed(path), encoding="utf-8-sig", errors="surrogateescape", newline="")
 
 
 def _rows(stream: IO[str], name: str, faults: Faults, unnamed: Unnamed) -> Iterator[Row]:
@@ -98,7 +101,7 @@ def _rows(stream: IO[str], name: str, faults: Faults, unnamed: Unnamed) -> Itera
     elif opening == "{":
         yield from _jsonl_rows(itertools.chain([first], stream), skipped + 1, name, faults, unnamed)
     else:
-        yield from _csv_rows(first, stream, skipped + 1, name, faults)
+        yield from _csv_rows(first, stream, skipped + 1, name, faults, unnamed)
 
 
 # JSON
@@ -131,7 +134,7 @@ def _jsonl_rows(lines: Iterable[str], first_line: int, name: str, faults: Faults
         elif "system_output" in record:
             yield from _release_record(record, number, name, faults, unnamed)
         else:
-            yield from _output_record(record, number, name, faults)
+            yield from _output_record(record, number, name, faults, unnamed)
 
 
 def _release_rows(text: str, name: str, faults: Faults, unnamed: Unnamed) -> Iterator[Row]:
@@ -155,7 +158,7 @@ def _release_rows(text: str, name: str, faults: Faults, unnamed: Unnamed) -> Ite
         elif "system_output" in record:
             yield from _release_record(record, number, name, faults, unnamed)
         else:
-            yield from _output_record(record, number, name, faults)
+            yield from _output_record(record, number, name, faults, unnamed)
 
 
 def _object_rows(text: str, name: str, faults: Faults) -> Iterator[Row]:
@@ -180,16 +183,32 @@ def _score_record(record: Mapping[str, Any], line: int, name: str, faults: Fault
     yield from _score_reader(header, rater, name, faults)(header, values, line)
 
 
-def _output_record(record: Mapping[str, Any], line: int, name: str, faults: Faults) -> Iterator[Row]:
+def _output_record(record: Mapping[str, Any], line: int, name: str, faults: Faults, unnamed: Unnamed) -> Iterator[Row]:
+    """An output in our columns, or in those of another tool; SummEval's ratings come along."""
     before = faults.total
-    doc_id = _identifier(record, "doc_id", line, name, faults)
+    given, record = record, _in_our_columns(record, unnamed)
+    doc_id = _identifier(record, "doc_id", line, name, faults) if "doc_id" in record else None
     system = _identifier(record, "system_id", line, name, faults)
     source = _text(record, "source", line, name, faults, required=True)
     output = _text(record, "output", line, name, faults, required=True, may_be_blank=True)
     context = _text(record, "context", line, name, faults)
     references = _references(record.get("references"), line, name, faults)
-    if faults.total == before:
-        yield OutputRow(line, doc_id, system, source, output, context, references)
+    if faults.total > before:
+        return
+    yield OutputRow(line, doc_id, system, source, output, context, references)
+    for annotator, criterion, score in expert_ratings(given):
+        if isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score):
+            yield RatingRow(line, doc_id, system, criterion, annotator, float(score), "expert_annotations", source)
+        else:
+            faults.add(name, line, f"{annotator}.{criterion}", f"expected a number, found {_shown(score)}")
+
+
+def _in_our_columns(record: Mapping[str, Any], unnamed: Unnamed) -> Mapping[str, Any]:
+    """A record of another tool with our columns; any other as it is, so that faults speak of what we know."""
+    if is_ours(record):
+        return record
+    found = conventional(record, system=unnamed.system)
+    return found if "source" in found and "output" in found else {"doc_id": None, **record}
 
 
 def _release_record(record: Mapping[str, Any], line: int, name: str, faults: Faults, unnamed: Unnamed) -> Iterator[Row]:
@@ -296,7 +315,9 @@ def _references(value: Any, line: int, name: str, faults: Faults) -> tuple[str, 
 # CSV
 
 
-def _csv_rows(header_line: str, stream: IO[str], first_line: int, name: str, faults: Faults) -> Iterator[Row]:
+def _csv_rows(
+    header_line: str, stream: IO[str], first_line: int, name: str, faults: Faults, unnamed: Unnamed
+) -> Iterator[Row]:
     csv.field_size_limit(FIELD_LIMIT)
     delimiter = "\t" if header_line.count("\t") > header_line.count(",") else ","
     reader = csv.reader(itertools.chain([header_line], stream), delimiter=delimiter, strict=True)
@@ -315,11 +336,13 @@ def _csv_rows(header_line: str, stream: IO[str], first_line: int, name: str, fau
     rater = next((column for column in ("annotator", "judge") if column in header), None)
     wanted = (*SCORE_COLUMNS, rater) if rater else OUTPUT_COLUMNS
     missing = [column for column in wanted if column not in header]
+    if missing and not rater and {"source", "output"} <= set(conventional(dict.fromkeys(header, "x"), system="x")):
+        missing = []  # the columns of another tool
     if missing:
         found = ", ".join(header[:12])
         faults.add(name, first_line, ", ".join(missing), f"missing in the header ({found}); {EXPECTED}")
         return
-    read = _score_reader(header, rater, name, faults) if rater else _output_reader(name, faults)
+    read = _score_reader(header, rater, name, faults) if rater else _output_reader(name, faults, unnamed)
     yield from _csv_records(reader, header, first_line, name, faults, read)
 
 
@@ -352,7 +375,7 @@ def _preference_reader(name: str, faults: Faults) -> Any:
     return read
 
 
-def _output_reader(name: str, faults: Faults) -> Any:
+def _output_reader(name: str, faults: Faults, unnamed: Unnamed) -> Any:
     def read(header: list[str], values: list[str], line: int) -> Iterator[Row]:
         record: dict[str, Any] = dict(zip(header, values, strict=True))
         references = record.get("references", "").strip()
@@ -362,7 +385,7 @@ def _output_reader(name: str, faults: Faults) -> Any:
             except orjson.JSONDecodeError as error:
                 faults.add(name, line, "references", f"begins with [ but is not a JSON list ({error})")
                 return
-        yield from _output_record(record, line, name, faults)
+        yield from _output_record(record, line, name, faults, unnamed)
 
     return read
 

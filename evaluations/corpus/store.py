@@ -83,10 +83,10 @@ def load_files(project: Project, files: Sequence[InputFile], *, about: About = A
     Project.objects.select_for_update().get(pk=project.pk)
     faults = Faults()
     load = _Load(project, faults, about)
-    unnamed = Unnamed(about.judge, about.criterion)
     scores_only: list[tuple[InputFile, Iterable[Row]]] = []
     for file in files:
-        rows = iter(read_rows(file, faults, unnamed=unnamed))
+        stem = file.name.rsplit("/", 1)[-1].removesuffix(".gz").removesuffix(".zip").rsplit(".", 1)[0]
+        rows = iter(read_rows(file, faults, unnamed=Unnamed(about.judge, about.criterion, stem or "system")))
         first = next(rows, None)
         if first is None:
             continue

@@ -9,8 +9,9 @@ from django.db import connection
 
 from annotations.human_scores import HumanScores, human_scores
 from evaluations.changes import Key, state_of
+from evaluations.judging.injection import PATTERN
 from evaluations.models import Criterion, EvaluationRun, Judge, Project
-from evaluations.models.corpus import System
+from evaluations.models.corpus import CandidateOutput, System
 from evaluations.numbers import fetch_numbers, id_list, positions
 from evaluations.reports.options import ReportOptions
 from evaluations.statistics.pairing import FloatArray, IntArray, mean_over_raters, table
@@ -21,7 +22,8 @@ class ReportData:
     """All that the statistics need of a project.
 
     `document_ids` and `system_ids` rise; tables have shape (documents, systems), NaN for missing. `words` counts the
-    words of each output, NaN where there is none. `judges` maps (criterion id, judge id) to scores.
+    words of each output, NaN where there is none. `addressed` are the outputs, as (doc_id, system), that seem to speak
+    to the judge. `judges` maps (criterion id, judge id) to scores.
     """
 
     document_ids: IntArray
@@ -30,6 +32,7 @@ class ReportData:
     system_names: tuple[str, ...]
     system_kinds: tuple[str, ...]
     words: FloatArray
+    addressed: tuple[tuple[str, str], ...] = ()
     humans: dict[int, HumanScores] = field(default_factory=dict)
     judges: dict[tuple[int, int], FloatArray] = field(default_factory=dict)
 
@@ -98,6 +101,7 @@ def _frame(project: Project) -> ReportData:
             WHERE d.project_id = {int(project.pk)}""",
     )
     shape = (len(documents), len(systems))
+    outputs = CandidateOutput.objects.of_project(project).filter(text__iregex=PATTERN).order_by("document", "system")
     return ReportData(
         document_ids=document_ids,
         system_ids=system_ids,
@@ -105,6 +109,7 @@ def _frame(project: Project) -> ReportData:
         system_names=tuple(name for _, name, _ in systems),
         system_kinds=tuple(kind for _, _, kind in systems),
         words=table(positions(rows[:, 0], document_ids), positions(rows[:, 1], system_ids), rows[:, 2], shape=shape),
+        addressed=tuple(outputs.values_list("document__doc_id", "system__name")),
     )
 
 

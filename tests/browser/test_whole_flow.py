@@ -42,6 +42,7 @@ def test_from_an_upload_to_correlations(
     page.get_by_role("button", name="Probe").click()
     expect(page.get_by_role("table").last).to_contain_text("20 a token")
     page.get_by_role("link", name="New judge").click()
+    page.get_by_role("link", name="G-Eval", exact=True).click()
     page.get_by_label("Name", exact=True).fill("Judge Judy")
     page.get_by_label("Model").fill("offline-stand-in")
     page.get_by_role("button", name="Create judge").click()
@@ -79,7 +80,12 @@ def test_pages_fit_their_window_and_are_readable(
         "/p/small/data/",
         "/p/small/data/upload/",
         "/p/small/judges/new/",
+        "/p/small/judges/new/?kind=bertscore",
         "/p/small/report/",
+        "/p/small/members/",
+        "/p/small/members/log/",
+        "/tokens/",
+        "/new/archive/",
     ):
         page.goto(path)
         overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

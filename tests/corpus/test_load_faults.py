@@ -118,7 +118,7 @@ def test_a_cut_gzip_file_is_told_as_such(project: Project, load: Load) -> None:
 
     found = faults_of(load, project, packed[: len(packed) // 2], name="outputs.jsonl.gz")
 
-    assert any("gzip data is broken" in message for _, _, message in found)
+    assert any("packed data is broken" in message for _, _, message in found)
 
 
 def test_all_faults_are_told_at_once_the_first_hundred_listed(project: Project, load: Load) -> None:

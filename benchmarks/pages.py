@@ -1,0 +1,152 @@
+"""`make bench-pages`: pages of a project with 160,000 outputs, ten requests at once: list, search, document, report.
+
+A real gunicorn with two workers on this machine, PostgreSQL beside it, and ten clients that ask one page after another.
+Reports are asked for as people do: the page, kept fresh in the server's memory after the first time.
+"""
+
+import http.client
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from benchmarks.judge import _multiplied
+from benchmarks.site import BENCHMARK_DATA, CHECKOUT, temporary_site
+
+CLIENTS, EACH, COPIES = 10, 40, 100
+WORDS = ("goal", "police", "season manchester", "daughter", "president", "injury", "court", "london")
+
+
+def main() -> None:
+    with temporary_site():
+        _measure()
+
+
+def _measure() -> None:
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from evaluations.corpus.readers import InputFile
+    from evaluations.corpus.store import load_files
+    from evaluations.models import Project, Role
+
+    small = Project.objects.create(slug="summeval", name="SummEval")
+    names = ("outputs.jsonl.gz", "human_ratings.csv.gz", "llm_scores.csv.gz")
+    load_files(small, [InputFile(BENCHMARK_DATA / "summeval" / name, name) for name in names])
+    big = _multiplied(small, COPIES, references=True)
+    _rate(small, big)
+    user = User.objects.create_user("ada", password="ada-of-the-bench")
+    big.memberships.create(user=user, role=Role.OWNER)
+    browser = Client()
+    browser.force_login(user)
+    cookie = f"sessionid={browser.cookies['sessionid'].value}"
+    documents = list(big.documents.values_list("pk", flat=True))
+    port = 8177
+    server = subprocess.Popen(
+        [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", "2", "--threads", "5",
+         "--log-level", "error", "geval_site.wsgi"],
+        cwd=CHECKOUT, env=os.environ,
+    )  # fmt: skip
+    try:
+        _wait(port)
+        pages: dict[str, Callable[[random.Random], str]] = {
+            "list": lambda dice: f"/p/many/data/?page={dice.randint(1, 200)}",
+            "search": lambda dice: f"/p/many/data/?q={dice.choice(WORDS).replace(' ', '+')}",
+            "document": lambda dice: f"/p/many/data/{dice.choice(documents)}/",
+            "report": lambda _dice: "/p/many/report/",
+        }
+        print(f"{big.documents.count():,} documents, {CLIENTS} requests at once, {CLIENTS * EACH} of each page")
+        for name, address in pages.items():
+            for _ in range(8):  # both processes read the project once
+                _ask(port, cookie, address(random.Random(0)))
+            took = np.sort(_all(port, cookie, address))
+            p50, p95 = took[len(took) // 2], took[int(0.95 * len(took))]
+            print(f"{name:10} p50 {1000 * p50:7.0f} ms   p95 {1000 * p95:7.0f} ms   (p95 under 200)")
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def _rate(small: object, big: object) -> None:
+    """Give the copies the ratings and scores of their originals."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """CREATE TEMPORARY TABLE twin AS
+               SELECT o.id AS old, n.id AS new FROM evaluations_candidateoutput o
+               JOIN evaluations_document od ON od.id = o.document_id AND od.project_id = %s
+               JOIN evaluations_system os ON os.id = o.system_id
+               JOIN evaluations_document nd ON nd.project_id = %s AND nd.doc_id LIKE '%%-' || od.doc_id
+               JOIN evaluations_candidateoutput n ON n.document_id = nd.id
+               JOIN evaluations_system ns ON ns.id = n.system_id AND ns.name = os.name""",
+            [small.pk, big.pk],
+        )
+        big.criteria.all().delete()
+        criteria, annotators = {}, {}
+        for criterion in small.criteria.all():
+            old, criterion.pk, criterion.project = criterion.pk, None, big
+            criterion.save()
+            criteria[old] = criterion.pk
+        for annotator in small.annotators.all():
+            annotators[annotator.pk] = big.annotators.create(name=annotator.name, kind=annotator.kind).pk
+        for old, new in criteria.items():
+            for old_annotator, new_annotator in annotators.items():
+                cursor.execute(
+                    """INSERT INTO annotations_rating (output_id, criterion_id, annotator_id, score)
+                       SELECT t.new, %s, %s, r.score FROM annotations_rating r JOIN twin t ON t.old = r.output_id
+                       WHERE r.criterion_id = %s AND r.annotator_id = %s""",
+                    [new, new_annotator, old, old_annotator],
+                )
+        from evaluations.models import EvaluationRun, Judge
+
+        for run in EvaluationRun.objects.filter(project=small).select_related("judge")[:3]:
+            judge = Judge.objects.create(project=big, name=run.judge.name, kind="imported")
+            copy = EvaluationRun.objects.create(project=big, judge=judge, state="done")
+            for old, new in criteria.items():
+                cursor.execute(
+                    """INSERT INTO evaluations_score (run_id, output_id, criterion_id, value)
+                       SELECT %s, t.new, %s, s.value FROM evaluations_score s JOIN twin t ON t.old = s.output_id
+                       WHERE s.run_id = %s AND s.criterion_id = %s""",
+                    [copy.pk, new, run.pk, old],
+                )
+        cursor.execute("ANALYZE")
+
+
+def _all(port: int, cookie: str, address: Callable[[random.Random], str]) -> np.ndarray:
+    def client(number: int) -> list[float]:
+        dice = random.Random(number)
+        return [_ask(port, cookie, address(dice)) for _ in range(EACH)]
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        return np.array([seconds for took in pool.map(client, range(CLIENTS)) for seconds in took])
+
+
+def _ask(port: int, cookie: str, path: str) -> float:
+    began = time.monotonic()
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    connection.request("GET", path, headers={"Cookie": cookie})
+    response = connection.getresponse()
+    response.read()
+    connection.close()
+    assert response.status == 200, (path, response.status)
+    return time.monotonic() - began
+
+
+def _wait(port: int) -> None:
+    for _ in range(200):
+        try:
+            http.client.HTTPConnection("127.0.0.1", port, timeout=1).connect()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise SystemExit("the server did not come up")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Records as other tools of the field write them, turned into the columns we know. Pure.
+
+Known: `input/output/reference` and their like, `article/highlights` (CNN/DailyMail), `question/answer/context`
+(retrieval), chat messages, DeepEval's test cases (`actual_output`, `expected_output`), promptfoo's results
+(`prompt`, `response`, `vars`), SummEval's own JSON (`decoded`, `model_id`, `expert_annotations`).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+# Our column -> the names others have for it, the first that is there counts.
+NAMES = {
+    "doc_id": ("doc_id", "id", "example_id", "question_id", "uid"),
+    "system_id": ("system_id", "model_id", "model", "system", "provider", "generator"),
+    "source": ("source", "input", "article", "document", "question", "prompt", "query", "text"),
+    "output": (
+        "output",
+        "actual_output",
+        "decoded",
+        "prediction",
+        "generated",
+        "completion",
+        "response",
+        "answer",
+        "summary",
+    ),
+    "context": ("context", "retrieval_context", "contexts", "fact", "knowledge"),
+    "references": ("references", "reference", "expected_output", "expected", "highlights", "ideal", "target", "gold"),
+}
+REFERENCE_WRITER = "reference"
+EXPERTS = {"expert_annotations": "expert", "turker_annotations": "turker"}
+
+
+def conventional(record: Mapping[str, Any], *, system: str) -> dict[str, Any]:
+    """A record with our columns; what cannot be told stays as it is, for the faults to name.
+
+    Args:
+        system: who wrote the outputs where a record does not say.
+    """
+    if "messages" in record and "output" not in record:
+        record = {**record, **_from_messages(record["messages"])}
+    if isinstance(record.get("vars"), dict):  # promptfoo: what was filled into the prompt
+        record = {**record["vars"], **record}
+    found = {column: _first(record, names) for column, names in NAMES.items()}
+    if found["output"] is None and found["references"] is not None:
+        # A data set of texts that people wrote: these are the outputs, and nothing else is to compare them with.
+        listed = found["references"]
+        found |= {"output": listed[0] if isinstance(listed, list) and listed else listed, "references": None}
+        found["system_id"] = found["system_id"] or REFERENCE_WRITER
+    if isinstance(found["context"], list) and all(isinstance(part, str) for part in found["context"]):
+        found["context"] = "\n\n".join(found["context"])
+    if isinstance(found["output"], dict):  # promptfoo: the provider's answer with its cost
+        found["output"] = found["output"].get("output")
+    if isinstance(found["system_id"], dict):
+        found["system_id"] = found["system_id"].get("id") or found["system_id"].get("label")
+    found["system_id"] = found["system_id"] or system
+    return {column: value for column, value in found.items() if value is not None}
+
+
+def is_ours(record: Mapping[str, Any]) -> bool:
+    """Whether a record has our own names for what every output needs."""
+    return all(name in record for name in ("system_id", "source", "output"))
+
+
+def expert_ratings(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """SummEval's ratings within a record, as (annotator, criterion, score)."""
+    for column, who in EXPERTS.items():
+        listed = record.get(column)
+        for number, ratings in enumerate(listed if isinstance(listed, list) else (), start=1):
+            for criterion, score in ratings.items() if isinstance(ratings, dict) else ():
+                yield f"{who}-{number}", str(criterion), score
+
+
+def _first(record: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    return next((record[name] for name in names if record.get(name) not in (None, "")), None)
+
+
+def _from_messages(messages: Any) -> dict[str, Any]:
+    """A chat: the last thing the assistant said is the output, what came before is the source."""
+    if not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
+        return {}
+    last = next((place for place in reversed(range(len(messages))) if messages[place].get("role") == "assistant"), None)
+    if last is None:
+        return {}
+    said = [f"{one.get('role', 'somebody')}: {one.get('content', '')}" for one in messages[:last]]
+    return {"source": "\n".join(said), "output": messages[last].get("content")}
