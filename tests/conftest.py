@@ -183,8 +183,10 @@ def start_worker(database_url: str) -> Iterator[Callable[[], WorkerProcess]]:
 
     Messages that other tests left in the queue are thrown away first: a worker would go through them one by one.
     """
-    with celery_app.connection_for_write() as queue:
-        queue.default_channel.queue_purge(celery_app.conf.task_default_queue)
+    with celery_app.connection_for_write() as connected:
+        queue = celery_app.amqp.queues[celery_app.conf.task_default_queue](connected)
+        queue.declare()
+        queue.purge()
     running: list[WorkerProcess] = []
 
     def start() -> WorkerProcess:
