@@ -45,7 +45,7 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         outputs = CandidateOutput.objects.annotate(words=SearchVector("text", config="simple")).filter(words=query)
         return self.filter(
             models.Q(pk__in=in_source.values("pk"))
-            | models.Q(pk__in=outputs.filter(document__project__in=self.values("project")).values("document"))
+            | models.Q(pk__in=outputs.values("document"))
             | models.Q(doc_id__icontains=words)
         )
 

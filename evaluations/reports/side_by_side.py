@@ -28,6 +28,16 @@ class Bar:
 
 
 @dataclass(frozen=True)
+class ScoreOf:
+    """What a page needs of a score."""
+
+    value: float
+    criterion_id: int | None
+    distribution: dict[str, float]
+    rates_on_scale: bool
+
+
+@dataclass(frozen=True)
 class JudgeCell:
     """A judge's score of an output on a criterion, and how far it is from the human mean."""
 
@@ -99,16 +109,22 @@ def side_by_side(document: Document, *, sort: str) -> SideBySide:
     """
     criteria = list(document.project.criteria.all())
     ratings: dict[tuple[int, int], list[tuple[str, float, str]]] = defaultdict(list)
-    for rating in Rating.objects.filter(output__document=document).select_related("annotator").order_by("annotator_id"):
-        ratings[rating.output_id, rating.criterion_id].append(
-            (rating.annotator.name, rating.score, rating.annotator.kind)
-        )
-    scores: dict[tuple[int, int | None, str], Score] = {}
+    rated = Rating.objects.filter(output__document=document).order_by("annotator_id")
+    for output, criterion, name, score, kind in rated.values_list(
+        "output", "criterion", "annotator__name", "score", "annotator__kind"
+    ):
+        ratings[output, criterion].append((name, score, kind))
+    by_id = {judge.pk: judge for judge in document.project.judges.all()}
+    scores: dict[tuple[int, int | None, str], ScoreOf] = {}
     judges: dict[str, None] = {}
-    for score in Score.objects.filter(output__document=document).select_related("run__judge").order_by("run_id"):
-        name = score.run.judge.label
-        scores[score.output_id, score.criterion_id, name] = score
-        judges[name] = None
+    # Without records: a document of many systems has a thousand scores.
+    found = Score.objects.filter(output__document=document).order_by("run_id")
+    for output, criterion, judge_id, value, stored in found.values_list(
+        "output", "criterion", "run__judge", "value", "distribution"
+    ):
+        judge = by_id[judge_id]
+        scores[output, criterion, judge.label] = ScoreOf(value, criterion, stored or {}, judge.rates_on_scale)
+        judges[judge.label] = None
     cards = [
         OutputCard(
             output=output,
@@ -127,7 +143,7 @@ def _row(
     output: CandidateOutput,
     criterion: Criterion,
     ratings: list[tuple[str, float, str]],
-    scores: dict[tuple[int, int | None, str], Score],
+    scores: dict[tuple[int, int | None, str], ScoreOf],
     judges: list[str],
 ) -> CriterionRow:
     people = [(name, score) for name, score, kind in ratings if kind == Annotator.Kind.PERSON]
@@ -140,17 +156,17 @@ def _row(
     return CriterionRow(criterion, mean, tuple(counted), cells)
 
 
-def _cell(judge: str, score: Score, mean: float | None, criterion: Criterion) -> JudgeCell:
+def _cell(judge: str, score: ScoreOf, mean: float | None, criterion: Criterion) -> JudgeCell:
     bars = tuple(Bar(point, share, 8 * index) for index, (point, share) in enumerate(_shares(score, criterion)))
     # A score on another scale (ROUGE) has no distance from a rating.
-    on_scale = score.criterion_id is not None and score.run.judge.rates_on_scale
+    on_scale = score.criterion_id is not None and score.rates_on_scale
     comparable = mean is not None and on_scale and criterion.scale.holds(score.value)
     return JudgeCell(judge, score.value, bars, score.value - mean if comparable and mean is not None else None)
 
 
-def _shares(score: Score, criterion: Criterion) -> list[tuple[str, float]]:
+def _shares(score: ScoreOf, criterion: Criterion) -> list[tuple[str, float]]:
     """The distribution over every point of the scale, empty points included; nothing on long scales."""
-    stored = score.distribution or {}
+    stored = score.distribution
     points = criterion.scale.points
     if len(stored) < 2 or len(points) > 11:
         return []

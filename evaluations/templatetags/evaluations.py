@@ -38,6 +38,18 @@ def thin(number: float) -> str:
 
 
 @register.filter
+def fixed(number: float, places: int = 2) -> str:
+    """A number with so many decimals; Django's own filter takes many times as long, and pages show hundreds."""
+    return f"{number:.{places}f}"
+
+
+@register.filter
+def brief(number: float) -> str:
+    """A number with no more decimals than it needs, two at most: 4, 3.5."""
+    return f"{number:.2f}".rstrip("0").rstrip(".")
+
+
+@register.filter
 def in_sight(report: Report) -> str:
     """What to know of ratings that were made in sight of scores."""
     return in_sight_note(report)
