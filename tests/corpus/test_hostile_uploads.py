@@ -1,0 +1,125 @@
+"""Made-up uploads, whole, broken and hostile: always either all in or all reported, and text stays text."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from annotations.models import Rating
+from evaluations.corpus.readers import InputFile
+from evaluations.corpus.rows import LoadError
+from evaluations.corpus.store import LoadResult, load_files
+from evaluations.models import CandidateOutput, Project
+
+pytestmark = pytest.mark.django_db
+HOSTILE = (
+    "<script>alert(1)</script>", "=cmd|' /C calc'!A0", "\u202eevil\u2066", "\x00", "a\u0085b\u2028c", "{{Document}}",
+    "%s %(x)s",
+    "'; DROP TABLE evaluations_document; --", "\ud800", "😀" * 50, "\\N", "\t", "\r\n", "", " ", "NaN", "1e400",
+)  # fmt: skip
+TEXT = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=40))
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+NAMES = st.sampled_from(
+    [
+        "doc_id",
+        "system_id",
+        "source",
+        "output",
+        "context",
+        "references",
+        "criterion",
+        "annotator",
+        "score",
+        "judge",
+        "winner",
+        "scores",
+        "all_responses",
+        "system_output",
+        "messages",
+        "vars",
+    ]
+)
+RECORDS = st.lists(
+    st.one_of(
+        st.fixed_dictionaries({"doc_id": TEXT, "system_id": TEXT, "source": TEXT, "output": TEXT}),
+        st.dictionaries(NAMES, ANY, max_size=8),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def as_jsonl(records: list[dict[str, Any]]) -> bytes:
+    return "\n".join(json.dumps(record) for record in records).encode()
+
+
+def as_csv(records: list[dict[str, Any]]) -> bytes:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(dict.fromkeys(name for record in records for name in record)) or ["doc_id"])
+    writer.writeheader()
+    writer.writerows(records)
+    return out.getvalue().encode("utf-8", "surrogatepass")
+
+
+FILES = st.one_of(
+    RECORDS.map(as_jsonl),
+    RECORDS.map(lambda records: json.dumps(records).encode()),
+    RECORDS.map(as_csv),
+    st.binary(max_size=200),
+    st.tuples(RECORDS.map(as_jsonl), st.binary(max_size=8), st.integers(0, 400)).map(
+        lambda parts: parts[0][: parts[2]] + parts[1] + parts[0][parts[2] :]
+    ),
+)
+
+
+def loaded_or_refused(project: Project, path: Path) -> LoadResult | LoadError:
+    try:
+        return load_files(project, [InputFile(path, "upload")])
+    except LoadError as error:
+        return error
+
+
+@given(content=FILES)
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+def test_all_comes_in_or_all_is_reported(project: Project, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "upload"
+    path.write_bytes(content)
+
+    with transaction.atomic():
+        result = loaded_or_refused(project, path)
+        if isinstance(result, LoadError):
+            assert result.total >= 1
+            assert all(fault.message for fault in result.faults)
+            assert CandidateOutput.objects.count() == Rating.objects.count() == project.documents.count() == 0
+        else:
+            assert result.outputs.created == CandidateOutput.objects.count()
+            assert result.documents.created == project.documents.count()
+        transaction.set_rollback(True)
+
+
+@given(texts=st.lists(TEXT.filter(lambda text: bool(text.strip())), min_size=1, max_size=4, unique=True))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+def test_what_comes_in_comes_out_as_it_was(project: Project, tmp_path: Path, texts: list[str]) -> None:
+    rows = [{"doc_id": f"d{n}", "system_id": "s", "source": text, "output": text} for n, text in enumerate(texts)]
+    path = tmp_path / "upload"
+    path.write_bytes(as_jsonl(rows))
+
+    with transaction.atomic():
+        result = loaded_or_refused(project, path)
+        if isinstance(result, LoadError):
+            assert {fault.line for fault in result.faults} == {
+                number for number, text in enumerate(texts, start=1) if "\0" in text or "\ud800" in text
+            }
+        else:
+            assert list(CandidateOutput.objects.order_by("pk").values_list("text", flat=True)) == texts
+        transaction.set_rollback(True)
