@@ -28,11 +28,14 @@ class DocumentQuerySet(models.QuerySet["Document"]):
 
     def with_counts(self, ids: Sequence[int]) -> list[Document]:
         """Some documents in the order of their ids given, each with `output_count` and `human_mean`."""
+        # Two small sums instead of one over outputs times ratings.
+        outputs = CandidateOutput.objects.filter(document=models.OuterRef("pk")).order_by().values("document")
         found = (
             self.filter(pk__in=ids)
             .order_by()
             .annotate(
-                output_count=models.Count("outputs", distinct=True), human_mean=models.Avg("outputs__ratings__score")
+                output_count=models.Subquery(outputs.annotate(n=models.Count("pk")).values("n")),
+                human_mean=models.Subquery(outputs.annotate(mean=models.Avg("ratings__score")).values("mean")),
             )
         )
         by_id = {document.pk: document for document in found}

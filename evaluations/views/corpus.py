@@ -26,10 +26,19 @@ def document_list(request: HttpRequest, project: Project) -> HttpResponse:
     sort = request.GET.get("sort", "")
     documents = project.documents.matching(words) if words else project.documents.all()
     documents = documents.sorted_by(sort if sort in DOCUMENT_SORTS else "")
-    page = Paginator(documents, PAGE_SIZE).get_page(request.GET.get("page"))
-    listed = page.object_list
-    page.object_list = project.documents.with_counts([document.pk for document in listed])
-    context = {"project": project, "tab": "data", "page": page, "words": words, "sort": sort, "sorts": DOCUMENT_SORTS}
+    ids = documents.values_list("pk", flat=True)
+    # A search is made once, where counting and showing a page would make it twice.
+    page = Paginator(list(ids) if words else ids, PAGE_SIZE).get_page(request.GET.get("page"))
+    shown = project.documents.with_counts(list(page.object_list))
+    context = {
+        "project": project,
+        "tab": "data",
+        "page": page,
+        "documents": shown,
+        "words": words,
+        "sort": sort,
+        "sorts": DOCUMENT_SORTS,
+    }
     return render(request, "evaluations/document_list.html", context)
 
 
