@@ -4,6 +4,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Query, Router, Schema, Status
@@ -130,8 +131,6 @@ def make_run(request: HttpRequest, slug: Path[str], data: RunIn) -> Any:
     chosen = [criterion for criterion in criteria if not wanted or criterion.name.lower() in wanted]
     unknown = wanted - {criterion.name.lower() for criterion in criteria}
     if unknown:
-        from django.core.exceptions import ValidationError
-
         raise ValidationError({"criteria": f"There is no criterion {sorted(unknown)[0]!r} in this project."})
     run = start_run(judge, chosen, fresh=data.fresh, budget=data.budget, transport=data.transport)
     return Status(201, _run_out(run))
@@ -169,8 +168,6 @@ def cancel(request: HttpRequest, slug: Path[str], pk: int) -> Any:
 )
 def get_report(request: HttpRequest, slug: Path[str], query: Query[ReportQuery]) -> Any:
     """Everything of the report page, as `manage.py report --format json` prints it."""
-    from django.core.exceptions import ValidationError
-
     project = project_for(request, slug)
     given = QueryDict(mutable=True)
     given.update({name: value for name, value in query.dict().items() if value})

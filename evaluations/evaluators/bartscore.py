@@ -9,7 +9,7 @@ from evaluations.evaluators.base import Item, Outcome, Text, mean
 from evaluations.evaluators.neural.base import NeuralEvaluator, NeuralSettings
 from evaluations.evaluators.neural.combining import combined, regrouped
 from evaluations.evaluators.neural.likelihood import Given, conditional_log_likelihood
-from evaluations.evaluators.neural.loading import load_model
+from evaluations.evaluators.neural.loading import Loaded, load_model
 from evaluations.evaluators.references import Reduction, reduced
 
 Direction = Literal["source_to_output", "reference_to_output", "output_to_reference", "both"]
@@ -38,15 +38,23 @@ class BartScore(NeuralEvaluator):
         self.loaded = load_model(self.settings.model, "AutoModelForSeq2SeqLM", self.settings, title=self.title)
 
     def score(self, items: Sequence[Item]) -> list[Outcome]:
-        groups = [group for item in items for group in directed(item, self.settings.direction)]
-        flat = [pair for group in groups for pair in group]
-        found = conditional_log_likelihood(self.loaded, flat, size=self.settings.batch_size)
-        each = [
-            combined(group, lambda values: reduced(values, self.settings.references))
-            for group in regrouped(found, [len(group) for group in groups])
-        ]
-        sides = 2 if self.settings.direction == "both" else 1
-        return [combined(part, mean) for part in regrouped(each, [sides] * len(items))]
+        size, references = self.settings.batch_size, self.settings.references
+        return score_directed(self.loaded, items, self.settings.direction, size=size, references=references)
+
+
+def score_directed(
+    loaded: Loaded, items: Sequence[Item], direction: Direction, *, size: int, references: Reduction
+) -> list[Outcome]:
+    """The mean log-probability in a direction, or the mean of both."""
+    groups = [group for item in items for group in directed(item, direction)]
+    flat = [pair for group in groups for pair in group]
+    found = conditional_log_likelihood(loaded, flat, size=size)
+    each = [
+        combined(group, lambda values: reduced(values, references))
+        for group in regrouped(found, [len(group) for group in groups])
+    ]
+    sides = 2 if direction == "both" else 1
+    return [combined(part, mean) for part in regrouped(each, [sides] * len(items))]
 
 
 def directed(item: Item, direction: Direction) -> list[list[Given]]:

@@ -7,18 +7,15 @@ precision = the same with output and reference exchanged;  F = 2 P R / (P + R)
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from evaluations.evaluators.base import Corpus, Item, Outcome, Text
 from evaluations.evaluators.neural.base import NeuralEvaluator, NeuralSettings
-from evaluations.evaluators.neural.combining import combined, regrouped
-from evaluations.evaluators.neural.encoding import Encoded, encode
+from evaluations.evaluators.neural.encoding import Encoded, compared
 from evaluations.evaluators.neural.loading import load_model
-from evaluations.evaluators.references import Reduction, reduced
-from evaluations.judging.parsing import Failure
-from evaluations.judging.scoring import Scored
+from evaluations.evaluators.references import Reduction
 
 # The layers that the paper's authors found best against human ratings of translations, by model.
 BEST_LAYERS = {
@@ -72,36 +69,19 @@ class BertScore(NeuralEvaluator):
         self.idf = inverse_document_frequency([self.loaded.tokenizer(text)["input_ids"] for text in texts])
 
     def score(self, items: Sequence[Item]) -> list[Outcome]:
-        against = [
-            [one for one in item.texts.references if one.strip()]
-            if self.settings.against == "references"
-            else [item.texts.source]
-            for item in items
-        ]
-        outputs = self._encode([item.texts.output for item in items], "output")
-        others = self._encode([text for listed in against for text in listed], self.settings.against)
-        groups = regrouped(others, [len(listed) for listed in against])  # type: ignore[arg-type]
-        return [
-            combined(
-                [self._pair(output, other) for other in group],
-                lambda values: reduced(values, self.settings.references),
-            )
-            for output, group in zip(outputs, groups, strict=True)
-        ]
-
-    def _encode(self, texts: Sequence[str], what: str) -> list[Encoded | Failure]:
-        return encode(self.loaded, texts, what, layers=[self.layer], size=self.settings.batch_size)
-
-    def _pair(self, output: Encoded | Failure, other: Any) -> Outcome:
-        for side in (output, other):
-            if isinstance(side, Failure):
-                return side
-        assert isinstance(output, Encoded)
-        value = bertscore(output, other, self.idf)[self.settings.measure]
-        return Scored.plain(
-            (value - self.settings.baseline) / (1 - self.settings.baseline),
-            " ".join(note for note in (output.note, other.note) if note),
+        return compared(
+            self.loaded,
+            items,
+            self.settings.against,
+            self._pair,
+            layers=[self.layer],
+            size=self.settings.batch_size,
+            references=self.settings.references,
         )
+
+    def _pair(self, output: Encoded, other: Encoded) -> float:
+        value = bertscore(output, other, self.idf)[self.settings.measure]
+        return float((value - self.settings.baseline) / (1 - self.settings.baseline))
 
 
 def bertscore(output: Encoded, reference: Encoded, idf: Callable[[int], float]) -> dict[str, float]:

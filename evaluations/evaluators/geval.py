@@ -13,10 +13,11 @@ from evaluations.judging.judgement import (
     Question,
     first_request,
     judge,
+    question_on,
     score_choices,
 )
-from evaluations.judging.parsing import Failure, Reason
-from evaluations.judging.prompts import PromptError, PromptParts, compose_template, render
+from evaluations.judging.parsing import Failure
+from evaluations.judging.prompts import PromptParts, compose_template
 from evaluations.scales import Scale
 
 
@@ -30,10 +31,7 @@ class GEval(AskingEvaluator):
         return compose_template(parts, steps=steps)
 
     def question(self, item: Item, scale: Scale, asking: JudgeSettings) -> Question | Failure:
-        try:
-            return Question(render(item.template, item.texts), item.criterion, scale)
-        except PromptError as error:
-            return Failure(Reason.PROMPT, str(error))
+        return question_on(item.template, item.texts, item.criterion, scale)
 
     def requests(self, question: Question, asking: JudgeSettings) -> tuple[Request, ...]:
         return (first_request(asking, question.prompt),)

@@ -5,7 +5,7 @@ found by linear programming.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -14,12 +14,10 @@ from scipy import optimize, sparse
 from evaluations.evaluators.base import Corpus, Item, Outcome
 from evaluations.evaluators.bertscore import inverse_document_frequency
 from evaluations.evaluators.neural.base import NeuralEvaluator, NeuralSettings
-from evaluations.evaluators.neural.combining import combined, regrouped
-from evaluations.evaluators.neural.encoding import Encoded, encode
+from evaluations.evaluators.neural.encoding import Encoded, compared
 from evaluations.evaluators.neural.loading import load_model
-from evaluations.evaluators.references import Reduction, reduced
+from evaluations.evaluators.references import Reduction
 from evaluations.judging.parsing import Failure, Reason
-from evaluations.judging.scoring import Scored
 
 
 class MoverScoreSettings(NeuralSettings):
@@ -55,31 +53,22 @@ class MoverScore(NeuralEvaluator):
         )
 
     def score(self, items: Sequence[Item]) -> list[Outcome]:
-        layers = range(-min(self.settings.layers, self.loaded.model.config.num_hidden_layers), 0)
-        size = self.settings.batch_size
-        outputs = encode(self.loaded, [item.texts.output for item in items], "output", layers=layers, size=size)
-        listed = [[one for one in item.texts.references if one.strip()] for item in items]
-        flat = [text for texts in listed for text in texts]
-        references = encode(self.loaded, flat, "reference", layers=layers, size=size)
-        groups = regrouped(references, [len(texts) for texts in listed])  # type: ignore[arg-type]
-        return [
-            combined(
-                [self._pair(output, other) for other in group],
-                lambda values: reduced(values, self.settings.references),
-            )
-            for output, group in zip(outputs, groups, strict=True)
-        ]
+        return compared(
+            self.loaded,
+            items,
+            "references",
+            self._pair,
+            layers=range(-min(self.settings.layers, self.loaded.model.config.num_hidden_layers), 0),
+            size=self.settings.batch_size,
+            references=self.settings.references,
+            what="reference",
+        )
 
-    def _pair(self, output: Encoded | Failure, other: Any) -> Outcome:
-        for side in (output, other):
-            if isinstance(side, Failure):
-                return side
-        assert isinstance(output, Encoded)
+    def _pair(self, output: Encoded, other: Encoded) -> float | Failure:
         left, right = weighed(output, self.idf_of_outputs), weighed(other, self.idf_of_references)
         if left is None or right is None:
             return Failure(Reason.UNDEFINED, "A text has no token that weighs anything; try without idf.")
-        note = " ".join(note for note in (output.note, other.note) if note)
-        return Scored.plain(1 - earth_movers_distance(*left, *right), note)
+        return 1 - earth_movers_distance(*left, *right)
 
 
 def weighed(text: Encoded, idf: Callable[[int], float]) -> tuple[np.ndarray, np.ndarray] | None:

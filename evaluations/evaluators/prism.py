@@ -5,13 +5,11 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from evaluations.evaluators.bartscore import directed
-from evaluations.evaluators.base import EvaluatorError, Item, Outcome, Text, mean
+from evaluations.evaluators.bartscore import Direction, score_directed
+from evaluations.evaluators.base import EvaluatorError, Item, Outcome, Text
 from evaluations.evaluators.neural.base import NeuralEvaluator, NeuralSettings
-from evaluations.evaluators.neural.combining import combined, regrouped
-from evaluations.evaluators.neural.likelihood import conditional_log_likelihood
 from evaluations.evaluators.neural.loading import load_model
-from evaluations.evaluators.references import Reduction, reduced
+from evaluations.evaluators.references import Reduction
 
 
 class PrismSettings(NeuralSettings):
@@ -46,13 +44,6 @@ class Prism(NeuralEvaluator):
                 raise EvaluatorError(f"{self.title}: the model does not know the language {language!r}.") from None
 
     def score(self, items: Sequence[Item]) -> list[Outcome]:
-        direction = "both" if self.settings.against == "references" else "source_to_output"
-        groups = [group for item in items for group in directed(item, direction)]  # type: ignore[arg-type]
-        flat = [pair for group in groups for pair in group]
-        found = conditional_log_likelihood(self.loaded, flat, size=self.settings.batch_size)
-        each = [
-            combined(group, lambda values: reduced(values, self.settings.references))
-            for group in regrouped(found, [len(group) for group in groups])
-        ]
-        sides = 2 if direction == "both" else 1
-        return [combined(part, mean) for part in regrouped(each, [sides] * len(items))]
+        direction: Direction = "both" if self.settings.against == "references" else "source_to_output"
+        size, references = self.settings.batch_size, self.settings.references
+        return score_directed(self.loaded, items, direction, size=size, references=references)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from evaluations.judging.calls import Answer
 from evaluations.judging.endpoints import ChatRequest
 from evaluations.judging.parsing import Failure, Reason, parse_rating
+from evaluations.judging.prompts import PromptError, Texts, render
 from evaluations.judging.replies import Choice
 from evaluations.judging.scoring import Scored, score_by_logprobs, score_by_samples, score_directly
 from evaluations.scales import Scale
@@ -42,6 +43,14 @@ class Question:
     prompt: str
     criterion: str
     scale: Scale
+
+
+def question_on(template: str, texts: Texts, criterion: str, scale: Scale) -> Question | Failure:
+    """The question that a criterion's template asks about texts, or why there is none."""
+    try:
+        return Question(render(template, texts), criterion, scale)
+    except PromptError as error:
+        return Failure(Reason.PROMPT, str(error))
 
 
 @dataclass(frozen=True)

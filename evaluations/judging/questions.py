@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from evaluations.evaluators.base import Item
 from evaluations.judging import work
-from evaluations.judging.judgement import JudgeSettings, Question, first_request
-from evaluations.judging.parsing import Failure, Reason
-from evaluations.judging.prompts import PromptError, render
+from evaluations.judging.judgement import JudgeSettings, Question, first_request, question_on
+from evaluations.judging.parsing import Failure
 from evaluations.models import EvaluationRun
 from evaluations.scales import Scale
 
@@ -53,10 +52,7 @@ def criteria_asked(run: EvaluationRun) -> dict[int, Asked]:
 def question_about(item: work.ClaimedItem, asked: Mapping[int, Asked]) -> Question | Failure:
     """The question of an item, or why there is none: the prompt shows what this document does not have."""
     about = asked[item.criterion_id or 0]
-    try:
-        return Question(render(about.template, item.texts), about.criterion, about.scale)
-    except PromptError as error:
-        return Failure(Reason.PROMPT, str(error))
+    return question_on(about.template, item.texts, about.criterion, about.scale)
 
 
 def key_of(question: Question, settings: JudgeSettings, base_url: str) -> str:

@@ -1,12 +1,16 @@
 """Contextual embeddings of texts, token by token."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from evaluations.evaluators.base import Item, Outcome
 from evaluations.evaluators.neural.base import by_length
+from evaluations.evaluators.neural.combining import combined
 from evaluations.evaluators.neural.loading import Loaded
+from evaluations.evaluators.references import Reduction, reduced
 from evaluations.judging.parsing import Failure
+from evaluations.judging.scoring import Scored
 
 
 @dataclass(frozen=True)
@@ -67,3 +71,47 @@ def padded(rows: Sequence[Sequence[int]], loaded: Loaded) -> tuple[Any, Any]:
 def special_mask(loaded: Loaded, ids: Sequence[int]) -> tuple[bool, ...]:
     special = set(loaded.tokenizer.all_special_ids)
     return tuple(token in special for token in ids)
+
+
+def compared(
+    loaded: Loaded,
+    items: Sequence[Item],
+    against: Literal["source", "references"],
+    pair: Callable[[Encoded, Encoded], float | Failure],
+    *,
+    layers: Sequence[int],
+    size: int,
+    references: Reduction,
+    what: str = "",
+) -> list[Outcome]:
+    """Each output compared with its source, or with each of its references, of which the best or the mean counts.
+
+    Args:
+        pair: the score of an output and another text; asked only where both fit the model.
+        what: what messages call the other text, if not by `against`.
+    """
+    others = [
+        [item.texts.source] if against == "source" else [one for one in item.texts.references if one.strip()]
+        for item in items
+    ]
+    outputs = encode(loaded, [item.texts.output for item in items], "output", layers=layers, size=size)
+    flat = iter(
+        encode(loaded, [text for listed in others for text in listed], what or against, layers=layers, size=size)
+    )
+    return [
+        combined([_compared_pair(output, next(flat), pair) for _ in listed], lambda values: reduced(values, references))
+        for output, listed in zip(outputs, others, strict=True)
+    ]
+
+
+def _compared_pair(
+    output: Encoded | Failure, other: Encoded | Failure, pair: Callable[[Encoded, Encoded], float | Failure]
+) -> Outcome:
+    if isinstance(output, Failure):
+        return output
+    if isinstance(other, Failure):
+        return other
+    value = pair(output, other)
+    if isinstance(value, Failure):
+        return value
+    return Scored.plain(value, " ".join(note for note in (output.note, other.note) if note))
