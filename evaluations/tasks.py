@@ -9,6 +9,7 @@ from celery import shared_task
 from evaluations.heartbeat import is_leaving
 from evaluations.judging.worker import work_on_run
 from evaluations.models import WorkerHeartbeat
+from evaluations.uploads.work import work_on_upload
 
 # Brokers hand a message to another worker if it is not acknowledged for long: pgmq after 10 minutes, RabbitMQ after 30.
 SLICE_SECONDS = 300.0
@@ -26,6 +27,12 @@ def judge_run(run_id: int) -> None:
     work_on_run(run_id, f"{host}:{os.getpid()}", leaving=leaving)
     if time.monotonic() > ends:
         judge_run.delay(run_id)
+
+
+@shared_task(name="evaluations.work_on_upload")
+def upload_files(upload_id: int) -> None:
+    """Check or load an upload."""
+    work_on_upload(upload_id)
 
 
 def wake_workers(run_id: int) -> None:

@@ -14,6 +14,7 @@ from evaluations.views import (
     runs,
     sharing,
     tokens,
+    uploads,
 )
 
 app_name = "evaluations"
@@ -23,7 +24,13 @@ urlpatterns = [
     path("new/", projects.project_create, name="project_create"),
     path("p/<slug:slug>/", projects.project_detail, name="project_detail"),
     path("p/<slug:slug>/data/", corpus.document_list, name="document_list"),
-    path("p/<slug:slug>/data/upload/", corpus.document_upload, name="document_upload"),
+    path("p/<slug:slug>/data/upload/", uploads.upload_create, name="upload_create"),
+    path("p/<slug:slug>/data/upload/<int:pk>/", uploads.upload_detail, name="upload_detail"),
+    path("p/<slug:slug>/data/upload/<int:pk>/columns/", uploads.upload_columns, name="upload_columns"),
+    path("p/<slug:slug>/data/upload/<int:pk>/load/", uploads.upload_load, name="upload_load"),
+    path("p/<slug:slug>/data/upload/<int:pk>/discard/", uploads.upload_discard, name="upload_discard"),
+    path("p/<slug:slug>/data/upload/<int:pk>/faults.csv", uploads.upload_faults, name="upload_faults"),
+    path("p/<slug:slug>/data/columns/<int:pk>/forget/", uploads.saved_columns_forget, name="saved_columns_forget"),
     path("p/<slug:slug>/data/<int:pk>/", corpus.document_detail, name="document_detail"),
     path("p/<slug:slug>/criteria/", criteria.criterion_list, name="criterion_list"),
     path("p/<slug:slug>/criteria/presets/", criteria.criterion_presets, name="criterion_presets"),

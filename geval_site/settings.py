@@ -186,8 +186,12 @@ STORAGES = {
     },
 }
 
-UPLOAD_LIMIT_BYTES = environment.whole("GEVAL_UPLOAD_LIMIT_MB", default=200, least=1) * 2**20
+UPLOAD_LIMIT_BYTES = environment.whole("GEVAL_UPLOAD_LIMIT_MB", default=1000, least=1) * 2**20
 UNPACKED_LIMIT_BYTES = environment.whole("GEVAL_UNPACKED_LIMIT_MB", default=4000, least=1) * 2**20
+FIELD_LIMIT_BYTES = environment.whole("GEVAL_FIELD_LIMIT_MB", default=20, least=1) * 2**20
+JSON_LIMIT_BYTES = environment.whole("GEVAL_JSON_LIMIT_MB", default=500, least=1) * 2**20
+JSON_DEPTH = environment.whole("GEVAL_JSON_DEPTH", default=50, least=3)
+ROW_LIMIT = environment.whole("GEVAL_ROW_LIMIT", default=10_000_000, least=1)
 ARCHIVE_LIMIT_BYTES = environment.whole("GEVAL_ARCHIVE_LIMIT_MB", default=4000, least=1) * 2**20
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 # Uploads go to a file at once: readers stream from a path, whatever the size.

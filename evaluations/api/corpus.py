@@ -37,6 +37,7 @@ class DocumentOut(Schema):
     source: str
     context: str
     references: list[str]
+    metadata: dict[str, str]
 
 
 class Documents(Schema):
@@ -82,6 +83,7 @@ class OutputFilter(Page):
 class TallyOut(Schema):
     created: int
     unchanged: int
+    changed: int
 
 
 class Loaded(Schema):
@@ -97,10 +99,16 @@ class Loaded(Schema):
 
 
 class LoadQuery(In):
-    """What files may leave out: whose scores or replies they hold, on which criterion."""
+    """What files may leave out: whose scores, replies or ratings they hold, on which criterion.
+
+    `replace` replaces texts on which nothing stands; `check` does nothing, and says what loading would do.
+    """
 
     judge: str = Field("imported", min_length=1, max_length=200)
     criterion: str = Field("", max_length=100)
+    annotator: str = Field("annotator", min_length=1, max_length=200)
+    replace: bool = False
+    check: bool = False
 
 
 @router.get("/documents", response=Documents)
@@ -200,6 +208,11 @@ def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> HttpR
                 raise HttpError(413, f"The body is larger than {settings.UPLOAD_LIMIT_BYTES // 2**20} MB; split it.")
             file.write(chunk)
         file.flush()
-        given = About(judge=_text(about.judge).strip() or "imported", criterion=_text(about.criterion))
-        result = load_files(project, [InputFile(FilePath(file.name), name)], about=given)
+        given = About(
+            judge=_text(about.judge).strip() or "imported",
+            criterion=_text(about.criterion),
+            annotator=_text(about.annotator).strip() or "annotator",
+            replace=about.replace,
+        )
+        result = load_files(project, [InputFile(FilePath(file.name), name)], about=given, rehearse=about.check)
     return result.as_json() | {"unreadable": result.unreadable}

@@ -162,7 +162,7 @@ class _TableReader:
     def _values(self, line: bytes, new_id: int) -> list[Any]:
         table = self.table
         try:
-            row = orjson.loads(line)
+            row = {**table.later, **orjson.loads(line)}
             values: list[Any] = [new_id, *([self.project_id] if table.of_project else [])]
             for column, field in table.columns.items():
                 if isinstance(field, Ref):

@@ -20,8 +20,9 @@ class Ref:
 class Table:
     """One file: how its rows are selected, and which column of the database each field goes to.
 
-    `key` are the fields by which rows of other files know its records; `constants` are columns with the same value in
-    every row. Rows are in the order of their ids, so that a copy has the same order.
+    `key` are the fields by which rows of other files know its records; `defaults` are columns with the same value in
+    every row; `later` are fields that older archives do not have, with what they come to. Rows are in the order of
+    their ids, so that a copy has the same order.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Table:
     of_project: bool = False
     json: frozenset[str] = frozenset()
     defaults: Mapping[str, object] = field(default_factory=dict)
+    later: Mapping[str, object] = field(default_factory=dict)
 
 
 Columns = dict[str, str | Ref]
@@ -82,11 +84,13 @@ TABLES = (
     Table(
         "documents",
         "evaluations_document",
-        """SELECT doc_id, source, context, "references" FROM evaluations_document t WHERE project_id = %(project)s""",
-        same("doc_id", "source", "context", "references"),
+        """SELECT doc_id, source, context, "references", metadata
+           FROM evaluations_document t WHERE project_id = %(project)s""",
+        same("doc_id", "source", "context", "references", "metadata"),
         key=("doc_id",),
         of_project=True,
-        json=frozenset({"references"}),
+        json=frozenset({"references", "metadata"}),
+        later={"metadata": {}},
     ),
     Table(
         "outputs",

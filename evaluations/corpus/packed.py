@@ -3,6 +3,7 @@
 import gzip
 import io
 import zipfile
+import zlib
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,14 +13,27 @@ ZIP, GZIP = b"PK\x03\x04", b"\x1f\x8b"
 
 
 class PackedError(ValueError):
-    """A packed file that cannot be taken; the message says why and what to do."""
+    """A file that cannot be taken as it is packed; the message says why and what to do."""
+
+
+UNREADABLE = (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, PackedError, OSError)
+
+
+def said_of(error: Exception) -> str:
+    """What one of UNREADABLE means for whoever uploads."""
+    if isinstance(error, PackedError):
+        return str(error)
+    if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile):
+        return f"cannot be read: {error.strerror or error}"
+    return f"the packed data is broken ({error}); pack the file again"
 
 
 class LimitedStream(io.RawIOBase):
     """What is read of a packed file, until it is more than the site allows: a few kilobytes can hold gigabytes."""
 
-    def __init__(self, stream: Any, most: int) -> None:
+    def __init__(self, stream: Any, raw: IO[bytes], most: int) -> None:
         self.stream = stream
+        self.raw = raw
         self.most = most
         self.read_so_far = 0
 
@@ -39,10 +53,31 @@ class LimitedStream(io.RawIOBase):
 
     def close(self) -> None:
         self.stream.close()
+        self.raw.close()
         super().close()
 
 
-def open_packed(path: Path) -> IO[bytes]:
+class Counter:
+    """How many bytes of some files have been read, as they are packed."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+class CountedFile(io.FileIO):
+    """A file that counts what is read of it, wherever it is read."""
+
+    def __init__(self, path: Path, counter: Counter) -> None:
+        super().__init__(path, "rb")
+        self.counter = counter
+
+    def readinto(self, buffer: Any) -> int:
+        read = super().readinto(buffer) or 0
+        self.counter.count += read
+        return read
+
+
+def open_packed(path: Path, counter: Counter | None = None) -> IO[bytes]:
     """The bytes of a file, unpacked.
 
     Raises:
@@ -50,15 +85,16 @@ def open_packed(path: Path) -> IO[bytes]:
     """
     with path.open("rb") as raw:
         head = raw.read(4)
+    raw = io.BufferedReader(CountedFile(path, counter or Counter()), 2**16)
     if head[:2] == GZIP:
-        return _limited(gzip.open(path, "rb"))
+        return _limited(gzip.GzipFile(fileobj=raw), raw)
     if head == ZIP:
-        return _limited(_only_file(path))
-    return path.open("rb")
+        return _limited(_only_file(raw), raw)
+    return raw
 
 
-def _only_file(path: Path) -> Any:
-    archive = zipfile.ZipFile(path)
+def _only_file(raw: IO[bytes]) -> Any:
+    archive = zipfile.ZipFile(raw)
     inside = [info for info in archive.infolist() if not info.is_dir() and not info.filename.startswith("__MACOSX/")]
     if len(inside) != 1:
         names = ", ".join(info.filename for info in inside[:5]) or "none"
@@ -68,5 +104,5 @@ def _only_file(path: Path) -> Any:
     return archive.open(inside[0])
 
 
-def _limited(stream: Any) -> IO[bytes]:
-    return io.BufferedReader(LimitedStream(stream, settings.UNPACKED_LIMIT_BYTES), 2**16)
+def _limited(stream: Any, raw: IO[bytes]) -> IO[bytes]:
+    return io.BufferedReader(LimitedStream(stream, raw, settings.UNPACKED_LIMIT_BYTES), 2**16)

@@ -5,7 +5,7 @@ MT-bench's: `question` (or `question_id`), `model_a`, `model_b`, `turn`, `winner
 `question__model_a__model_b__turn`. A turn after the first is a document of its own, named `question__turn`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from evaluations.corpus.rows import Faults, PreferenceRow, is_text
@@ -20,7 +20,7 @@ SEPARATOR = "__"
 LIMIT = 200
 
 
-def is_preference(columns: Mapping[str, Any] | list[str]) -> bool:
+def is_preference(columns: Collection[str]) -> bool:
     """Whether a header, or a record, is one of comparisons."""
     return "winner" in columns and ("key" in columns or any(name in columns for name in FIRST))
 

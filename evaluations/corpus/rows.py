@@ -1,6 +1,34 @@
 """What a line of an uploaded file says, whatever its format, and what can be wrong with it. Pure data."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Unnamed:
+    """What is to be taken for what a file does not say."""
+
+    judge: str
+    criterion: str = ""
+    system: str = "system"
+    annotator: str = "annotator"
+
+
+@dataclass(frozen=True)
+class About:
+    """What is said of a load beside its files.
+
+    `judge`, `criterion` and `annotator` stand where a file names none; `version` and `source` are kept with the judges
+    it makes; `first_digit` reads raw replies by the rule of published releases instead of ours; with `replace`, texts
+    that are loaded already are replaced by other ones in the files, as long as nothing stands on them.
+    """
+
+    judge: str = "imported"
+    criterion: str = ""
+    version: str = ""
+    source: str = ""
+    first_digit: bool = False
+    annotator: str = "annotator"
+    replace: bool = False
 
 
 @dataclass(frozen=True)
@@ -14,6 +42,7 @@ class OutputRow:
     output: str
     context: str = ""
     references: tuple[str, ...] = ()
+    metadata: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -115,17 +144,22 @@ class LoadError(Exception):
 
 
 class Faults:
-    """Collects faults: keeps the first 100 and counts them all."""
+    """Collects faults: keeps the first ones and counts them all.
 
-    LISTED = 100
+    Args:
+        most: how many are kept.
+        field_limit: the longest text that is none, in characters.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, *, most: int = 100, field_limit: int = 20 * 2**20) -> None:
+        self.most = most
+        self.field_limit = field_limit
         self.listed: list[Fault] = []
         self.total = 0
 
     def add(self, file: str, line: int, column: str, message: str) -> None:
         self.total += 1
-        if len(self.listed) < self.LISTED:
+        if len(self.listed) < self.most:
             self.listed.append(Fault(file, line, column, message))
 
     def raise_if_any(self) -> None:

@@ -11,10 +11,11 @@ CHUNK_BYTES = 8 * 2**20
 
 @dataclass
 class Tally:
-    """How many records of a kind a load made, and how many of its rows were there already."""
+    """How many records of a kind a load made and changed, and how many of its rows were there already."""
 
     created: int = 0
     unchanged: int = 0
+    changed: int = 0
 
 
 class StagingTable:

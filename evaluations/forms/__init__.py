@@ -1,6 +1,5 @@
 """All input of the pages passes through these forms, one module a subject."""
 
-from evaluations.forms.corpus import UploadForm
 from evaluations.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.forms.evaluators import EvaluatorForm
 from evaluations.forms.judges import EndpointForm, ProbeForm
@@ -9,9 +8,11 @@ from evaluations.forms.projects import ArchiveForm, ProjectForm
 from evaluations.forms.runs import ResumeForm, RunForm
 from evaluations.forms.sharing import ShareForm, SnapshotForm
 from evaluations.forms.tokens import TokenForm
+from evaluations.forms.uploads import ColumnsForm, SavedColumnsForm, UploadForm, first_about
 
 __all__ = [
     "ArchiveForm",
+    "ColumnsForm",
     "CriterionForm",
     "EndpointForm",
     "EvaluatorForm",
@@ -22,9 +23,11 @@ __all__ = [
     "ResumeForm",
     "RoleForm",
     "RunForm",
+    "SavedColumnsForm",
     "ShareForm",
     "SnapshotForm",
     "StepsForm",
     "TokenForm",
     "UploadForm",
+    "first_about",
 ]

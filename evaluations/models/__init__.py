@@ -30,6 +30,7 @@ from evaluations.models.runs import (
 )
 from evaluations.models.sharing import ReportSnapshot, ShareLink
 from evaluations.models.tokens import ApiToken
+from evaluations.models.uploads import SavedColumns, Upload, UploadFile, UploadPart, UploadState
 
 __all__ = [
     "ApiToken",
@@ -58,11 +59,16 @@ __all__ = [
     "RunCriterion",
     "RunItem",
     "RunState",
+    "SavedColumns",
     "Score",
     "ScoreChange",
     "ScoringMode",
     "ShareLink",
     "System",
     "Transport",
+    "Upload",
+    "UploadFile",
+    "UploadPart",
+    "UploadState",
     "WorkerHeartbeat",
 ]

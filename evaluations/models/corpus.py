@@ -59,13 +59,17 @@ class Document(models.Model):
     source = models.TextField()
     context = models.TextField(blank=True, help_text="What the output was to be grounded in, such as a fact.")
     references = models.JSONField(default=list, blank=True, help_text="A list of reference texts.")
+    metadata = models.JSONField(default=dict, blank=True, help_text="What else is said of it: names and short texts.")
 
     objects = DocumentQuerySet.as_manager()
 
     class Meta:
         ordering = ("pk",)
         constraints = (models.UniqueConstraint(fields=("project", "doc_id"), name="document_once_per_project"),)
-        indexes = (GinIndex(SearchVector("source", config="simple"), name="document_words"),)
+        indexes = (
+            GinIndex(SearchVector("source", config="simple"), name="document_words"),
+            GinIndex(fields=["metadata"], opclasses=["jsonb_path_ops"], name="document_metadata"),
+        )
 
     def __str__(self) -> str:
         return self.doc_id

@@ -1,17 +1,10 @@
-"""The corpus: its documents, one document with all outputs side by side, and the upload page."""
+"""The corpus: its documents, and one document with all outputs side by side."""
 
-from pathlib import Path
-
-from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 
-from evaluations.access import EDITORS, READERS, project_view
-from evaluations.corpus.readers import InputFile
-from evaluations.corpus.rows import LoadError
-from evaluations.corpus.store import load_files
-from evaluations.forms import UploadForm
+from evaluations.access import READERS, project_view
 from evaluations.models import Document, Project
 from evaluations.models.corpus import DOCUMENT_SORTS
 from evaluations.reports.side_by_side import SORTS, side_by_side
@@ -62,30 +55,3 @@ def document_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
             "after": others.filter(pk__gt=pk).first(),
         },
     )
-
-
-@project_view(EDITORS)
-def document_upload(request: HttpRequest, project: Project) -> HttpResponse:
-    form = UploadForm(request.POST or None, request.FILES or None)
-    faults = None
-    if form.is_valid():
-        uploaded = form.cleaned_data["files"]
-        files = [InputFile(Path(file.temporary_file_path()), file.name) for file in uploaded]
-        try:
-            result = load_files(project, files, about=form.about())
-        except LoadError as error:
-            faults = error
-        else:
-            messages.success(request, _said(result.as_json()))
-            if result.unreadable:
-                messages.warning(
-                    request, f"{result.unreadable:,} raw replies hold no rating; scores stand on the others."
-                )
-            return redirect("evaluations:document_list", project.slug)
-    context = {"project": project, "tab": "data", "form": form, "faults": faults}
-    return render(request, "evaluations/document_upload.html", context, status=422 if faults else 200)
-
-
-def _said(tallies: dict[str, dict[str, int]]) -> str:
-    new = [f"{tally['created']:,} {kind}" for kind, tally in tallies.items() if tally["created"]]
-    return f"Loaded {', '.join(new)}." if new else "Nothing has changed: everything in these files was loaded before."

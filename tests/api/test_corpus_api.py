@@ -45,7 +45,7 @@ def test_outputs_go_in_in_bulk_and_come_out_in_pages(send: Send, project: Projec
     first = send("GET", "/small/outputs?limit=2").json()
     rest = send("GET", f"/small/outputs?limit=1000&cursor={first['next']}").json()
 
-    assert loaded.json()["outputs"] == {"created": 5, "unchanged": 0}
+    assert loaded.json()["outputs"] == {"created": 5, "unchanged": 0, "changed": 0}
     assert [one["doc_id"] for one in first["items"] + rest["items"]] == ["n0", "n1", "n2", "n3", "n4"]
     assert first["items"][0] | {"id": 0} == {"id": 0, "doc_id": "n0", "system_id": "s", "output": "output 0"}
     assert rest["next"] is None

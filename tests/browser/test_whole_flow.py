@@ -31,7 +31,8 @@ def test_from_an_upload_to_correlations(
     page.get_by_role("link", name="Data", exact=True).click()
     page.get_by_role("link", name="Upload").first.click()
     page.get_by_label("Files").set_input_files(files)
-    page.get_by_role("button", name="Upload").click()
+    page.get_by_role("button", name="Look at the data").click()
+    page.get_by_role("button", name="Load data").click()
     expect(page.get_by_role("status")).to_contain_text("6 outputs")
 
     page.get_by_role("link", name="Judges", exact=True).click()

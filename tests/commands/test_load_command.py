@@ -45,7 +45,7 @@ def test_counts_as_json(manage: Manage, files: list[str]) -> None:
     said = json.loads(manage("load", "p", "--json", *files).stdout)
 
     assert said["ok"] is True
-    assert said["ratings"] == {"created": 24, "unchanged": 0}
+    assert said["ratings"] == {"created": 24, "unchanged": 0, "changed": 0}
 
 
 @pytest.mark.parametrize("as_json", [True, False])

@@ -8,8 +8,8 @@ import orjson
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from evaluations.corpus.readers import InputFile, Unnamed, read_rows
-from evaluations.corpus.rows import Faults, OutputRow, RatingRow
+from evaluations.corpus.readers import InputFile, read_rows
+from evaluations.corpus.rows import Faults, OutputRow, RatingRow, Unnamed
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=80)
 NAME = TEXT.map(str.strip).filter(bool)

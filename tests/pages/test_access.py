@@ -10,7 +10,7 @@ from evaluations.models import EvaluationRun, Judge, Project
 
 pytestmark = pytest.mark.django_db
 READ = ["document_list", "criterion_list", "judge_list", "run_list", "report_detail"]
-CHANGE = ["document_upload", "criterion_create", "endpoint_create"]
+CHANGE = ["upload_create", "criterion_create", "endpoint_create"]
 
 
 def address(name: str, *arguments: int) -> str:

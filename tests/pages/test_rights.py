@@ -12,8 +12,9 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotations.models import Campaign, CampaignItem
 from evaluations.api.app import api
+from evaluations.forms import first_about
 from evaluations.members import invite
-from evaluations.models import ApiToken, Project, ReportSnapshot, ShareLink
+from evaluations.models import ApiToken, Project, ReportSnapshot, ShareLink, Upload
 from evaluations.models.tokens import digest_of
 from tests.conftest import CHECKOUT
 
@@ -86,6 +87,8 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
         "adjudication": campaign.pk,
         "task": campaign.pk,
         "member": 0,
+        "upload": Upload.objects.create(project=project, about=first_about(["a.csv"])).pk,
+        "saved": project.saved_columns.create(name="ours", columns={}, file_columns=[]).pk,
     }
     return kept | {"invited": token, "token": other_token, "campaign_item": item.pk, "project": project}
 

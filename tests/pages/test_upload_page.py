@@ -1,65 +1,282 @@
-"""Uploading in the browser: the same loading as from the terminal, faults as a table."""
+"""Uploading in the browser: what is recognised, what would change, then everything or nothing."""
 
+import csv
 import gzip
+import io
+import json
+from typing import Any
 
+import pyarrow
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, override_settings
+from pyarrow import parquet
 
-from evaluations.models import CandidateOutput, Judge, Project
+from annotations.models import Rating
+from evaluations.models import CandidateOutput, Document, Judge, Project, Upload, UploadPart, UploadState
 from tests.conftest import OUTPUTS, RATINGS
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/p/small/data/upload/"
 
 
-def upload(owner: User, files: dict[str, str | bytes], **fields: str):
-    client = Client()
-    client.force_login(owner)
+@pytest.fixture
+def client(owner: User) -> Client:
+    signed_in = Client()
+    signed_in.force_login(owner)
+    return signed_in
+
+
+def choose(client: Client, files: dict[str, str | bytes], text: str = "") -> tuple[Upload | None, str]:
+    """Choose files; returns the upload and the page that comes of it."""
     sent = [
         SimpleUploadedFile(name, content if isinstance(content, bytes) else content.encode())
         for name, content in files.items()
     ]
-    return client.post(ADDRESS, {"files": sent, **fields}, follow=True)
+    response = client.post(ADDRESS, {"files": sent, "text": text}, follow=True)
+    return Upload.objects.first(), response.content.decode()
 
 
-def test_several_files_at_once_plain_and_packed(owner: User, project: Project) -> None:
-    response = upload(owner, {"ratings.csv": RATINGS, "outputs.jsonl.gz": gzip.compress(OUTPUTS.encode())})
-
-    assert response.redirect_chain == [("/p/small/data/", 302)]
-    assert "Loaded 3 documents, 6 outputs, 24 ratings." in response.content.decode()
-
-
-def test_the_same_again_says_that_nothing_changed(owner: User, small_project: Project) -> None:
-    response = upload(owner, {"outputs.jsonl": OUTPUTS, "ratings.csv": RATINGS})
-
-    assert "Nothing has changed" in response.content.decode()
+def load(client: Client, files: dict[str, str | bytes], text: str = "") -> str:
+    """Choose files and load them."""
+    upload, _page = choose(client, files, text)
+    assert upload is not None
+    return client.post(f"{upload.get_absolute_url()}load/", follow=True).content.decode()
 
 
-def test_faults_are_listed_and_nothing_is_kept(owner: User, project: Project) -> None:
-    response = upload(owner, {"outputs.jsonl": OUTPUTS, "ratings.csv": RATINGS + "\nd1,good,coherence,ann,five"})
+def say(client: Client, upload: Upload, columns: dict[str, str], **more: Any) -> Upload:
+    """Say what the columns of an upload's only file are, and leave the others as they are chosen."""
+    file = upload.files.get()
+    names = [column["name"] for column in file.preview["columns"]]
+    chosen = {f"column-{file.pk}-{names.index(name)}": target for name, target in (file.columns | columns).items()}
+    response = client.post(f"{upload.get_absolute_url()}columns/", {**upload.about, **chosen, **more}, follow=True)
+    assert response.status_code == 200
+    upload.refresh_from_db()
+    return upload
 
-    text = response.content.decode()
-    assert response.status_code == 422
-    assert "1 fault; nothing was loaded." in text
-    assert "ratings.csv" in text
-    assert "expected a number, found &#x27;five&#x27;" in text
+
+def test_what_loading_would_do_is_shown_before_anything_is_written(client: Client, project: Project) -> None:
+    upload, page = choose(client, {"ratings.csv": RATINGS, "outputs.jsonl.gz": gzip.compress(OUTPUTS.encode())})
+
+    assert "Ready to load." in page
+    assert upload is not None
+    assert (upload.result["outputs"]["created"], upload.result["ratings"]["created"]) == (6, 24)
     assert not CandidateOutput.objects.exists()
 
 
-def test_a_release_gets_its_judges_name_from_the_form_or_the_file(owner: User, project: Project) -> None:
-    record = '[{"source": "s", "system_id": "%s", "system_output": "o", "predict_scores": {"fluency": 0.5}}]'
+def test_loading_says_what_came_and_keeps_no_files(client: Client, project: Project) -> None:
+    page = load(client, {"ratings.csv": RATINGS, "outputs.jsonl.gz": gzip.compress(OUTPUTS.encode())})
 
-    upload(owner, {"unieval.json": record % "a"})
-    upload(owner, {"other.json": record % "b"}, judge="Named")
+    assert "Loaded 3 documents, 6 outputs, 24 ratings." in page
+    assert not UploadPart.objects.exists()
+    assert Upload.objects.get().state == UploadState.DONE
 
-    assert set(Judge.objects.values_list("name", flat=True)) == {"unieval", "Named"}
+
+def test_the_same_again_says_that_nothing_would_change(client: Client, small_project: Project) -> None:
+    _upload, page = choose(client, {"outputs.jsonl": OUTPUTS, "ratings.csv": RATINGS})
+
+    assert "There is nothing to load" in page
+    assert "Load data" not in page
+
+
+def test_faults_are_listed_by_row_and_can_be_downloaded(client: Client, project: Project) -> None:
+    bad = "".join(f"\nd1,good,coherence,ann{i},five" for i in range(150))
+
+    upload, page = choose(client, {"outputs.jsonl": OUTPUTS, "ratings.csv": RATINGS + bad})
+
+    assert upload is not None
+    assert "150 faults, so nothing is loaded." in page
+    assert page.count("expected a number, found &#x27;five&#x27;") == 100
+    rows = list(csv.reader(io.StringIO(client.get(f"{upload.get_absolute_url()}faults.csv").content.decode())))
+    assert rows[0] == ["file", "line", "column", "message"]
+    assert rows[1] == ["ratings.csv", "26", "score", "expected a number, found 'five'"]
+    assert len(rows) == 151
+    assert not CandidateOutput.objects.exists()
+
+
+def test_a_faulty_upload_cannot_be_loaded(client: Client, project: Project) -> None:
+    page = load(client, {"ratings.csv": RATINGS})
+
+    assert "no output of system good for document d1" in page
+    assert not Rating.objects.exists()
+
+
+def test_rows_can_be_pasted_from_a_spreadsheet(client: Client, project: Project) -> None:
+    page = load(client, {}, "doc_id\tsystem_id\tsource\toutput\nd1\ts1\tA text.\tIts summary, short.")
+
+    assert "Loaded 1 document, 1 output." in page
+    assert CandidateOutput.objects.get().text == "Its summary, short."
+
+
+def test_nothing_chosen_is_said(client: Client, project: Project) -> None:
+    assert "Choose a file, or paste rows" in choose(client, {})[1]
+
+
+def test_columns_are_guessed_by_other_names_and_the_rest_is_metadata(client: Client, project: Project) -> None:
+    table = "Question,Model,Answer,category\nWhy?,m1,Because.,logic\nWhy?,m2,So.,logic\n"
+
+    upload, page = choose(client, {"qa.csv": table})
+
+    assert upload is not None
+    assert upload.files.get().columns == {
+        "Question": "source", "Model": "system_id", "Answer": "output", "category": "metadata",
+    }  # fmt: skip
+    assert "Its rows are <strong>outputs</strong>" in page
+    client.post(f"{upload.get_absolute_url()}load/")
+    assert Document.objects.get().metadata == {"category": "logic"}
+    assert set(CandidateOutput.objects.values_list("system__name", "text")) == {("m1", "Because."), ("m2", "So.")}
+
+
+def test_columns_nobody_can_guess_are_said_and_then_chosen(client: Client, project: Project) -> None:
+    upload, page = choose(client, {"t.csv": "A,B,C\nA text.,Short.,s1\n"})
+    assert "Say which column is the output" in page
+    assert upload is not None
+
+    upload = say(client, upload, {"A": "source", "B": "output", "C": "system_id"})
+
+    assert upload.state == UploadState.CHECKED
+    client.post(f"{upload.get_absolute_url()}load/")
+    assert CandidateOutput.objects.get().system.name == "s1"
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"A": "source", "B": "source"}, "Two columns are the source text: choose one."),
+        ({"A": "output"}, "No column is the source text, which outputs need."),
+        ({"A": "doc_id", "B": "score", "C": "system_id"}, "No column is the criterion&#x27;s name"),
+    ],
+)
+def test_columns_that_make_no_rows_are_refused_with_a_reason(
+    client: Client, project: Project, columns: dict[str, str], said: str
+) -> None:
+    upload, _page = choose(client, {"t.csv": "A,B,C\nA text.,Short.,s1\n"})
+    assert upload is not None
+
+    upload = say(client, upload, dict.fromkeys("ABC", "") | columns)
+
+    assert upload.state == UploadState.FAULTY
+    assert said in client.get(upload.get_absolute_url()).content.decode()
+
+
+def test_a_column_for_each_criterion(client: Client, small_project: Project) -> None:
+    upload, _page = choose(
+        client, {"wide.csv": "doc_id,system_id,rater,coherence,fluency\nd1,good,cy,5,\nd2,good,cy,3,4\n"}
+    )
+    assert upload is not None
+    upload = say(client, upload, {"rater": "annotator", "coherence": "ratings", "fluency": "ratings"})
+
+    client.post(f"{upload.get_absolute_url()}load/")
+
+    found = Rating.objects.filter(annotator__name="cy").values_list(
+        "output__document__doc_id", "criterion__name", "score"
+    )
+    assert set(found) == {("d1", "coherence", 5.0), ("d2", "coherence", 3.0), ("d2", "fluency", 4.0)}
+
+
+def test_saved_columns_are_used_for_the_next_file_like_it(client: Client, project: Project) -> None:
+    upload, _page = choose(client, {"t.csv": "A,B,C\nA text.,Short.,s1\n"})
+    assert upload is not None
+    file = upload.files.get()
+    chosen = {"A": "source", "B": "output", "C": "system_id"}
+    say(client, upload, chosen, save=f"file-{file.pk}", **{f"name-{file.pk}": "ours"})
+
+    again, page = choose(client, {"u.csv": "C,A,B\ns2,A text.,Long.\n"})
+
+    assert again is not None
+    assert again.files.get().columns == chosen
+    assert "Ready to load." in page
+
+
+def test_records_with_more_than_columns_are_recognised_whole(client: Client, project: Project) -> None:
+    record = {"source": "s", "system_id": "a", "system_output": "o", "predict_scores": {"fluency": 0.5}}
+
+    upload, page = choose(client, {"unieval.json": json.dumps([record])})
+
+    assert "an object of the G-Eval or UniEval release" in page
+    assert upload is not None
+    client.post(f"{upload.get_absolute_url()}load/")
+    assert Judge.objects.get().name == "unieval"
+
+
+def test_the_judge_is_named_on_the_page(client: Client, project: Project) -> None:
+    record = {"source": "s", "system_id": "a", "system_output": "o", "predict_scores": {"fluency": 0.5}}
+    upload, _page = choose(client, {"unieval.json": json.dumps([record])})
+    assert upload is not None
+
+    upload = say(client, upload, {}, judge="Named")
+    client.post(f"{upload.get_absolute_url()}load/")
+
+    assert Judge.objects.get().name == "Named"
+
+
+def test_parquet_with_lists_and_missing_values(client: Client, project: Project) -> None:
+    table = pyarrow.table(
+        {"id": [1, 2], "input": ["One.", "Two."], "prediction": ["1", "2"], "references": [["I", "i"], None]}
+    )
+    file = io.BytesIO()
+    parquet.write_table(table, file)
+
+    page = load(client, {"data.parquet": file.getvalue(), "packed.parquet.gz": gzip.compress(file.getvalue())})
+
+    assert "Loaded 2 documents, 4 outputs." in page  # two systems, each named after its file
+    assert Document.objects.get(doc_id="1").references == ["I", "i"]
+
+
+def test_texts_are_replaced_only_if_asked_to_and_nothing_stands_on_them(client: Client, small_project: Project) -> None:
+    CandidateOutput.objects.filter(document__doc_id="d3").first()
+    Rating.objects.filter(output__document__doc_id="d3").delete()
+    changed = OUTPUTS.replace("A ferry, a ferry, 3", "A boat, a boat, 3")
+
+    upload, page = choose(client, {"outputs.jsonl": changed})
+    assert upload is not None
+    assert "is loaded already with another text" in page
+    upload = say(client, upload, {}, replace="on")
+    assert upload.result["outputs"] == {"created": 0, "changed": 1, "unchanged": 5}
+    page = client.post(f"{upload.get_absolute_url()}load/", follow=True).content.decode()
+    assert "Changed 1 output." in page
+    assert CandidateOutput.objects.filter(text__startswith="A boat").count() == 1
+
+    upload, _page = choose(client, {"outputs.jsonl": changed.replace("A ferry, a ferry, 1", "A boat, 1")})
+    assert upload is not None
+    upload = say(client, upload, {}, replace="on")
+    assert upload.state == UploadState.FAULTY
+    assert "4 ratings stand on it" in upload.faults[0]["message"]
+
+
+def test_discarding_leaves_nothing(client: Client, project: Project) -> None:
+    upload, _page = choose(client, {"outputs.jsonl": OUTPUTS})
+    assert upload is not None
+
+    client.post(f"{upload.get_absolute_url()}discard/")
+
+    assert not Upload.objects.exists()
+    assert not UploadPart.objects.exists()
 
 
 @pytest.mark.parametrize(("content", "said"), [("", "The submitted file is empty."), ("x" * 100, "larger than 0 MB")])
 @override_settings(UPLOAD_LIMIT_BYTES=50)
-def test_empty_and_too_large_files_are_refused(owner: User, project: Project, content: str, said: str) -> None:
-    response = upload(owner, {"f.csv": content})
+def test_empty_and_too_large_files_are_refused(client: Client, project: Project, content: str, said: str) -> None:
+    assert said in choose(client, {"f.csv": content})[1]
 
-    assert said in response.content.decode()
+
+@pytest.mark.parametrize(
+    ("content", "settings", "said"),
+    [
+        (OUTPUTS, {"ROW_LIMIT": 5}, "more than 5 rows, which is the limit (GEVAL_ROW_LIMIT)"),
+        (OUTPUTS, {"FIELD_LIMIT_BYTES": 40}, "has a line of more than 0 MB"),
+        ("doc_id,system_id,source,output\n" + "d,s," + "x" * 50 + ",o", {"FIELD_LIMIT_BYTES": 40}, "field larger than"),
+        ('{"a": ' + "[" * 60 + "]" * 60 + "}", {}, "nested too deeply; the limit is 50 levels (GEVAL_JSON_DEPTH)"),
+        ('{"a": ' + "[" * 60 + "]" * 60 + "}", {"JSON_DEPTH": 70}, "which column is the output"),
+        ("[\n" + OUTPUTS + "]", {"JSON_LIMIT_BYTES": 100}, "is one JSON value of more than 0 MB (GEVAL_JSON_LIMIT_MB)"),
+    ],
+)
+def test_limits_of_the_site_are_said(
+    client: Client, project: Project, content: str, settings: dict[str, int], said: str
+) -> None:
+    with override_settings(**settings):
+        page = choose(client, {"f": content})[1]
+
+    assert said in page
+    assert not CandidateOutput.objects.exists()

@@ -8,6 +8,7 @@ import orjson
 from django.core.management.base import CommandError
 from django.db import transaction
 
+from evaluations.corpus.mapping import TARGETS, problems_of
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.rows import LoadError
 from evaluations.corpus.store import About, LoadResult, load_files
@@ -20,7 +21,9 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project; it is made if there is none")
-        parser.add_argument("files", nargs="+", metavar="FILE", help="JSONL, CSV or JSON, plain or gzip")
+        parser.add_argument(
+            "files", nargs="+", metavar="FILE", help="CSV, TSV, JSON, JSONL or Parquet; plain, gzip or zip"
+        )
         parser.add_argument("--json", action="store_true", help="print counts and faults as JSON")
         parser.add_argument("--judge", help="name for a judge whose scores come without one (default: the file's name)")
         parser.add_argument("--criterion", default="", help="for raw replies (all_responses) that do not name theirs")
@@ -29,10 +32,23 @@ class Command(SiteCommand):
         parser.add_argument(
             "--first-digit", action="store_true", help="read raw replies by their first digit, as releases do"
         )
+        parser.add_argument("--annotator", default="annotator", help="for ratings that come without a name")
+        parser.add_argument(
+            "--columns",
+            action="append",
+            default=[],
+            metavar="THEIRS=OURS",
+            help=f"what a column of the files is, as often as needed; OURS is one of {', '.join(TARGETS)}",
+        )
+        parser.add_argument(
+            "--replace", action="store_true", help="replace texts that are loaded already, where nothing stands on them"
+        )
+        parser.add_argument("--check", action="store_true", help="say what loading would do, and do nothing")
         parser.add_argument("--owner", help="user who owns a new project (default: every site administrator)")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        files = [InputFile(Path(path), path) for path in options["files"]]
+        columns = _columns(options["columns"])
+        files = [InputFile(Path(path), path, columns) for path in options["files"]]
         for file in files:
             if not file.path.is_file():
                 raise CommandError(f"{file.name}: there is no such file.")
@@ -42,15 +58,21 @@ class Command(SiteCommand):
             version=options["judge_version"],
             source=options["judge_source"],
             first_digit=options["first_digit"],
+            annotator=options["annotator"],
+            replace=options["replace"],
         )
         try:
             with transaction.atomic():  # a new project goes again if its files do not come in
                 project = project_or_new(options["project"], owner=options["owner"])
-                result = load_files(project, files, about=about)
+                result = load_files(project, files, about=about, rehearse=options["check"])
+                if options["check"]:
+                    transaction.set_rollback(True)
         except LoadError as error:
             self._say_faults(error, as_json=options["json"])
             raise SystemExit(1) from None
         self._say(result, as_json=options["json"])
+        if options["check"] and not options["json"]:
+            self.stdout.write("Only checked: nothing was written.")
 
     def _say(self, result: LoadResult, *, as_json: bool) -> None:
         if as_json:
@@ -59,8 +81,10 @@ class Command(SiteCommand):
             )
             return
         for kind, tally in result.as_json().items():
-            if tally["created"] or tally["unchanged"]:
-                self.stdout.write(f"{kind:>10}: {tally['created']:,} new, {tally['unchanged']:,} there already")
+            if any(tally.values()):
+                changed = f"{tally['changed']:,} changed, " if tally["changed"] else ""
+                said = f"{tally['created']:,} new, {changed}{tally['unchanged']:,} there already"
+                self.stdout.write(f"{kind:>10}: {said}")
         if result.unreadable:
             self.stdout.write(f"{result.unreadable:,} raw replies hold no rating; scores stand on the others.")
         if not result.changed:
@@ -76,6 +100,19 @@ class Command(SiteCommand):
         if error.total > len(error.faults):
             self.stderr.write(f"… and {error.total - len(error.faults):,} more")
         self.stderr.write(str(error))
+
+
+def _columns(given: list[str]) -> dict[str, str]:
+    """What `--columns` says, with a sentence on what cannot be."""
+    columns = {}
+    for one in given:
+        theirs, _, ours = one.rpartition("=")
+        if not theirs or ours not in TARGETS:
+            raise CommandError(f"--columns {one}: write THEIRS=OURS, with OURS one of {', '.join(TARGETS)}.")
+        columns[theirs] = ours
+    if columns and (problems := problems_of(columns)):
+        raise CommandError(" ".join(problems))
+    return columns
 
 
 def _stem(path: Path) -> str:

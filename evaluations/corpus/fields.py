@@ -1,0 +1,149 @@
+"""Checks of a record's fields: what is wrong is added to the faults, with its place and what to do. Pure."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from evaluations.corpus.rows import Faults, is_text
+
+ID_LIMIT = 200
+CRITERION_LIMIT = 100
+METADATA_LIMIT = 1000
+
+
+class Place:
+    """A line of a file, and the faults to add to. `sound` until something is wrong with it."""
+
+    def __init__(self, file: str, line: int, faults: Faults) -> None:
+        self.file = file
+        self.line = line
+        self.faults = faults
+        self.sound = True
+
+    def fault(self, column: str, message: str) -> None:
+        self.sound = False
+        self.faults.add(self.file, self.line, column, message)
+
+    def limited(self, value: str, limit: int, column: str) -> str:
+        """A text of at most so many characters."""
+        if len(value) > limit:
+            self.fault(column, f"{len(value)} characters; the limit is {limit}")
+        return self.clean(value, column)
+
+    def clean(self, value: str, column: str) -> str:
+        """A text that a database can hold, of whatever length the site allows."""
+        if len(value) > self.faults.field_limit:
+            most = self.faults.field_limit // 2**20
+            self.fault(column, f"longer than {most:,} MB, which is the limit (GEVAL_FIELD_LIMIT_MB); shorten it")
+        elif "\0" in value:
+            self.fault(column, "holds a NUL character, which no database text can; remove it")
+        elif not is_text(value):
+            self.fault(column, "is not valid UTF-8 text; save the file as UTF-8")
+        return value
+
+
+class Fields:
+    """A record of a file, asked for one field after the other; faults name the line and the field."""
+
+    def __init__(self, record: Mapping[str, Any], place: Place) -> None:
+        self.record = record
+        self.place = place
+
+    def identifier(self, column: str) -> str:
+        """A short text or whole number that names something."""
+        value = self.record.get(column)
+        if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
+            found = "nothing" if value is None or value == "" else shown(value)
+            self.place.fault(column, f"expected a short text or whole number that names it, found {found}")
+            return ""
+        return self.place.limited(str(value).strip(), ID_LIMIT, column)
+
+    def text(self, column: str, *, required: bool = False, may_be_blank: bool = False) -> str:
+        value = self.record.get(column)
+        if value is None and not required:
+            return ""
+        if not isinstance(value, str):
+            self.place.fault(column, f"expected a text, found {'nothing' if value is None else kind(value)}")
+            return ""
+        if required and not may_be_blank and not value.strip():
+            self.place.fault(column, "expected a text, found nothing")
+        return self.place.clean(value, column)
+
+    def texts(self, *columns: str) -> tuple[str, ...]:
+        """One text or a list of texts, in the first of the columns that is there."""
+        value = next((self.record[column] for column in columns if column in self.record), None)
+        if value is None or value == "":
+            return ()
+        listed = [value] if isinstance(value, str) else value
+        if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
+            self.place.fault(columns[-1], f"expected a list of texts, found {kind(value)}")
+            return ()
+        return tuple(self.place.clean(text, columns[-1]) for text in listed)
+
+    def numbers(self, column: str) -> Iterator[tuple[str, float]]:
+        """An object of names and finite numbers."""
+        value = self.record.get(column)
+        if value is None:
+            return
+        if not isinstance(value, dict):
+            self.place.fault(column, f"expected an object of criterion and number, found {kind(value)}")
+            return
+        for name, given in value.items():
+            found = number_of(given)
+            if found is None:
+                self.place.fault(f"{column}.{name}", f"expected a number, found {shown(given)}")
+            else:
+                yield self.place.limited(str(name).strip(), CRITERION_LIMIT, column), found
+
+    def metadata(self) -> dict[str, str]:
+        """What else is said of a document: an object `metadata` of short values, or fields `metadata.NAME`."""
+        given = self.record.get("metadata")
+        if given is not None and not isinstance(given, dict):
+            self.place.fault("metadata", f"expected an object, found {kind(given)}")
+            return {}
+        dotted = {name[9:]: value for name, value in self.record.items() if name.startswith("metadata.")}
+        found = {}
+        for name, value in {**(given or {}), **dotted}.items():
+            if value is None or value == "":
+                continue
+            if isinstance(value, dict | list):
+                self.place.fault(f"metadata.{name}", f"expected a text or number, found {kind(value)}")
+                continue
+            written = str(value).lower() if isinstance(value, bool) else str(value)
+            found[self.place.limited(str(name).strip(), ID_LIMIT, "metadata")] = self.place.limited(
+                written, METADATA_LIMIT, f"metadata.{name}"
+            )
+        return found
+
+
+def number_of(value: Any) -> float | None:
+    """A finite number, if a JSON value is one; true and false are none."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and _finite(value) else None
+
+
+def _finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return False
+
+
+def written_number(text: str) -> float | None:
+    """A finite number as written in a table; `float()` also takes "1_000", "nan" and "inf", none of them a score."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and "_" not in text else None
+
+
+def shown(value: Any) -> str:
+    """A value as messages show it, cut where it is long."""
+    text = str(value) if not isinstance(value, str) else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def kind(value: Any) -> str:
+    """What a JSON value is, in words."""
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "nothing"}
+    return names.get(type(value), "a number")

@@ -1,0 +1,197 @@
+"""Which column of a file is which of ours: guessed by names and first rows, changed by whoever uploads. Pure."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evaluations.corpus.conventions import NAMES
+from evaluations.corpus.preference_rows import ANNOTATOR, DOCUMENT, FIRST, SECOND
+
+# A column of a file -> what it is, a key of TARGETS; columns that are not there are left out.
+Columns = Mapping[str, str]
+
+TARGETS = {
+    "doc_id": "document's name",
+    "source": "source text",
+    "context": "context",
+    "references": "reference, or a list of them",
+    "metadata": "said of the document (metadata)",
+    "system_id": "system's name",
+    "output": "output",
+    "criterion": "criterion's name",
+    "score": "score on that criterion",
+    "annotator": "annotator's name",
+    "judge": "judge's name",
+    "ratings": "score on the criterion this column is named after",
+    "system_a": "first system",
+    "system_b": "second system",
+    "winner": "winner of the two",
+    "strength": "strength of the preference",
+    "shown_first": "which was shown first",
+    "turn": "turn of a conversation",
+}
+GROUPS = {
+    "Document": ("doc_id", "source", "context", "references", "metadata"),
+    "Output": ("system_id", "output"),
+    "Ratings and scores": ("criterion", "score", "annotator", "judge", "ratings"),
+    "Preferences": ("system_a", "system_b", "winner", "strength", "shown_first", "turn"),
+}
+SEVERAL = frozenset({"metadata", "ratings"})
+SCORES = {
+    "doc_id": (*NAMES["doc_id"], "document_id", "item_id"),
+    "system_id": NAMES["system_id"],
+    "criterion": ("criterion", "dimension", "aspect", "quality", "criteria"),
+    "score": ("score", "rating", "value"),
+    "annotator": ("annotator", "rater", "annotator_id", "rater_id", "worker", "worker_id", "evaluator"),
+    "judge": ("judge", "metric", "judge_model"),
+}
+PREFERENCES = {
+    "doc_id": DOCUMENT,
+    "system_a": (*FIRST, "first"),
+    "system_b": (*SECOND, "second"),
+    "annotator": (*ANNOTATOR, *SCORES["annotator"]),
+    "criterion": SCORES["criterion"],
+    "winner": ("winner", "preference", "choice"),
+    "strength": ("strength",),
+    "shown_first": ("shown_first",),
+    "turn": ("turn",),
+}
+# Records that say more than columns can; the readers know them as they are.
+STRUCTURED = {
+    "all_responses": "raw replies of a judge, as the G-Eval release has them",
+    "system_output": "an object of the G-Eval or UniEval release",
+    "expert_annotations": "SummEval's own JSON, with its ratings",
+    "messages": "chat messages",
+    "key": "comparisons named as MT-bench does",
+}
+LONGEST_METADATA = 200
+
+
+def structure_of(record: Mapping[str, Any]) -> str:
+    """What a record is that has more than columns in it; empty for one of columns."""
+    if isinstance(record.get("vars"), dict):
+        return "promptfoo's results"
+    if record and all(isinstance(value, dict) for value in record.values()):
+        return "preferences by annotator"
+    return next((said for name, said in STRUCTURED.items() if name in record), "")
+
+
+def flattened(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record with the fields of objects in it as columns of their own, `outer.inner`; one level deep."""
+    flat: dict[str, Any] = {}
+    for name, value in record.items():
+        if isinstance(value, dict):
+            flat.update({f"{name}.{inner}": part for inner, part in value.items()})
+        else:
+            flat[name] = value
+    return flat
+
+
+def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What each column seems to be; those of which nothing can be told are not in it.
+
+    Args:
+        rows: the first rows, by column.
+    """
+    plain = {name: re.sub(r"[\s\-]+", "_", name.strip().lower()) for name in names}
+    has = set(plain.values())
+    if has & set(PREFERENCES["winner"]) and has & set(PREFERENCES["system_a"]):
+        return _named(plain, PREFERENCES)
+    if has & set(SCORES["score"]) and not has & set(NAMES["output"]):
+        return _named(plain, SCORES)
+    found = _named(plain, NAMES)
+    if "output" not in found.values():
+        # Texts that people wrote, with nothing to compare them with: these are the outputs.
+        found |= {name: "output" for name, target in found.items() if target == "references"}
+    rater = _named({n: p for n, p in plain.items() if n not in found}, {"annotator": SCORES["annotator"]})
+    for name in names:
+        short = plain[name].rpartition(".")[0]
+        if name in found or name in rater:
+            continue
+        if short in ("ratings", "metadata"):
+            found[name] = short
+        elif _all_short(name, rows):
+            found[name] = "ratings" if rater and _all_numbers(name, rows) else "metadata"
+    return found | (rater if "ratings" in found.values() else dict.fromkeys(rater, "metadata"))
+
+
+def _named(plain: Mapping[str, str], known: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for target, aliases in known.items():
+        for alias in aliases:
+            name = next((name for name, written in plain.items() if written == alias and name not in found), None)
+            if name is not None:
+                found[name] = target
+                break
+    return found
+
+
+def _all_short(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+    values = [row.get(name) for row in rows]
+    return any(value not in (None, "") for value in values) and all(
+        not isinstance(value, dict | list) and len(str(value)) <= LONGEST_METADATA for value in values
+    )
+
+
+def _all_numbers(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+    values = [row.get(name) for row in rows if row.get(name) not in (None, "")]
+    return all(re.fullmatch(r"-?\d+(\.\d+)?", str(value)) for value in values)
+
+
+def kind_of(columns: Columns) -> str:
+    """What rows with these columns are; empty where the columns make nothing."""
+    targets = set(columns.values())
+    if "winner" in targets:
+        return "preferences"
+    if "score" in targets and "output" not in targets:
+        return "scores of judges" if "judge" in targets and "annotator" not in targets else "ratings"
+    if "output" in targets:
+        return "outputs with ratings" if "ratings" in targets else "outputs"
+    return "ratings, a column for each criterion" if "ratings" in targets else ""
+
+
+def problems_of(columns: Columns) -> list[str]:
+    """Why rows cannot be made of these columns, in sentences; empty if they can."""
+    targets = list(columns.values())
+    said = [
+        f"Two columns are the {TARGETS[target]}: choose one."
+        for target in dict.fromkeys(targets)
+        if target not in SEVERAL and targets.count(target) > 1
+    ]
+    kind = kind_of(columns)
+    if not kind:
+        return [*said, "Say which column is the output, the score or the winner; there is nothing to load otherwise."]
+    needed = {
+        "preferences": ("doc_id", "system_a", "system_b", "annotator"),
+        "ratings": ("doc_id", "system_id", "criterion", "annotator"),
+        "scores of judges": ("doc_id", "system_id", "criterion", "judge"),
+        "outputs": ("source",),
+        "outputs with ratings": ("source",),
+    }.get(kind, ("doc_id", "system_id"))
+    said += [f"No column is the {TARGETS[target]}, which {kind} need." for target in needed if target not in targets]
+    if "annotator" in targets and "judge" in targets and kind != "preferences":
+        said.append("A row is by an annotator or by a judge: choose one of the two columns.")
+    return said
+
+
+def is_native(columns: Columns) -> bool:
+    """Whether readers know these columns by their names."""
+    return all(target == name or name in NAMES.get(target, ()) for name, target in columns.items())
+
+
+def renamed(record: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
+    """A record with our columns, and only those."""
+    flat = flattened(record)
+    return {_our_name(name, target): flat[name] for name, target in columns.items() if flat.get(name) is not None}
+
+
+def renamed_header(header: Sequence[str], columns: Columns) -> tuple[str, ...]:
+    """A table's header with our columns; the others get names that nobody asks for."""
+    return tuple(
+        _our_name(name, columns[name]) if name in columns else f"(left out {number})"
+        for number, name in enumerate(header)
+    )
+
+
+def _our_name(name: str, target: str) -> str:
+    return f"{target}.{name.removeprefix(f'{target}.')}" if target in SEVERAL else target

@@ -1,0 +1,191 @@
+"""From staged rows to records: what is new goes in, what is there is left alone, what contradicts it is a fault."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.db import connection
+
+from evaluations.corpus.results import LoadResult
+from evaluations.corpus.rows import About
+from evaluations.corpus.staging import StagingTable, Tally
+from evaluations.corpus.standing import DOCUMENT_STANDS, OUTPUT_STANDS, said_standing, standing_on_outputs
+from evaluations.corpus.taking import Taking
+from evaluations.judging.criteria import use_preset
+from evaluations.judging.parsing import parse_first_digit
+from evaluations.judging.presets import presets_for
+from evaluations.models import CandidateOutput
+from evaluations.scales import usual_scale_for
+
+ANOTHER = "{} is loaded already with another {}"
+STANDS = "{} is loaded already with another {}, and cannot be replaced: {} stand on it; load it under another name"
+DIFFERS = "(s.source, s.context, s.refs) IS DISTINCT FROM (d.source, d.context, d.references)"
+# Fields of the metadata that both have, and not the same.
+CONTRADICTS = """EXISTS (SELECT 1 FROM jsonb_each(s.metadata) AS e
+                         WHERE jsonb_exists(d.metadata, e.key) AND d.metadata -> e.key <> e.value)"""
+
+
+class Merge:
+    """Merges what one load has staged; faults found here are added to the others."""
+
+    def __init__(self, load: Taking, watch: Callable[[str], None]) -> None:
+        self.load = load
+        self.about: About = load.about
+        self.project = load.project
+        self.watch = watch
+
+    def merge(self) -> LoadResult:
+        load, result = self.load, LoadResult()
+        for table in load.tables:
+            table.flush()
+        self.watch("documents and outputs")
+        self._merge_documents(result.documents)
+        self._merge_outputs(result.outputs)
+        self.watch("ratings")
+        rating_keys = ("output_id", "criterion_id", "annotator_id")
+        self._merge_scores(result.ratings, load.rating_table, "annotations_rating", rating_keys, "score")
+        self.watch("scores")
+        score_keys = ("output_id", "criterion_id", "run_id")
+        self._merge_scores(result.scores, load.score_table, "evaluations_score", score_keys, "value")
+        load.preferences.merge(result.preferences, conflicts=self._conflicts)
+        self._finish_new_criteria()
+        read = parse_first_digit if self.about.first_digit else None
+        load.replies.merge(result.replies, faults=load.faults, files=load.file_names, read=read)
+        result.unreadable = load.replies.unreadable
+        return result
+
+    def _merge_documents(self, tally: Tally) -> None:
+        load, replace = self.load, self.about.replace
+        self._conflicts(
+            f"""SELECT s.file, s.line, s.doc_id, d.id,
+                       CASE WHEN s.source <> d.source THEN 'source' WHEN s.context <> d.context THEN 'context'
+                            WHEN s.refs <> d.references THEN 'references' ELSE 'metadata' END
+                FROM stage_document s
+                JOIN evaluations_document d ON d.project_id = %s AND d.doc_id = s.doc_id
+                WHERE {f"{DIFFERS} AND {DOCUMENT_STANDS}" if replace else f"({DIFFERS} OR {CONTRADICTS})"}""",
+            [self.project.pk],
+            lambda doc_id, pk, column: (column, self._said(f"document {doc_id}", column, document=pk)),
+        )
+        if replace:
+            tally.changed = self._execute(
+                f"""UPDATE evaluations_document d SET source = s.source, context = s.context, "references" = s.refs,
+                           metadata = d.metadata || s.metadata
+                    FROM stage_document s WHERE d.project_id = %s AND d.doc_id = s.doc_id
+                     AND ({DIFFERS} OR NOT d.metadata @> s.metadata)""",
+                [self.project.pk],
+            )
+        else:
+            tally.changed = self._execute(
+                """UPDATE evaluations_document d SET metadata = d.metadata || s.metadata
+                   FROM stage_document s WHERE d.project_id = %s AND d.doc_id = s.doc_id AND s.metadata <> '{}'
+                    AND NOT d.metadata @> s.metadata""",
+                [self.project.pk],
+            )
+        tally.created = self._execute(
+            """INSERT INTO evaluations_document (project_id, doc_id, source, context, "references", metadata)
+               SELECT %s, doc_id, source, context, refs, metadata FROM stage_document ORDER BY file, line
+               ON CONFLICT (project_id, doc_id) DO NOTHING""",
+            [self.project.pk],
+        )
+        tally.unchanged = load.document_table.count - tally.created - tally.changed
+
+    def _merge_outputs(self, tally: Tally) -> None:
+        load, replace = self.load, self.about.replace
+        self._execute(
+            """ALTER TABLE stage_output ADD document bigint, ADD output bigint;
+               UPDATE stage_output s SET document = d.id FROM evaluations_document d
+               WHERE d.project_id = %s AND d.doc_id = s.doc_id""",
+            [self.project.pk],
+        )
+        self._conflicts(
+            f"""SELECT s.file, s.line, s.doc_id, y.name, o.id FROM stage_output s
+                JOIN evaluations_candidateoutput o ON o.document_id = s.document AND o.system_id = s.system
+                JOIN evaluations_system y ON y.id = s.system
+                WHERE o.text <> s.body {f"AND {OUTPUT_STANDS}" if replace else ""}""",
+            [],
+            lambda doc_id, name, pk: (
+                "output",
+                self._said(f"system {name}'s output for document {doc_id}", "text", outputs=[pk]),
+            ),
+        )
+        if replace:
+            tally.changed = self._execute(
+                """UPDATE evaluations_candidateoutput o SET text = s.body FROM stage_output s
+                   WHERE o.document_id = s.document AND o.system_id = s.system AND o.text <> s.body"""
+            )
+        tally.created = self._execute(
+            """INSERT INTO evaluations_candidateoutput (document_id, system_id, text)
+               SELECT document, system, body FROM stage_output ORDER BY file, line
+               ON CONFLICT (document_id, system_id) DO NOTHING"""
+        )
+        tally.unchanged = load.output_table.count - tally.created - tally.changed
+
+    def _said(self, subject: str, column: str, *, document: int = 0, outputs: Sequence[int] = ()) -> str:
+        """Why a text does not come in: it differs, and may not be replaced or is not to be."""
+        if not self.about.replace or self.load.faults.total >= self.load.faults.most:
+            return ANOTHER.format(subject, column)
+        ids = outputs or list(CandidateOutput.objects.filter(document=document).values_list("pk", flat=True))
+        return STANDS.format(subject, column, said_standing(standing_on_outputs(ids)))
+
+    def _merge_scores(
+        self, tally: Tally, table: StagingTable, target: str, keys: tuple[str, str, str], value: str
+    ) -> None:
+        """Insert what is new; only if something was not, look whether it is the same or contradicts."""
+        if not table.count:
+            return
+        columns = ", ".join(keys)
+        resolved = f"""SELECT s.file, s.line, coalesce(o.id, -s.output) AS output_id, s.criterion AS {keys[1]},
+                              s.rater AS {keys[2]}, s.score
+                       FROM {table.name} s
+                       LEFT JOIN (stage_output t JOIN evaluations_candidateoutput o
+                                  ON o.document_id = t.document AND o.system_id = t.system)
+                         ON t.number = s.output AND s.output >= 0"""
+        self._execute(f"CREATE INDEX ON stage_output (number); ANALYZE stage_output; ANALYZE {table.name}")
+        tally.created = self._execute(
+            f"""INSERT INTO {target} ({columns}, {value})
+                SELECT {columns}, score FROM ({resolved}) AS r ORDER BY file, line
+                ON CONFLICT ({columns}) DO NOTHING"""
+        )
+        tally.unchanged = table.count - tally.created
+        if tally.unchanged:
+            self._conflicts(
+                f"""SELECT r.file, r.line, r.score, e.{value} FROM ({resolved}) AS r
+                    JOIN {target} e ON e.output_id = r.output_id AND e.{keys[2]} = r.{keys[2]}
+                     AND e.criterion_id IS NOT DISTINCT FROM r.criterion_id
+                    WHERE e.{value} <> r.score""",
+                [],
+                lambda here, there: (
+                    "score",
+                    f"score {here:g} contradicts {there:g}, which this output already has from there on this criterion",
+                ),
+            )
+
+    def _finish_new_criteria(self) -> None:
+        """Give criteria that the files brought the scale their ratings show, and a preset's wording if one fits."""
+        new = {
+            seen.criterion.name: seen
+            for seen in self.load.seen.values()
+            if seen.is_new and (seen.ratings or seen.scores)
+        }
+        scales = {name: usual_scale_for(seen.ratings or seen.scores) for name, seen in new.items()}
+        presets = presets_for(scales, among=[seen.criterion.name for seen in self.load.seen.values()])
+        for name, seen in new.items():
+            criterion, scale = seen.criterion, scales[name]
+            criterion.scale_min, criterion.scale_max = scale.lowest, scale.highest
+            criterion.scale_step = scale.step
+            if name in presets:
+                use_preset(criterion, presets[name])
+            criterion.save()
+
+    def _execute(self, query: str, parameters: Sequence[Any] | None = None) -> int:
+        with connection.cursor() as cursor:
+            for statement in query.split(";"):
+                cursor.execute(statement, parameters if parameters and "%s" in statement else None)
+            return int(cursor.rowcount)
+
+    def _conflicts(self, query: str, parameters: Sequence[Any], explain: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM ({query}) AS c ORDER BY 1, 2", parameters or None)
+            rows = cursor.fetchall()
+        for file, line, *found in rows:
+            column, message = explain(*found)
+            self.load.faults.add(self.load.file_names[file], line, column, message)

@@ -1,0 +1,88 @@
+"""Outputs from records: in our columns, in those of other tools, and as the G-Eval and UniEval releases write them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from evaluations.corpus.conventions import conventional, expert_ratings, is_ours
+from evaluations.corpus.fields import CRITERION_LIMIT, Fields, Place, kind, number_of, shown
+from evaluations.corpus.rows import JudgeScoreRow, OutputRow, RatingRow, RepliesRow, Row, Unnamed
+from evaluations.corpus.score_records import wide_scores
+
+HUMAN_MEAN = "human mean"
+
+
+def output_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> Iterator[Row]:
+    """An output in our columns, or in those of another tool; ratings beside it come along."""
+    given, record = record, _in_our_columns(record, unnamed)
+    fields = Fields(record, place)
+    doc_id = fields.identifier("doc_id") if "doc_id" in record else None
+    system = fields.identifier("system_id")
+    source = fields.text("source", required=True)
+    output = fields.text("output", required=True, may_be_blank=True)
+    context = fields.text("context")
+    references = fields.texts("references")
+    metadata = Fields(given, place).metadata()
+    if not place.sound:
+        return
+    yield OutputRow(place.line, doc_id, system, source, output, context, references, metadata)
+    yield from wide_scores(given, place, unnamed, doc_id=doc_id, system=system, source=source)
+    for annotator, criterion, score in expert_ratings(given):
+        value = number_of(score)
+        if value is None:
+            place.fault(f"{annotator}.{criterion}", f"expected a number, found {shown(score)}")
+        else:
+            yield RatingRow(place.line, doc_id, system, criterion, annotator, value, "expert_annotations", source)
+
+
+def _in_our_columns(record: Mapping[str, Any], unnamed: Unnamed) -> Mapping[str, Any]:
+    """A record of another tool with our columns; any other as it is, so that faults speak of what we know."""
+    if is_ours(record):
+        return record
+    found = conventional(record, system=unnamed.system)
+    return found if "source" in found and "output" in found else {"doc_id": None, **record}
+
+
+def release_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> Iterator[Row]:
+    """One object of the G-Eval or UniEval release: an output, its human means, and perhaps a judge's scores."""
+    fields = Fields(record, place)
+    doc_id = fields.identifier("doc_id") if record.get("doc_id") is not None else None
+    system = fields.identifier("system_id")
+    source = fields.text("source", required=True)
+    output = fields.text("system_output", required=True, may_be_blank=True)
+    context = fields.text("context")
+    references = fields.texts("reference", "references")
+    numbers = {column: dict(fields.numbers(column)) for column in ("scores", "predict_scores")}
+    if not place.sound:
+        return
+    yield OutputRow(place.line, doc_id, system, source, output, context, references)
+    for criterion, score in numbers["scores"].items():
+        column = f"scores.{criterion}"
+        yield RatingRow(place.line, doc_id, system, criterion, HUMAN_MEAN, score, column, source, is_mean=True)
+    for criterion, score in numbers["predict_scores"].items():
+        column = f"predict_scores.{criterion}"
+        yield JudgeScoreRow(place.line, doc_id, system, criterion, unnamed.judge, score, column, source)
+
+
+def replies_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> Iterator[Row]:
+    """One object of the G-Eval release's results: the raw replies of a judge about an output, with its texts or not."""
+    fields = Fields(record, place)
+    if "system_output" in record:
+        yield from release_rows(record, place, unnamed)
+    is_named = record.get("doc_id") is not None
+    doc_id = fields.identifier("doc_id") if is_named else None
+    source = "" if is_named else fields.text("source", required=True)
+    system = fields.identifier("system_id")
+    scores = record.get("scores")
+    only = next(iter(scores), "") if isinstance(scores, dict) and len(scores) == 1 else ""
+    criterion = str(record.get("criterion") or unnamed.criterion or only).strip()
+    if not criterion:
+        place.fault("criterion", "the replies do not say what they rate; name the criterion as you load them")
+    place.limited(criterion, CRITERION_LIMIT, "criterion")
+    replies = record["all_responses"]
+    if not isinstance(replies, list) or not all(isinstance(reply, str) for reply in replies) or not replies:
+        place.fault("all_responses", f"expected a list of texts, found {kind(replies)} or nothing in it")
+    elif place.sound:
+        cleaned = tuple(place.clean(reply, "all_responses") for reply in replies)
+        if place.sound:
+            judge = str(record.get("judge") or unnamed.judge)
+            yield RepliesRow(place.line, doc_id, system, criterion, judge, cleaned, source)

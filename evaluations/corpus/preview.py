@@ -1,0 +1,88 @@
+"""What a file seems to be, shown before anything is loaded: its format, its columns, its first rows, what they are."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from evaluations.corpus.mapping import flattened, guess_columns, structure_of
+from evaluations.corpus.packed import UNREADABLE, open_packed, said_of
+from evaluations.corpus.records import Objects, Table, records_of
+from evaluations.corpus.rows import Faults
+
+ROWS = 50
+SHOWN_ROWS = 3
+SHOWN_CHARACTERS = 200
+MOST_COLUMNS = 60
+
+
+@dataclass(frozen=True)
+class PreviewColumn:
+    """A column with what stands in it in the first rows, cut where it is long."""
+
+    name: str
+    guess: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A file's first rows. `structure` says what its records are where they are more than columns.
+
+    `fault` says why there is nothing to show.
+    """
+
+    format: str
+    columns: tuple[PreviewColumn, ...] = ()
+    structure: str = ""
+    fault: str = ""
+
+    @property
+    def guess(self) -> dict[str, str]:
+        return {column.name: column.guess for column in self.columns if column.guess}
+
+
+def preview_file(path: Path, name: str) -> Preview:
+    """The first rows of a file, whatever it is; never an error."""
+    faults = Faults(most=1)
+    try:
+        with open_packed(path) as raw:
+            records = records_of(raw, name, faults)
+            if isinstance(records, Table):
+                lines = itertools.islice(records.lines, ROWS)
+                rows: list[Mapping[str, Any]] = [dict(zip(records.header, line, strict=True)) for _, line in lines]
+                return Preview(str(records.format), _columns(records.header, rows))
+            if isinstance(records, Objects):
+                found = [record for _, record in itertools.islice(records.lines, ROWS)]
+                if found:
+                    return _of_objects(str(records.format), found)
+    except UNREADABLE as error:
+        return Preview("", fault=said_of(error))
+    return Preview("", fault=str(faults.listed[0]) if faults.listed else "There is nothing in this file.")
+
+
+def _of_objects(format_: str, records: list[Mapping[str, Any]]) -> Preview:
+    structure = structure_of(records[0])
+    rows = records if structure else [flattened(record) for record in records]
+    names = tuple(dict.fromkeys(name for row in rows for name in row))
+    return Preview(format_, _columns(names, rows, known=bool(structure)), structure)
+
+
+def _columns(
+    names: Sequence[str], rows: Sequence[Mapping[str, Any]], *, known: bool = False
+) -> tuple[PreviewColumn, ...]:
+    guess = {} if known else guess_columns(names, rows)
+    return tuple(
+        PreviewColumn(name, guess.get(name, ""), tuple(_shown(row.get(name)) for row in rows[:SHOWN_ROWS]))
+        for name in names[:MOST_COLUMNS]
+    )
+
+
+def _shown(value: Any) -> str:
+    written = value if isinstance(value, str) else "" if value is None else orjson.dumps(value, default=str).decode()
+    # Lone surrogates (bytes that are no UTF-8) cannot be sent to a browser.
+    written = written.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return written if len(written) <= SHOWN_CHARACTERS else f"{written[: SHOWN_CHARACTERS - 1]}…"

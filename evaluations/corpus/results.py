@@ -1,0 +1,55 @@
+"""What a load did, or would do. Pure data."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from evaluations.corpus.staging import Tally
+
+ONE = {
+    "documents": "document",
+    "outputs": "output",
+    "ratings": "rating",
+    "preferences": "preference",
+    "scores": "score",
+    "replies": "raw reply",
+}
+
+
+@dataclass
+class LoadResult:
+    """How many records of each kind; `unreadable` counts raw replies without a rating, which have no part in scores."""
+
+    documents: Tally = field(default_factory=Tally)
+    outputs: Tally = field(default_factory=Tally)
+    ratings: Tally = field(default_factory=Tally)
+    preferences: Tally = field(default_factory=Tally)
+    scores: Tally = field(default_factory=Tally)
+    replies: Tally = field(default_factory=Tally)
+    unreadable: int = 0
+
+    @property
+    def changed(self) -> bool:
+        tallies = (self.documents, self.outputs, self.ratings, self.preferences, self.scores, self.replies)
+        return any(tally.created or tally.changed for tally in tallies)
+
+    def as_json(self) -> dict[str, dict[str, int]]:
+        return {kind: tally for kind, tally in asdict(self).items() if kind != "unreadable"}
+
+
+KINDS = tuple(one.name for one in fields(LoadResult) if one.name != "unreadable")
+
+
+def in_order(stored: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    """The tallies of a stored result in the order of its fields; a database keeps none."""
+    return {kind: stored[kind] for kind in KINDS if kind in stored}
+
+
+def said_result(tallies: Mapping[str, Mapping[str, int]]) -> str:
+    """What a load did, in a sentence."""
+    said = []
+    for verb, count in (("Loaded", "created"), ("Changed", "changed")):
+        parts = [f"{t[count]:,} {kind if t[count] != 1 else ONE[kind]}" for kind, t in tallies.items() if t[count]]
+        if parts:
+            said.append(f"{verb} {', '.join(parts)}.")
+    return " ".join(said) or "Nothing has changed: everything in these files was loaded before."

@@ -1,0 +1,87 @@
+"""Ratings and judges' scores from records: one a row with its criterion, or several a row, a column each."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from evaluations.corpus.fields import CRITERION_LIMIT, ID_LIMIT, Fields, Place, number_of, shown, written_number
+from evaluations.corpus.rows import Faults, JudgeScoreRow, RatingRow, Row, Unnamed, is_text
+
+SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "score")
+WIDE = "ratings."
+Read = Callable[[Sequence[str], int], Iterator[Row]]
+
+
+def is_wide(columns: Mapping[str, Any] | Sequence[str]) -> bool:
+    """Whether a record, or a header, has ratings with a column for each criterion."""
+    return "ratings" in columns or any(name.startswith(WIDE) for name in columns)
+
+
+def score_rows(record: Mapping[str, Any], place: Place) -> Iterator[Row]:
+    """A rating or a judge's score as an object; read like a line of a table."""
+    rater = next((column for column in ("annotator", "judge") if column in record), "annotator")
+    header = [*SCORE_COLUMNS, rater]
+    values = ["" if record.get(column) is None else str(record[column]) for column in header]
+    yield from score_reader(header, rater, place.file, place.faults)(values, place.line)
+
+
+def wide_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> Iterator[Row]:
+    """Ratings of an output that is loaded elsewhere, on several criteria at once."""
+    fields = Fields(record, place)
+    doc_id, system = fields.identifier("doc_id"), fields.identifier("system_id")
+    if place.sound:
+        yield from wide_scores(record, place, unnamed, doc_id=doc_id, system=system, source="")
+
+
+def wide_scores(
+    record: Mapping[str, Any], place: Place, unnamed: Unnamed, *, doc_id: str | None, system: str, source: str
+) -> Iterator[Row]:
+    """The numbers of `ratings`, or of the columns `ratings.CRITERION`: by an annotator, or by a judge if one is named.
+
+    An empty field is no rating.
+    """
+    if not is_wide(record):
+        return
+    by_judge = bool(record.get("judge")) and not record.get("annotator")
+    who = str(record.get("judge" if by_judge else "annotator") or unnamed.annotator).strip()
+    place.limited(who, ID_LIMIT, "judge" if by_judge else "annotator")
+    given = record.get("ratings")
+    dotted = {name.removeprefix(WIDE): value for name, value in record.items() if name.startswith(WIDE)}
+    make: type[RatingRow] | type[JudgeScoreRow] = JudgeScoreRow if by_judge else RatingRow
+    for criterion, value in {**(given if isinstance(given, dict) else {}), **dotted}.items():
+        if value is None or value == "":
+            continue
+        column = f"{WIDE}{criterion}"
+        score = written_number(value.strip()) if isinstance(value, str) else number_of(value)
+        name = place.limited(str(criterion).strip(), CRITERION_LIMIT, column)
+        if not name:
+            place.fault(column, "expected the criterion's name after the dot, found nothing")
+        elif score is None:
+            place.fault(column, f"expected a number, found {shown(value)}")
+        elif place.sound:
+            yield make(place.line, doc_id, system, name, who, score, column, source)
+
+
+def score_reader(header: Sequence[str], rater: str, name: str, faults: Faults) -> Read:
+    """A reader of a table's lines; such tables have the most rows, so columns are found once."""
+    at = [header.index(column) for column in ("doc_id", "system_id", "criterion", rater, "score")]
+    make: type[RatingRow] | type[JudgeScoreRow] = RatingRow if rater == "annotator" else JudgeScoreRow
+
+    def read(values: Sequence[str], line: int) -> Iterator[Row]:
+        doc_id, system, criterion, who, written = (values[index].strip() for index in at)
+        place = Place(name, line, faults)
+        for column, value in (("doc_id", doc_id), ("system_id", system), (rater, who)):
+            if not value:
+                place.fault(column, "expected a name, found nothing")
+            elif len(value) > ID_LIMIT or "\0" in value or not is_text(value):
+                place.limited(value, ID_LIMIT, column)
+        if not criterion and rater == "annotator":
+            place.fault("criterion", "expected the criterion that was rated, found nothing")
+        elif len(criterion) > CRITERION_LIMIT or "\0" in criterion or not is_text(criterion):
+            place.limited(criterion, CRITERION_LIMIT, "criterion")
+        score = written_number(written)
+        if score is None:
+            place.fault("score", f"expected a number, found {shown(written) if written else 'nothing'}")
+        elif place.sound:
+            yield make(line, doc_id, system, criterion, who, score)
+
+    return read

@@ -1,0 +1,54 @@
+"""What stands on a text: ratings, scores and whatever else would lose its meaning if the text were another or gone."""
+
+from collections.abc import Mapping, Sequence
+
+from django.db import connection
+
+# What -> its table, and how its rows point to an output `o`.
+STANDING = {
+    "ratings": ("annotations_rating", "t.output_id = o.id"),
+    "preferences": ("annotations_preference", "o.id IN (t.output_a_id, t.output_b_id)"),
+    "marked spans": ("annotations_span", "t.output_id = o.id"),
+    "scores": ("evaluations_score", "t.output_id = o.id"),
+    "comparisons by judges": ("evaluations_pairscore", "o.id IN (t.output_id, t.rival_id)"),
+    "items of runs": ("evaluations_runitem", "o.id IN (t.output_id, t.rival_id)"),
+    "items of campaigns": (
+        "annotations_campaignitem",
+        "t.document_id = o.document_id AND o.id = ANY(t.outputs)",
+    ),
+}
+
+
+def _exists() -> str:
+    parts = (f"EXISTS (SELECT 1 FROM {table} t WHERE {points})" for table, points in STANDING.values())
+    return " OR ".join(parts)
+
+
+# Of a row `o` of outputs, or of a row `d` of documents: whether anything stands on it.
+OUTPUT_STANDS = f"({_exists()})"
+DOCUMENT_STANDS = f"EXISTS (SELECT 1 FROM evaluations_candidateoutput o WHERE o.document_id = d.id AND {OUTPUT_STANDS})"
+
+
+def standing_on_outputs(ids: Sequence[int]) -> dict[str, int]:
+    """How many of each stand on these outputs; only what is there."""
+    counted = " UNION ALL ".join(
+        f"""SELECT '{what}', count(DISTINCT t.id) FROM evaluations_candidateoutput o JOIN {table} t ON {points}
+            WHERE o.id = ANY(%(ids)s)"""
+        for what, (table, points) in STANDING.items()
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(counted, {"ids": list(ids)})
+        return {what: count for what, count in cursor.fetchall() if count}
+
+
+def said_standing(counts: Mapping[str, int]) -> str:
+    """Such as "24 ratings, 12 scores and 12 items of runs"."""
+    parts = [f"{count:,} {what if count != 1 else _one(what)}" for what, count in counts.items()]
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _one(what: str) -> str:
+    first, _, rest = what.partition(" ")
+    if first == "marked":
+        return "marked span"
+    return f"{first.removesuffix('s')} {rest}".strip()

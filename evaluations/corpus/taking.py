@@ -1,0 +1,316 @@
+"""Taking rows in: each is staged in temporary tables, or is a fault. Memory holds keys, never texts."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import orjson
+from django.conf import settings
+from django.db import connection
+
+from annotations.models import Annotator
+from evaluations.corpus.preferences import PreferenceStage
+from evaluations.corpus.replies import ReplyStage
+from evaluations.corpus.rows import (
+    About,
+    Faults,
+    JudgeScoreRow,
+    OutputRow,
+    PreferenceRow,
+    RatingRow,
+    RepliesRow,
+    Row,
+    ScoreRow,
+)
+from evaluations.corpus.staging import StagingTable
+from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
+
+DOCUMENT_COLUMNS = ("source", "context", "references", "metadata")
+RUNS_HERE = "{} is a judge that runs here; give imported scores another judge's name"
+
+
+class TooManyRowsError(Exception):
+    """There are more rows than the site takes at once."""
+
+    def __init__(self, file: str, line: int) -> None:
+        super().__init__(
+            f"more than {settings.ROW_LIMIT:,} rows, which is the limit (GEVAL_ROW_LIMIT); split the files"
+        )
+        self.file = file
+        self.line = line
+
+
+@dataclass(frozen=True)
+class _Staged:
+    """Where a document or output was first seen, and digests of its texts."""
+
+    number: int
+    digests: tuple[bytes, ...]
+    place: str
+
+
+@dataclass
+class _Seen:
+    """A criterion in the files: its record, whether this load made it, and the extremes of what was given on it."""
+
+    criterion: Criterion
+    is_new: bool
+    ratings: list[float] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+
+
+class Taking:
+    """The state of one load: keys seen so far, and the staging tables."""
+
+    def __init__(self, project: Project, faults: Faults, about: About) -> None:
+        self.project = project
+        self.about = about
+        self.faults = faults
+        self.rows = 0
+        self.file_numbers: dict[str, int] = {}
+        self.documents: dict[str, _Staged] = {}
+        self.outputs: dict[tuple[str, str], _Staged] = {}
+        self.known_outputs = self._known_outputs()
+        self.known_sources = self._known_sources()
+        self.systems = {system.name: system.pk for system in project.systems.all()}
+        self.seen = {c.name.lower(): _Seen(c, is_new=False) for c in project.criteria.all()}
+        self.scales = {name: seen.criterion.scale for name, seen in self.seen.items()}
+        self.annotators = {annotator.name: annotator for annotator in project.annotators.all()}
+        self.judges = {judge.name: judge for judge in project.judges.all()}
+        self.import_runs: dict[str, int] = {}
+        place = {"file": "int", "line": "int"}
+        self.document_table = StagingTable(
+            "stage_document",
+            place | {"doc_id": "text", "source": "text", "context": "text", "refs": "jsonb", "metadata": "jsonb"},
+        )
+        self.output_table = StagingTable(
+            "stage_output",
+            place | {"number": "int", "doc_id": "text", "system": "bigint", "body": "text"},
+        )
+        score_columns = place | {
+            "output": "bigint",
+            "criterion": "bigint",
+            "rater": "bigint",
+            "score": "float8",
+        }
+        self.rating_table = StagingTable("stage_rating", score_columns)
+        self.score_table = StagingTable("stage_score", score_columns)
+        self.preferences = PreferenceStage()
+        self.replies = ReplyStage()
+
+    @property
+    def tables(self) -> tuple[StagingTable, ...]:
+        own = (self.document_table, self.output_table, self.rating_table, self.score_table)
+        return (*own, self.preferences.table, self.replies.table)
+
+    @property
+    def file_names(self) -> dict[int, str]:
+        return {number: name for name, number in self.file_numbers.items()}
+
+    def take_all(self, file: str, rows: Iterable[Row]) -> None:
+        for row in rows:
+            self.take(file, row)
+
+    def take(self, file: str, row: Row) -> None:
+        """Stage a row, or add what is wrong with it to the faults."""
+        number = self.file_numbers.setdefault(file, len(self.file_numbers))
+        self.rows += 1
+        if self.rows > settings.ROW_LIMIT:
+            raise TooManyRowsError(file, row.line)
+        if isinstance(row, OutputRow):
+            self._take_output(file, number, row)
+        elif isinstance(row, PreferenceRow):
+            self._take_preference(file, number, row)
+        elif isinstance(row, RepliesRow):
+            self._take_replies(file, number, row)
+        else:
+            self._take_score(file, number, row)
+
+    # Outputs
+
+    def _take_output(self, file: str, file_number: int, row: OutputRow) -> None:
+        doc_id = row.doc_id or self._doc_id_of(row.source)
+        place = f"{file}:{row.line}"
+        said = orjson.dumps(row.metadata, option=orjson.OPT_SORT_KEYS).decode() if row.metadata else "{}"
+        digests = tuple(_digest(text) for text in (row.source, row.context, "\0".join(row.references), said))
+        earlier = self.documents.get(doc_id)
+        if earlier is None:
+            self.documents[doc_id] = _Staged(len(self.documents), digests, place)
+            references = _json_list(row.references)
+            size = len(row.source) + len(row.context) + len(references)
+            document = (file_number, row.line, doc_id, row.source, row.context, references, said)
+            self.document_table.add(document, size + len(said))
+        else:
+            for column, there, here in zip(DOCUMENT_COLUMNS, earlier.digests, digests, strict=True):
+                if there != here:
+                    message = f"document {doc_id} has another {column} at {earlier.place}; a document has one"
+                    self.faults.add(file, row.line, column, message)
+                    return
+        output = _Staged(len(self.outputs), (_digest(row.output),), place)
+        twice = self.outputs.setdefault((doc_id, row.system_id), output)
+        if twice is output:
+            system = self._system(row.system_id)
+            self.output_table.add((file_number, row.line, output.number, doc_id, system, row.output), len(row.output))
+        elif twice.digests != output.digests:
+            message = f"system {row.system_id} has another output for document {doc_id} at {twice.place}"
+            self.faults.add(file, row.line, "output", message)
+
+    def _doc_id_of(self, source: str) -> str:
+        """The document with this source: one that is there, or a name made from the text itself."""
+        digest = hashlib.md5(source.encode(), usedforsecurity=False).hexdigest()
+        return self.known_sources.setdefault(digest, f"doc-{digest[:12]}")
+
+    def _system(self, name: str) -> int:
+        if name not in self.systems:
+            self.systems[name] = System.objects.create(project=self.project, name=name).pk
+        return self.systems[name]
+
+    # Ratings and scores
+
+    def _take_score(self, file: str, file_number: int, row: ScoreRow) -> None:
+        doc_id = row.doc_id or self._doc_id_of(row.source)
+        key = (doc_id, row.system_id)
+        output = self._output(key)
+        if output is None:
+            message = f"no output of system {row.system_id} for document {doc_id}; load the outputs first, or along"
+            self.faults.add(file, row.line, "doc_id, system_id", message)
+            return
+        if isinstance(row, RatingRow):
+            criterion = self._criterion(row.criterion)
+            scale = self.scales.get(row.criterion.lower())
+            if scale is None:
+                _widen(criterion.ratings, row.score)
+            elif not scale.holds(row.score):
+                message = (
+                    f"score {row.score:g} is outside {criterion.criterion.name}'s scale {scale}; change it or the scale"
+                )
+                self.faults.add(file, row.line, row.column, message)
+                return
+            annotator = self._annotator(row.rater, is_mean=row.is_mean)
+            if annotator is None:
+                message = f"{row.rater!r} is the name of a mean of several people here; name the person otherwise"
+                self.faults.add(file, row.line, "annotator", message)
+                return
+            self.rating_table.add((file_number, row.line, output, criterion.criterion.pk, annotator, row.score))
+        elif isinstance(row, JudgeScoreRow):
+            run = self._import_run(row.rater)
+            if run is None:
+                self.faults.add(file, row.line, "judge", RUNS_HERE.format(row.rater))
+                return
+            criterion_id = None
+            if row.criterion:
+                seen = self._criterion(row.criterion)
+                _widen(seen.scores, row.score)
+                criterion_id = seen.criterion.pk
+            self.score_table.add((file_number, row.line, output, criterion_id, run, row.score))
+
+    def _take_replies(self, file: str, file_number: int, row: RepliesRow) -> None:
+        doc_id = row.doc_id or self._doc_id_of(row.source)
+        output, run = self._output((doc_id, row.system_id)), self._import_run(row.judge)
+        if output is None:
+            message = f"no output of system {row.system_id} for document {doc_id}; load the outputs first, or along"
+            self.faults.add(file, row.line, "doc_id, system_id", message)
+        elif run is None:
+            self.faults.add(file, row.line, "judge", RUNS_HERE.format(row.judge))
+        else:
+            self.replies.add(file_number, row, output, self._criterion(row.criterion).criterion.pk, run)
+
+    def _take_preference(self, file: str, file_number: int, row: PreferenceRow) -> None:
+        """Both outputs are known by number or by negative id, as in scores; which is "a" is decided when ids are."""
+        places = []
+        for system in (row.first, row.second):
+            names = [f"{row.doc_id}__{row.turn}", row.doc_id] if row.turn else [row.doc_id]
+            if row.turn not in ("", "1"):
+                names = names[:1]  # a later turn is another text than the first
+            key = next((key for key in ((n, system) for n in names) if self._output(key) is not None), None)
+            if key is None:
+                message = f"no output of system {system} for document {names[0]}; load the outputs first, or along"
+                self.faults.add(file, row.line, "doc_id, system", message)
+                return
+            places.append(self._output(key))
+        criterion = self._criterion(row.criterion).criterion.pk if row.criterion else None
+        annotator = self._annotator(row.annotator, is_mean=False)
+        if annotator is None:
+            message = f"{row.annotator!r} is the name of a mean of several people here; name the person otherwise"
+            self.faults.add(file, row.line, "annotator", message)
+            return
+        self.preferences.add(file_number, row, places, criterion, annotator)
+
+    def _output(self, key: tuple[str, str]) -> int | None:
+        """Outputs of this load are known by number until they are merged, older ones by the negative of their id."""
+        staged = self.outputs.get(key)
+        if staged:
+            return staged.number
+        return -self.known_outputs[key] if key in self.known_outputs else None
+
+    def _criterion(self, name: str) -> _Seen:
+        seen = self.seen.get(name.lower())
+        if seen is None:
+            criterion = Criterion.objects.create(project=self.project, name=name, position=len(self.seen))
+            seen = self.seen[name.lower()] = _Seen(criterion, is_new=True)
+        return seen
+
+    def _annotator(self, name: str, *, is_mean: bool) -> int | None:
+        kind = Annotator.Kind.MEAN if is_mean else Annotator.Kind.PERSON
+        annotator = self.annotators.get(name)
+        if annotator is None:
+            annotator = Annotator.objects.create(project=self.project, name=name, kind=kind)
+            self.annotators[name] = annotator
+        return annotator.pk if annotator.kind == kind else None
+
+    def _import_run(self, name: str) -> int | None:
+        if name not in self.import_runs:
+            judge = self.judges.get(name)
+            if judge is None:
+                settings = {"version": self.about.version, "source": self.about.source}
+                judge = Judge.objects.create(
+                    project=self.project, name=name, kind=JudgeKind.IMPORTED, settings=settings
+                )
+                self.judges[name] = judge
+            if judge.kind != JudgeKind.IMPORTED:
+                return None
+            run, _ = EvaluationRun.objects.get_or_create(
+                project=self.project,
+                judge=judge,
+                defaults={"state": RunState.DONE, "parameters": {"kind": JudgeKind.IMPORTED}},
+            )
+            self.import_runs[name] = run.pk
+        return self.import_runs[name]
+
+    # What is there
+
+    def _known_outputs(self) -> dict[tuple[str, str], int]:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                """SELECT d.doc_id, s.name, o.id FROM evaluations_candidateoutput o
+                   JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s ON s.id = o.system_id
+                   WHERE d.project_id = %s""",
+                [self.project.pk],
+            )
+            return {(doc_id, system): pk for doc_id, system, pk in cursor.fetchall()}
+
+    def _known_sources(self) -> dict[str, str]:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT md5(source), doc_id FROM evaluations_document WHERE project_id = %s ORDER BY id DESC",
+                [self.project.pk],
+            )
+            return dict(cursor.fetchall())
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+
+def _json_list(texts: Sequence[str]) -> str:
+    return orjson.dumps(list(texts)).decode()
+
+
+def _widen(extremes: list[float], value: float) -> None:
+    """Keep the lowest and the highest value of all that were given, and no others."""
+    if not extremes:
+        extremes.extend((value, value))
+    elif value < extremes[0]:
+        extremes[0] = value
+    elif value > extremes[1]:
+        extremes[1] = value

@@ -1,0 +1,160 @@
+"""Choosing files, and saying what is in them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
+from django.forms.boundfield import BoundField
+
+from evaluations.corpus.mapping import GROUPS, TARGETS
+from evaluations.models import SavedColumns, Upload, UploadFile
+
+CHOICES = [
+    ("", "left out"),
+    *((group, [(target, TARGETS[target]) for target in targets]) for group, targets in GROUPS.items()),
+]
+
+
+class MultipleFileInput(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class MultipleFileField(forms.FileField):
+    """One field, several files; each must not be larger than the upload limit."""
+
+    widget = MultipleFileInput
+
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
+        files = data if isinstance(data, list | tuple) else [data]
+        cleaned = [super(MultipleFileField, self).clean(file, initial) for file in files if file or self.required]
+        for file in cleaned:
+            if file.size > settings.UPLOAD_LIMIT_BYTES:
+                limit = settings.UPLOAD_LIMIT_BYTES // 2**20
+                raise ValidationError(f"{file.name} is larger than {limit:,} MB; split it, or use manage.py load.")
+        return cleaned
+
+
+class UploadForm(forms.Form):
+    """Some files, or a text that was pasted."""
+
+    files = MultipleFileField(  # type: ignore[assignment]  # a field's name, popped by the form's metaclass
+        label="Files",
+        required=False,
+        help_text="CSV, TSV, JSON, JSON Lines or Parquet; plain, gzip or zip. Several at once, in any order.",
+    )
+    text = forms.CharField(
+        label="Or paste rows",
+        required=False,
+        strip=False,
+        widget=forms.Textarea({"rows": 5, "class": "code", "spellcheck": "false"}),
+        help_text="A table copied from a spreadsheet, CSV, or JSON.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if not self.errors and not data.get("files") and not (data.get("text") or "").strip():
+            raise ValidationError("Choose a file, or paste rows; there is nothing to look at yet.")
+        return data
+
+
+class AboutForm(forms.Form):
+    """What files may leave unsaid."""
+
+    judge = forms.CharField(
+        label="Judge's name",
+        max_length=200,
+        help_text="For scores and replies that come without one (predict_scores, all_responses).",
+    )
+    annotator = forms.CharField(
+        label="Annotator's name", max_length=200, help_text="For ratings that come without one, a column a criterion."
+    )
+    criterion = forms.CharField(
+        required=False, max_length=100, help_text="For raw replies that do not say what they rate."
+    )
+    version = forms.CharField(
+        label="Version", required=False, max_length=100, help_text="Of the program that computed the scores."
+    )
+    source = forms.CharField(
+        label="Source", required=False, max_length=500, help_text="Where the scores come from: a paper, a release."
+    )
+    first_digit = forms.BooleanField(
+        label="Read raw replies by their first digit",
+        required=False,
+        help_text="As published releases do; otherwise our parser reads them, and 2.5 is 2.5.",
+    )
+    replace = forms.BooleanField(
+        label="Replace texts that are loaded already with other ones",
+        required=False,
+        help_text="Only where nothing stands on them: no rating, score, comparison, or item of a run or campaign.",
+    )
+
+
+def first_about(files: Sequence[str]) -> dict[str, Any]:
+    """What to begin with: a judge is named after the first file."""
+    name = PurePath(files[0]).name
+    stem = name.removesuffix(".gz").removesuffix(".zip").rsplit(".", 1)[0] or name
+    fields = {name: field.initial or "" for name, field in AboutForm.base_fields.items()}
+    return fields | {"judge": stem[:200], "annotator": "annotator", "first_digit": False, "replace": False}
+
+
+@dataclass(frozen=True)
+class ColumnField:
+    """A column of a file: its name, what stands in it, and the field that says what it is."""
+
+    name: str
+    values: Sequence[str]
+    field: BoundField
+
+
+class ColumnsForm(AboutForm):
+    """What the columns of an upload's files are, beside what the files leave unsaid."""
+
+    def __init__(self, upload: Upload, files: Sequence[UploadFile], data: Any = None) -> None:
+        super().__init__(data, initial=upload.about)
+        for file in files:
+            for number, column in enumerate(self._columns(file)):
+                self.fields[self._key(file, number)] = forms.ChoiceField(
+                    choices=CHOICES,
+                    required=False,
+                    initial=file.columns.get(column["name"], ""),
+                    label=f"What {column['name']} is",
+                )
+
+    @staticmethod
+    def _columns(file: UploadFile) -> list[dict[str, Any]]:
+        return [] if file.preview["structure"] else file.preview["columns"]
+
+    @staticmethod
+    def _key(file: UploadFile, number: int) -> str:
+        return f"column-{file.pk}-{number}"
+
+    def about(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in AboutForm.base_fields}
+
+    def about_fields(self) -> Iterator[BoundField]:
+        return (self[name] for name in AboutForm.base_fields)
+
+    def columns_of(self, file: UploadFile) -> list[ColumnField]:
+        """The columns of a file, to show."""
+        return [
+            ColumnField(column["name"] or "(no name)", column["values"], self[self._key(file, number)])
+            for number, column in enumerate(self._columns(file))
+        ]
+
+    def chosen(self, file: UploadFile) -> dict[str, str]:
+        """What the columns of a file are, as a valid form says."""
+        named = ((column["name"], self._key(file, number)) for number, column in enumerate(self._columns(file)))
+        return {name: target for name, key in named if (target := self.cleaned_data[key])}
+
+
+class SavedColumnsForm(forms.ModelForm):
+    """A name to keep a file's columns under."""
+
+    class Meta:
+        model = SavedColumns
+        fields = ("name",)

@@ -1,0 +1,60 @@
+"""Telling how far work on an upload is, on a connection of its own: the work itself is one long transaction."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection, connections
+from django.utils import timezone
+
+from evaluations.corpus.packed import Counter
+from evaluations.models import Upload
+
+EVERY_SECONDS = 0.5
+
+
+class Teller:
+    """Called with the step that begins; a thread writes that, and the bytes read, to the upload's row."""
+
+    def __init__(self, upload: Upload, counter: Counter) -> None:
+        self.upload = upload
+        self.counter = counter
+        self.step = ""
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._tell, daemon=True)
+
+    def __call__(self, step: str) -> None:
+        self.step = step
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        """Write nothing more: from here on the work itself changes the row."""
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _tell(self) -> None:
+        try:
+            while not self._ended.wait(EVERY_SECONDS):
+                Upload.objects.filter(pk=self.upload.pk).update(
+                    step=self.step, bytes_read=self.counter.count, beat_at=timezone.now()
+                )
+        finally:
+            connections.close_all()
+
+
+@contextmanager
+def telling(upload: Upload, counter: Counter) -> Iterator[Teller]:
+    """Keep an upload's row up to date while work on it goes on.
+
+    Within a transaction nobody would see it, and a second connection would wait for the first: then nothing is told.
+    """
+    teller = Teller(upload, counter)
+    if not connection.in_atomic_block:
+        teller.start()
+    try:
+        yield teller
+    finally:
+        teller.close()

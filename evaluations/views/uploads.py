@@ -1,0 +1,173 @@
+"""Uploading, in three steps: choose files, see what is in them and what loading would do, load."""
+
+import csv
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from evaluations.access import EDITORS, project_view
+from evaluations.audit import note_detail
+from evaluations.corpus.mapping import kind_of
+from evaluations.corpus.results import in_order, said_result
+from evaluations.forms import ColumnsForm, SavedColumnsForm, UploadForm, first_about
+from evaluations.models import Project, SavedColumns, Upload, UploadFile, UploadState, WorkerHeartbeat
+from evaluations.reports.export import harmless_cell
+from evaluations.tasks import upload_files
+from evaluations.uploads.keeping import ChosenFile, keep_upload
+from evaluations.uploads.work import NotReadyError, start_check, start_load, try_again
+
+STOP_POLLING = 286
+SHOWN_FAULTS = 100
+SHOWN_UPLOADS = 10
+PASTED = "pasted rows"
+
+
+@project_view(EDITORS)
+def upload_create(request: HttpRequest, project: Project) -> HttpResponse:
+    form = UploadForm(request.POST or None, request.FILES or None)
+    if form.is_valid():
+        with tempfile.NamedTemporaryFile() as pasted:
+            files = [ChosenFile(Path(file.temporary_file_path()), file.name) for file in form.cleaned_data["files"]]
+            if form.cleaned_data["text"].strip():
+                pasted.write(form.cleaned_data["text"].encode("utf-8", "surrogatepass"))
+                pasted.flush()
+                files.append(ChosenFile(Path(pasted.name), PASTED))
+            about = first_about([file.name for file in files])
+            upload = keep_upload(project, request.user.pk, files, about)
+        start_check(upload, call_worker=upload_files.delay)
+        return redirect(upload)
+    uploads = project.uploads.select_related("made_by").prefetch_related("files")[:SHOWN_UPLOADS]
+    context = {
+        "project": project,
+        "tab": "data",
+        "form": form,
+        "uploads": uploads,
+        "saved": project.saved_columns.all(),
+    }
+    return render(request, "evaluations/upload_create.html", context, status=422 if form.errors else 200)
+
+
+@project_view(EDITORS)
+def upload_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The page, or for htmx its live part, which stops asking once nothing is being done."""
+    upload = _upload(project, pk)
+    if request.htmx:  # type: ignore[attr-defined]
+        status = 200 if upload.is_active else STOP_POLLING
+        return render(request, "evaluations/upload_detail.html#progress", _context(upload), status=status)
+    return render(request, "evaluations/upload_detail.html", _context(upload))
+
+
+@require_POST
+@project_view(EDITORS)
+def upload_columns(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Take what somebody says of the columns, keep it for files like this if asked to, and check again."""
+    upload = _upload(project, pk)
+    form = ColumnsForm(upload, list(upload.files.all()), request.POST)
+    if not form.is_valid():
+        return render(request, "evaluations/upload_detail.html", _context(upload, form), status=422)
+    with transaction.atomic():
+        for file in upload.files.all():
+            UploadFile.objects.filter(pk=file.pk).update(columns=form.chosen(file))
+        Upload.objects.filter(pk=upload.pk).update(about=form.about())
+    upload = _upload(project, pk)
+    _save_columns(request, upload)
+    try:
+        start_check(upload, call_worker=upload_files.delay)
+    except NotReadyError as error:
+        messages.error(request, str(error))
+    return redirect(upload)
+
+
+def _save_columns(request: HttpRequest, upload: Upload) -> None:
+    """Keep the columns of the file whose button was pressed, under the name beside it."""
+    file = upload.files.filter(pk=request.POST.get("save", "").removeprefix("file-") or 0).first()
+    if file is None:
+        return
+    form = SavedColumnsForm({"name": request.POST.get(f"name-{file.pk}", "").strip()})
+    if not form.is_valid():
+        messages.error(request, "Give the columns a name of at most 100 characters to save them.")
+        return
+    names = sorted(column["name"] for column in file.preview["columns"])
+    SavedColumns.objects.update_or_create(
+        project=upload.project,
+        name=form.cleaned_data["name"],
+        defaults={"columns": file.columns, "file_columns": names},
+    )
+    messages.success(request, f"Saved as “{form.cleaned_data['name']}”: the next file with these columns is read so.")
+
+
+@require_POST
+@project_view(EDITORS)
+def saved_columns_forget(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    get_object_or_404(SavedColumns, project=project, pk=pk).delete()
+    return redirect("evaluations:upload_create", project.slug)
+
+
+@require_POST
+@project_view(EDITORS)
+def upload_load(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    upload = _upload(project, pk)
+    try:
+        if upload.is_silent:
+            try_again(upload, call_worker=upload_files.delay)
+        else:
+            start_load(upload, call_worker=upload_files.delay)
+    except NotReadyError as error:
+        messages.error(request, str(error))
+    note_detail(request, str(upload))
+    return redirect(upload)
+
+
+@require_POST
+@project_view(EDITORS)
+def upload_discard(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Throw an upload away; nothing of it is in the project unless it was loaded."""
+    upload = _upload(project, pk)
+    if upload.state == UploadState.LOADING and not upload.is_silent:
+        messages.error(request, "It is being loaded; wait until that has ended.")
+        return redirect(upload)
+    upload.delete()
+    return redirect("evaluations:upload_create", project.slug)
+
+
+@project_view(EDITORS)
+def upload_faults(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """All faults that are kept, as CSV."""
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-faults.csv"'
+    writer = csv.writer(response)
+    writer.writerow(["file", "line", "column", "message"])
+    for fault in _upload(project, pk).faults:
+        writer.writerow(
+            [harmless_cell(fault["file"]), fault["line"] or "", harmless_cell(fault["column"]), fault["message"]]
+        )
+    return response
+
+
+def _upload(project: Project, pk: int) -> Upload:
+    return get_object_or_404(Upload.objects.select_related("project").prefetch_related("files"), project=project, pk=pk)
+
+
+def _context(upload: Upload, form: ColumnsForm | None = None) -> dict[str, Any]:
+    files = list(upload.files.all())
+    form = form or ColumnsForm(upload, files)
+    result = in_order(upload.result or {})
+    return {
+        "project": upload.project,
+        "tab": "data",
+        "upload": upload,
+        "form": form,
+        "files": [(file, kind_of(file.columns), form.columns_of(file)) for file in files],
+        "result": {kind: tally for kind, tally in result.items() if any(tally.values())},
+        "said": said_result(result),
+        "changes": any(tally["created"] or tally["changed"] for tally in result.values()),
+        "faults": upload.faults[:SHOWN_FAULTS],
+        "percent": min(100, 100 * upload.bytes_read // max(1, upload.size)),
+        "worker_alive": WorkerHeartbeat.objects.alive().exists(),
+    }
