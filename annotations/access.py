@@ -66,6 +66,10 @@ def _check(seat: Seat | None, role: str | None, request: HttpRequest, slug: str)
             f"You are no longer a member of {seat.campaign.project.name}, so nothing was stored. {KEPT}",
             keeps_place=False,
         )
+    if seat.campaign.project.archived_at:
+        raise AnnotationError(
+            f"{seat.campaign.project.name} is archived, so nothing was stored. {KEPT}", keeps_place=False
+        )
     if seat.removed_at:
         raise AnnotationError(
             f"You are no longer an annotator of {seat.campaign.name}, so nothing was stored. {KEPT}", keeps_place=False

@@ -24,8 +24,10 @@ from annotations.models import (
     Selection,
 )
 from annotations.planning import Outputs, PlannedItem
+from annotations.progress import item_counts
 from annotations.selection import disagreement, needed_per_system, pair_values, project_outputs
-from evaluations.models import Criterion, Project
+from evaluations.models import Criterion, Project, Webhook, WebhookEvent
+from evaluations.webhooks.announcing import announce_campaign
 
 MOST_ITEMS = 5_000_000
 MOST_ATTENTION_CHECKS = 100
@@ -67,9 +69,23 @@ def open_campaign(campaign: Campaign) -> int:
 
 def close_campaign(campaign: Campaign) -> None:
     """Nothing more is handed out or taken in; what was submitted stays."""
-    Campaign.objects.filter(pk=campaign.pk, state=CampaignState.OPEN).update(
-        state=CampaignState.CLOSED, closed_at=timezone.now()
-    )
+    with transaction.atomic():
+        closed = Campaign.objects.filter(pk=campaign.pk, state=CampaignState.OPEN).update(
+            state=CampaignState.CLOSED, closed_at=timezone.now()
+        )
+        if closed:
+            announce_campaign(campaign, reason="closed")
+
+
+def announce_answered_campaigns() -> None:
+    """Tell webhooks of open campaigns that have all their answers now."""
+    listened = Webhook.objects.filter(events__contains=[WebhookEvent.CAMPAIGN_FINISHED.value])
+    for campaign in Campaign.objects.filter(
+        state=CampaignState.OPEN, project__in=listened.values("project")
+    ).select_related("project"):
+        items, complete = item_counts(campaign)
+        if items and items == complete:
+            announce_campaign(campaign, reason="answered")
 
 
 def reopen_campaign(campaign: Campaign) -> None:

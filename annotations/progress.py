@@ -75,7 +75,7 @@ class OwnProgress:
 
 def campaign_progress(campaign: Campaign) -> CampaignProgress:
     """All figures of a campaign, from its assignments, in three queries."""
-    items, complete = _item_counts(campaign)
+    items, complete = item_counts(campaign)
     annotators = _annotators(campaign)
     submitted, reserved, per_hour = _totals(campaign)
     return CampaignProgress(
@@ -90,7 +90,7 @@ def campaign_progress(campaign: Campaign) -> CampaignProgress:
 
 
 def own_progress(campaign: Campaign, annotator_id: int) -> OwnProgress:
-    items, _ = _item_counts(campaign)
+    items, _ = item_counts(campaign)
     submitted, _, _ = _totals(campaign)
     with connection.cursor() as cursor:
         cursor.execute(
@@ -106,7 +106,7 @@ def own_progress(campaign: Campaign, annotator_id: int) -> OwnProgress:
     return OwnProgress(mine, today, skipped, seconds, 3600 / seconds if seconds else None, share)
 
 
-def _item_counts(campaign: Campaign) -> tuple[int, int]:
+def item_counts(campaign: Campaign) -> tuple[int, int]:
     """Ordinary items, and how many of them have all their answers."""
     with connection.cursor() as cursor:
         cursor.execute(

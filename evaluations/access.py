@@ -15,14 +15,22 @@ EVERYONE = frozenset(Role.values)
 READERS = frozenset({Role.OWNER, Role.RESEARCHER, Role.VIEWER})
 EDITORS = frozenset({Role.OWNER, Role.RESEARCHER})
 OWNERS = frozenset({Role.OWNER})
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 View = Callable[..., HttpResponse]
 
 
-def project_view(roles: frozenset[str]) -> Callable[[View], View]:
+ARCHIVED = "This project is archived: nothing in it changes. Its owner can bring it back, on its overview."
+
+
+def project_view(roles: frozenset[str], *, archived: bool = False) -> Callable[[View], View]:
     """Give a view the project of its `slug`, if the user is a member in one of the roles.
 
-    Strangers get "not found", members in another role "forbidden", visitors the sign-in page.
+    Strangers get "not found", members in another role "forbidden", visitors the sign-in page. In an archived project
+    nothing can be changed.
+
+    Args:
+        archived: changes are possible in an archived project as well.
     """
 
     def decorate(view: View) -> View:
@@ -33,8 +41,10 @@ def project_view(roles: frozenset[str]) -> Callable[[View], View]:
             role = Membership.objects.get(project=project, user=request.user.pk).role
             if role not in roles:
                 raise PermissionDenied(f"This page is not for the role {role} in this project.")
+            if project.archived_at and request.method not in SAFE and not archived:
+                raise PermissionDenied(ARCHIVED)
             request.role = role  # type: ignore[attr-defined]
-            request.may_edit = role in EDITORS  # type: ignore[attr-defined]
+            request.may_edit = role in EDITORS and not project.archived_at  # type: ignore[attr-defined]
             return view(request, project, *args, **kwargs)
 
         return guarded

@@ -1,11 +1,12 @@
 """A worker's sign of life, and its eye for work that nobody does: messages may be lost, rows are not.
 
 Every worker process runs one thread that touches its heartbeat row and looks for runs with free items that no live
-worker holds; for those it sends a new message. Hence a run goes on after the loss of a worker, of all workers, or of
-the queue.
+worker holds, for uploads nobody works on, and for messages of webhooks that are due; for those it sends a new message.
+Hence work goes on after the loss of a worker, of all workers, or of the queue.
 """
 
 import contextlib
+import itertools
 import logging
 import os
 import socket
@@ -26,10 +27,12 @@ from evaluations.models import (
     RunItem,
     RunState,
     Transport,
+    WebhookDelivery,
     WorkerHeartbeat,
 )
 
 BEAT_SECONDS = 5.0
+UPLOADS_EVERY = 12  # beats
 log = logging.getLogger(__name__)
 _leaving = threading.Event()
 
@@ -86,13 +89,24 @@ def _stop(**_kwargs: Any) -> None:
 
 
 def _keep_beating() -> None:
-    from evaluations.tasks import judge_run
+    from annotations.campaigns import announce_answered_campaigns
+    from evaluations.tasks import judge_run, send_webhooks, upload_files
+    from evaluations.uploads.work import neglected_uploads
 
-    while not _leaving.is_set():
+    # Uploads that wait in the queue look like neglected ones, so that these are called for once a minute only.
+    for number in itertools.count():
+        if _leaving.is_set():
+            break
         try:
             beat(worker_name())
             for run_id in neglected_runs():
                 judge_run.delay(run_id)
+            if number % UPLOADS_EVERY == 0:
+                for upload_id in neglected_uploads():
+                    upload_files.delay(upload_id)
+            announce_answered_campaigns()
+            if WebhookDelivery.objects.due().exists():
+                send_webhooks.delay()
         except Exception as error:  # the thread must outlive a database or a queue that is away for a while
             log.warning("Heartbeat: %s", error)
             with contextlib.suppress(DatabaseError):

@@ -10,6 +10,7 @@ from evaluations.heartbeat import is_leaving
 from evaluations.judging.worker import work_on_run
 from evaluations.models import WorkerHeartbeat
 from evaluations.uploads.work import work_on_upload
+from evaluations.webhooks.sending import send_due
 
 # Brokers hand a message to another worker if it is not acknowledged for long: pgmq after 10 minutes, RabbitMQ after 30.
 SLICE_SECONDS = 300.0
@@ -33,6 +34,12 @@ def judge_run(run_id: int) -> None:
 def upload_files(upload_id: int) -> None:
     """Check or load an upload."""
     work_on_upload(upload_id)
+
+
+@shared_task(name="evaluations.send_webhooks")
+def send_webhooks() -> None:
+    """Send the messages that are due."""
+    send_due()
 
 
 def wake_workers(run_id: int) -> None:

@@ -15,6 +15,7 @@ from evaluations.views import (
     sharing,
     tokens,
     uploads,
+    webhooks,
 )
 
 app_name = "evaluations"
@@ -32,6 +33,9 @@ urlpatterns = [
     path("p/<slug:slug>/data/upload/<int:pk>/faults.csv", uploads.upload_faults, name="upload_faults"),
     path("p/<slug:slug>/data/columns/<int:pk>/forget/", uploads.saved_columns_forget, name="saved_columns_forget"),
     path("p/<slug:slug>/data/<int:pk>/", corpus.document_detail, name="document_detail"),
+    path("p/<slug:slug>/data/<int:pk>/remove/", corpus.document_remove, name="document_remove"),
+    path("p/<slug:slug>/data/outputs/<int:pk>/remove/", corpus.output_remove, name="output_remove"),
+    path("p/<slug:slug>/criteria/<int:pk>/remove/", criteria.criterion_remove, name="criterion_remove"),
     path("p/<slug:slug>/criteria/", criteria.criterion_list, name="criterion_list"),
     path("p/<slug:slug>/criteria/presets/", criteria.criterion_presets, name="criterion_presets"),
     path("p/<slug:slug>/criteria/new/", criteria.criterion_create, name="criterion_create"),
@@ -71,7 +75,12 @@ urlpatterns = [
     path("p/<slug:slug>/members/invitations/<int:pk>/revoke/", members.invitation_revoke, name="invitation_revoke"),
     path("p/<slug:slug>/members/<int:pk>/", members.member_change, name="member_change"),
     path("p/<slug:slug>/members/log/", members.audit_list, name="audit_list"),
+    path("p/<slug:slug>/webhooks/", webhooks.webhook_list, name="webhook_list"),
+    path("p/<slug:slug>/webhooks/<int:pk>/remove/", webhooks.webhook_remove, name="webhook_remove"),
+    path("p/<slug:slug>/webhooks/<int:pk>/test/", webhooks.webhook_test, name="webhook_test"),
+    path("p/<slug:slug>/webhooks/messages/<int:pk>/repeat/", webhooks.delivery_repeat, name="delivery_repeat"),
     path("p/<slug:slug>/archive/", projects.project_export, name="project_export"),
+    path("p/<slug:slug>/archived/", projects.project_archive, name="project_archive"),
     path("tokens/", tokens.token_list, name="token_list"),
     path("tokens/<int:pk>/revoke/", tokens.token_revoke, name="token_revoke"),
     path("invitation/<str:token>/", members.invitation_accept, name="invitation_accept"),

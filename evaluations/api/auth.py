@@ -6,12 +6,10 @@ from django.http import Http404, HttpRequest
 from django.utils import timezone
 from ninja.security import HttpBearer, SessionAuth
 
-from evaluations.access import EDITORS, READERS
+from evaluations.access import ARCHIVED, EDITORS, READERS, SAFE
 from evaluations.api.schemas import storable
 from evaluations.models import ApiToken, Membership, Project
 from evaluations.models.tokens import digest_of
-
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class ForbiddenError(Exception):
@@ -72,4 +70,6 @@ def _project(request: HttpRequest, slug: str, token: ApiToken | None, *, change:
         raise ForbiddenError(f"The role {member.role} cannot do this in project {slug}.")
     if change and token and not token.may_change:
         raise ForbiddenError("This token can only read.")
+    if change and member.project.archived_at and request.method not in SAFE:
+        raise ForbiddenError(ARCHIVED)
     return member.project

@@ -8,7 +8,8 @@ import orjson
 from django.conf import settings
 from django.db import connection, transaction
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from ninja import Field, Path, Query, Router, Schema
+from django.shortcuts import get_object_or_404
+from ninja import Field, Path, Query, Router, Schema, Status
 from ninja.errors import HttpError
 
 from annotations.exports import as_jsonl
@@ -16,6 +17,7 @@ from evaluations.api.auth import project_for
 from evaluations.api.paging import Page, page_of
 from evaluations.api.schemas import In
 from evaluations.corpus.readers import InputFile
+from evaluations.corpus.removing import remove_document, remove_output
 from evaluations.corpus.store import About, load_files
 from evaluations.models import CandidateOutput, Document
 
@@ -127,6 +129,22 @@ def list_outputs(request: HttpRequest, slug: Path[str], page: Query[OutputFilter
     if page.system_id:
         outputs = outputs.filter(system__name=_text(page.system_id))
     return page_of(outputs, page)
+
+
+@router.delete("/documents/{int:pk}", response={204: None})
+def remove_document_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """Remove a document with its outputs, if nothing stands on them; otherwise 409 says what does."""
+    document = get_object_or_404(Document, project=project_for(request, slug, change=True), pk=pk)
+    remove_document(document)
+    return Status(204, None)
+
+
+@router.delete("/outputs/{int:pk}", response={204: None})
+def remove_output_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """Remove one output, if nothing stands on it."""
+    outputs = CandidateOutput.objects.of_project(project_for(request, slug, change=True))
+    remove_output(get_object_or_404(outputs.select_related("document__project", "system"), pk=pk))
+    return Status(204, None)
 
 
 @router.post("/outputs", response=Loaded, openapi_extra=BODY)

@@ -12,6 +12,7 @@ from ninja import Field, Path, Query, Router, Schema, Status
 from evaluations.api.auth import project_for
 from evaluations.api.paging import Page, page_of
 from evaluations.api.schemas import In
+from evaluations.corpus.removing import remove_criterion
 from evaluations.judging.run import cancel_run, pause_run, resume_run, start_run
 from evaluations.models import Criterion, EvaluationRun, JudgeKind, Project
 from evaluations.reports.data import ids_of
@@ -113,6 +114,13 @@ def make_criterion(request: HttpRequest, slug: Path[str], data: CriterionIn) -> 
     criterion.full_clean()
     criterion.save()
     return Status(201, criterion)
+
+
+@router.delete("/criteria/{int:pk}", response={204: None})
+def remove_criterion_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """Remove a criterion, if nobody rated or judged by it; otherwise 409 says what stands on it."""
+    remove_criterion(get_object_or_404(Criterion, project=project_for(request, slug, change=True), pk=pk))
+    return Status(204, None)
 
 
 @router.get("/runs", response=Runs)

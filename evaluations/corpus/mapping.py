@@ -15,7 +15,7 @@ TARGETS = {
     "source": "source text",
     "context": "context",
     "references": "reference, or a list of them",
-    "metadata": "said of the document (metadata)",
+    "metadata": "metadata of the document",
     "system_id": "system's name",
     "output": "output",
     "criterion": "criterion's name",

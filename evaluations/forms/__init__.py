@@ -1,5 +1,6 @@
 """All input of the pages passes through these forms, one module a subject."""
 
+from evaluations.forms.corpus import DocumentFilterForm
 from evaluations.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.forms.evaluators import EvaluatorForm
 from evaluations.forms.judges import EndpointForm, ProbeForm
@@ -9,11 +10,13 @@ from evaluations.forms.runs import ResumeForm, RunForm
 from evaluations.forms.sharing import ShareForm, SnapshotForm
 from evaluations.forms.tokens import TokenForm
 from evaluations.forms.uploads import ColumnsForm, SavedColumnsForm, UploadForm, first_about
+from evaluations.forms.webhooks import WebhookForm
 
 __all__ = [
     "ArchiveForm",
     "ColumnsForm",
     "CriterionForm",
+    "DocumentFilterForm",
     "EndpointForm",
     "EvaluatorForm",
     "InvitationForm",
@@ -29,5 +32,6 @@ __all__ = [
     "StepsForm",
     "TokenForm",
     "UploadForm",
+    "WebhookForm",
     "first_about",
 ]

@@ -35,6 +35,7 @@ from evaluations.models import (
     Transport,
 )
 from evaluations.models.runs import ACTIVE_STATES
+from evaluations.webhooks.announcing import announce_run
 
 TOO_LONG = (
     "%s items are longer than the model's context, such as: %s All others are judged. Go on to leave them out, "
@@ -286,7 +287,8 @@ def close_if_finished(run_id: int) -> bool:
     Where prompts were longer than the model's context the run is paused instead, until somebody has seen that: going
     on leaves them out, retrying asks again.
     """
-    with connection.cursor() as cursor:
+    # What is announced has happened, and what has happened is announced.
+    with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             """UPDATE evaluations_evaluationrun r SET finished_at = now(), state = f.state, message = f.message
                FROM (SELECT CASE WHEN count(*) > 0 THEN 'paused' ELSE 'done' END AS state,
@@ -304,7 +306,10 @@ def close_if_finished(run_id: int) -> bool:
                 "accepted": EvaluationRun.objects.filter(pk=run_id, parameters__leaves_out_too_long=True).exists(),
             },
         )
-        return cursor.rowcount == 1
+        closed = cursor.rowcount == 1
+        if closed and EvaluationRun.objects.filter(pk=run_id, state=RunState.DONE).exists():
+            announce_run(run_id)
+        return closed
 
 
 def run_parameters(judge: Judge, *, fresh: bool, transport: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from evaluations.models.changes import ScoreChange
 from evaluations.models.corpus import CandidateOutput, Document, System
 from evaluations.models.criteria import Criterion, EvaluationSteps
+from evaluations.models.idempotency import IdempotentAnswer
 from evaluations.models.judges import (
     Endpoint,
     EndpointQuota,
@@ -31,6 +32,7 @@ from evaluations.models.runs import (
 from evaluations.models.sharing import ReportSnapshot, ShareLink
 from evaluations.models.tokens import ApiToken
 from evaluations.models.uploads import SavedColumns, Upload, UploadFile, UploadPart, UploadState
+from evaluations.models.webhooks import Webhook, WebhookDelivery, WebhookEvent
 
 __all__ = [
     "ApiToken",
@@ -44,6 +46,7 @@ __all__ = [
     "EvaluationRun",
     "EvaluationSteps",
     "Explanation",
+    "IdempotentAnswer",
     "Invitation",
     "ItemState",
     "Judge",
@@ -70,5 +73,8 @@ __all__ = [
     "UploadFile",
     "UploadPart",
     "UploadState",
+    "Webhook",
+    "WebhookDelivery",
+    "WebhookEvent",
     "WorkerHeartbeat",
 ]

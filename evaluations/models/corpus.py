@@ -7,27 +7,31 @@ from collections.abc import Sequence
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchQuery, SearchVector
 from django.db import models
+from django.db.models import functions
 from django.urls import reverse
 
 from evaluations.judging.prompts import Texts
 from evaluations.models.project import Project
 
-DOCUMENT_SORTS = {"": "as uploaded", "name": "name", "low": "lowest human mean", "high": "highest human mean"}
+BEGINNING = 120
 
 
 class DocumentQuerySet(models.QuerySet["Document"]):
-    def sorted_by(self, sort: str) -> DocumentQuerySet:
-        """In one of the orders of DOCUMENT_SORTS; documents that nobody rated come last."""
-        if sort == "name":
-            return self.order_by("doc_id", "pk")
-        if sort not in ("low", "high"):
-            return self.order_by("pk")
-        mean = models.Avg("outputs__ratings__score")
-        ordered = models.F("human_mean").asc(nulls_last=True) if sort == "low" else None
-        return self.annotate(human_mean=mean).order_by(ordered or models.F("human_mean").desc(nulls_last=True), "pk")
+    def rated(self, *, by_people: bool) -> DocumentQuerySet:
+        """Documents with an output that somebody rated, or those without any."""
+        rated = models.Exists(CandidateOutput.objects.filter(document=models.OuterRef("pk"), ratings__isnull=False))
+        return self.filter(rated if by_people else ~rated)
+
+    def metadata_names(self) -> list[str]:
+        """The names in the metadata of the first thousand documents that have any."""
+        some = list(self.exclude(metadata={}).order_by("pk").values_list("metadata", flat=True)[:1000])
+        return sorted({name for metadata in some for name in metadata})
 
     def with_counts(self, ids: Sequence[int]) -> list[Document]:
-        """Some documents in the order of their ids given, each with `output_count` and `human_mean`."""
+        """Some documents in the order of their ids given, each with `output_count`, `human_mean` and `begins`.
+
+        `begins` is the beginning of the source; the texts themselves stay where they are.
+        """
         # Two small sums instead of one over outputs times ratings.
         outputs = CandidateOutput.objects.filter(document=models.OuterRef("pk")).order_by().values("document")
         found = (
@@ -36,7 +40,9 @@ class DocumentQuerySet(models.QuerySet["Document"]):
             .annotate(
                 output_count=models.Subquery(outputs.annotate(n=models.Count("pk")).values("n")),
                 human_mean=models.Subquery(outputs.annotate(mean=models.Avg("ratings__score")).values("mean")),
+                begins=functions.Left("source", BEGINNING),
             )
+            .only("project", "doc_id", "metadata")
         )
         by_id = {document.pk: document for document in found}
         return [by_id[pk] for pk in ids if pk in by_id]
@@ -59,7 +65,12 @@ class Document(models.Model):
     source = models.TextField()
     context = models.TextField(blank=True, help_text="What the output was to be grounded in, such as a fact.")
     references = models.JSONField(default=list, blank=True, help_text="A list of reference texts.")
-    metadata = models.JSONField(default=dict, blank=True, help_text="What else is said of it: names and short texts.")
+    metadata = models.JSONField(
+        default=dict,
+        db_default=models.Value({}, models.JSONField()),
+        blank=True,
+        help_text="What else is said of it: names and short texts.",
+    )
 
     objects = DocumentQuerySet.as_manager()
 

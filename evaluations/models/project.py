@@ -47,6 +47,7 @@ class Project(models.Model):
     description = models.TextField(blank=True)
     guidelines = models.TextField(blank=True, help_text="What annotators should know, in Markdown.")
     created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(null=True, blank=True, help_text="Since when nothing in it changes any more.")
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="projects")
 
     objects = ProjectQuerySet.as_manager()

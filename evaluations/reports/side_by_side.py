@@ -1,9 +1,10 @@
-"""One document with the outputs of all systems, and what people and judges gave each of them."""
+"""One document with the outputs of all systems, where they differ, and what people and judges gave each of them."""
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
+from annotations.differences import Piece, word_differences
 from annotations.models import Annotator, Rating
 from evaluations.models import CandidateOutput, Criterion, Document, Score, System
 
@@ -75,11 +76,17 @@ class OutputCard:
     output: CandidateOutput
     system: System
     rows: tuple[CriterionRow, ...]
+    pieces: tuple[Piece, ...] = ()
 
     @property
     def human_mean(self) -> float | None:
         means = [row.human_mean for row in self.rows if row.human_mean is not None]
         return fmean(means) if means else None
+
+    @property
+    def rows_said(self) -> bool:
+        """Whether anybody has said anything of it, person or judge."""
+        return any(row.ratings or any(row.judges) for row in self.rows)
 
     @property
     def disagreement(self) -> float:
@@ -99,13 +106,21 @@ class SideBySide:
 
     judges: tuple[str, ...]
     cards: tuple[OutputCard, ...]
+    against: str
+    bases: dict[str, str]
+
+    @property
+    def may_go(self) -> bool:
+        """Whether nothing was said of any output, as far as this page knows."""
+        return not any(card.rows_said for card in self.cards)
 
 
-def side_by_side(document: Document, *, sort: str) -> SideBySide:
+def side_by_side(document: Document, *, sort: str, against: str = "") -> SideBySide:
     """Everything a document's page shows, in a fixed number of queries.
 
     Args:
         sort: a key of SORTS.
+        against: what outputs are compared with word by word, a key of `bases`; the first output, where it is none.
     """
     criteria = list(document.project.criteria.all())
     ratings: dict[tuple[int, int], list[tuple[str, float, str]]] = defaultdict(list)
@@ -136,7 +151,27 @@ def side_by_side(document: Document, *, sort: str) -> SideBySide:
         )
         for output in document.outputs.select_related("system")
     ]
-    return SideBySide(tuple(judges), tuple(_sorted(cards, sort)))
+    ordered = _sorted(cards, sort)
+    texts = _bases(document, cards)
+    first = f"system-{ordered[0].system.pk}" if ordered else "none"
+    chosen = against if against in texts else first
+    marked = tuple(replace(card, pieces=_pieces(card, chosen, texts.get(chosen, ("", ""))[1])) for card in ordered)
+    return SideBySide(tuple(judges), marked, chosen, {key: label for key, (label, _text) in texts.items()})
+
+
+def _bases(document: Document, cards: list[OutputCard]) -> dict[str, tuple[str, str]]:
+    """What outputs can be compared with: a label and a text by key."""
+    bases = {"none": ("nothing", "")}
+    if document.references:
+        bases["reference"] = ("the reference", document.references[0])
+    bases["source"] = ("the source", document.source)
+    return bases | {f"system-{card.system.pk}": (card.system.name, card.output.text) for card in cards}
+
+
+def _pieces(card: OutputCard, against: str, base: str) -> tuple[Piece, ...]:
+    if against in ("none", f"system-{card.system.pk}"):
+        return (Piece(card.output.text, False),)
+    return tuple(word_differences(base, card.output.text)[1])
 
 
 def _row(

@@ -91,6 +91,13 @@ def work_on_upload(upload_id: int) -> None:
         raise
 
 
+def neglected_uploads() -> list[int]:
+    """Uploads with something to do that nobody does, as far as can be told."""
+    silent = timezone.now() - datetime.timedelta(seconds=SILENT_SECONDS)
+    waiting = Upload.objects.filter(models.Q(beat_at=None) | models.Q(beat_at__lt=silent), state__in=ACTIVE)
+    return list(waiting.values_list("pk", flat=True))
+
+
 def _claim(upload_id: int) -> Upload | None:
     silent = timezone.now() - datetime.timedelta(seconds=SILENT_SECONDS)
     free = Upload.objects.filter(models.Q(beat_at=None) | models.Q(beat_at__lt=silent), pk=upload_id, state__in=ACTIVE)

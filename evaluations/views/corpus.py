@@ -1,36 +1,38 @@
 """The corpus: its documents, and one document with all outputs side by side."""
 
-from django.core.paginator import Paginator
+from urllib.parse import urlencode
+
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
 
-from evaluations.access import READERS, project_view
-from evaluations.models import Document, Project
-from evaluations.models.corpus import DOCUMENT_SORTS
+from evaluations.access import EDITORS, READERS, project_view
+from evaluations.audit import note_detail
+from evaluations.corpus.browsing import browse
+from evaluations.corpus.removing import StandingError, remove_document, remove_output
+from evaluations.forms import DocumentFilterForm
+from evaluations.models import CandidateOutput, Document, Project
 from evaluations.reports.side_by_side import SORTS, side_by_side
-
-PAGE_SIZE = 50
 
 
 @project_view(READERS)
 def document_list(request: HttpRequest, project: Project) -> HttpResponse:
-    """Documents, those with some words if asked for, in the order asked for."""
-    words = request.GET.get("q", "").replace("\0", "").strip()[:200]
-    sort = request.GET.get("sort", "")
-    documents = project.documents.matching(words) if words else project.documents.all()
-    documents = documents.sorted_by(sort if sort in DOCUMENT_SORTS else "")
-    ids = documents.values_list("pk", flat=True)
-    # A search is made once, where counting and showing a page would make it twice.
-    page = Paginator(list(ids) if words else ids, PAGE_SIZE).get_page(request.GET.get("page"))
-    shown = project.documents.with_counts(list(page.object_list))
+    """Documents as asked for: by words, metadata or ratings, in some order."""
+    names = project.documents.metadata_names()
+    form = DocumentFilterForm(project, names, request.GET)
+    asked = form.asked()
+    browsed = browse(project, asked, names, page=request.GET.get("page"))
     context = {
         "project": project,
         "tab": "data",
-        "page": page,
-        "documents": shown,
-        "words": words,
-        "sort": sort,
-        "sorts": DOCUMENT_SORTS,
+        "form": form,
+        "asked": asked,
+        "is_filtered": any(name in asked for name in ("q", "value", "rated")),
+        "browsed": browsed,
+        "page": browsed.page,
+        "judge": form.judges.get(browsed.judge) if browsed.judge else None,
+        "query": urlencode(asked),
     }
     return render(request, "evaluations/document_list.html", context)
 
@@ -48,10 +50,39 @@ def document_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
             "project": project,
             "tab": "data",
             "document": document,
-            "view": side_by_side(document, sort=sort),
+            "view": side_by_side(document, sort=sort, against=request.GET.get("against", "")),
             "sort": sort,
             "sorts": SORTS,
             "before": others.filter(pk__lt=pk).last(),
             "after": others.filter(pk__gt=pk).first(),
         },
     )
+
+
+@require_POST
+@project_view(EDITORS)
+def document_remove(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    document = get_object_or_404(Document, project=project, pk=pk)
+    try:
+        remove_document(document)
+    except StandingError as error:
+        messages.error(request, str(error))
+        return redirect(document)
+    note_detail(request, document.doc_id)
+    messages.success(request, f"Document {document.doc_id} is removed.")
+    return redirect("evaluations:document_list", project.slug)
+
+
+@require_POST
+@project_view(EDITORS)
+def output_remove(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    outputs = CandidateOutput.objects.select_related("document__project", "system")
+    output = get_object_or_404(outputs, document__project=project, pk=pk)
+    try:
+        remove_output(output)
+    except StandingError as error:
+        messages.error(request, str(error))
+    else:
+        note_detail(request, f"{output.system.name} for {output.document.doc_id}")
+        messages.success(request, f"The output of {output.system.name} is removed.")
+    return redirect(output.document)

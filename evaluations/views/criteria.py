@@ -8,6 +8,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from evaluations.access import EDITORS, READERS, project_view
+from evaluations.audit import note_detail
+from evaluations.corpus.removing import StandingError, remove_criterion
 from evaluations.forms import CriterionForm, PresetForm, StepsForm
 from evaluations.judging.criteria import add_presets, generate_steps, preview
 from evaluations.judging.endpoints import EndpointError
@@ -107,3 +109,17 @@ def steps_compare(request: HttpRequest, project: Project, pk: int, version: int)
         "lines": marked or [("", line) for line in steps.text.splitlines()],
     }
     return render(request, "evaluations/steps_compare.html", context)
+
+
+@require_POST
+@project_view(EDITORS)
+def criterion_remove(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    criterion = get_object_or_404(Criterion, project=project, pk=pk)
+    try:
+        remove_criterion(criterion)
+    except StandingError as error:
+        messages.error(request, str(error))
+        return redirect("evaluations:criterion_edit", project.slug, pk)
+    note_detail(request, criterion.name)
+    messages.success(request, f"Criterion {criterion.name} is removed.")
+    return redirect("evaluations:criterion_list", project.slug)

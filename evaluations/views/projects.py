@@ -11,11 +11,14 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST
 
 from annotations.models import Rating
-from evaluations.access import EDITORS, EVERYONE, READERS, project_view
+from evaluations.access import EDITORS, EVERYONE, OWNERS, READERS, project_view
 from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.archive.write import write_archive
+from evaluations.audit import note_detail
 from evaluations.forms import ArchiveForm, ProjectForm
 from evaluations.models import CandidateOutput, Project, Role
 from evaluations.reports.options import ReportOptions
@@ -24,8 +27,23 @@ from evaluations.reports.page import report_now
 
 @login_required
 def project_list(request: HttpRequest) -> HttpResponse:
-    projects = Project.objects.seen_by(request.user).with_counts()
-    return render(request, "evaluations/project_list.html", {"projects": projects})
+    projects = list(Project.objects.seen_by(request.user).with_counts())
+    context = {
+        "projects": [project for project in projects if not project.archived_at],
+        "archived": [project for project in projects if project.archived_at],
+    }
+    return render(request, "evaluations/project_list.html", context)
+
+
+@require_POST
+@project_view(OWNERS, archived=True)
+def project_archive(request: HttpRequest, project: Project) -> HttpResponse:
+    """Put a project away, or bring it back."""
+    bring_back = "back" in request.POST
+    project.archived_at = None if bring_back else timezone.now()
+    project.save(update_fields=["archived_at"])
+    note_detail(request, "brought back" if bring_back else "archived")
+    return redirect(project)
 
 
 @login_required

@@ -14,8 +14,11 @@ from annotations.models import Campaign, CampaignItem
 from evaluations.api.app import api
 from evaluations.forms import first_about
 from evaluations.members import invite
-from evaluations.models import ApiToken, Project, ReportSnapshot, ShareLink, Upload
+from evaluations.models import ApiToken, Project, ReportSnapshot, ShareLink, Upload, Webhook, WebhookEvent
 from evaluations.models.tokens import digest_of
+from evaluations.webhooks.announcing import leave_message
+from evaluations.webhooks.signing import new_secret
+from geval_site.sealing import seal
 from tests.conftest import CHECKOUT
 
 pytestmark = pytest.mark.django_db
@@ -72,6 +75,7 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
     ShareLink.objects.create(project=project, digest=digest_of(SHARED))
     token = invite(project, "viewer", by=make_user("inviter"))
     other_token = ApiToken.objects.create(user=project.invitations.get().made_by, name="t", digest="t" * 64).pk
+    hook = Webhook.objects.create(project=project, url="https://example.org/", sealed_secret=seal(new_secret()))
     kept = {
         "document": project.documents.get(doc_id="d1").pk,
         "criterion": criterion.pk,
@@ -88,6 +92,9 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
         "task": campaign.pk,
         "member": 0,
         "upload": Upload.objects.create(project=project, about=first_about(["a.csv"])).pk,
+        "output": output.pk,
+        "webhook": hook.pk,
+        "delivery": leave_message(hook, WebhookEvent.TEST, {}).pk,
         "saved": project.saved_columns.create(name="ours", columns={}, file_columns=[]).pk,
     }
     return kept | {"invited": token, "token": other_token, "campaign_item": item.pk, "project": project}
@@ -96,7 +103,14 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
 def address(name: str, place: dict[str, Any], member: int) -> str:
     """The address of a page, with arguments that exist."""
     if name.startswith("/"):
-        kind = "endpoint" if "/endpoints" in name else "run" if "/runs" in name else "judge"
+        kinds = {
+            "endpoints": "endpoint",
+            "runs": "run",
+            "documents": "document",
+            "outputs": "output",
+            "criteria": "criterion",
+        }
+        kind = next((one for part, one in kinds.items() if f"/{part}/" in name), "judge")
         return name.replace("{slug}", "small").replace("{pk}", str(place[kind]))
     short = name.rsplit(":", maxsplit=1)[-1]
     first = short.split("_")[0]

@@ -1,0 +1,84 @@
+"""A page of a project's documents: found by words, metadata and ratings, in the order asked for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.core.paginator import Page, Paginator
+
+from evaluations.models import Document, Project
+from evaluations.models.corpus import DocumentQuerySet
+from evaluations.reports.ranking import DocumentFigures, document_figures
+
+PAGE_SIZE = 50
+SHOWN_METADATA = 4
+
+
+@dataclass(frozen=True)
+class DocumentRow:
+    """A document in the list. `judged` is the mean of the judge that the list is sorted by."""
+
+    document: Document
+    metadata: tuple[str, ...]
+    disagreement: float | None = None
+    judged: float | None = None
+
+
+@dataclass(frozen=True)
+class Browsed:
+    """Some documents of many. `figures` says whether the rows have disagreement."""
+
+    page: Page[int]
+    rows: tuple[DocumentRow, ...]
+    metadata_names: tuple[str, ...]
+    judge: int | None
+    figures: bool
+
+
+def browse(project: Project, asked: Mapping[str, str], names: Sequence[str], *, page: str | None) -> Browsed:
+    """Documents as asked for.
+
+    Args:
+        asked: `q` (words), `name` and `value` (metadata), `rated` (yes, no), `sort`; whichever are not empty.
+        names: the names that metadata has, the first of which get a column.
+    """
+    sort = asked.get("sort", "")
+    documents = _found(project, asked)
+    is_filtered = any(name in asked for name in ("q", "value", "rated"))
+    ids = documents.order_by(*(("doc_id", "pk") if sort == "name" else ("pk",))).values_list("pk", flat=True)
+    by_figures = sort not in ("", "name")
+    figures = document_figures(project) if by_figures else None
+    if figures is not None:
+        order = figures.order(sort)
+        chosen = order[np.isin(order, np.fromiter(ids, dtype=np.int64))] if is_filtered else order
+        found = Paginator(chosen.tolist(), PAGE_SIZE).get_page(page)
+    else:
+        # A search is made once, where counting and showing a page would make it twice.
+        found = Paginator(list(ids) if is_filtered else ids, PAGE_SIZE).get_page(page)
+    judge = int(sort.partition("-")[2]) if "-" in sort else None
+    columns = [*([asked["name"]] if asked.get("name") else []), *(n for n in names if n != asked.get("name"))]
+    shown = tuple(columns[:SHOWN_METADATA])
+    rows = tuple(
+        _row(document, shown, figures, judge) for document in project.documents.with_counts(list(found.object_list))
+    )
+    return Browsed(found, rows, shown, judge, by_figures)
+
+
+def _found(project: Project, asked: Mapping[str, str]) -> DocumentQuerySet:
+    documents = project.documents.all()
+    if asked.get("q"):
+        documents = documents.matching(asked["q"])
+    if asked.get("name") and asked.get("value"):
+        documents = documents.filter(metadata__contains={asked["name"]: asked["value"]})
+    if asked.get("rated"):
+        documents = documents.rated(by_people=asked["rated"] == "yes")
+    return documents
+
+
+def _row(document: Document, names: Sequence[str], figures: DocumentFigures | None, judge: int | None) -> DocumentRow:
+    metadata = tuple(str(document.metadata.get(name, "")) for name in names)
+    if figures is None:
+        return DocumentRow(document, metadata)
+    _human, disagreement = figures.of(document.pk)
+    judged = figures.judged(judge, document.pk) if judge is not None else None
+    return DocumentRow(document, metadata, disagreement, judged)

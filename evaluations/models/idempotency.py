@@ -1,0 +1,37 @@
+"""Answers to changing requests of the API that were sent with a key, so that sending one again does nothing twice."""
+
+from __future__ import annotations
+
+import datetime
+
+from django.db import models
+from django.db.models.functions import Now
+from django.utils import timezone
+
+KEPT_HOURS = 24
+
+
+class IdempotentAnswerQuerySet(models.QuerySet["IdempotentAnswer"]):
+    def outdated(self) -> IdempotentAnswerQuerySet:
+        return self.filter(created_at__lt=timezone.now() - datetime.timedelta(hours=KEPT_HOURS))
+
+
+class IdempotentAnswer(models.Model):
+    """The answer to the first request with a key; without a status while that is still being worked on."""
+
+    sender = models.CharField(max_length=64, help_text="Digest of the token, or the user.")
+    key = models.CharField(max_length=200)
+    request = models.CharField(max_length=64, help_text="Digest of the method, the address and the body's length.")
+    status = models.SmallIntegerField(null=True)
+    content_type = models.CharField(max_length=100, blank=True)
+    body = models.BinaryField(default=b"")
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = IdempotentAnswerQuerySet.as_manager()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("sender", "key"), name="idempotency_key_once"),)
+        indexes = (models.Index(fields=("created_at",), name="idempotency_age"),)
+
+    def __str__(self) -> str:
+        return f"answer {self.pk}"

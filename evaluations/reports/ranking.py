@@ -1,0 +1,108 @@
+"""Documents in order of what people and judges gave their outputs, and of how far the two are from each other."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluations.models import Project
+from evaluations.reports.data import ReportData
+from evaluations.reports.live import live_data
+from evaluations.reports.memo import remembered_as
+from evaluations.statistics.pairing import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class DocumentFigures:
+    """A project's documents with their means over outputs and criteria; NaN where there is nothing.
+
+    `document_ids` rise; the other arrays are parallel to it. `disagreement` is the mean distance of judges' scores from
+    human means, over the judges that rate on the criteria's scales.
+    """
+
+    document_ids: IntArray
+    human: FloatArray
+    judges: dict[int, FloatArray]
+    disagreement: FloatArray
+
+    def by(self, sort: str) -> tuple[FloatArray, bool]:
+        """What a sort goes by, and whether the highest come first. A sort of a judge ends in its id."""
+        kind, _, judge = sort.partition("-")
+        if kind == "disagreement":
+            return self.disagreement, True
+        nothing = np.full(len(self.document_ids), np.nan)
+        return (self.judges.get(int(judge), nothing) if judge else self.human), kind == "high"
+
+    def order(self, sort: str) -> IntArray:
+        """Document ids in the order of a sort; those without a number come last."""
+        values, highest_first = self.by(sort)
+        return self.document_ids[np.argsort(-values if highest_first else values, kind="stable")]
+
+    def of(self, document_id: int) -> tuple[float | None, float | None]:
+        """A document's human mean and disagreement."""
+        place = int(np.searchsorted(self.document_ids, document_id))
+        if place >= len(self.document_ids) or self.document_ids[place] != document_id:
+            return None, None
+        return _number(self.human[place]), _number(self.disagreement[place])
+
+    def judged(self, judge: int, document_id: int) -> float | None:
+        """A judge's mean on a document."""
+        place = int(np.searchsorted(self.document_ids, document_id))
+        found = self.judges.get(judge)
+        return None if found is None or place >= len(found) else _number(found[place])
+
+
+def document_figures(project: Project) -> DocumentFigures:
+    """The figures of all documents of a project as they are now."""
+    data = live_data(project)
+    criteria = {criterion.pk: criterion.scale for criterion in project.criteria.all()}
+    scales = {pk: (scale.lowest, scale.highest) for pk, scale in criteria.items()}
+    on_scale = {judge.pk for judge in project.judges.all() if judge.rates_on_scale}
+    humans = {pk: human.mean for pk, human in data.humans.items() if pk in scales}
+    # All that it is computed from; arrays count by their contents.
+    parts = [data.document_ids, scales, sorted(on_scale), *_flat(humans), *_flat(data.judges)]
+    return remembered_as(
+        "document figures", parts, lambda: compute_figures(data, humans, scales=scales, on_scale=on_scale)
+    )
+
+
+def compute_figures(
+    data: ReportData, humans: dict[int, FloatArray], *, scales: dict[int, tuple[float, float]], on_scale: set[int]
+) -> DocumentFigures:
+    """Means by document.
+
+    Args:
+        humans: human means by criterion, shape (documents, systems).
+        scales: the lowest and the highest score of each criterion.
+        on_scale: the judges whose scores can be told from human means by subtraction.
+    """
+    distances = []
+    judges: dict[int, list[FloatArray]] = {}
+    for (criterion, judge), scores in data.judges.items():
+        judges.setdefault(judge, []).append(scores)
+        if judge in on_scale and criterion in humans:
+            lowest, highest = scales[criterion]
+            comparable = (scores >= lowest) & (scores <= highest)
+            distances.append(np.where(comparable, np.abs(scores - humans[criterion]), np.nan))
+    return DocumentFigures(
+        document_ids=data.document_ids,
+        human=_means(list(humans.values()), len(data.document_ids)),
+        judges={judge: _means(tables, len(data.document_ids)) for judge, tables in judges.items()},
+        disagreement=_means(distances, len(data.document_ids)),
+    )
+
+
+def _means(tables: list[FloatArray], documents: int) -> FloatArray:
+    """The mean of a document over all its numbers in some tables of shape (documents, systems)."""
+    total, count = np.zeros(documents), np.zeros(documents)
+    for table in tables:
+        total += np.nansum(table, axis=1)
+        count += (~np.isnan(table)).sum(axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _flat(tables: dict[int, FloatArray] | dict[tuple[int, int], FloatArray]) -> list[object]:
+    return [part for key in sorted(tables) for part in (key, tables[key])]  # type: ignore[index]
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

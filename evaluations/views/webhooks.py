@@ -1,0 +1,76 @@
+"""Webhooks of a project: made and removed by its owners, with what was sent to them."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from evaluations.access import OWNERS, project_view
+from evaluations.audit import note_detail
+from evaluations.forms import WebhookForm
+from evaluations.models import Project, Webhook, WebhookDelivery, WebhookEvent, WorkerHeartbeat
+from evaluations.webhooks.announcing import leave_message
+from evaluations.webhooks.signing import new_secret
+from geval_site.sealing import seal
+
+SHOWN = 50
+
+
+@project_view(OWNERS)
+def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
+    """The page; a new webhook's secret is on the page that comes back, and nowhere else."""
+    form = WebhookForm(request.POST or None)
+    secret = ""
+    if form.is_valid():
+        secret = new_secret()
+        Webhook.objects.create(
+            project=project,
+            url=form.cleaned_data["url"],
+            events=form.cleaned_data["events"],
+            sealed_secret=seal(secret),
+            made_by_id=request.user.pk,
+        )
+        form = WebhookForm()
+    deliveries = WebhookDelivery.objects.filter(webhook__project=project).select_related("webhook")[:SHOWN]
+    context = {
+        "project": project,
+        "tab": "members",
+        "form": form,
+        "secret": secret,
+        "webhooks": project.webhooks.all(),
+        "deliveries": deliveries,
+        "worker_alive": WorkerHeartbeat.objects.alive().exists(),
+    }
+    return render(request, "evaluations/webhook_list.html", context, status=422 if form.errors else 200)
+
+
+@require_POST
+@project_view(OWNERS)
+def webhook_remove(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    webhook = get_object_or_404(Webhook, project=project, pk=pk)
+    note_detail(request, webhook.url)
+    webhook.delete()
+    messages.success(request, "The webhook is removed; it is told nothing more.")
+    return redirect("evaluations:webhook_list", project.slug)
+
+
+@require_POST
+@project_view(OWNERS)
+def webhook_test(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Have a message sent that says only that it is a test."""
+    webhook = get_object_or_404(Webhook, project=project, pk=pk)
+    leave_message(webhook, WebhookEvent.TEST, {"project": project.slug})
+    messages.success(request, "A test is on its way; see below how it goes.")
+    return redirect("evaluations:webhook_list", project.slug)
+
+
+@require_POST
+@project_view(OWNERS)
+def delivery_repeat(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Send a message once more, as it was."""
+    delivery = get_object_or_404(WebhookDelivery, webhook__project=project, pk=pk)
+    WebhookDelivery.objects.filter(pk=delivery.pk).update(
+        state=WebhookDelivery.State.WAITING, attempts=0, next_at=timezone.now()
+    )
+    return redirect("evaluations:webhook_list", project.slug)

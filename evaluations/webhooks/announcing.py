@@ -1,0 +1,45 @@
+"""Writing down that something ended, for each webhook that wants to know; workers send it from there."""
+
+from typing import Any
+
+import orjson
+from django.db import transaction
+from django.utils import timezone
+
+from evaluations.models import EvaluationRun, Webhook, WebhookDelivery, WebhookEvent
+
+
+def announce(project_id: int, event: WebhookEvent, data: dict[str, Any], *, subject: int) -> None:
+    """Leave a message for every webhook of the project that listens to the event.
+
+    Args:
+        data: what the message says beside its type and time.
+        subject: id of what ended.
+    """
+    for webhook in Webhook.objects.filter(project=project_id, events__contains=[event.value]):
+        leave_message(webhook, event, data, subject=subject)
+
+
+def leave_message(webhook: Webhook, event: WebhookEvent, data: dict[str, Any], *, subject: int = 0) -> WebhookDelivery:
+    """One message for one webhook."""
+    body = orjson.dumps({"type": event.value, "timestamp": timezone.now().isoformat(), "data": data}).decode()
+    return WebhookDelivery.objects.create(webhook=webhook, event=event, subject=subject, body=body)
+
+
+def announce_run(run_id: int) -> None:
+    """That a run is done."""
+    run = EvaluationRun.objects.select_related("project", "judge").get(pk=run_id)
+    data = {"project": run.project.slug, "run": run.pk, "judge": run.judge.label, "state": run.state}
+    announce(run.project_id, WebhookEvent.RUN_FINISHED, data, subject=run.pk)
+
+
+def announce_campaign(campaign: Any, *, reason: str) -> None:
+    """That a campaign has ended, once for each reason: all was answered, or it was closed."""
+    told = WebhookDelivery.objects.filter(
+        webhook__project=campaign.project_id, event=WebhookEvent.CAMPAIGN_FINISHED, subject=campaign.pk
+    )
+    if told.filter(body__contains=f'"reason":"{reason}"').exists():
+        return
+    data = {"project": campaign.project.slug, "campaign": campaign.pk, "name": campaign.name, "reason": reason}
+    with transaction.atomic():
+        announce(campaign.project_id, WebhookEvent.CAMPAIGN_FINISHED, data, subject=campaign.pk)
