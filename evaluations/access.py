@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
-from evaluations.models import Membership, Project, Role
+from evaluations.models import Membership, Role
 
 EVERYONE = frozenset(Role.values)
 READERS = frozenset({Role.OWNER, Role.RESEARCHER, Role.VIEWER})
@@ -37,8 +37,9 @@ def project_view(roles: frozenset[str], *, archived: bool = False) -> Callable[[
         @login_required
         @wraps(view)
         def guarded(request: HttpRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
-            project = get_object_or_404(Project.objects.seen_by(request.user), slug=slug)
-            role = Membership.objects.get(project=project, user=request.user.pk).role
+            members = Membership.objects.select_related("project")
+            member = get_object_or_404(members, project__slug=slug, user=request.user.pk)
+            project, role = member.project, member.role
             if role not in roles:
                 raise PermissionDenied(f"This page is not for the role {role} in this project.")
             if project.archived_at and request.method not in SAFE and not archived:

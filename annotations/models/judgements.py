@@ -12,7 +12,7 @@ from evaluations.models import CandidateOutput, Criterion
 class Rating(models.Model):
     """One annotator's score of one output on one criterion."""
 
-    output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="ratings")
+    output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="ratings", db_index=False)
     criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="ratings")
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="ratings")
     score = models.FloatField()
@@ -22,7 +22,10 @@ class Rating(models.Model):
     class Meta:
         ordering = ("pk",)
         constraints = (
-            models.UniqueConstraint(fields=("output", "criterion", "annotator"), name="rating_once_per_annotator"),
+            # With the score in it, means of a document's ratings are read from this index alone.
+            models.UniqueConstraint(
+                fields=("output", "criterion", "annotator"), include=("score",), name="rating_once_per_annotator"
+            ),
         )
 
     def __str__(self) -> str:

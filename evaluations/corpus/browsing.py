@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from django.core.paginator import Page, Paginator
+from django.urls import reverse
 
-from evaluations.models import Document, Project
-from evaluations.models.corpus import DocumentQuerySet
+from evaluations.models import Project
+from evaluations.models.corpus import DocumentQuerySet, ListedDocument
 from evaluations.reports.ranking import DocumentFigures, document_figures
 
 PAGE_SIZE = 50
@@ -16,12 +17,19 @@ SHOWN_METADATA = 4
 
 @dataclass(frozen=True)
 class DocumentRow:
-    """A document in the list. `judged` is the mean of the judge that the list is sorted by."""
+    """A document in the list, as it is shown: a page has many of them, and templates are slow at cutting and counting.
 
-    document: Document
+    `judged` is the mean of the judge that the list is sorted by.
+    """
+
+    address: str
+    name: str
+    begins: str
     metadata: tuple[str, ...]
-    disagreement: float | None = None
-    judged: float | None = None
+    outputs: int
+    human: str
+    judged: str = ""
+    disagreement: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,9 +66,9 @@ def browse(project: Project, asked: Mapping[str, str], names: Sequence[str], *, 
     judge = int(sort.partition("-")[2]) if "-" in sort else None
     columns = [*([asked["name"]] if asked.get("name") else []), *(n for n in names if n != asked.get("name"))]
     shown = tuple(columns[:SHOWN_METADATA])
-    rows = tuple(
-        _row(document, shown, figures, judge) for document in project.documents.with_counts(list(found.object_list))
-    )
+    listed = project.documents.with_counts(list(found.object_list))
+    address = reverse("evaluations:document_detail", args=[project.slug, 0])
+    rows = tuple(_row(document, address, shown, figures, judge) for document in listed)
     return Browsed(found, rows, shown, judge, by_figures)
 
 
@@ -75,10 +83,26 @@ def _found(project: Project, asked: Mapping[str, str]) -> DocumentQuerySet:
     return documents
 
 
-def _row(document: Document, names: Sequence[str], figures: DocumentFigures | None, judge: int | None) -> DocumentRow:
-    metadata = tuple(str(document.metadata.get(name, "")) for name in names)
-    if figures is None:
-        return DocumentRow(document, metadata)
-    _human, disagreement = figures.of(document.pk)
-    judged = figures.judged(judge, document.pk) if judge is not None else None
-    return DocumentRow(document, metadata, disagreement, judged)
+def _row(
+    document: ListedDocument, address: str, names: Sequence[str], figures: DocumentFigures | None, judge: int | None
+) -> DocumentRow:
+    disagreement = figures.of(document.pk)[1] if figures else None
+    judged = figures.judged(judge, document.pk) if figures and judge is not None else None
+    return DocumentRow(
+        address=address.replace("/0/", f"/{document.pk}/"),
+        name=_cut(document.doc_id, 40),
+        begins=_cut(document.begins, 110),
+        metadata=tuple(_cut(str(document.metadata.get(name, "")), 60) for name in names),
+        outputs=document.output_count,
+        human=_shown(document.human_mean),
+        judged=_shown(judged),
+        disagreement=_shown(disagreement),
+    )
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _shown(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"

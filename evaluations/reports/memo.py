@@ -13,6 +13,7 @@ Result = TypeVar("Result")
 MOST_RESULTS = 4000
 
 _results: OrderedDict[bytes, Any] = OrderedDict()
+_gates: dict[bytes, threading.Lock] = {}
 _lock = threading.Lock()
 
 
@@ -28,19 +29,32 @@ def remembered(compute: Callable[..., Result], *arguments: Any, **more: Any) -> 
 
 
 def remembered_as(name: str, parts: Iterable[Any], compute: Callable[[], Result]) -> Result:
-    """`compute()`, or what it gave before under the same name and parts, which are all that it depends on."""
+    """`compute()`, or what it gave before under the same name and parts, which are all that it depends on.
+
+    Where several threads ask for the same, one computes and the others wait for it.
+    """
     key = _digest(name, parts)
     with _lock:
         if key in _results:
             _results.move_to_end(key)
             found: Result = _results[key]
             return found
-    computed = compute()
-    with _lock:
-        _results[key] = computed
-        while len(_results) > MOST_RESULTS:
-            _results.popitem(last=False)
-    return computed
+        gate = _gates.setdefault(key, threading.Lock())
+    with gate:
+        with _lock:
+            if key in _results:
+                computed: Result = _results[key]
+                return computed
+        try:
+            computed = compute()
+            with _lock:
+                _results[key] = computed
+                while len(_results) > MOST_RESULTS:
+                    _results.popitem(last=False)
+            return computed
+        finally:
+            with _lock:
+                _gates.pop(key, None)
 
 
 def forget() -> None:

@@ -68,6 +68,21 @@ class CriterionRow:
     ratings: tuple[tuple[str, float], ...]
     judges: tuple[JudgeCell | None, ...]
 
+    # Words for the page, which has hundreds of them: a template would take several times as long to put them together.
+
+    @property
+    def mean(self) -> str:
+        return "-" if self.human_mean is None else f"{self.human_mean:.2f}"
+
+    @property
+    def each(self) -> str:
+        """Every rating, in the order of `by_whom`."""
+        return " · ".join(f"{score:.4g}" for _name, score in self.ratings)
+
+    @property
+    def by_whom(self) -> str:
+        return ", ".join(f"{name}: {score:.4g}" for name, score in self.ratings)
+
 
 @dataclass(frozen=True)
 class OutputCard:

@@ -42,7 +42,7 @@ def document_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
     document = get_object_or_404(Document, project=project, pk=pk)
     sort = request.GET.get("sort", "human")
     sort = sort if sort in SORTS else "human"
-    others = project.documents.order_by("pk")
+    others = project.documents.order_by("pk").values_list("pk", flat=True)
     return render(
         request,
         "evaluations/document_detail.html",

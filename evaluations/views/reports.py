@@ -41,12 +41,15 @@ def report_detail(request: HttpRequest, project: Project) -> HttpResponse:
 def report_context(request: HttpRequest, project: Project, *, base: str = "") -> dict[str, object]:
     """What the page needs; `base` is where its parts are, for a shared one."""
     options, faults = options_of(request.GET, project)
+    choices = choices_of(project)
     return {
         "project": project,
+        # Names may change where no score does.
+        "names": repr([(record.pk, str(record)) for records in choices.values() for record in records]),
         "tab": "report",
         "page": report_page(project, options),
         "faults": faults,
-        "choices": choices_of(project),
+        "choices": choices,
         "words": WORDS,
         "base": base or request.path,
         "options": options,
