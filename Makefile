@@ -14,7 +14,7 @@ help:
 	@echo "make test    the whole test suite"
 	@echo "make test-neural   the evaluators with models, on tiny ones (installs torch and transformers)"
 	@echo "make test-servers  GPTScore and G-Eval against llama.cpp's server (builds it: about six minutes)"
-	@echo "make lint    ruff and mypy"
+	@echo "make lint    ruff, mypy, and pip-audit where a database is reachable"
 	@echo "make bench-judge   the judge engine against a bare loop (LARGE=1: also 160,000 items)"
 	@echo "make bench-annotate   twenty annotators at once (LARGE=1: also with 1,600,000 outputs)"
 	@echo "make bench-report   the whole report on SummEval, against scipy and nlpstats, and on 100 times the data"
@@ -56,6 +56,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@$(BIN)/python .ci/audit.py
 
 browser:
 	apt-get update -q && apt-get install -q -y chromium

@@ -16,6 +16,7 @@ from geval_site import environment
 from geval_site.databases import broker_options, database_settings
 from geval_site.datafolder import default_data_dir, local_secret_key, packaged_folder
 from geval_site.email import email_settings
+from geval_site.openid import openid_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = environment.folder("GEVAL_DATA_DIR", default=default_data_dir())
@@ -44,6 +45,17 @@ if PRODUCTION:
         )
 SECRET_KEY = SECRET_KEY or local_secret_key(DATA_DIR)
 
+# Signing in through an OpenID Connect provider, if there is one.
+OPENID = openid_settings(
+    environment.text("GEVAL_OIDC_URL"),
+    client=environment.text("GEVAL_OIDC_CLIENT"),
+    secret=environment.text("GEVAL_OIDC_SECRET"),
+    name=environment.text("GEVAL_OIDC_NAME", default="OpenID Connect"),
+    behind_https=PRODUCTION,
+)
+OPENID_NAME: str = OPENID["name"]
+vars().update(OPENID["own"])
+
 INSTALLED_APPS = [
     "django.contrib.admin",
     "django.contrib.auth",
@@ -60,6 +72,7 @@ INSTALLED_APPS = [
     "axes",
     "evaluations",
     "annotations",
+    *OPENID["apps"],
 ]
 
 MIDDLEWARE = [
@@ -76,6 +89,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "evaluations.api.idempotency.IdempotencyMiddleware",
     "evaluations.audit.AuditMiddleware",
+    *OPENID["middleware"],
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -91,6 +105,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "geval_site.context.sign_in",
             ],
         },
     }
@@ -121,7 +136,11 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
-AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "geval_site.sessions.UserBackend"]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "geval_site.sessions.UserBackend",
+    *OPENID["backends"],
+]
 # Somebody who guesses passwords waits; the limit is for a name from an address, so nobody can lock others out.
 AXES_FAILURE_LIMIT = environment.whole("GEVAL_SIGN_IN_ATTEMPTS", default=10, least=1)
 AXES_COOLOFF_TIME = datetime.timedelta(minutes=15)
@@ -161,7 +180,8 @@ CONTENT_SECURITY_POLICY = {
         "img-src": [SELF, "data:", "blob:"],
         "font-src": [SELF],
         "connect-src": [SELF],
-        "form-action": [SELF],
+        # A form that leads to the provider's host needs leave.
+        "form-action": [SELF, *([OPENID["origin"]] if OPENID["origin"] else [])],
         "base-uri": [NONE],
         "frame-ancestors": [NONE],
     }

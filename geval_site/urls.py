@@ -1,5 +1,6 @@
 """Addresses of the whole site."""
 
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.views import (
     LoginView,
@@ -24,6 +25,7 @@ urlpatterns = [
     path("password/sent/", PasswordResetDoneView.as_view(), name="password_reset_done"),
     path("password/new/<uidb64>/<token>/", PasswordResetConfirmView.as_view(), name="password_reset_confirm"),
     path("password/set/", PasswordResetCompleteView.as_view(), name="password_reset_complete"),
+    *([path("sign-in/with/", include("allauth.urls"))] if settings.OPENID_NAME else []),
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
     path("", include("annotations.urls")),
