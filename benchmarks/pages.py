@@ -57,6 +57,7 @@ def _measure() -> None:
         pages: dict[str, Callable[[random.Random], str]] = {
             "list": lambda dice: f"/p/many/data/?page={dice.randint(1, 200)}",
             "search": lambda dice: f"/p/many/data/?q={dice.choice(WORDS).replace(' ', '+')}",
+            "sorted": lambda dice: f"/p/many/data/?sort=disagreement&page={dice.randint(1, 200)}",
             "document": lambda dice: f"/p/many/data/{dice.choice(documents)}/",
             "report": lambda _dice: "/p/many/report/",
         }

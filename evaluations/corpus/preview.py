@@ -11,7 +11,7 @@ import orjson
 from evaluations.corpus.mapping import flattened, guess_columns, structure_of
 from evaluations.corpus.packed import UNREADABLE, open_packed, said_of
 from evaluations.corpus.records import Objects, Table, records_of
-from evaluations.corpus.rows import Faults
+from evaluations.corpus.rows import Faults, printable
 
 ROWS = 50
 SHOWN_ROWS = 3
@@ -76,13 +76,23 @@ def _columns(
 ) -> tuple[PreviewColumn, ...]:
     guess = {} if known else guess_columns(names, rows)
     return tuple(
-        PreviewColumn(name, guess.get(name, ""), tuple(_shown(row.get(name)) for row in rows[:SHOWN_ROWS]))
+        PreviewColumn(
+            printable(name),
+            # A name that cannot be kept as it is cannot be told from another one later.
+            guess.get(name, "") if printable(name) == name else "",
+            tuple(_shown(row.get(name)) for row in rows[:SHOWN_ROWS]),
+        )
         for name in names[:MOST_COLUMNS]
     )
 
 
 def _shown(value: Any) -> str:
-    written = value if isinstance(value, str) else "" if value is None else orjson.dumps(value, default=str).decode()
-    # Lone surrogates (bytes that are no UTF-8) cannot be sent to a browser.
-    written = written.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+    written = printable(value if isinstance(value, str) else "" if value is None else _as_json(value))
     return written if len(written) <= SHOWN_CHARACTERS else f"{written[: SHOWN_CHARACTERS - 1]}…"
+
+
+def _as_json(value: Any) -> str:
+    try:
+        return orjson.dumps(value, default=str).decode()
+    except orjson.JSONEncodeError:  # half of a pair of surrogates, or a number of hundreds of digits
+        return str(value)

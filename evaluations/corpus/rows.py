@@ -134,6 +134,11 @@ def is_text(value: str) -> bool:
     return True
 
 
+def printable(value: str) -> str:
+    """A text without what no database and no page can hold: NUL, and bytes that were no UTF-8."""
+    return value.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
 class LoadError(Exception):
     """Files that cannot be loaded: nothing was written. Holds the first faults and how many there are in all."""
 
@@ -158,9 +163,10 @@ class Faults:
         self.total = 0
 
     def add(self, file: str, line: int, column: str, message: str) -> None:
+        """Note a fault; what it quotes of a file is made fit to be shown and kept."""
         self.total += 1
         if len(self.listed) < self.most:
-            self.listed.append(Fault(file, line, column, message))
+            self.listed.append(Fault(printable(file), line, printable(column), printable(message)))
 
     def raise_if_any(self) -> None:
         """Raise LoadError if there is a fault."""

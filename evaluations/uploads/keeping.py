@@ -13,6 +13,7 @@ from evaluations.corpus.mapping import Columns, is_native, problems_of
 from evaluations.corpus.packed import Counter
 from evaluations.corpus.preview import Preview, preview_file
 from evaluations.corpus.readers import InputFile
+from evaluations.corpus.rows import printable
 from evaluations.models import Project, SavedColumns, Upload, UploadFile, UploadPart
 
 PART_BYTES = 2**20
@@ -36,7 +37,7 @@ def keep_upload(project: Project, user_id: int | None, files: Sequence[ChosenFil
         preview = preview_file(chosen.path, chosen.name)
         file = UploadFile.objects.create(
             upload=upload,
-            name=chosen.name[:200],
+            name=printable(chosen.name)[:200],
             size=chosen.path.stat().st_size,
             preview=asdict(preview),
             columns=_columns_for(preview, saved),

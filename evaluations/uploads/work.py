@@ -1,12 +1,14 @@
 """Checking and loading an upload: small ones at once, others by a worker; each in one transaction, all or nothing."""
 
 import datetime
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from django.db import models, transaction
 from django.utils import timezone
 
+from evaluations.corpus.mapping import Columns
 from evaluations.corpus.packed import Counter
 from evaluations.corpus.rows import About, LoadError
 from evaluations.corpus.store import load_files
@@ -19,27 +21,46 @@ from evaluations.uploads.progress import telling
 AT_ONCE_BYTES = 2**20
 MOST_FAULTS = 10_000
 ACTIVE = (UploadState.CHECKING, UploadState.LOADING)
+AT_REST = (UploadState.CHOSEN, UploadState.CHECKED, UploadState.FAULTY)
+NOTHING: dict[str, Any] = {"result": None, "faults": [], "fault_count": 0}
 
 
-@dataclass(frozen=True)
 class NotReadyError(Exception):
     """An upload cannot go on; says why."""
 
-    reason: str
 
-    def __str__(self) -> str:
-        return self.reason
+@transaction.atomic
+def say_columns(upload: Upload, columns: Mapping[int, Columns], about: dict[str, Any]) -> None:
+    """Keep what somebody says of an upload's files; it has to be checked (again) then.
+
+    Args:
+        columns: by the id of the file.
+
+    Raises:
+        NotReadyError: it is being worked on, or is loaded.
+    """
+    changed = Upload.objects.filter(pk=upload.pk, state__in=AT_REST).update(
+        state=UploadState.CHOSEN, about=about, message="", **NOTHING
+    )
+    _refuse_unless(changed, upload)
+    for file_id, chosen in columns.items():
+        upload.files.filter(pk=file_id).update(columns=dict(chosen))
 
 
 def start_check(upload: Upload, *, call_worker: Callable[[int], None]) -> None:
-    """See what loading would do. Problems with columns are said at once; nothing is read then."""
+    """See what loading would do. Problems with columns are said at once; nothing is read then.
+
+    Raises:
+        NotReadyError: it is being worked on, or is loaded.
+    """
     problems = problems_with(upload)
     if problems:
-        _finish(upload, UploadState.FAULTY, message=" ".join(problems)[:500], **NOTHING)
+        changed = Upload.objects.filter(pk=upload.pk, state__in=AT_REST).update(
+            state=UploadState.FAULTY, message=" ".join(problems)[:500], **NOTHING
+        )
+        _refuse_unless(changed, upload)
         return
-    _start(
-        upload, UploadState.CHECKING, among=[state for state in UploadState if state not in ACTIVE], call=call_worker
-    )
+    _start(upload, UploadState.CHECKING, among=AT_REST, call=call_worker)
 
 
 def start_load(upload: Upload, *, call_worker: Callable[[int], None]) -> None:
@@ -56,16 +77,17 @@ def try_again(upload: Upload, *, call_worker: Callable[[int], None]) -> None:
     call_worker(upload.pk)
 
 
-NOTHING: dict[str, object] = {"result": None, "faults": [], "fault_count": 0}
-
-
-def _start(upload: Upload, state: UploadState, *, among: list[UploadState], call: Callable[[int], None]) -> None:
-    changed = Upload.objects.filter(pk=upload.pk, state__in=among).update(
-        state=state, step="", bytes_read=0, beat_at=None, message=""
-    )
+def _refuse_unless(changed: int, upload: Upload) -> None:
     if not changed:
         upload.refresh_from_db()
         raise NotReadyError(f"This upload is {upload.get_state_display().lower()}; look at it again.")
+
+
+def _start(upload: Upload, state: UploadState, *, among: Sequence[UploadState], call: Callable[[int], None]) -> None:
+    changed = Upload.objects.filter(pk=upload.pk, state__in=among).update(
+        state=state, step="", bytes_read=0, beat_at=None, message=""
+    )
+    _refuse_unless(changed, upload)
     if upload.size <= AT_ONCE_BYTES:
         work_on_upload(upload.pk)
     else:
@@ -125,6 +147,6 @@ def _load(upload: Upload) -> None:
         _finish(upload, UploadState.DONE, result=asdict(result))
 
 
-def _finish(upload: Upload, state: UploadState, **fields: object) -> None:
-    Upload.objects.filter(pk=upload.pk).update(state=state, step="", beat_at=None, **fields)
-    upload.refresh_from_db()
+def _finish(upload: Upload, state: UploadState, **fields: Any) -> None:
+    """End work on an upload, unless another worker, who took this one for dead, has ended it already."""
+    Upload.objects.filter(pk=upload.pk, state=upload.state).update(state=state, step="", beat_at=None, **fields)

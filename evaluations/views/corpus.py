@@ -9,10 +9,10 @@ from django.views.decorators.http import require_POST
 
 from evaluations.access import EDITORS, READERS, project_view
 from evaluations.audit import note_detail
-from evaluations.corpus.browsing import browse
 from evaluations.corpus.removing import StandingError, remove_document, remove_output
 from evaluations.forms import DocumentFilterForm
 from evaluations.models import CandidateOutput, Document, Project
+from evaluations.reports.browsing import browse
 from evaluations.reports.side_by_side import SORTS, side_by_side
 
 

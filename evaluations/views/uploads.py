@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
@@ -16,11 +15,11 @@ from evaluations.audit import note_detail
 from evaluations.corpus.mapping import kind_of
 from evaluations.corpus.results import in_order, said_result
 from evaluations.forms import ColumnsForm, SavedColumnsForm, UploadForm, first_about
-from evaluations.models import Project, SavedColumns, Upload, UploadFile, UploadState, WorkerHeartbeat
+from evaluations.models import Project, SavedColumns, Upload, UploadState, WorkerHeartbeat
 from evaluations.reports.export import harmless_cell
 from evaluations.tasks import upload_files
 from evaluations.uploads.keeping import ChosenFile, keep_upload
-from evaluations.uploads.work import NotReadyError, start_check, start_load, try_again
+from evaluations.uploads.work import NotReadyError, say_columns, start_check, start_load, try_again
 
 STOP_POLLING = 286
 SHOWN_FAULTS = 100
@@ -71,13 +70,10 @@ def upload_columns(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     form = ColumnsForm(upload, list(upload.files.all()), request.POST)
     if not form.is_valid():
         return render(request, "evaluations/upload_detail.html", _context(upload, form), status=422)
-    with transaction.atomic():
-        for file in upload.files.all():
-            UploadFile.objects.filter(pk=file.pk).update(columns=form.chosen(file))
-        Upload.objects.filter(pk=upload.pk).update(about=form.about())
-    upload = _upload(project, pk)
-    _save_columns(request, upload)
     try:
+        say_columns(upload, {file.pk: form.chosen(file) for file in upload.files.all()}, form.about())
+        upload = _upload(project, pk)
+        _save_columns(request, upload)
         start_check(upload, call_worker=upload_files.delay)
     except NotReadyError as error:
         messages.error(request, str(error))
