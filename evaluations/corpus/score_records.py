@@ -64,21 +64,34 @@ def wide_scores(
 def score_reader(header: Sequence[str], rater: str, name: str, faults: Faults) -> Read:
     """A reader of a table's lines; such tables have the most rows, so columns are found once."""
     at = [header.index(column) for column in ("doc_id", "system_id", "criterion", rater, "score")]
-    make: type[RatingRow] | type[JudgeScoreRow] = RatingRow if rater == "annotator" else JudgeScoreRow
+    is_rating = rater == "annotator"
+    make: type[RatingRow] | type[JudgeScoreRow] = RatingRow if is_rating else JudgeScoreRow
 
     def read(values: Sequence[str], line: int) -> Iterator[Row]:
         doc_id, system, criterion, who, written = (values[index].strip() for index in at)
+        score = written_number(written)
+        names = doc_id + system + criterion + who
+        # Most lines are sound, and soon found to be: nothing is missing, too long or no text.
+        if (
+            score is not None
+            and doc_id
+            and system
+            and who
+            and (criterion or not is_rating)
+            and (len(names) <= CRITERION_LIMIT and names.isascii() and "\0" not in names)
+        ):
+            yield make(line, doc_id, system, criterion, who, score)
+            return
         place = Place(name, line, faults)
         for column, value in (("doc_id", doc_id), ("system_id", system), (rater, who)):
             if not value:
                 place.fault(column, "expected a name, found nothing")
             elif len(value) > ID_LIMIT or "\0" in value or not is_text(value):
                 place.limited(value, ID_LIMIT, column)
-        if not criterion and rater == "annotator":
+        if not criterion and is_rating:
             place.fault("criterion", "expected the criterion that was rated, found nothing")
         elif len(criterion) > CRITERION_LIMIT or "\0" in criterion or not is_text(criterion):
             place.limited(criterion, CRITERION_LIMIT, "criterion")
-        score = written_number(written)
         if score is None:
             place.fault("score", f"expected a number, found {shown(written) if written else 'nothing'}")
         elif place.sound:

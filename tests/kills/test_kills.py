@@ -127,8 +127,8 @@ def standin() -> Iterator[StandInProcess]:
     process.stop()
 
 
-def begin(site: Site, standin: StandInProcess) -> None:
-    """A project of many outputs, and a run of them that has been started."""
+def begin(site: Site, standin: StandInProcess) -> int:
+    """A project of many outputs, and a run of them that has been started; returns the calls that were made before."""
     outputs = site.folder / "outputs.jsonl"
     rows = (
         {"doc_id": f"d{n}", "system_id": "s", "source": f"The ferry {n} sails at noon.", "output": f"Ferry {n} sails."}
@@ -140,10 +140,12 @@ def begin(site: Site, standin: StandInProcess) -> None:
         "add_judge", "p", "j", "--base-url", standin.base_url, "--model", "offline-stand-in", "--mode", "logprobs",
         "--no-steps", "--concurrency", str(IN_FLIGHT),
     )  # fmt: skip
+    before: int = standin.stats["calls"]
     site.shell(
         "from evaluations.models import *; from evaluations.judging.run import start_run; p = Project.objects.get(); "
         "c = p.criteria.create(name='fluency'); start_run(p.judges.get(), [c])"
     )
+    return before
 
 
 def check(site: Site, standin: StandInProcess, calls_before: int, *, kills: int) -> None:
@@ -175,8 +177,7 @@ def test_a_run_survives(folder: Path, standin: StandInProcess, victim: str) -> N
     try:
         assert keeper.stdout
         keeper.stdout.readline()
-        begin(site, standin)
-        before = standin.stats["calls"]
+        before = begin(site, standin)
         workers = [site.start_worker(), site.start_worker()]
         for number in range(1, ROUNDS + 1):
             site.wait_for(lambda number=number: site.scored() >= number * ITEMS // (ROUNDS + 2))  # type: ignore[misc]
@@ -212,8 +213,7 @@ def test_a_run_survives_its_broker(folder: Path, standin: StandInProcess) -> Non
     try:
         worker = site.start_worker()
         site.wait_for((folder / "postgres" / "postmaster.pid").exists)
-        begin(site, standin)
-        before = standin.stats["calls"]
+        before = begin(site, standin)
         for number in range(1, ROUNDS + 1):
             site.wait_for(lambda number=number: site.scored() >= number * ITEMS // (ROUNDS + 2))  # type: ignore[misc]
             redis.kill()  # every message in it is lost
