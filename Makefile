@@ -84,7 +84,7 @@ bench-pages: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.pages
 
 fuzz: $(VENV)/.installed-dev
-	@GEVAL_FUZZ_EXAMPLES=400 $(BIN)/python -m pytest -n auto --dist worksteal tests/fuzz
+	@GEVAL_FUZZ_EXAMPLES=1200 $(BIN)/python -m pytest -n auto --dist worksteal tests/fuzz
 
 bench-report: $(VENV)/.installed-dev
 	@$(BIN)/python -m pip install --quiet --no-deps nlpstats==0.0.1

@@ -19,6 +19,7 @@ import os
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,13 +29,16 @@ from urllib.parse import quote, urlencode, urlsplit
 Frames = Literal["pandas", "polars"]
 Rows = str | Path | Iterable[Mapping[str, Any]]
 SECONDS = 120.0
+ATTEMPTS = 3
+PASSING = frozenset({429, 502, 503, 504})
 
 
 class ApiError(Exception):
     """What the site refused: the status, its words, and for each fault where it is."""
 
-    def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
+    def __init__(self, status: int, problem: Mapping[str, Any], *, retry_after: float = 0.0) -> None:
         self.status = status
+        self.retry_after = retry_after
         self.title = str(problem.get("title", ""))
         self.detail = str(problem.get("detail", ""))
         self.errors: list[dict[str, Any]] = list(problem.get("errors", []))
@@ -77,13 +81,26 @@ class Client:
     def call(self, method: str, path: str, body: Any = None, *, content_type: str = "application/json") -> Any:
         """One request; the JSON of its answer.
 
+        Where the site does not answer, or asks for patience, it is sent again, with a key by which the site knows it:
+        whatever it changes is changed once.
+
         Raises:
             ApiError: the site refused.
             OSError: it does not answer.
         """
-        with self._open(method, path, body, content_type) as response:
-            content = response.read()
-        return json.loads(content) if content else None
+        key = uuid.uuid4().hex if method != "GET" else ""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                with self._open(method, path, body, content_type, key) as response:
+                    content = response.read()
+                return json.loads(content) if content else None
+            except (OSError, ApiError) as error:
+                if attempt == ATTEMPTS or not _may_pass(error):
+                    raise
+                if hasattr(body, "seek"):
+                    body.seek(0)
+                time.sleep(getattr(error, "retry_after", 0) or 0.5 * 2**attempt)
+        raise AssertionError  # the last attempt returns or raises
 
     def lines(self, path: str) -> Iterator[dict[str, Any]]:
         """The objects of an answer in JSON Lines, as they come."""
@@ -92,11 +109,15 @@ class Client:
                 yield json.loads(line)
 
     @contextlib.contextmanager
-    def _open(self, method: str, path: str, body: Any, content_type: str) -> Iterator[http.client.HTTPResponse]:
+    def _open(
+        self, method: str, path: str, body: Any, content_type: str, key: str = ""
+    ) -> Iterator[http.client.HTTPResponse]:
         parts = urlsplit(self.base_url)
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         connection = kind(parts.netloc, timeout=self.timeout)
         headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
+        if key:
+            headers["Idempotency-Key"] = key
         if body is not None:
             headers["Content-Type"] = content_type
             if content_type == "application/json":
@@ -107,10 +128,18 @@ class Client:
             connection.request(method, f"{parts.path.rstrip('/')}/api/v1{path}", body=body, headers=headers)
             response = connection.getresponse()
             if response.status >= 400:
-                raise ApiError(response.status, _problem(response))
+                wait = response.headers.get("Retry-After", "")
+                raise ApiError(response.status, _problem(response), retry_after=float(wait) if wait.isdigit() else 0.0)
             yield response
         finally:
             connection.close()
+
+
+def _may_pass(error: OSError | ApiError) -> bool:
+    """Whether the same request may succeed a little later."""
+    if isinstance(error, ApiError):
+        return error.status in PASSING or error.title == "Still at it"
+    return True
 
 
 def _problem(response: http.client.HTTPResponse) -> Mapping[str, Any]:

@@ -55,6 +55,7 @@ def load_files(
             transaction.set_rollback(True)
         elif result.changed:
             note_change(project.pk)
+            watch("statistics of the tables")
             _analyze()
     return result
 

@@ -1,5 +1,6 @@
 """The Python client against a real server and a real worker, and the notebook that shows it."""
 
+import http.client
 import json
 import os
 import subprocess
@@ -7,7 +8,11 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from typing import ClassVar
+from urllib.parse import urlsplit
 
 import pytest
 from django.contrib.auth.models import User
@@ -86,6 +91,56 @@ def test_refusals_say_where_and_what(site: Client, small_project: Project) -> No
         Client(site.base_url, token="wrong").projects()
     with pytest.raises(LookupError, match="no judge 'Nobody' in small"):
         site.project("small").start_run("Nobody")
+
+
+class LosesAnswers(BaseHTTPRequestHandler):
+    """Passes requests on to a site, and loses the first answer to each kind of request on the way back."""
+
+    site = ""
+    lost: ClassVar[set[str]] = set()
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        onwards = http.client.HTTPConnection(urlsplit(self.site).netloc, timeout=30)
+        kept = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "connection")}
+        onwards.request("POST", self.path, body=body, headers=kept)
+        answer = onwards.getresponse()
+        content = answer.read()
+        onwards.close()
+        if self.path not in self.lost:
+            self.lost.add(self.path)
+            self.close_connection = True
+            return
+        self.send_response(answer.status)
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Idempotency-Replayed", answer.headers.get("Idempotency-Replayed", ""))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_arguments: object) -> None:
+        pass
+
+
+def test_an_answer_that_is_lost_is_asked_for_again_and_nothing_happens_twice(
+    site: Client, small_project: Project, tmp_path: Path
+) -> None:
+    LosesAnswers.site, LosesAnswers.lost = site.base_url, set()
+    between = ThreadingHTTPServer(("127.0.0.1", 0), LosesAnswers)
+    Thread(target=between.serve_forever, daemon=True).start()
+    client = Client(f"http://127.0.0.1:{between.server_port}", token=site.token)
+    try:
+        client.make_project("made-once", "Made once")
+        loaded = client.project("small").upload_ratings(
+            {"doc_id": "d1", "system_id": "good", "criterion": "fluency", "annotator": name, "score": 3}
+            for name in ("cy", "di")
+        )
+    finally:
+        between.shutdown()
+
+    assert Project.objects.filter(slug="made-once").count() == 1
+    # Without the key the second attempt would find them there already.
+    assert loaded["ratings"] == {"created": 2, "unchanged": 0, "changed": 0}
+    assert len(LosesAnswers.lost) == 2
 
 
 def test_the_notebook_runs_from_top_to_bottom(
