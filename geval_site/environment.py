@@ -1,6 +1,7 @@
 """Typed reads of the environment that fail with a sentence naming the variable and what it expects."""
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -53,3 +54,11 @@ def words(name: str, *, default: tuple[str, ...] = (), env: Mapping[str, str] = 
 def folder(name: str, *, default: Path, env: Mapping[str, str] = os.environ) -> Path:
     value = text(name, env=env)
     return Path(value).expanduser().absolute() if value else default
+
+
+def rate(name: str, *, default: str, env: Mapping[str, str] = os.environ) -> str:
+    """A number of something for each second, minute, hour or day, such as `600/m`."""
+    value = text(name, default=default, env=env)
+    if not re.fullmatch(r"[1-9]\d*/[smhd]", value):
+        raise ImproperlyConfigured(f"{name} is {value!r}; write a number for each s, m, h or d, as in 600/m.")
+    return value

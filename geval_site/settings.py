@@ -87,6 +87,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "geval_site.rates.RequestRateMiddleware",
     "evaluations.api.idempotency.IdempotencyMiddleware",
     "evaluations.audit.AuditMiddleware",
     *OPENID["middleware"],
@@ -207,8 +208,8 @@ STORAGES = {
     },
 }
 
-# Requests a token (or, in a browser, a user) may make to the API; counted in each web process.
-API_RATE = environment.text("GEVAL_API_RATE", default="6000/min")
+# Requests a token, a user or an address may make; counted in each web process.
+REQUEST_RATE = environment.rate("GEVAL_REQUEST_RATE", default="6000/m")
 UPLOAD_LIMIT_BYTES = environment.whole("GEVAL_UPLOAD_LIMIT_MB", default=1000, least=1) * 2**20
 UNPACKED_LIMIT_BYTES = environment.whole("GEVAL_UNPACKED_LIMIT_MB", default=4000, least=1) * 2**20
 FIELD_LIMIT_BYTES = environment.whole("GEVAL_FIELD_LIMIT_MB", default=20, least=1) * 2**20

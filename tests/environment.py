@@ -11,6 +11,7 @@ import zlib
 from pathlib import Path
 
 os.environ.setdefault("GEVAL_MODE", "local")
+os.environ.setdefault("GEVAL_REQUEST_RATE", "1000000/m")  # tests ask one after the other, as fast as they can
 for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "GEVAL_MODEL"):
     os.environ.pop(name, None)
 

@@ -1,12 +1,10 @@
 """The API's one application object; errors are RFC 9457 problem details."""
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
-from ninja.errors import AuthenticationError, HttpError, Throttled
+from ninja.errors import AuthenticationError, HttpError
 from ninja.errors import ValidationError as RequestError
-from ninja.throttling import AnonRateThrottle, AuthRateThrottle, BaseThrottle
 
 from evaluations.api.auth import AUTH, ForbiddenError
 from evaluations.api.corpus import router as corpus
@@ -20,9 +18,7 @@ from evaluations.judging.endpoints import EndpointError
 from evaluations.judging.prompts import PromptError
 from evaluations.judging.run import RunError
 
-THROTTLES: list[BaseThrottle] = [AnonRateThrottle(settings.API_RATE), AuthRateThrottle(settings.API_RATE)]
-
-api = NinjaAPI(title="geval_site", version="1", auth=AUTH, urls_namespace="api", docs_url="/docs", throttle=THROTTLES)
+api = NinjaAPI(title="geval_site", version="1", auth=AUTH, urls_namespace="api", docs_url="/docs")
 api.add_router("/projects", projects, tags=["projects"])
 api.add_router("/projects/{slug}", corpus, tags=["corpus"])
 api.add_router("/projects/{slug}", judges, tags=["judges"])
@@ -77,15 +73,6 @@ def _endpoint(_request: HttpRequest, error: EndpointError) -> HttpResponse:
 @api.exception_handler(StandingError)
 def _stands(_request: HttpRequest, error: StandingError) -> HttpResponse:
     return problem(409, "Something stands on it", str(error))
-
-
-@api.exception_handler(Throttled)
-def _too_fast(_request: HttpRequest, error: Throttled) -> HttpResponse:
-    wait = max(1, round(error.wait or 1))
-    detail = f"This site takes {settings.API_RATE} requests (GEVAL_API_RATE); try again in {wait} s."
-    response = problem(429, "Too many requests", detail)
-    response["Retry-After"] = str(wait)
-    return response
 
 
 @api.exception_handler(HttpError)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client, override_settings
+from django.test import Client
 
 from evaluations.models import ApiToken, Criterion, IdempotentAnswer, Project
 from evaluations.models.tokens import new_token
@@ -92,26 +92,3 @@ def test_the_token_itself_is_not_kept(token: str, project: Project) -> None:
 
     kept = IdempotentAnswer.objects.get()
     assert token not in f"{kept.sender}{kept.key}{kept.request}{bytes(kept.body)!r}"
-
-
-def test_too_many_requests_are_told_when_to_come_back(token: str, project: Project) -> None:
-    from django.core.cache import cache
-
-    from evaluations.api.app import THROTTLES
-
-    cache.clear()
-    before = [(throttle, throttle.num_requests) for throttle in THROTTLES]
-    try:
-        for throttle, _ in before:
-            throttle.num_requests = 2
-        with override_settings(API_RATE="2/min"):
-            answers = [make(token, f"c{n}", None) for n in range(3)]
-    finally:
-        for throttle, number in before:
-            throttle.num_requests = number
-        cache.clear()
-
-    assert [answer.status_code for answer in answers] == [201, 201, 429]
-    assert "(GEVAL_API_RATE)" in answers[2].json()["detail"]
-    assert 1 <= int(answers[2]["Retry-After"]) <= 60
-    assert Criterion.objects.count() == 2
