@@ -62,7 +62,6 @@ STRUCTURED = {
     "system_output": "an object of the G-Eval or UniEval release",
     "expert_annotations": "SummEval's own JSON, with its ratings",
     "messages": "chat messages",
-    "key": "comparisons named as MT-bench does",
 }
 LONGEST_METADATA = 200
 
@@ -73,6 +72,8 @@ def structure_of(record: Mapping[str, Any]) -> str:
         return "promptfoo's results"
     if record and all(isinstance(value, dict) for value in record.values()):
         return "preferences by annotator"
+    if "key" in record and "winner" in record:
+        return "comparisons named as MT-bench does"
     return next((said for name, said in STRUCTURED.items() if name in record), "")
 
 

@@ -76,8 +76,12 @@ def files_of(upload: Upload, counter: Counter | None = None) -> Iterator[list[In
 
 
 def columns_to_use(file: UploadFile) -> Columns:
-    """What readers are told of a file's columns: nothing where they know them, or where there is more than columns."""
-    if file.preview.get("structure") or is_native(file.columns):
+    """What readers are told of a file's columns: nothing where they know them, or where there is more than columns.
+
+    What somebody left out that readers would take has to be told as well.
+    """
+    guess = {column["name"]: column["guess"] for column in file.preview.get("columns", ()) if column["guess"]}
+    if file.preview.get("structure") or (file.columns == guess and is_native(file.columns)):
         return {}
     return dict(file.columns)
 

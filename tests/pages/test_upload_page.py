@@ -175,6 +175,27 @@ def test_a_column_for_each_criterion(client: Client, small_project: Project) -> 
     assert set(found) == {("d1", "coherence", 5.0), ("d2", "coherence", 3.0), ("d2", "fluency", 4.0)}
 
 
+def test_a_column_that_is_left_out_is_not_read_even_if_its_name_is_known(client: Client, project: Project) -> None:
+    upload, _page = choose(
+        client, {"o.csv": "doc_id,system_id,source,output,context\nd1,s1,A text.,Short.,Never mind.\n"}
+    )
+    assert upload is not None
+
+    upload = say(client, upload, {"context": ""})
+    client.post(f"{upload.get_absolute_url()}load/")
+
+    assert Document.objects.get().context == ""
+    assert Document.objects.get().metadata == {}
+
+
+def test_a_column_called_key_is_no_comparison(client: Client, project: Project) -> None:
+    rows = [{"key": "k1", "source": "A text.", "output": "Short.", "system_id": "s"}]
+
+    _upload, page = choose(client, {"o.jsonl": "\n".join(map(json.dumps, rows))})
+
+    assert "Its rows are <strong>outputs</strong>" in page
+
+
 def test_saved_columns_are_used_for_the_next_file_like_it(client: Client, project: Project) -> None:
     upload, _page = choose(client, {"t.csv": "A,B,C\nA text.,Short.,s1\n"})
     assert upload is not None
