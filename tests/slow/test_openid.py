@@ -20,12 +20,14 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from django.contrib.auth.models import User
 from jwt.algorithms import RSAAlgorithm
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from evaluations.models import Membership, Project
+from tests.browser.conftest import browser
 from tests.conftest import CHECKOUT
 from tests.processes import free_port
 
+__all__ = ["browser"]  # a fixture
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
 CLIENT, SECRET = "geval", "the-client-secret"
 
@@ -85,6 +87,14 @@ class Provider:
             "jwks_uri": f"{self.url}/jwks",
             **{f"{name}_endpoint": f"{self.url}/{page}" for name, page in names.items()},
         }
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context()
+    made.set_default_timeout(20_000)
+    yield made
+    made.close()
 
 
 @pytest.fixture
