@@ -1,6 +1,5 @@
 """How many requests somebody may make: pages and API alike, counted in each web process by django-ratelimit."""
 
-import hashlib
 from collections.abc import Callable
 
 from django.conf import settings
@@ -9,8 +8,7 @@ from django.shortcuts import render
 from django_ratelimit.core import get_usage
 
 from evaluations.api.problems import problem
-
-API = "/api/"
+from geval_site.senders import is_for_api, sender_of
 
 
 class RequestRateMiddleware:
@@ -20,13 +18,13 @@ class RequestRateMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        usage = get_usage(request, group="site", key=_who, rate=settings.REQUEST_RATE, increment=True)
+        usage = get_usage(request, group="site", key=_sender, rate=settings.REQUEST_RATE, increment=True)
         if usage is None or not usage["should_limit"]:
             return self.get_response(request)
         wait = max(1, usage["time_left"])
         said = f"This site takes {settings.REQUEST_RATE} requests from one sender (GEVAL_REQUEST_RATE); "
         said += f"try again in {wait} s."
-        if request.path.startswith(API):
+        if is_for_api(request):
             response = problem(429, "Too many requests", said)
         else:
             response = render(request, "429.html", {"said": said}, status=429)
@@ -34,11 +32,5 @@ class RequestRateMiddleware:
         return response
 
 
-def _who(_group: str, request: HttpRequest) -> str:
-    """A token, else a user, else an address; tokens by their digest."""
-    token = request.headers.get("Authorization")
-    if token:
-        return hashlib.sha256(token.encode()).hexdigest()
-    if request.user.is_authenticated:
-        return f"user {request.user.pk}"
-    return f"address {request.META.get('REMOTE_ADDR', '')}"
+def _sender(_group: str, request: HttpRequest) -> str:
+    return sender_of(request)

@@ -1,4 +1,4 @@
-"""The stand-in LLM and Celery workers as the processes they are."""
+"""The site, the stand-in LLM and Celery workers as the processes they are."""
 
 import json
 import os
@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,6 +46,35 @@ class StandInProcess:
         self.process.wait(20)
         assert self.process.stdout is not None
         self.process.stdout.close()
+
+
+class SiteProcess:
+    """The site, served by gunicorn on a port of its own; `address` answers once it is made."""
+
+    def __init__(self, database_url: str, *, threads: int = 4, **environment: str) -> None:
+        port = free_port()
+        self.address = f"http://127.0.0.1:{port}"
+        self.process = subprocess.Popen(
+            [
+                sys.executable, "-m", "gunicorn", "geval_site.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "1",
+                "--threads", str(threads), "--log-level", "error",
+            ],
+            cwd=CHECKOUT,
+            env={**os.environ, "DATABASE_URL": database_url, **environment},
+        )  # fmt: skip
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                urllib.request.urlopen(f"{self.address}/sign-in/", timeout=5).close()
+                return
+            except OSError:
+                assert self.process.poll() is None, "the server ended instead of starting"
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(20)
 
 
 class WorkerProcess:

@@ -13,6 +13,7 @@ from annotations.models import Campaign, CampaignState
 from annotations.progress import campaign_progress, own_progress
 from evaluations.access import EDITORS, EVERYONE, project_view
 from evaluations.models import Project
+from evaluations.views.polling import STOP_POLLING
 
 
 @project_view(EVERYONE)
@@ -63,7 +64,7 @@ def campaign_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
 def campaign_progress_piece(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The figures alone, for a page that refreshes them; 286 tells htmx to stop asking."""
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
-    status = 200 if campaign.state == CampaignState.OPEN else 286
+    status = 200 if campaign.state == CampaignState.OPEN else STOP_POLLING
     return render(request, "annotations/campaign_detail.html#progress", _context(project, campaign), status=status)
 
 

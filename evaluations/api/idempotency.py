@@ -14,10 +14,10 @@ from django.http import HttpRequest, HttpResponse
 from evaluations.access import SAFE
 from evaluations.api.problems import problem
 from evaluations.models import IdempotentAnswer
+from geval_site.senders import is_for_api, sender_of
 
 HEADER = "Idempotency-Key"
 LONGEST_KEY = 200
-PREFIX = "/api/"
 # Whoever is not let in, or is told to come back, has done nothing that should be remembered.
 NOT_KEPT = frozenset({401, 409, 411, 413, 429})
 
@@ -30,7 +30,7 @@ class IdempotencyMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         key = request.headers.get(HEADER)
-        if key is None or request.method in SAFE or not request.path.startswith(PREFIX):
+        if key is None or request.method in SAFE or not is_for_api(request):
             return self.get_response(request)
         if not key.strip() or len(key) > LONGEST_KEY or not key.isprintable():
             return problem(400, "The key does not fit", f"{HEADER} takes 1 to {LONGEST_KEY} printable characters.")
@@ -51,7 +51,7 @@ def _reserve(request: HttpRequest, key: str) -> IdempotentAnswer | None:
     """A row for the answer to come; None where the key was used before."""
     try:
         with transaction.atomic():
-            return IdempotentAnswer.objects.create(sender=_sender(request), key=key, request=_digest(request))
+            return IdempotentAnswer.objects.create(sender=sender_of(request), key=key, request=_digest(request))
     except IntegrityError:
         return None
 
@@ -67,7 +67,7 @@ def _keep(kept: IdempotentAnswer, response: HttpResponse) -> None:
 
 
 def _repeat(request: HttpRequest, key: str) -> HttpResponse:
-    kept = IdempotentAnswer.objects.filter(sender=_sender(request), key=key).first()
+    kept = IdempotentAnswer.objects.filter(sender=sender_of(request), key=key).first()
     if kept is None or kept.status is None:
         return problem(
             409, "Still at it", "The first request with this key is not answered yet; try again in a moment."
@@ -77,12 +77,6 @@ def _repeat(request: HttpRequest, key: str) -> HttpResponse:
     response = HttpResponse(bytes(kept.body), status=kept.status, content_type=kept.content_type)
     response["Idempotency-Replayed"] = "true"
     return response
-
-
-def _sender(request: HttpRequest) -> str:
-    """Whose key it is, without the token itself."""
-    named = request.headers.get("Authorization") or f"user {request.user.pk}"
-    return hashlib.sha256(named.encode()).hexdigest()
 
 
 def _digest(request: HttpRequest) -> str:

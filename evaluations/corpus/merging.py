@@ -65,21 +65,14 @@ class Merge:
             [self.project.pk],
             lambda doc_id, pk, column: (column, self._said(f"document {doc_id}", column, document=pk)),
         )
-        if replace:
-            tally.changed = self._execute(
-                f"""UPDATE evaluations_document d SET source = s.source, context = s.context, "references" = s.refs,
-                           metadata = d.metadata || s.metadata
-                    FROM stage_document s WHERE d.project_id = %s AND d.doc_id = s.doc_id
-                     AND ({DIFFERS} OR NOT d.metadata @> s.metadata)""",
-                [self.project.pk],
-            )
-        else:
-            tally.changed = self._execute(
-                """UPDATE evaluations_document d SET metadata = d.metadata || s.metadata
-                   FROM stage_document s WHERE d.project_id = %s AND d.doc_id = s.doc_id AND s.metadata <> '{}'
-                    AND NOT d.metadata @> s.metadata""",
-                [self.project.pk],
-            )
+        # Texts that differ are faults where they are not to be replaced, so that none of this stays.
+        tally.changed = self._execute(
+            f"""UPDATE evaluations_document d SET source = s.source, context = s.context, "references" = s.refs,
+                       metadata = d.metadata || s.metadata
+                FROM stage_document s WHERE d.project_id = %s AND d.doc_id = s.doc_id
+                 AND (NOT d.metadata @> s.metadata {f"OR {DIFFERS}" if replace else ""})""",
+            [self.project.pk],
+        )
         tally.created = self._execute(
             """INSERT INTO evaluations_document (project_id, doc_id, source, context, "references", metadata)
                SELECT %s, doc_id, source, context, refs, metadata FROM stage_document ORDER BY file, line

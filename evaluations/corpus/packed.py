@@ -93,6 +93,11 @@ def open_packed(path: Path, counter: Counter | None = None) -> IO[bytes]:
     return raw
 
 
+def stem_of(name: str) -> str:
+    """A file's name without folders and endings, for what a file leaves unnamed."""
+    return name.rsplit("/", 1)[-1].removesuffix(".gz").removesuffix(".zip").rsplit(".", 1)[0]
+
+
 def _only_file(raw: IO[bytes]) -> Any:
     archive = zipfile.ZipFile(raw)
     inside = [info for info in archive.infolist() if not info.is_dir() and not info.filename.startswith("__MACOSX/")]

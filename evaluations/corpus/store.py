@@ -11,6 +11,7 @@ from django.db import connection, transaction
 
 from evaluations.changes import note_change
 from evaluations.corpus.merging import Merge
+from evaluations.corpus.packed import stem_of
 from evaluations.corpus.readers import InputFile, read_rows
 from evaluations.corpus.results import LoadResult
 from evaluations.corpus.rows import About, Fault, Faults, LoadError, OutputRow, Row, Unnamed
@@ -77,8 +78,7 @@ def _take_files(load: Taking, files: Sequence[InputFile], about: About) -> None:
     """Outputs first: files of ratings and scores are held back until all outputs are known."""
     scores_only: list[tuple[InputFile, Iterable[Row]]] = []
     for file in files:
-        stem = file.name.rsplit("/", 1)[-1].removesuffix(".gz").removesuffix(".zip").rsplit(".", 1)[0]
-        unnamed = Unnamed(about.judge, about.criterion, stem or "system", about.annotator)
+        unnamed = Unnamed(about.judge, about.criterion, stem_of(file.name) or "system", about.annotator)
         rows = iter(read_rows(file, load.faults, unnamed=unnamed))
         first = next(rows, None)
         if first is None:

@@ -67,6 +67,7 @@ class Taking:
         self.about = about
         self.faults = faults
         self.rows = 0
+        self.most_rows = settings.ROW_LIMIT
         self.file_numbers: dict[str, int] = {}
         self.documents: dict[str, _Staged] = {}
         self.outputs: dict[tuple[str, str], _Staged] = {}
@@ -115,7 +116,7 @@ class Taking:
         """Stage a row, or add what is wrong with it to the faults."""
         number = self.file_numbers.setdefault(file, len(self.file_numbers))
         self.rows += 1
-        if self.rows > settings.ROW_LIMIT:
+        if self.rows > self.most_rows:
             raise TooManyRowsError(file, row.line)
         if isinstance(row, OutputRow):
             self._take_output(file, number, row)

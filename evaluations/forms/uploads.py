@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any
 
 from django import forms
@@ -12,6 +11,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.forms.boundfield import BoundField
 
 from evaluations.corpus.mapping import GROUPS, TARGETS
+from evaluations.corpus.packed import stem_of
 from evaluations.models import SavedColumns, Upload, UploadFile
 
 CHOICES = [
@@ -96,8 +96,7 @@ class AboutForm(forms.Form):
 
 def first_about(files: Sequence[str]) -> dict[str, Any]:
     """What to begin with: a judge is named after the first file."""
-    name = PurePath(files[0]).name
-    stem = name.removesuffix(".gz").removesuffix(".zip").rsplit(".", 1)[0] or name
+    stem = stem_of(files[0]) or files[0]
     fields = {name: field.initial or "" for name, field in AboutForm.base_fields.items()}
     return fields | {"judge": stem[:200], "annotator": "annotator", "first_digit": False, "replace": False}
 

@@ -26,7 +26,16 @@ class UploadState(models.TextChoices):
     DONE = "done", "Loaded"
 
 
+# While somebody works on it, or should.
+ACTIVE = (UploadState.CHECKING, UploadState.LOADING)
+
+
 class UploadQuerySet(models.QuerySet["Upload"]):
+    def neglected(self) -> UploadQuerySet:
+        """Uploads with something to do that nobody does, as far as can be told."""
+        silent = timezone.now() - datetime.timedelta(seconds=SILENT_SECONDS)
+        return self.filter(models.Q(beat_at=None) | models.Q(beat_at__lt=silent), state__in=ACTIVE)
+
     def open(self) -> UploadQuerySet:
         """Uploads that are not loaded yet."""
         return self.exclude(state=UploadState.DONE)
@@ -66,7 +75,7 @@ class Upload(models.Model):
 
     @property
     def is_active(self) -> bool:
-        return self.state in (UploadState.CHECKING, UploadState.LOADING)
+        return self.state in ACTIVE
 
     @property
     def is_silent(self) -> bool:

@@ -86,7 +86,7 @@ def _found(project: Project, asked: Mapping[str, str]) -> DocumentQuerySet:
 def _row(
     document: ListedDocument, address: str, names: Sequence[str], figures: DocumentFigures | None, judge: int | None
 ) -> DocumentRow:
-    disagreement = figures.of(document.pk)[1] if figures else None
+    disagreement = figures.distance(document.pk) if figures else None
     judged = figures.judged(judge, document.pk) if figures and judge is not None else None
     return DocumentRow(
         address=address.replace("/0/", f"/{document.pk}/"),

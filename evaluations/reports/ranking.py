@@ -37,18 +37,19 @@ class DocumentFigures:
         values, highest_first = self.by(sort)
         return self.document_ids[np.argsort(-values if highest_first else values, kind="stable")]
 
-    def of(self, document_id: int) -> tuple[float | None, float | None]:
-        """A document's human mean and disagreement."""
-        place = int(np.searchsorted(self.document_ids, document_id))
-        if place >= len(self.document_ids) or self.document_ids[place] != document_id:
-            return None, None
-        return _number(self.human[place]), _number(self.disagreement[place])
+    def distance(self, document_id: int) -> float | None:
+        """A document's disagreement."""
+        return self._at(self.disagreement, document_id)
 
     def judged(self, judge: int, document_id: int) -> float | None:
         """A judge's mean on a document."""
+        return self._at(self.judges[judge], document_id) if judge in self.judges else None
+
+    def _at(self, values: FloatArray, document_id: int) -> float | None:
         place = int(np.searchsorted(self.document_ids, document_id))
-        found = self.judges.get(judge)
-        return None if found is None or place >= len(found) else _number(found[place])
+        if place >= len(self.document_ids) or self.document_ids[place] != document_id or np.isnan(values[place]):
+            return None
+        return float(values[place])
 
 
 def document_figures(project: Project) -> DocumentFigures:
@@ -102,7 +103,3 @@ def _means(tables: list[FloatArray], documents: int) -> FloatArray:
 
 def _flat(tables: dict[int, FloatArray] | dict[tuple[int, int], FloatArray]) -> list[object]:
     return [part for key in sorted(tables) for part in (key, tables[key])]  # type: ignore[index]
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)

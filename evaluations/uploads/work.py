@@ -1,11 +1,10 @@
 """Checking and loading an upload: small ones at once, others by a worker; each in one transaction, all or nothing."""
 
-import datetime
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from django.db import models, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from evaluations.corpus.mapping import Columns
@@ -13,14 +12,12 @@ from evaluations.corpus.packed import Counter
 from evaluations.corpus.rows import About, LoadError
 from evaluations.corpus.store import load_files
 from evaluations.models import Upload, UploadPart, UploadState
-from evaluations.models.uploads import SILENT_SECONDS
 from evaluations.uploads.keeping import files_of, problems_with
 from evaluations.uploads.progress import telling
 
 # Smaller ones are checked and loaded while the browser waits, which needs no worker.
 AT_ONCE_BYTES = 2**20
 MOST_FAULTS = 10_000
-ACTIVE = (UploadState.CHECKING, UploadState.LOADING)
 AT_REST = (UploadState.CHOSEN, UploadState.CHECKED, UploadState.FAULTY)
 NOTHING: dict[str, Any] = {"result": None, "faults": [], "fault_count": 0}
 
@@ -72,11 +69,6 @@ def start_load(upload: Upload, *, call_worker: Callable[[int], None]) -> None:
     _start(upload, UploadState.LOADING, among=[UploadState.CHECKED], call=call_worker)
 
 
-def try_again(upload: Upload, *, call_worker: Callable[[int], None]) -> None:
-    """Call a worker once more for an upload whose worker fell silent."""
-    call_worker(upload.pk)
-
-
 def _refuse_unless(changed: int, upload: Upload) -> None:
     if not changed:
         upload.refresh_from_db()
@@ -114,16 +106,12 @@ def work_on_upload(upload_id: int) -> None:
 
 
 def neglected_uploads() -> list[int]:
-    """Uploads with something to do that nobody does, as far as can be told."""
-    silent = timezone.now() - datetime.timedelta(seconds=SILENT_SECONDS)
-    waiting = Upload.objects.filter(models.Q(beat_at=None) | models.Q(beat_at__lt=silent), state__in=ACTIVE)
-    return list(waiting.values_list("pk", flat=True))
+    """The ids of uploads that a worker should be called for."""
+    return list(Upload.objects.neglected().values_list("pk", flat=True))
 
 
 def _claim(upload_id: int) -> Upload | None:
-    silent = timezone.now() - datetime.timedelta(seconds=SILENT_SECONDS)
-    free = Upload.objects.filter(models.Q(beat_at=None) | models.Q(beat_at__lt=silent), pk=upload_id, state__in=ACTIVE)
-    if not free.update(beat_at=timezone.now()):
+    if not Upload.objects.neglected().filter(pk=upload_id).update(beat_at=timezone.now()):
         return None
     return Upload.objects.select_related("project").get(pk=upload_id)
 

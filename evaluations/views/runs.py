@@ -14,8 +14,7 @@ from evaluations.models import EvaluationRun, Project, WorkerHeartbeat
 from evaluations.reports.choices import settings_rows
 from evaluations.reports.progress import run_progress
 from evaluations.reports.so_far import so_far
-
-STOP_POLLING = 286
+from evaluations.views.polling import STOP_POLLING
 
 
 @project_view(READERS)

@@ -19,9 +19,9 @@ from evaluations.models import Project, SavedColumns, Upload, UploadState, Worke
 from evaluations.reports.export import harmless_cell
 from evaluations.tasks import upload_files
 from evaluations.uploads.keeping import ChosenFile, keep_upload
-from evaluations.uploads.work import NotReadyError, say_columns, start_check, start_load, try_again
+from evaluations.uploads.work import NotReadyError, say_columns, start_check, start_load
+from evaluations.views.polling import STOP_POLLING
 
-STOP_POLLING = 286
 SHOWN_FAULTS = 100
 SHOWN_UPLOADS = 10
 PASTED = "pasted rows"
@@ -111,7 +111,7 @@ def upload_load(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     upload = _upload(project, pk)
     try:
         if upload.is_silent:
-            try_again(upload, call_worker=upload_files.delay)
+            upload_files.delay(upload.pk)
         else:
             start_load(upload, call_worker=upload_files.delay)
     except NotReadyError as error:

@@ -2,11 +2,6 @@
 
 import http.client
 import json
-import os
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,8 +15,8 @@ from django.contrib.auth.models import User
 from evaluations.models import ApiToken, Project
 from evaluations.models.tokens import new_token
 from geval_site.client import ApiError, Client, Run
-from tests.conftest import CHECKOUT, free_port
-from tests.processes import StandInProcess
+from tests.conftest import CHECKOUT
+from tests.processes import SiteProcess, StandInProcess
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 
@@ -31,25 +26,9 @@ def site(database_url: str, owner: User) -> Iterator[Client]:
     """A client of a served site; the owner's token."""
     token, digest = new_token()
     ApiToken.objects.create(user=owner, name="t", digest=digest)
-    port = free_port()
-    command = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", "1", "--threads", "4"]
-    server = subprocess.Popen(
-        [*command, "--log-level", "error", "geval_site.wsgi"],
-        cwd=CHECKOUT,
-        env={**os.environ, "DATABASE_URL": database_url, "GEVAL_MODE": "local"},
-    )
-    try:
-        for _ in range(200):
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/sign-in/", timeout=1).read()
-                break
-            except OSError:
-                assert server.poll() is None, "the server ended instead of starting"
-                time.sleep(0.1)
-        yield Client(f"http://127.0.0.1:{port}", token=token)
-    finally:
-        server.terminate()
-        server.wait(timeout=20)
+    served = SiteProcess(database_url, GEVAL_MODE="local")
+    yield Client(served.address, token=token)
+    served.stop()
 
 
 def test_from_files_to_a_frame(site: Client, small_project: Project, tmp_path: Path) -> None:

@@ -2,18 +2,12 @@
 
 import os
 import shutil
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests.conftest import CHECKOUT
-from tests.processes import free_port
+from tests.processes import SiteProcess
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
@@ -40,25 +34,9 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def site(database_url: str) -> Iterator[str]:
     """The address of the site, served by gunicorn on the test database."""
-    port = free_port()
-    server = subprocess.Popen(
-        [sys.executable, "-m", "gunicorn", "geval_site.wsgi", "--bind", f"127.0.0.1:{port}", "--threads", "4"],
-        cwd=CHECKOUT,
-        env={**os.environ, "DATABASE_URL": database_url},
-        stderr=subprocess.DEVNULL,
-    )
-    address = f"http://127.0.0.1:{port}"
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            urllib.request.urlopen(f"{address}/sign-in/", timeout=5).close()
-            break
-        except (urllib.error.URLError, ConnectionError):
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-    yield address
-    server.terminate()
-    server.wait(20)
+    served = SiteProcess(database_url)
+    yield served.address
+    served.stop()
 
 
 @pytest.fixture

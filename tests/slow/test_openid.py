@@ -7,12 +7,10 @@ import os
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
-from urllib.error import URLError
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import jwt
@@ -25,7 +23,7 @@ from playwright.sync_api import Browser, BrowserContext, expect
 from evaluations.models import Membership, Project
 from tests.browser.conftest import browser
 from tests.conftest import CHECKOUT
-from tests.processes import free_port
+from tests.processes import SiteProcess
 
 __all__ = ["browser"]  # a fixture
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
@@ -107,33 +105,17 @@ def provider() -> Iterator[Provider]:
 @pytest.fixture
 def address(database_url: str, provider: Provider) -> Iterator[str]:
     """A site that knows the provider; its tables are made, as `migrate` does where it is switched on."""
-    port = free_port()
-    environment = {
-        **os.environ,
-        "DATABASE_URL": database_url,
+    known = {
         "GEVAL_OIDC_URL": provider.url,
         "GEVAL_OIDC_CLIENT": CLIENT,
         "GEVAL_OIDC_SECRET": SECRET,
         "GEVAL_OIDC_NAME": "Example ID",
     }
+    environment = {**os.environ, "DATABASE_URL": database_url, **known}
     subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=CHECKOUT, env=environment, check=True)
-    server = subprocess.Popen(
-        [sys.executable, "-m", "gunicorn", "geval_site.wsgi", "--bind", f"127.0.0.1:{port}", "--threads", "2"],
-        cwd=CHECKOUT,
-        env=environment,
-        stderr=subprocess.DEVNULL,
-    )
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/sign-in/", timeout=5).close()
-            break
-        except (URLError, ConnectionError):
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-    yield f"http://127.0.0.1:{port}"
-    server.terminate()
-    server.wait(20)
+    served = SiteProcess(database_url, threads=2, **known)
+    yield served.address
+    served.stop()
     # Django's own cleaning knows nothing of these tables, which this site's settings do not have.
     from django.db import connection
 

@@ -1,0 +1,4 @@
+"""Parts of pages that ask for themselves again."""
+
+# htmx takes the answer and asks no more.
+STOP_POLLING = 286
