@@ -65,10 +65,10 @@ class Client:
         """All projects that the token reaches, with their counts."""
         return list(self.pages("/projects"))
 
-    def make_project(self, slug: str, name: str, description: str = "") -> Project:
-        """Make a project; the token's user owns it."""
-        self.call("POST", "/projects", {"slug": slug, "name": name, "description": description})
-        return self.project(slug)
+    def make_project(self, name: str, description: str = "") -> Project:
+        """Make a project; the token's user owns it. The site gives it a short name: `project.slug`."""
+        made = self.call("POST", "/projects", {"name": name, "description": description})
+        return self.project(made["slug"])
 
     def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
         """All items of a list, page by page."""

@@ -4,7 +4,6 @@ import tempfile
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
 from django.http import FileResponse, HttpRequest
 from ninja import Field, Path, Query, Router, Schema, Status
 
@@ -12,13 +11,12 @@ from evaluations.api.auth import ForbiddenError, project_for
 from evaluations.api.paging import Page, page_of
 from evaluations.api.schemas import In
 from evaluations.archive.write import write_archive
-from evaluations.models import ApiToken, Project, Role
+from evaluations.models import ApiToken, Project
 
 router = Router()
 
 
 class ProjectIn(In):
-    slug: str = Field(min_length=1, max_length=50, pattern=r"^[-a-zA-Z0-9_]+$")
     name: str = Field(min_length=1, max_length=200)
     description: str = Field("", max_length=20_000)
 
@@ -50,15 +48,11 @@ def list_projects(request: HttpRequest, page: Query[Page]) -> Any:
 
 @router.post("", response={201: ProjectOut})
 def make_project(request: HttpRequest, data: ProjectIn) -> Any:
-    """Make a project; the user owns it."""
+    """Make a project; the user owns it. The answer has its short name."""
     token = request.auth  # type: ignore[attr-defined]
     if isinstance(token, ApiToken) and (token.project_id or not token.may_change):
         raise ForbiddenError("This token can only reach or read what is there; make projects with another.")
-    project = Project(**data.dict())
-    project.full_clean()
-    with transaction.atomic():
-        project.save()
-        project.memberships.create(user_id=request.user.pk or 0, role=Role.OWNER)
+    project = Project.objects.make(**data.dict(), owner_id=request.user.pk or 0)
     return Status(201, Project.objects.with_counts().get(pk=project.pk))
 
 

@@ -15,6 +15,7 @@ from evaluations.archive.tables import TABLES, Ref, Table
 from evaluations.archive.write import FORMAT, VERSION
 from evaluations.changes import note_change
 from evaluations.models import Project
+from evaluations.models.project import new_slug
 
 CHUNK_ROWS = 5000
 
@@ -60,11 +61,12 @@ def read_manifest(archive: zipfile.ZipFile) -> Manifest:
         ) from None
 
 
-def read_archive(source: Path | IO[bytes], *, slug: str = "", name: str = "") -> Project:
+def read_archive(source: Path | IO[bytes], *, slug: str = "", name: str = "", anew: bool = False) -> Project:
     """Make a new project of an archive.
 
     Args:
         slug, name: in place of those in the archive.
+        anew: under a short name that is made for it, so that none can be taken.
 
     Raises:
         ArchiveError: it is broken, too large, or there is a project of that short name; nothing was written.
@@ -73,7 +75,7 @@ def read_archive(source: Path | IO[bytes], *, slug: str = "", name: str = "") ->
         with zipfile.ZipFile(source) as archive, transaction.atomic():
             manifest = read_manifest(archive)
             _check_size(archive)
-            project = _new_project(manifest, slug=slug, name=name)
+            project = _new_project(manifest, slug=new_slug(name or manifest.name) if anew else slug, name=name)
             ids: dict[str, dict[tuple[Any, ...], int]] = {}
             for table in TABLES:
                 count = _TableReader(table, project.pk, ids).read(archive)

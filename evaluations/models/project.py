@@ -5,8 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 from django.urls import reverse
+from django.utils.crypto import get_random_string
+from django.utils.text import slugify
+
+SLUG_LENGTH = 50
+RANDOM_LENGTH = 8
+RANDOM_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"  # none that are taken for another
+
+
+def new_slug(name: str) -> str:
+    """A short name that is free whatever other projects there are, so that nobody learns of those by trying names."""
+    readable = slugify(name)[: SLUG_LENGTH - RANDOM_LENGTH - 1].strip("-_") or "project"
+    return f"{readable}-{get_random_string(RANDOM_LENGTH, RANDOM_LETTERS)}"
 
 
 class Role(models.TextChoices):
@@ -22,6 +34,13 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         if not user.is_authenticated:
             return self.none()
         return self.filter(memberships__user=user)
+
+    def make(self, name: str, description: str, *, owner_id: int) -> Project:
+        """A new project of a user, under a short name that nobody can guess."""
+        with transaction.atomic():
+            project = self.create(slug=new_slug(name), name=name, description=description)
+            Membership.objects.create(project=project, user_id=owner_id, role=Role.OWNER)
+        return project
 
     def with_counts(self) -> ProjectQuerySet:
         """Adds `document_count`, `system_count` and `output_count`, each one indexed sub-query."""
@@ -42,7 +61,9 @@ class ProjectQuerySet(models.QuerySet["Project"]):
 
 
 class Project(models.Model):
-    slug = models.SlugField(unique=True, help_text="The short name that addresses and commands use.")
+    slug = models.SlugField(
+        unique=True, max_length=SLUG_LENGTH, help_text="The short name that addresses and commands use."
+    )
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
     guidelines = models.TextField(blank=True, help_text="What annotators should know, in Markdown.")

@@ -50,10 +50,7 @@ def project_archive(request: HttpRequest, project: Project) -> HttpResponse:
 def project_create(request: HttpRequest) -> HttpResponse:
     form = ProjectForm(request.POST or None)
     if form.is_valid():
-        with transaction.atomic():
-            project = form.save()
-            project.memberships.create(user=request.user, role=Role.OWNER)
-        return redirect(project)
+        return redirect(Project.objects.make(**form.cleaned_data, owner_id=request.user.pk or 0))
     return render(request, "evaluations/project_create.html", {"form": form})
 
 
@@ -65,7 +62,7 @@ def project_import(request: HttpRequest) -> HttpResponse:
         try:
             with transaction.atomic():
                 path = Path(form.cleaned_data["file"].temporary_file_path())
-                project = read_archive(path, slug=form.cleaned_data["slug"])
+                project = read_archive(path, anew=True)
                 project.memberships.create(user_id=request.user.pk or 0, role=Role.OWNER)
         except (ArchiveError, ValidationError) as error:
             form.add_error(None, error if isinstance(error, ValidationError) else str(error))
