@@ -6,10 +6,14 @@ Loaded with `-p tests.environment`; workers of pytest-xdist inherit it from the 
 import atexit
 import os
 import shutil
+import signal
 import tempfile
 import zlib
 from pathlib import Path
 
+# A shell's background jobs are started deaf to Ctrl-C, and would pass that on to the commands that tests interrupt.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.setdefault("GEVAL_MODE", "local")
 os.environ.setdefault("GEVAL_REQUEST_RATE", "1000000/m")  # tests ask one after the other, as fast as they can
 for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "GEVAL_MODEL"):
