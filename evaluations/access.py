@@ -6,10 +6,10 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.http import Http404, HttpRequest, HttpResponse
 
-from evaluations.models import Membership, Role
+from evaluations.models import Membership, Project, Role
+from geval_site.joined import JoinedQuery
 
 EVERYONE = frozenset(Role.values)
 READERS = frozenset({Role.OWNER, Role.RESEARCHER, Role.VIEWER})
@@ -17,10 +17,26 @@ EDITORS = frozenset({Role.OWNER, Role.RESEARCHER})
 OWNERS = frozenset({Role.OWNER})
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
+_MEMBERS = JoinedQuery(
+    {"m": Membership, "p": Project},
+    "FROM evaluations_membership m JOIN evaluations_project p ON p.id = m.project_id"
+    " WHERE p.slug = %s AND m.user_id = %s",
+)
+
 View = Callable[..., HttpResponse]
 
 
 ARCHIVED = "This project is archived: nothing in it changes. Its owner can bring it back, on its overview."
+
+
+def member_of(slug: str, user_id: int | None) -> Membership | None:
+    """A user's membership of the project of a short name, with the project; None where there is none."""
+    found = _MEMBERS.first([slug, user_id])
+    if found is None:
+        return None
+    member: Membership = found[0]
+    member.project = found[1]
+    return member
 
 
 def project_view(roles: frozenset[str], *, archived: bool = False) -> Callable[[View], View]:
@@ -37,8 +53,9 @@ def project_view(roles: frozenset[str], *, archived: bool = False) -> Callable[[
         @login_required
         @wraps(view)
         def guarded(request: HttpRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
-            members = Membership.objects.select_related("project")
-            member = get_object_or_404(members, project__slug=slug, user=request.user.pk)
+            member = member_of(slug, request.user.pk)
+            if member is None:
+                raise Http404("There is no such project.")
             project, role = member.project, member.role
             if role not in roles:
                 raise PermissionDenied(f"This page is not for the role {role} in this project.")

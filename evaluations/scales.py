@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 # The scales in common use, narrowest first; ratings without a declared scale get the first that holds them all.
 USUAL_SCALES = ((0, 1), (1, 3), (1, 4), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (1, 100), (0, 100))
@@ -31,7 +32,7 @@ class Scale:
     def __str__(self) -> str:
         return f"{short(self.lowest)}-{short(self.highest)}"
 
-    @property
+    @cached_property
     def points(self) -> tuple[float, ...]:
         """All points, in rising order."""
         count = int((self.highest - self.lowest) / self.step + 1e-9) + 1

@@ -191,6 +191,8 @@ CONTENT_SECURITY_POLICY = {
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = environment.text("GEVAL_TIME_ZONE", default="UTC")
 USE_TZ = True
+# The site speaks English only; looking up the language for every number on a page takes its time.
+USE_I18N = False
 USE_THOUSAND_SEPARATOR = False
 
 STATIC_URL = "static/"

@@ -6,9 +6,9 @@ from django.http import Http404, HttpRequest
 from django.utils import timezone
 from ninja.security import HttpBearer, SessionAuth
 
-from evaluations.access import ARCHIVED, EDITORS, READERS, SAFE
+from evaluations.access import ARCHIVED, EDITORS, READERS, SAFE, member_of
 from evaluations.api.schemas import storable
-from evaluations.models import ApiToken, Membership, Project
+from evaluations.models import ApiToken, Project
 from evaluations.models.tokens import digest_of
 
 
@@ -63,7 +63,7 @@ def project_for(request: HttpRequest, slug: str, *, change: bool = False) -> Pro
 def _project(request: HttpRequest, slug: str, token: ApiToken | None, *, change: bool) -> Project:
     if not storable(slug):
         raise Http404("There is no such project.")
-    member = Membership.objects.select_related("project").filter(project__slug=slug, user=request.user.pk).first()
+    member = member_of(slug, request.user.pk)
     if member is None or (token and token.project_id not in (None, member.project_id)):
         raise Http404(f"There is no project {slug!r}.")
     if member.role not in (EDITORS if change else READERS):

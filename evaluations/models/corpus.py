@@ -15,13 +15,25 @@ from evaluations.judging.prompts import Texts
 from evaluations.models.project import Project
 
 # Two small sums a document instead of one over outputs times ratings; the source's beginning is all that travels.
+# A document's human mean is the mean, over its outputs and criteria, of what single people gave; where none did, of the
+# mean that a release states. Reports and sorting compute the same from arrays.
 _LISTED = """
     SELECT d.id, d.doc_id, left(d.source, 120), d.metadata,
            (SELECT count(*) FROM evaluations_candidateoutput o WHERE o.document_id = d.id),
-           (SELECT avg(r.score) FROM evaluations_candidateoutput o JOIN annotations_rating r ON r.output_id = o.id
-            WHERE o.document_id = d.id)
-    FROM unnest(%s::bigint[]) WITH ORDINALITY AS wanted (id, place) JOIN evaluations_document d ON d.id = wanted.id
+           (SELECT avg(item.mean) FROM (
+                SELECT coalesce(
+                    avg(r.score) FILTER (WHERE r.annotator_id <> ALL (ARRAY(
+                        SELECT id FROM annotations_annotator WHERE project_id = %(project)s AND kind = 'mean'))),
+                    avg(r.score)) AS mean
+                FROM evaluations_candidateoutput o JOIN annotations_rating r ON r.output_id = o.id
+                WHERE o.document_id = d.id GROUP BY r.output_id, r.criterion_id) item)
+    FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS wanted (id, place) JOIN evaluations_document d ON d.id = wanted.id
     ORDER BY wanted.place"""
+
+
+_BESIDE = """
+    SELECT (SELECT max(id) FROM evaluations_document WHERE project_id = %(project)s AND id < %(id)s),
+           (SELECT min(id) FROM evaluations_document WHERE project_id = %(project)s AND id > %(id)s)"""
 
 
 @dataclass(frozen=True)
@@ -50,15 +62,22 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         )
         return sorted({name for metadata in some for name in metadata})
 
-    def with_counts(self, ids: Sequence[int]) -> list[ListedDocument]:
-        """Some documents in the order of their ids given, with what a list shows of them and none of their texts."""
+    def listed(self, project: Project, ids: Sequence[int]) -> list[ListedDocument]:
+        """Documents in the order of their ids given, with what a list shows of them and none of their texts."""
         with connection.cursor() as cursor:
-            cursor.execute(_LISTED, [list(ids)])
+            cursor.execute(_LISTED, {"project": project.pk, "ids": list(ids)})
             # Django takes JSON for text, to parse it in its fields.
             return [
                 ListedDocument(pk, doc_id, begins, orjson.loads(metadata), outputs, mean)
                 for pk, doc_id, begins, metadata, outputs, mean in cursor.fetchall()
             ]
+
+    def beside(self, document: Document) -> tuple[int | None, int | None]:
+        """The ids of the documents before and after one in its project."""
+        with connection.cursor() as cursor:
+            cursor.execute(_BESIDE, {"project": document.project_id, "id": document.pk})
+            before, after = cursor.fetchone()
+        return before, after
 
     def matching(self, words: str) -> DocumentQuerySet:
         """Documents whose source or outputs hold the words, by PostgreSQL's full text search, or whose name does."""

@@ -4,10 +4,29 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from annotations.differences import Piece, word_differences
-from annotations.models import Annotator, Rating
-from evaluations.models import CandidateOutput, Criterion, Document, Score, System
+import orjson
+from django.db import connection
 
+from annotations.differences import Piece, word_differences
+from annotations.models import Annotator
+from evaluations.models import CandidateOutput, Criterion, Document, System
+from evaluations.scales import Scale, short
+from geval_site.joined import JoinedQuery
+
+# Statements that are put together once, and give no records: a document of many systems has a thousand scores.
+_OUTPUTS = JoinedQuery(
+    {"o": CandidateOutput, "s": System},
+    "FROM evaluations_candidateoutput o JOIN evaluations_system s ON s.id = o.system_id"
+    " WHERE o.document_id = %s ORDER BY o.system_id",
+)
+_RATINGS = """
+    SELECT r.output_id, r.criterion_id, a.name, r.score, a.kind
+    FROM annotations_rating r JOIN annotations_annotator a ON a.id = r.annotator_id
+    JOIN evaluations_candidateoutput o ON o.id = r.output_id WHERE o.document_id = %s ORDER BY r.annotator_id"""
+_SCORES = """
+    SELECT s.output_id, s.criterion_id, n.judge_id, s.value, s.distribution
+    FROM evaluations_score s JOIN evaluations_evaluationrun n ON n.id = s.run_id
+    JOIN evaluations_candidateoutput o ON o.id = s.output_id WHERE o.document_id = %s ORDER BY s.run_id"""
 SORTS = {"human": "human mean", "disagreement": "disagreement", "system": "system"}
 
 
@@ -137,41 +156,51 @@ def side_by_side(document: Document, *, sort: str, against: str = "") -> SideByS
         sort: a key of SORTS.
         against: what outputs are compared with word by word, a key of `bases`; the first output, where it is none.
     """
-    criteria = list(document.project.criteria.all())
-    ratings: dict[tuple[int, int], list[tuple[str, float, str]]] = defaultdict(list)
-    rated = Rating.objects.filter(output__document=document).order_by("annotator_id")
-    for output, criterion, name, score, kind in rated.values_list(
-        "output", "criterion", "annotator__name", "score", "annotator__kind"
-    ):
-        ratings[output, criterion].append((name, score, kind))
-    by_id = {judge.pk: judge for judge in document.project.judges.all()}
-    scores: dict[tuple[int, int | None, str], ScoreOf] = {}
-    judges: dict[str, None] = {}
-    # Without records: a document of many systems has a thousand scores.
-    found = Score.objects.filter(output__document=document).order_by("run_id")
-    for output, criterion, judge_id, value, stored in found.values_list(
-        "output", "criterion", "run__judge", "value", "distribution"
-    ):
-        judge = by_id[judge_id]
-        scores[output, criterion, judge.label] = ScoreOf(value, criterion, stored or {}, judge.rates_on_scale)
-        judges[judge.label] = None
+    criteria = [(criterion, criterion.scale) for criterion in document.project.criteria.all()]
+    ratings = _ratings(document)
+    judges, scores = _scores(document)
     cards = [
         OutputCard(
             output=output,
-            system=output.system,
+            system=system,
             rows=tuple(
-                _row(output, criterion, ratings[output.pk, criterion.pk], scores, list(judges))
-                for criterion in criteria
+                _row(output, criterion, scale, ratings[output.pk, criterion.pk], scores, judges)
+                for criterion, scale in criteria
             ),
         )
-        for output in document.outputs.select_related("system")
+        for output, system in _OUTPUTS.all([document.pk])
     ]
     ordered = _sorted(cards, sort)
     texts = _bases(document, cards)
     first = f"system-{ordered[0].system.pk}" if ordered else "none"
     chosen = against if against in texts else first
     marked = tuple(replace(card, pieces=_pieces(card, chosen, texts.get(chosen, ("", ""))[1])) for card in ordered)
-    return SideBySide(tuple(judges), marked, chosen, {key: label for key, (label, _text) in texts.items()})
+    return SideBySide(judges, marked, chosen, {key: label for key, (label, _text) in texts.items()})
+
+
+def _ratings(document: Document) -> dict[tuple[int, int], list[tuple[str, float, str]]]:
+    """Annotator, score and kind of annotator by output and criterion."""
+    ratings: dict[tuple[int, int], list[tuple[str, float, str]]] = defaultdict(list)
+    with connection.cursor() as cursor:
+        cursor.execute(_RATINGS, [document.pk])
+        for output, criterion, name, score, kind in cursor:
+            ratings[output, criterion].append((name, score, kind))
+    return ratings
+
+
+def _scores(document: Document) -> tuple[tuple[str, ...], dict[tuple[int, int | None, str], ScoreOf]]:
+    """The judges that scored anything, and the newest score of each by output, criterion and judge."""
+    by_id = {judge.pk: judge for judge in document.project.judges.all()}
+    scores: dict[tuple[int, int | None, str], ScoreOf] = {}
+    judges: dict[str, None] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_SCORES, [document.pk])
+        for output, criterion, judge_id, value, stored in cursor:
+            judge = by_id[judge_id]
+            distribution = orjson.loads(stored) if stored else None  # Django takes JSON for text
+            scores[output, criterion, judge.label] = ScoreOf(value, criterion, distribution or {}, judge.rates_on_scale)
+            judges[judge.label] = None
+    return tuple(judges), scores
 
 
 def _bases(document: Document, cards: list[OutputCard]) -> dict[str, tuple[str, str]]:
@@ -192,35 +221,35 @@ def _pieces(card: OutputCard, against: str, base: str) -> tuple[Piece, ...]:
 def _row(
     output: CandidateOutput,
     criterion: Criterion,
+    scale: Scale,
     ratings: list[tuple[str, float, str]],
     scores: dict[tuple[int, int | None, str], ScoreOf],
-    judges: list[str],
+    judges: tuple[str, ...],
 ) -> CriterionRow:
     people = [(name, score) for name, score, kind in ratings if kind == Annotator.Kind.PERSON]
     counted = people or [(name, score) for name, score, _kind in ratings]
     mean = fmean(score for _name, score in counted) if counted else None
     found = (scores.get((output.pk, criterion.pk, judge)) or scores.get((output.pk, None, judge)) for judge in judges)
     cells = tuple(
-        _cell(judge, score, mean, criterion) if score else None for judge, score in zip(judges, found, strict=True)
+        _cell(judge, score, mean, scale) if score else None for judge, score in zip(judges, found, strict=True)
     )
     return CriterionRow(criterion, mean, tuple(counted), cells)
 
 
-def _cell(judge: str, score: ScoreOf, mean: float | None, criterion: Criterion) -> JudgeCell:
-    bars = tuple(Bar(point, share, 8 * index) for index, (point, share) in enumerate(_shares(score, criterion)))
+def _cell(judge: str, score: ScoreOf, mean: float | None, scale: Scale) -> JudgeCell:
+    bars = tuple(Bar(point, share, 8 * index) for index, (point, share) in enumerate(_shares(score, scale)))
     # A score on another scale (ROUGE) has no distance from a rating.
     on_scale = score.criterion_id is not None and score.rates_on_scale
-    comparable = mean is not None and on_scale and criterion.scale.holds(score.value)
+    comparable = mean is not None and on_scale and scale.holds(score.value)
     return JudgeCell(judge, score.value, bars, score.value - mean if comparable and mean is not None else None)
 
 
-def _shares(score: ScoreOf, criterion: Criterion) -> list[tuple[str, float]]:
+def _shares(score: ScoreOf, scale: Scale) -> list[tuple[str, float]]:
     """The distribution over every point of the scale, empty points included; nothing on long scales."""
     stored = score.distribution
-    points = criterion.scale.points
-    if len(stored) < 2 or len(points) > 11:
+    if len(stored) < 2 or len(scale.points) > 11:
         return []
-    return [(f"{point:g}", float(stored.get(f"{point:g}", 0.0))) for point in points]
+    return [(short(point), float(stored.get(short(point), 0.0))) for point in scale.points]
 
 
 def _sorted(cards: list[OutputCard], sort: str) -> list[OutputCard]:

@@ -3,13 +3,10 @@
 from dataclasses import dataclass
 
 from django import template
-from django.utils.html import escape
-from django.utils.safestring import SafeString, mark_safe
 
 from evaluations.reports.export import SYMBOLS, in_a_sentence, in_brackets, in_sight_note, shown
 from evaluations.reports.figures import FIGURE_TITLES
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
-from evaluations.reports.side_by_side import CriterionRow, JudgeCell
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient
 from evaluations.statistics.ppi import SystemMean
 from evaluations.statistics.resampling import Interval
@@ -32,30 +29,6 @@ class Cell:
 def report_levels() -> tuple[str, ...]:
     """The levels in the order of the table's columns."""
     return LEVELS
-
-
-@register.simple_tag
-def judge_cells(row: CriterionRow) -> SafeString:
-    """The cells of a row of a document's page: each judge's score with its distribution and its distance from people.
-
-    Put together here because a page has hundreds of them, and a template takes ten times as long.
-    """
-    return mark_safe("".join(_judge_cell(cell) for cell in row.judges))  # noqa: S308 (numbers, and scale points)
-
-
-def _judge_cell(cell: JudgeCell | None) -> str:
-    if cell is None:
-        return "<td>-</td>"
-    words = f'<br><small class="quiet">{cell.words}</small>' if cell.words else ""
-    return f'<td class="nowrap"><span class="llm">{cell.value:.2f}</span>{_bars(cell) if cell.bars else ""}{words}</td>'
-
-
-def _bars(cell: JudgeCell) -> str:
-    """A distribution as bars, with the same in words for who does not see them."""
-    said = " ".join(f"{escape(bar.point)}: {bar.share:.2f}" for bar in cell.bars)
-    drawn = "".join(f'<rect x="{bar.x}" y="{bar.y}" width="6" height="{bar.height}"></rect>' for bar in cell.bars)
-    size = f'width="{cell.width}" height="20" viewBox="0 0 {cell.width} 20"'
-    return f'<svg class="bars" {size} role="img" aria-label="{said} ">{drawn}</svg>'
 
 
 @register.filter

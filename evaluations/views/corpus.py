@@ -39,10 +39,10 @@ def document_list(request: HttpRequest, project: Project) -> HttpResponse:
 
 @project_view(READERS)
 def document_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    document = get_object_or_404(Document, project=project, pk=pk)
+    document = get_object_or_404(project.documents, pk=pk)
     sort = request.GET.get("sort", "human")
     sort = sort if sort in SORTS else "human"
-    others = project.documents.order_by("pk").values_list("pk", flat=True)
+    before, after = project.documents.beside(document)
     return render(
         request,
         "evaluations/document_detail.html",
@@ -53,8 +53,8 @@ def document_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
             "view": side_by_side(document, sort=sort, against=request.GET.get("against", "")),
             "sort": sort,
             "sorts": SORTS,
-            "before": others.filter(pk__lt=pk).last(),
-            "after": others.filter(pk__gt=pk).first(),
+            "before": before,
+            "after": after,
         },
     )
 

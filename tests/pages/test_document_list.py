@@ -5,10 +5,12 @@ import re
 import numpy as np
 import pytest
 from django.contrib.auth.models import User
+from django.db.models import Avg
 from django.test import Client
 
-from annotations.models import Rating
-from evaluations.models import Document, Judge, Project, Score
+from annotations.models import Annotator, Rating
+from evaluations.changes import note_change
+from evaluations.models import CandidateOutput, Document, Judge, Project, Score
 from evaluations.reports.ranking import document_figures
 
 pytestmark = pytest.mark.django_db
@@ -63,10 +65,28 @@ def test_the_figures_are_means_over_outputs_and_criteria(scored: Project) -> Non
     assert figures.disagreement.tolist() == [3.0, 0.5, 3.0]
 
 
+def test_the_list_shows_the_means_that_it_is_sorted_by(client: Client, scored: Project) -> None:
+    output = CandidateOutput.objects.filter(document__doc_id="d1").order_by("pk")[0]
+    criterion = scored.criteria.order_by("pk")[0]
+    # One item has more ratings than the others, and a release states a mean for one that people rated.
+    for number in range(3):
+        Rating.objects.create(
+            output=output, criterion=criterion, annotator=scored.annotators.create(name=f"more-{number}"), score=5
+        )
+    stated = scored.annotators.create(name="the release", kind=Annotator.Kind.MEAN)
+    Rating.objects.create(output=output, criterion=criterion, annotator=stated, score=1)
+    note_change(scored.pk, [criterion.pk])
+
+    listed = scored.documents.listed(scored, list(scored.documents.values_list("pk", flat=True)))
+
+    assert [document.human_mean for document in listed] == pytest.approx(document_figures(scored).human)
+    assert listed[0].human_mean != pytest.approx(
+        Rating.objects.filter(output__document__doc_id="d1").aggregate(mean=Avg("score"))["mean"]
+    )
+
+
 def test_scores_off_the_scale_have_no_distance(scored: Project) -> None:
     Score.objects.update(value=42.0)
-    from evaluations.changes import note_change
-
     note_change(scored.pk, judge=Judge.objects.get().pk)
 
     assert np.isnan(document_figures(scored).disagreement).all()

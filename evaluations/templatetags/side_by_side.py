@@ -1,0 +1,53 @@
+"""The small pieces that a document's page has hundreds of, put together here: a template takes ten times as long.
+
+Every text of a corpus is escaped here; the rest are numbers.
+"""
+
+from collections.abc import Iterable
+
+from django import template
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from annotations.differences import Piece
+from evaluations.reports.side_by_side import CriterionRow, JudgeCell
+
+register = template.Library()
+
+
+@register.filter
+def marked(pieces: Iterable[Piece]) -> SafeString:
+    """A text in pieces, those marked that another text does not have."""
+    texts = ((escape(piece.text), piece.differs) for piece in pieces)
+    marks = (f'<mark class="differs">{text}</mark>' if differs else text for text, differs in texts)
+    return mark_safe("".join(marks))  # noqa: S308 (escaped)
+
+
+@register.filter
+def criterion_rows(rows: Iterable[CriterionRow]) -> SafeString:
+    """What an output got, a criterion a row: the human mean, each rating, each judge's score."""
+    return mark_safe("".join(_criterion_row(row) for row in rows))  # noqa: S308 (escaped)
+
+
+def _criterion_row(row: CriterionRow) -> str:
+    title = f' title="{escape(row.by_whom)}"' if row.each else ""
+    return (
+        f'<tr><th scope="row">{escape(row.criterion.name)}</th><td class="number human">{row.mean}</td>'
+        f'<td class="nowrap"{title}>{row.each}</td>{"".join(_judge_cell(cell) for cell in row.judges)}</tr>'
+    )
+
+
+def _judge_cell(cell: JudgeCell | None) -> str:
+    """A judge's score with its distribution and its distance from people."""
+    if cell is None:
+        return "<td>-</td>"
+    words = f'<br><small class="quiet">{cell.words}</small>' if cell.words else ""
+    return f'<td class="nowrap"><span class="llm">{cell.value:.2f}</span>{_bars(cell) if cell.bars else ""}{words}</td>'
+
+
+def _bars(cell: JudgeCell) -> str:
+    """A distribution as bars, with the same in words for who does not see them."""
+    said = " ".join(f"{escape(bar.point)}: {bar.share:.2f}" for bar in cell.bars)
+    drawn = "".join(f'<rect x="{bar.x}" y="{bar.y}" width="6" height="{bar.height}"></rect>' for bar in cell.bars)
+    size = f'width="{cell.width}" height="20" viewBox="0 0 {cell.width} 20"'
+    return f'<svg class="bars" {size} role="img" aria-label="{said} ">{drawn}</svg>'
