@@ -1,5 +1,6 @@
 """The site, the stand-in LLM and Celery workers as the processes they are."""
 
+import contextlib
 import json
 import os
 import signal
@@ -94,7 +95,8 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """Like a machine that loses power: no last words."""
-        os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(20)
 
     def stop(self) -> None:
