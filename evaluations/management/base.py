@@ -12,6 +12,9 @@ from django.db.migrations.executor import MigrationExecutor
 class SiteCommand(BaseCommand):
     """A command that needs our tables. Locally they are made on the way; in production that is a step of its own."""
 
+    # They would import every page of the site, each time; `manage.py check` makes them.
+    requires_system_checks = ()
+
     def execute(self, *args: Any, **options: Any) -> str | None:
         executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
