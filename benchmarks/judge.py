@@ -158,7 +158,8 @@ def _multiplied(project: object, copies: int, *, references: bool = False) -> ob
                SELECT d.id, s.id, o.text || ' ' || d.id FROM evaluations_candidateoutput o
                JOIN evaluations_document old ON old.id = o.document_id AND old.project_id = %s
                JOIN evaluations_system olds ON olds.id = o.system_id
-               JOIN evaluations_document d ON d.project_id = %s AND d.doc_id LIKE '%%-' || old.doc_id
+               JOIN evaluations_document d ON d.project_id = %s
+                AND old.doc_id = regexp_replace(d.doc_id, '^[0-9]+-', '')
                JOIN evaluations_system s ON s.project_id = %s AND s.name = olds.name""",
             [project.pk, big.pk, big.pk],
         )

@@ -82,7 +82,8 @@ def _rate(small: object, big: object) -> None:
                SELECT o.id AS old, n.id AS new FROM evaluations_candidateoutput o
                JOIN evaluations_document od ON od.id = o.document_id AND od.project_id = %s
                JOIN evaluations_system os ON os.id = o.system_id
-               JOIN evaluations_document nd ON nd.project_id = %s AND nd.doc_id LIKE '%%-' || od.doc_id
+               JOIN evaluations_document nd ON nd.project_id = %s
+                AND od.doc_id = regexp_replace(nd.doc_id, '^[0-9]+-', '')
                JOIN evaluations_candidateoutput n ON n.document_id = nd.id
                JOIN evaluations_system ns ON ns.id = n.system_id AND ns.name = os.name""",
             [small.pk, big.pk],

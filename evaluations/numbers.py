@@ -1,17 +1,26 @@
 """The numbers of a query as an array, without an object a number: millions of scores come in a second or two."""
 
+import struct
+from collections.abc import Iterator
+
 import numpy as np
 from django.db import connection
 
 from evaluations.statistics.pairing import FloatArray
 
-# PostgreSQL's binary COPY format: a header, then rows of a field count and a length before each value, then a trailer.
+# The server packs so many rows into one: a message for each row would take the driver most of the time.
+PACKED_ROWS = 2**16
+# PostgreSQL's binary COPY format: a header, then rows of a field count and a length before each value, then -1. An
+# array of one dimension begins with its dimensions, whether it has NULLs, the type, its size and its lower bound; each
+# element has its length before it.
 _HEADER_BYTES = 19
-_TRAILER_BYTES = 2
+_FIELD_COUNT = struct.Struct(">h")
+_FIELD = struct.Struct(">i 4x i 4x i 4x")
+_ELEMENT = np.dtype([("length", ">i4"), ("value", ">f8")])
 
 
 def fetch_numbers(columns: list[str], rest: str) -> FloatArray:
-    """All rows of `SELECT columns rest` as floats; ids up to 2^53 are exact.
+    """All rows of `SELECT columns rest` as floats, in no order; ids up to 2^53 are exact.
 
     Args:
         columns: SQL expressions that are never NULL.
@@ -19,19 +28,43 @@ def fetch_numbers(columns: list[str], rest: str) -> FloatArray:
 
     Returns:
         Shape (rows, columns).
+
+    Raises:
+        ValueError: an expression was NULL.
     """
-    selected = ", ".join(f"({column})::float8" for column in columns)
-    statement = f"COPY (SELECT {selected} {rest}) TO STDOUT (FORMAT binary)"
+    selected = ", ".join(f"({column})::float8 AS c{index}" for index, column in enumerate(columns))
+    packed = ", ".join(f"array_agg(c{index})" for index in range(len(columns)))
+    statement = f"""
+        COPY (SELECT {packed} FROM (
+            SELECT {selected}, (row_number() OVER () - 1) / {PACKED_ROWS} AS pack {rest}
+        ) numbers GROUP BY pack) TO STDOUT (FORMAT binary)"""
+    packs: list[list[FloatArray]] = []
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        received = b"".join(copy)
-    fields = [("count", ">i2")] + [
-        part for index in range(len(columns)) for part in ((f"length{index}", ">i4"), (f"value{index}", ">f8"))
-    ]
-    rows = np.frombuffer(received[_HEADER_BYTES : len(received) - _TRAILER_BYTES], dtype=np.dtype(fields))
-    found = np.empty((len(rows), len(columns)))
+        at = _HEADER_BYTES
+        for message in copy:
+            packs += _packs(bytes(message), at)
+            at = 0
+    found = np.empty((sum(len(pack[0]) for pack in packs), len(columns)))
     for index in range(len(columns)):
-        found[:, index] = rows[f"value{index}"]
+        np.concatenate([pack[index] for pack in packs] or [found[:, index]], out=found[:, index])
     return found
+
+
+def _packs(message: bytes, at: int) -> Iterator[list[FloatArray]]:
+    """The rows of a message, each of them a list of arrays."""
+    while at < len(message):
+        (count,) = _FIELD_COUNT.unpack_from(message, at)
+        at += _FIELD_COUNT.size
+        if count < 0:
+            return
+        pack = []
+        for _ in range(count):
+            length, has_null, size = _FIELD.unpack_from(message, at)
+            if has_null:
+                raise ValueError("A query for numbers gave NULL.")
+            pack.append(np.frombuffer(message, _ELEMENT, size, at + _FIELD.size)["value"])
+            at += 4 + length
+        yield pack
 
 
 def id_list(ids: list[int]) -> str:

@@ -128,13 +128,14 @@ def fill_judges(
     """
     of_run = f"AND r.id = {int(run.pk)}" if run else ""
     rows = fetch_numbers(
-        ["r.judge_id", "coalesce(s.criterion_id, 0)", "o.document_id", "o.system_id", "s.value"],
-        # A later run's score of the same item replaces an earlier one, so runs come in their order.
+        ["r.judge_id", "coalesce(s.criterion_id, 0)", "o.document_id", "o.system_id", "s.value", "r.id"],
         f"""FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
             JOIN evaluations_candidateoutput o ON o.id = s.output_id
             WHERE r.judge_id IN ({id_list(judge_ids)}) {of_run}
-              AND (s.criterion_id IS NULL OR s.criterion_id IN ({id_list(criterion_ids)})) ORDER BY r.id""",
+              AND (s.criterion_id IS NULL OR s.criterion_id IN ({id_list(criterion_ids)}))""",
     )
+    # A later run's score of the same item replaces an earlier one, so runs come in their order.
+    rows = rows[np.argsort(rows[:, 5], kind="stable")]
     shape = (len(data.document_ids), len(data.system_ids))
     for judge_id in judge_ids:
         of_judge = rows[rows[:, 0] == judge_id]
