@@ -19,8 +19,12 @@ from schemathesis.specs.openapi.checks import response_schema_conformance
 from evaluations.models import ApiToken, Membership, Project
 from evaluations.models.tokens import new_token
 from geval_site.wsgi import application
+from tests.fuzz.bodies import json_lines, tables
 
 EXAMPLES = int(os.environ.get("GEVAL_FUZZ_EXAMPLES", "6"))
+# Bodies that are no JSON, it knows nothing of.
+schemathesis.openapi.media_type("application/x-ndjson", json_lines)
+schemathesis.openapi.media_type("text/csv", tables)
 schema = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", application)
 pytestmark = pytest.mark.django_db
 
