@@ -13,7 +13,7 @@ help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: end after the table)"
 	@echo "make test    the whole test suite"
 	@echo "make test-neural   the evaluators with models, on tiny ones (installs torch and transformers)"
-	@echo "make test-slow     kill -9 of workers, PostgreSQL and the broker; an archive into an empty site; OpenID Connect; the README"
+	@echo "make test-slow     the demo and the README as a user runs them; kill -9; an archive into an empty site; OpenID Connect"
 	@echo "make test-servers  GPTScore and G-Eval against llama.cpp's server (builds it: about six minutes)"
 	@echo "make lint    ruff, mypy, and pip-audit where a database is reachable"
 	@echo "make bench-judge   the judge engine against a bare loop (LARGE=1: also 160,000 items)"
