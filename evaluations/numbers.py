@@ -45,8 +45,8 @@ def fetch_numbers(columns: list[str], rest: str) -> FloatArray:
             packs += _packs(bytes(message), at)
             at = 0
     found = np.empty((sum(len(pack[0]) for pack in packs), len(columns)))
-    for index in range(len(columns)):
-        np.concatenate([pack[index] for pack in packs] or [found[:, index]], out=found[:, index])
+    for index, parts in enumerate(zip(*packs, strict=True)):
+        np.concatenate(parts, out=found[:, index])
     return found
 
 
