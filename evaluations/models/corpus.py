@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import orjson
 from django.contrib.postgres.indexes import GinIndex
-from django.contrib.postgres.search import SearchQuery, SearchVector
+from django.contrib.postgres.search import SearchVectorField
 from django.db import connection, models
 from django.urls import reverse
 
@@ -81,14 +82,30 @@ class DocumentQuerySet(models.QuerySet["Document"]):
 
     def matching(self, words: str) -> DocumentQuerySet:
         """Documents whose source or outputs hold the words, by PostgreSQL's full text search, or whose name does."""
-        query = SearchQuery(words, config="simple", search_type="websearch")
-        in_source = self.annotate(source_words=SearchVector("source", config="simple")).filter(source_words=query)
-        outputs = CandidateOutput.objects.annotate(words=SearchVector("text", config="simple")).filter(words=query)
-        return self.filter(
-            models.Q(pk__in=in_source.values("pk"))
-            | models.Q(pk__in=outputs.values("document"))
-            | models.Q(doc_id__contains=words)
+        # Sources and outputs as one set: as two, joined by OR, both would be looked at for every document.
+        found = self.extra(
+            where=[
+                """evaluations_document.id IN (
+                       SELECT id FROM evaluations_document
+                       WHERE evaluations_search_words(source) @@ websearch_to_tsquery('simple', %s)
+                       UNION ALL
+                       SELECT document_id FROM evaluations_candidateoutput
+                       WHERE evaluations_search_words(text) @@ websearch_to_tsquery('simple', %s))
+                   OR strpos(evaluations_document.doc_id, %s) > 0"""
+            ],
+            params=[words] * 3,
         )
+        return cast("DocumentQuerySet", found)
+
+
+class SearchWords(models.Func):
+    """The words of a text for full text search, as a function of the database that migration 0009 defines.
+
+    A tsvector holds a megabyte. Of a text with more words than that, the first 50,000 characters are searched.
+    """
+
+    function = "evaluations_search_words"
+    output_field = SearchVectorField()
 
 
 class Document(models.Model):
@@ -113,7 +130,7 @@ class Document(models.Model):
             models.UniqueConstraint(fields=("project", "doc_id"), include=("id",), name="document_once_per_project"),
         )
         indexes = (
-            GinIndex(SearchVector("source", config="simple"), name="document_words"),
+            GinIndex(SearchWords("source"), name="document_words"),
             GinIndex(fields=["metadata"], opclasses=["jsonb_path_ops"], name="document_metadata"),
             models.Index(fields=("project", "id"), condition=~models.Q(metadata={}), name="document_has_metadata"),
         )
@@ -158,7 +175,7 @@ class CandidateOutput(models.Model):
     class Meta:
         ordering = ("document_id", "system_id")
         constraints = (models.UniqueConstraint(fields=("document", "system"), name="output_once_per_system"),)
-        indexes = (GinIndex(SearchVector("text", config="simple"), name="output_words"),)
+        indexes = (GinIndex(SearchWords("text"), name="output_words"),)
 
     def __str__(self) -> str:
         return f"output {self.pk}"
