@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.site import BENCHMARK_DATA, CHECKOUT, temporary_site
+from geval_site.web_server import web_command
 
 ANNOTATORS = 20
 OVERLAP = 5
@@ -193,13 +194,8 @@ def start_site() -> tuple[subprocess.Popen[bytes], int]:
     from tests.processes import free_port
 
     port = free_port()
-    server = subprocess.Popen(
-        [
-            sys.executable, "-m", "gunicorn", "geval_site.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "2",
-            "--threads", "4", "--worker-class", "gthread", "--log-level", "error",
-        ],
-        cwd=CHECKOUT, env=dict(os.environ),
-    )  # fmt: skip
+    command = web_command("--bind", f"127.0.0.1:{port}", "--workers", "2")
+    server = subprocess.Popen(command, cwd=CHECKOUT, env=os.environ)
     for _ in range(300):
         try:
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)

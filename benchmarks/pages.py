@@ -1,15 +1,14 @@
 """`make bench-pages`: pages of a project with 160,000 outputs, ten requests at once: list, search, document, report.
 
-A real gunicorn with two workers on this machine, PostgreSQL beside it, and ten clients that ask one page after another.
-Reports are asked for as people do: the page, kept fresh in the server's memory after the first time. An empty page,
-with nothing but a form, tells how fast the machine is at the moment.
+The site's gunicorn with two workers on this machine, PostgreSQL beside it, and ten clients that ask a page after
+another. Reports are asked for as people do: the page, kept fresh in the server's memory after the first time. An empty
+page, with nothing but a form, tells how fast the machine is at the moment.
 """
 
 import http.client
 import os
 import random
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ import numpy as np
 
 from benchmarks.judge import _multiplied
 from benchmarks.site import BENCHMARK_DATA, CHECKOUT, temporary_site
+from geval_site.web_server import web_command
 
 CLIENTS, EACH, COPIES = 10, 40, 100
 WORDS = ("goal", "police", "season manchester", "daughter", "president", "injury", "court", "london")
@@ -48,11 +48,8 @@ def _measure() -> None:
     cookie = f"sessionid={browser.cookies['sessionid'].value}"
     documents = list(big.documents.values_list("pk", flat=True))
     port = 8177
-    server = subprocess.Popen(
-        [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", "2", "--threads", "5",
-         "--log-level", "error", "geval_site.wsgi"],
-        cwd=CHECKOUT, env=os.environ,
-    )  # fmt: skip
+    command = web_command("--bind", f"127.0.0.1:{port}", "--workers", "2")
+    server = subprocess.Popen(command, cwd=CHECKOUT, env=os.environ)
     try:
         _wait(port)
         pages: dict[str, Callable[[random.Random], str]] = {

@@ -39,6 +39,7 @@ def temporary_site() -> Iterator[Path]:
     from geval_site.embedded.server import embedded_server
 
     try:
+        settings.STATIC_ROOT.mkdir(parents=True)
         call_command("migrate", verbosity=0)
         yield folder
     finally:

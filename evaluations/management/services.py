@@ -11,6 +11,7 @@ from django.core.management.base import CommandError
 
 from evaluations.models import WorkerHeartbeat
 from geval_site.processes import Processes
+from geval_site.web_server import web_command
 
 START_SECONDS = 60.0
 # Celery warns of root because pickled messages could run code; ours are JSON, and a fresh machine has no one but root.
@@ -65,16 +66,11 @@ def start_standin(processes: Processes, port: int) -> str:
     return next(word for word in line.split() if word.startswith("http://"))
 
 
-def start_web(processes: Processes, *, host: str, port: int, workers: int = 2) -> subprocess.Popen[str]:
+def start_web(processes: Processes, *, host: str, port: int) -> subprocess.Popen[str]:
     """Start the web server for this machine; static files are found where they lie, so nothing is collected."""
     settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
-    return processes.start(
-        [
-            sys.executable, "-m", "gunicorn", "geval_site.wsgi", "--bind", f"{host}:{port}", "--workers", str(workers),
-            "--threads", "4", "--worker-class", "gthread", "--log-level", "warning", "--timeout", "120",
-        ],
-        env={"GEVAL_MODE": os.environ.get("GEVAL_MODE", "local")},
-    )  # fmt: skip
+    mode = os.environ.get("GEVAL_MODE", "local")
+    return processes.start(web_command("--bind", f"{host}:{port}"), env={"GEVAL_MODE": mode})
 
 
 def wait_for_web(host: str, port: int, process: subprocess.Popen[str]) -> None:

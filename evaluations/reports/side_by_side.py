@@ -9,16 +9,20 @@ from django.db import connection
 
 from annotations.differences import Piece, word_differences
 from annotations.models import Annotator
-from evaluations.models import CandidateOutput, Criterion, Document, System
+from evaluations.models import CandidateOutput, Criterion, Document, Judge, System
 from evaluations.scales import Scale, short
 from geval_site.joined import JoinedQuery
 
-# Statements that are put together once, and give no records: a document of many systems has a thousand scores.
+# Statements that are put together once; a document of many systems has a thousand scores, which give no records.
 _OUTPUTS = JoinedQuery(
     {"o": CandidateOutput, "s": System},
     "FROM evaluations_candidateoutput o JOIN evaluations_system s ON s.id = o.system_id"
     " WHERE o.document_id = %s ORDER BY o.system_id",
 )
+_CRITERIA = JoinedQuery(
+    {"c": Criterion}, "FROM evaluations_criterion c WHERE c.project_id = %s ORDER BY c.position, c.id"
+)
+_JUDGES = JoinedQuery({"j": Judge}, "FROM evaluations_judge j WHERE j.project_id = %s")
 _RATINGS = """
     SELECT r.output_id, r.criterion_id, a.name, r.score, a.kind
     FROM annotations_rating r JOIN annotations_annotator a ON a.id = r.annotator_id
@@ -156,7 +160,7 @@ def side_by_side(document: Document, *, sort: str, against: str = "") -> SideByS
         sort: a key of SORTS.
         against: what outputs are compared with word by word, a key of `bases`; the first output, where it is none.
     """
-    criteria = [(criterion, criterion.scale) for criterion in document.project.criteria.all()]
+    criteria = [(criterion, criterion.scale) for (criterion,) in _CRITERIA.all([document.project_id])]
     ratings = _ratings(document)
     judges, scores = _scores(document)
     cards = [
@@ -190,16 +194,16 @@ def _ratings(document: Document) -> dict[tuple[int, int], list[tuple[str, float,
 
 def _scores(document: Document) -> tuple[tuple[str, ...], dict[tuple[int, int | None, str], ScoreOf]]:
     """The judges that scored anything, and the newest score of each by output, criterion and judge."""
-    by_id = {judge.pk: judge for judge in document.project.judges.all()}
+    by_id = {judge.pk: (judge.label, judge.rates_on_scale) for (judge,) in _JUDGES.all([document.project_id])}
     scores: dict[tuple[int, int | None, str], ScoreOf] = {}
     judges: dict[str, None] = {}
     with connection.cursor() as cursor:
         cursor.execute(_SCORES, [document.pk])
         for output, criterion, judge_id, value, stored in cursor:
-            judge = by_id[judge_id]
+            label, on_scale = by_id[judge_id]
             distribution = orjson.loads(stored) if stored else None  # Django takes JSON for text
-            scores[output, criterion, judge.label] = ScoreOf(value, criterion, distribution or {}, judge.rates_on_scale)
-            judges[judge.label] = None
+            scores[output, criterion, label] = ScoreOf(value, criterion, distribution or {}, on_scale)
+            judges[label] = None
     return tuple(judges), scores
 
 

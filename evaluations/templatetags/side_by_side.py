@@ -4,9 +4,9 @@ Every text of a corpus is escaped here; the rest are numbers.
 """
 
 from collections.abc import Iterable
+from html import escape
 
 from django import template
-from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from annotations.differences import Piece

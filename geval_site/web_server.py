@@ -1,0 +1,22 @@
+"""How gunicorn serves the site; options of its command line go before these settings.
+
+https://docs.gunicorn.org/en/stable/settings.html
+"""
+
+import sys
+
+worker_class = "gthread"
+workers = 2
+threads = 4
+# A worker takes hardly more connections than it has threads, and keeps none that asks nothing: what it took and cannot
+# begin, the other worker might have answered by now.
+worker_connections = 5
+keepalive = 0
+# Seconds that a load or a first look at a large report may take.
+timeout = 120
+loglevel = "warning"
+
+
+def web_command(*options: str) -> list[str]:
+    """The command that starts the server with these settings, in the folder of the site."""
+    return [sys.executable, "-m", "gunicorn", "--config", "python:geval_site.web_server", *options, "geval_site.wsgi"]
