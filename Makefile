@@ -22,7 +22,7 @@ help:
 	@echo "make bench-evaluators   ROUGE and BLEU on one core and on all (LARGE=1: 160,000 outputs)"
 	@echo "make bench-load   loading 160,000 outputs and 1,920,000 ratings, against plain COPY"
 	@echo "make bench-pages  pages of a project with 160,000 outputs, ten requests at once"
-	@echo "make fuzz     about ten minutes of made-up requests to the API"
+	@echo "make fuzz     made-up requests to the API for ten minutes, others each time"
 	@echo "make browser as root on Debian: install Chromium for the browser tests"
 
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -84,7 +84,8 @@ bench-pages: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.pages
 
 fuzz: $(VENV)/.installed-dev
-	@GEVAL_FUZZ_EXAMPLES=1200 $(BIN)/python -m pytest -n auto --dist worksteal tests/fuzz
+	@end=$$(($$(date +%s) + 600)); while [ $$(date +%s) -lt $$end ]; do \
+		GEVAL_FUZZ_EXAMPLES=400 $(BIN)/python -m pytest -n auto --dist worksteal tests/fuzz || exit 1; done
 
 bench-report: $(VENV)/.installed-dev
 	@$(BIN)/python -m pip install --quiet --no-deps nlpstats==0.0.1
