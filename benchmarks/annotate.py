@@ -8,18 +8,15 @@ A cycle is what an annotator's browser asks for: the next item, and the submitte
 import argparse
 import http.client
 import multiprocessing
-import os
 import re
 import statistics
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.site import BENCHMARK_DATA, CHECKOUT, temporary_site
-from geval_site.web_server import web_command
+from benchmarks.site import BENCHMARK_DATA, temporary_site, web_site
 
 ANNOTATORS = 20
 OVERLAP = 5
@@ -190,32 +187,11 @@ def check(campaign: Any, submitted: list[int]) -> list[str]:
     return faults
 
 
-def start_site() -> tuple[subprocess.Popen[bytes], int]:
-    from tests.processes import free_port
-
-    port = free_port()
-    command = web_command("--bind", f"127.0.0.1:{port}", "--workers", "2")
-    server = subprocess.Popen(command, cwd=CHECKOUT, env=os.environ)
-    for _ in range(300):
-        try:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-            connection.request("GET", "/sign-in/")
-            connection.getresponse().read()
-            break
-        except OSError:
-            time.sleep(0.1)
-    return server, port
-
-
 def measure(title: str, campaign: Any, sessions: list[str], seconds: float) -> float:
     """Print the figures of one size; returns cycles a second."""
-    server, port = start_site()
-    try:
+    with web_site() as port:
         all_annotate(port, campaign.pk, sessions, 3.0)  # so that both workers have their code and connections
         found = all_annotate(port, campaign.pk, sessions, seconds)
-    finally:
-        server.terminate()
-        server.wait(30)
     submitted = [pk for seen in found for pk in seen.submitted]
     errors = [error for seen in found for error in seen.errors]
     requests = sorted(s for seen in found for s in (*seen.next_seconds, *seen.submit_seconds))

@@ -6,9 +6,7 @@ page, with nothing but a form, tells how fast the machine is at the moment.
 """
 
 import http.client
-import os
 import random
-import subprocess
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,8 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from benchmarks.judge import _multiplied
-from benchmarks.site import BENCHMARK_DATA, CHECKOUT, temporary_site
-from geval_site.web_server import web_command
+from benchmarks.site import BENCHMARK_DATA, temporary_site, web_site
 
 CLIENTS, EACH, COPIES = 10, 40, 100
 WORDS = ("goal", "police", "season manchester", "daughter", "president", "injury", "court", "london")
@@ -47,11 +44,7 @@ def _measure() -> None:
     browser.force_login(user)
     cookie = f"sessionid={browser.cookies['sessionid'].value}"
     documents = list(big.documents.values_list("pk", flat=True))
-    port = 8177
-    command = web_command("--bind", f"127.0.0.1:{port}", "--workers", "2")
-    server = subprocess.Popen(command, cwd=CHECKOUT, env=os.environ)
-    try:
-        _wait(port)
+    with web_site() as port:
         pages: dict[str, Callable[[random.Random], str]] = {
             "(empty)": lambda _dice: "/password/forgotten/",
             "list": lambda dice: f"/p/many/data/?page={dice.randint(1, 200)}",
@@ -66,9 +59,6 @@ def _measure() -> None:
             took = np.sort(_all(port, cookie, address))
             p50, p95 = took[len(took) // 2], took[int(0.95 * len(took))]
             print(f"{name:10} p50 {1000 * p50:7.0f} ms   p95 {1000 * p95:7.0f} ms   (p95 under 200)")
-    finally:
-        server.terminate()
-        server.wait(30)
 
 
 def _rate(small: object, big: object) -> None:
@@ -137,16 +127,6 @@ def _ask(port: int, cookie: str, path: str) -> float:
     connection.close()
     assert response.status == 200, (path, response.status)
     return time.monotonic() - began
-
-
-def _wait(port: int) -> None:
-    for _ in range(200):
-        try:
-            http.client.HTTPConnection("127.0.0.1", port, timeout=1).connect()
-            return
-        except OSError:
-            time.sleep(0.1)
-    raise SystemExit("the server did not come up")
 
 
 if __name__ == "__main__":

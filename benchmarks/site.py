@@ -11,6 +11,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 BENCHMARK_DATA = CHECKOUT.parent / "shared" / "benchmarks"
@@ -39,13 +40,26 @@ def temporary_site() -> Iterator[Path]:
     from geval_site.embedded.server import embedded_server
 
     try:
-        settings.STATIC_ROOT.mkdir(parents=True)
         call_command("migrate", verbosity=0)
         yield folder
     finally:
         connections.close_all()
         embedded_server(settings.DATA_DIR).release()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def web_site() -> Iterator[int]:
+    """The web server as `manage.py serve` starts it; its port, once it has answered."""
+    from evaluations.management.commands.serve import open_site
+    from geval_site.processes import Processes
+
+    with Processes() as processes:
+        address = open_site(processes, port=8177)
+        urllib.request.urlopen(f"{address}sign-in/", timeout=120).close()
+        port = urlsplit(address).port
+        assert port
+        yield port
 
 
 class StandIn:

@@ -3,8 +3,6 @@
 https://docs.gunicorn.org/en/stable/settings.html
 """
 
-import sys
-
 worker_class = "gthread"
 workers = 2
 threads = 4
@@ -15,8 +13,3 @@ keepalive = 0
 # Seconds that a load or a first look at a large report may take.
 timeout = 120
 loglevel = "warning"
-
-
-def web_command(*options: str) -> list[str]:
-    """The command that starts the server with these settings, in the folder of the site."""
-    return [sys.executable, "-m", "gunicorn", "--config", "python:geval_site.web_server", *options, "geval_site.wsgi"]

@@ -11,7 +11,6 @@ from django.core.management.base import CommandError
 
 from evaluations.models import WorkerHeartbeat
 from geval_site.processes import Processes
-from geval_site.web_server import web_command
 
 START_SECONDS = 60.0
 # Celery warns of root because pickled messages could run code; ours are JSON, and a fresh machine has no one but root.
@@ -69,8 +68,13 @@ def start_standin(processes: Processes, port: int) -> str:
 def start_web(processes: Processes, *, host: str, port: int) -> subprocess.Popen[str]:
     """Start the web server for this machine; static files are found where they lie, so nothing is collected."""
     settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
-    mode = os.environ.get("GEVAL_MODE", "local")
-    return processes.start(web_command("--bind", f"{host}:{port}"), env={"GEVAL_MODE": mode})
+    return processes.start(
+        [
+            sys.executable, "-m", "gunicorn", "--config", "python:geval_site.web_server", "--bind", f"{host}:{port}",
+            "geval_site.wsgi",
+        ],
+        env={"GEVAL_MODE": os.environ.get("GEVAL_MODE", "local")},
+    )  # fmt: skip
 
 
 def wait_for_web(host: str, port: int, process: subprocess.Popen[str]) -> None:

@@ -9,20 +9,16 @@ from django.db import connection
 
 from annotations.differences import Piece, word_differences
 from annotations.models import Annotator
-from evaluations.models import CandidateOutput, Criterion, Document, Judge, System
+from evaluations.models import CandidateOutput, Criterion, Document, System
 from evaluations.scales import Scale, short
 from geval_site.joined import JoinedQuery
 
-# Statements that are put together once; a document of many systems has a thousand scores, which give no records.
+# Statements that are put together once, and give no records: a document of many systems has a thousand scores.
 _OUTPUTS = JoinedQuery(
     {"o": CandidateOutput, "s": System},
     "FROM evaluations_candidateoutput o JOIN evaluations_system s ON s.id = o.system_id"
     " WHERE o.document_id = %s ORDER BY o.system_id",
 )
-_CRITERIA = JoinedQuery(
-    {"c": Criterion}, "FROM evaluations_criterion c WHERE c.project_id = %s ORDER BY c.position, c.id"
-)
-_JUDGES = JoinedQuery({"j": Judge}, "FROM evaluations_judge j WHERE j.project_id = %s")
 _RATINGS = """
     SELECT r.output_id, r.criterion_id, a.name, r.score, a.kind
     FROM annotations_rating r JOIN annotations_annotator a ON a.id = r.annotator_id
@@ -160,7 +156,7 @@ def side_by_side(document: Document, *, sort: str, against: str = "") -> SideByS
         sort: a key of SORTS.
         against: what outputs are compared with word by word, a key of `bases`; the first output, where it is none.
     """
-    criteria = [(criterion, criterion.scale) for (criterion,) in _CRITERIA.all([document.project_id])]
+    criteria = [(criterion, criterion.scale) for criterion in document.project.criteria.all()]
     ratings = _ratings(document)
     judges, scores = _scores(document)
     cards = [
@@ -194,7 +190,7 @@ def _ratings(document: Document) -> dict[tuple[int, int], list[tuple[str, float,
 
 def _scores(document: Document) -> tuple[tuple[str, ...], dict[tuple[int, int | None, str], ScoreOf]]:
     """The judges that scored anything, and the newest score of each by output, criterion and judge."""
-    by_id = {judge.pk: (judge.label, judge.rates_on_scale) for (judge,) in _JUDGES.all([document.project_id])}
+    by_id = {judge.pk: (judge.label, judge.rates_on_scale) for judge in document.project.judges.all()}
     scores: dict[tuple[int, int | None, str], ScoreOf] = {}
     judges: dict[str, None] = {}
     with connection.cursor() as cursor:

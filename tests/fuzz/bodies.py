@@ -1,18 +1,16 @@
 """What the bulk endpoints are sent: lines and tables with fields that they know, half sensible, half anything."""
 
-import csv
-import io
-import json
 from typing import Any
 
 from hypothesis import strategies as st
+
+from tests.made_up_files import HOSTILE, as_csv, as_jsonl, broken
 
 KNOWN = (
     "doc_id", "system_id", "source", "output", "context", "references", "metadata", "criterion", "annotator", "score",
     "judge", "first", "second", "preferred", "output_a", "output_b", "choice", "fluency",
 )  # fmt: skip
 SENSIBLE: tuple[Any, ...] = ("d1", "d2", "good", "bad", "fluency", "kim", 1, 3, 5, 2.5, "4", "a", "b", "tie")
-HOSTILE = ("=cmd|' /C calc'!A0", "\u202eabc", "a\0b", "<script>alert(1)</script>", "9" * 400, "1e999", "\ud83d")
 
 values = st.one_of(
     st.sampled_from(SENSIBLE),
@@ -45,29 +43,10 @@ anything = st.dictionaries(st.sampled_from(KNOWN) | st.text(max_size=8), values,
 rows = st.lists(whole, min_size=1, max_size=4) | st.lists(whole | anything, max_size=6)
 
 
-def _lines(found: list[dict[str, Any]]) -> bytes:
-    return b"".join(json.dumps(row).encode() + b"\n" for row in found)
-
-
-def _table(found: list[dict[str, Any]]) -> bytes:
-    names = sorted({name for row in found for name in row})
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(names)
-    writer.writerows([row.get(name, "") for name in names] for row in found)
-    return text.getvalue().encode("utf-8", "surrogatepass")
-
-
-def _broken(content: bytes, at: int, what: bytes) -> bytes:
-    place = at % (len(content) + 1)
-    return content[:place] + what + content[place:]
-
-
 def _with_faults(strategy: st.SearchStrategy[bytes]) -> st.SearchStrategy[bytes]:
     """As it is, with something put in somewhere, or nothing but bytes."""
-    broken = st.builds(_broken, strategy, st.integers(0, 10_000), st.binary(min_size=1, max_size=4))
-    return strategy | strategy | broken | st.binary(max_size=50)
+    return strategy | strategy | broken(strategy) | st.binary(max_size=50)
 
 
-json_lines = _with_faults(rows.map(_lines))
-tables = _with_faults(rows.map(_table))
+json_lines = _with_faults(rows.map(as_jsonl))
+tables = _with_faults(rows.map(as_csv))

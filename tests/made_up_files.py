@@ -1,0 +1,36 @@
+"""Pieces of made-up files: texts that do harm where they are not taken for text, formats, and faults."""
+
+import csv
+import io
+import json
+from typing import Any
+
+from hypothesis import strategies as st
+
+HOSTILE = (
+    "<script>alert(1)</script>", "=cmd|' /C calc'!A0", "\u202eevil\u2066", "\x00", "a\0b", "a\u0085b\u2028c",
+    "{{Document}}", "%s %(x)s", "'; DROP TABLE evaluations_document; --", "\ud800", "😀" * 50, "\\N", "\t", "\r\n", "",
+    " ", "NaN", "1e400", "9" * 400,
+)  # fmt: skip
+
+
+def as_jsonl(records: list[dict[str, Any]]) -> bytes:
+    return "\n".join(json.dumps(record) for record in records).encode()
+
+
+def as_csv(records: list[dict[str, Any]]) -> bytes:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(dict.fromkeys(name for record in records for name in record)) or ["doc_id"])
+    writer.writeheader()
+    writer.writerows(records)
+    return out.getvalue().encode("utf-8", "surrogatepass")
+
+
+def broken(files: st.SearchStrategy[bytes]) -> st.SearchStrategy[bytes]:
+    """Files with a few bytes put in somewhere."""
+    return st.builds(_put_in, files, st.integers(0, 10_000), st.binary(max_size=8))
+
+
+def _put_in(content: bytes, at: int, what: bytes) -> bytes:
+    place = at % (len(content) + 1)
+    return content[:place] + what + content[place:]
