@@ -191,7 +191,7 @@ async def _bare_loop(base_url: str, prompts: Sequence[str]) -> Measured:
     """The floor: the same client and requests, nothing else."""
     from evaluations.judging.endpoints import ChatRequest, Client
 
-    async with Client(base_url, "", timeout=60) as client:
+    async with Client(base_url, "", timeout=60, allow_private=True) as client:
         waiting = iter(prompts)
 
         async def slot() -> None:

@@ -23,13 +23,13 @@ from django.utils import timezone
 from evaluations.models import (
     Batch,
     EvaluationRun,
-    ItemState,
     RunItem,
     RunState,
     Transport,
     WebhookDelivery,
     WorkerHeartbeat,
 )
+from evaluations.models.runs import is_free
 
 BEAT_SECONDS = 5.0
 UPLOADS_EVERY = 12  # beats
@@ -55,16 +55,15 @@ def beat(name: str) -> None:
 def neglected_runs() -> list[int]:
     """Runs under way that have something to do and nobody who does it."""
     items = RunItem.objects.filter(run=OuterRef("pk"))
-    held = items.filter(state=ItemState.LEASED, lease_until__gt=timezone.now())
-    unprepared = Q(state=RunState.PREPARING) & (Q(preparer_until=None) | Q(preparer_until__lt=timezone.now()))
-    unworked = Q(state=RunState.RUNNING) & Exists(items.claimable()) & ~Exists(held)
+    untended = Q(preparer_until=None) | is_free("preparer_until")
+    unprepared = Q(state=RunState.PREPARING) & untended
+    unworked = Q(state=RunState.RUNNING) & Exists(items.claimable()) & ~Exists(items.held())
     unclosed = Q(state=RunState.RUNNING) & ~Exists(items.open())
     batches = Batch.objects.filter(run=OuterRef("pk"))
     due = Q(state=RunState.RUNNING, transport=Transport.BATCH) & (
         Exists(batches.filter(state=Batch.State.SENDING))
         | Exists(batches.filter(state=Batch.State.SENT, look_at__lte=timezone.now()))
     )
-    untended = Q(preparer_until=None) | Q(preparer_until__lt=timezone.now())
     waiting = unprepared | unworked | unclosed | (due & untended)
     return list(EvaluationRun.objects.filter(waiting).values_list("pk", flat=True))
 

@@ -7,6 +7,7 @@ import time
 from celery import shared_task
 
 from evaluations.heartbeat import is_leaving
+from evaluations.judging.shift import Shift
 from evaluations.judging.worker import work_on_run
 from evaluations.models import WorkerHeartbeat
 from evaluations.uploads.work import work_on_upload
@@ -20,13 +21,9 @@ SLICE_SECONDS = 300.0
 def judge_run(run_id: int) -> None:
     """Help with a run until nothing of it is free, for some minutes at most, or until the worker is told to stop."""
     host, celery_worker = socket.gethostname(), os.getppid()
-    ends = time.monotonic() + SLICE_SECONDS
-
-    def leaving() -> bool:
-        return time.monotonic() > ends or is_leaving(f"{host}:{celery_worker}")
-
-    work_on_run(run_id, f"{host}:{os.getpid()}", leaving=leaving)
-    if time.monotonic() > ends:
+    shift = Shift(told_to_stop=lambda: is_leaving(f"{host}:{celery_worker}"), ends=time.monotonic() + SLICE_SECONDS)
+    work_on_run(run_id, f"{host}:{os.getpid()}", shift=shift)
+    if shift.ends is not None and time.monotonic() > shift.ends:
         judge_run.delay(run_id)
 
 

@@ -231,6 +231,10 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": environment.text("GEVAL_LOG_LEVEL", default="WARNING")},
 }
 
+# What is read of an endpoint's reply, and of a file of its batch API; more ends the call with an error.
+REPLY_LIMIT_BYTES = environment.whole("GEVAL_REPLY_LIMIT_MB", default=8, least=1) * 2**20
+BATCH_LIMIT_BYTES = environment.whole("GEVAL_BATCH_LIMIT_MB", default=64, least=1) * 2**20
+
 # Endpoints in private networks: fine on a machine of one's own, a way in on a server.
 ALLOW_PRIVATE_ENDPOINTS = environment.flag("GEVAL_ALLOW_PRIVATE_ENDPOINTS", default=not PRODUCTION)
 

@@ -1,62 +1,153 @@
-"""Which addresses an endpoint may have: a base URL typed by a user must not reach what only our servers can reach."""
+"""Which addresses this site may call: nobody may make it reach what only its own servers can reach.
+
+An address is checked twice. `check_address` looks at a URL when it is saved and before it is used, so that a person
+reads what is wrong with it. `check_ip` looks at each IP address that a connection is about to be made to (see
+network.py): only that holds against a name server that answers differently the second time.
+"""
 
 import ipaddress
+import re
 import socket
-from urllib.parse import urlsplit
+import urllib.request
+
+from yarl import URL
+
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 # Cloud metadata services that are not link-local: Azure's wire server, Alibaba's, and AWS's on IPv6.
 _METADATA = frozenset(
     ipaddress.ip_address(text) for text in ("168.63.129.16", "100.100.100.200", "fd00:ec2::254", "192.0.0.192")
 )
 _METADATA_NAMES = frozenset({"metadata.google.internal", "metadata", "instance-data"})
+# IPv6 networks whose addresses carry an IPv4 address that a gateway connects to, and at which byte.
+_CARRIES_IPV4 = (
+    (ipaddress.ip_network("::/96"), 12),  # IPv4-compatible (RFC 4291)
+    (ipaddress.ip_network("::ffff:0:0:0/96"), 12),  # translated (RFC 7915)
+    (ipaddress.ip_network("64:ff9b::/96"), 12),  # NAT64 (RFC 6052)
+    (ipaddress.ip_network("64:ff9b:1::/48"), 12),  # NAT64 for local use (RFC 8215)
+    (ipaddress.ip_network("2002::/16"), 2),  # 6to4 (RFC 3056)
+)
+_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.I)
+LONGEST_HOST = 253
 
 
 class ForbiddenAddressError(ValueError):
-    """A base URL that must not be called; the message says why and what would help."""
+    """An address that must not be called; the message says why and what would help."""
 
 
 def check_address(base_url: str, *, allow_private: bool) -> None:
-    """Refuse a base URL whose host is, or resolves to, an address that must not be called.
+    """Refuse a URL that is none, or whose host is, or resolves to, an address that must not be called.
 
     Args:
         allow_private: whether loopback and private networks are fine, as on a machine of one's own.
-
-    A host that does not resolve is no fault here: the call itself will say so.
+            There a host that does not resolve is fine as well: the call itself will say so.
 
     Raises:
-        ForbiddenAddressError: not http(s), a metadata service, link-local, or private where that is not allowed.
+        ForbiddenAddressError: not http(s), not a host, a metadata service, link-local, or private where
+            that is not allowed.
     """
-    parts = urlsplit(base_url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ForbiddenAddressError(f"{base_url!r} is not an address like https://api.example.com/v1.")
-    if parts.username or parts.password:
-        raise ForbiddenAddressError("Leave name and password out of the base URL; give the key as the key.")
-    if parts.hostname.lower().rstrip(".") in _METADATA_NAMES:
-        raise ForbiddenAddressError(_metadata(parts.hostname))
-    for address in _addresses(parts.hostname):
-        if address.is_link_local or address in _METADATA:
-            raise ForbiddenAddressError(_metadata(parts.hostname))
-        if not address.is_global and not allow_private:
+    url = _parsed(base_url)
+    host = url.raw_host or ""
+    if host.lower().rstrip(".") in _METADATA_NAMES:
+        raise ForbiddenAddressError(_metadata(host))
+    addresses = resolved(host)
+    if not addresses and not allow_private and not proxy_for(url):
+        raise ForbiddenAddressError(
+            f"{host} does not resolve to an address. Check its spelling; this site calls only hosts "
+            "whose address it can check."
+        )
+    for address in addresses:
+        check_ip(address, host=host, allow_private=allow_private)
+
+
+def check_ip(address: IPAddress, *, host: str, allow_private: bool) -> None:
+    """Refuse an IP address that must not be connected to; `host` is what the message calls it.
+
+    Raises:
+        ForbiddenAddressError: see `check_address`.
+    """
+    for one in _with_carried(address):
+        if one.is_link_local or one in _METADATA:
+            raise ForbiddenAddressError(_metadata(host))
+        if one.is_multicast or one.is_unspecified:
+            raise ForbiddenAddressError(f"{host} ({address}) is not the address of a server.")
+        if not one.is_global and not allow_private:
             raise ForbiddenAddressError(
-                f"{parts.hostname} is in a private network ({address}), which this site does not call. "
+                f"{host} is in a private network ({address}), which this site does not call. "
                 "Its administrator can allow that with GEVAL_ALLOW_PRIVATE_ENDPOINTS=1."
             )
-        if address.is_multicast or address.is_unspecified:
-            raise ForbiddenAddressError(f"{parts.hostname} ({address}) is no server's address.")
 
 
-def _metadata(host: str) -> str:
-    return f"{host} is the metadata service of a cloud, never an endpoint. Enter the address of an LLM server."
-
-
-def _addresses(host: str) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]:
+def resolved(host: str) -> list[IPAddress]:
+    """The IP addresses of a host, as the system resolves it; none if it does not resolve."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return []
-    addresses = []
-    for *_rest, sockaddr in found:
-        address = ipaddress.ip_address(str(sockaddr[0]).split("%")[0])
-        mapped = getattr(address, "ipv4_mapped", None)
-        addresses.append(mapped or address)
-    return addresses
+    return [ip_of(str(sockaddr[0])) for *_rest, sockaddr in found]
+
+
+def ip_of(text: str) -> IPAddress:
+    """An IP address as a socket has it, without a scope such as %eth0."""
+    return ipaddress.ip_address(text.split("%", maxsplit=1)[0])
+
+
+def proxy_for(url: URL) -> str | None:
+    """The proxy that the operator's environment (HTTPS_PROXY, NO_PROXY) names for a URL, if any.
+
+    A proxy resolves names itself, so it has to refuse private addresses itself.
+    """
+    if urllib.request.proxy_bypass_environment(url.raw_host or ""):  # type: ignore[attr-defined]
+        return None
+    return urllib.request.getproxies_environment().get(url.scheme)
+
+
+def _parsed(base_url: str) -> URL:
+    """A URL that has a scheme, a host that can be encoded, and a port that is one.
+
+    Raises:
+        ForbiddenAddressError: it has not, or it carries a password or a query.
+    """
+    refused = ForbiddenAddressError(f"{base_url!r} is not an address like https://api.example.com/v1.")
+    if any(character.isspace() or not character.isprintable() for character in base_url):
+        raise refused
+    try:
+        url = URL(base_url)
+        host = url.raw_host or ""
+        # What the parser leaves alone the client would encode in its own way.
+        is_host = _is_ip(host) or (
+            len(host) <= LONGEST_HOST and all(map(_LABEL.fullmatch, host.removesuffix(".").split(".")))
+        )
+    except ValueError:
+        raise refused from None
+    if url.scheme not in ("http", "https") or not is_host or url.port == 0:
+        raise refused
+    if url.user is not None or url.password is not None:
+        raise ForbiddenAddressError("Leave name and password out of the base URL; give the key as the key.")
+    return url
+
+
+def _is_ip(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return "%" not in text
+
+
+def _with_carried(address: IPAddress) -> list[IPAddress]:
+    """The address, and what it carries: a gateway would connect to that."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return [address]
+    if address.ipv4_mapped:
+        return [address.ipv4_mapped]
+    carried: list[IPAddress] = [address, *(address.teredo or ())]
+    if address.is_loopback or address.is_unspecified:
+        return carried
+    return carried + [
+        ipaddress.IPv4Address(address.packed[at : at + 4]) for network, at in _CARRIES_IPV4 if address in network
+    ]
+
+
+def _metadata(host: str) -> str:
+    return f"{host} is the metadata service of a cloud, never an endpoint. Enter the address of an LLM server."

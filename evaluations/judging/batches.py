@@ -7,18 +7,19 @@ that was sent by a worker that died before it could write the id down is found a
 import datetime
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any
 
 import orjson
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 
-from evaluations.judging import work
+from evaluations.judging import wire, work
 from evaluations.judging.calls import Answer
+from evaluations.judging.cost import estimated_tokens
 from evaluations.judging.database import Database
-from evaluations.judging.endpoints import Client, EndpointError, RemoteBatch, read_chat_answer
+from evaluations.judging.endpoints import TOKENS_TOO_MANY, Client, EndpointError, RemoteBatch
 from evaluations.judging.judgement import (
     READ_ATTEMPTS,
     Judgement,
@@ -33,12 +34,19 @@ from evaluations.judging.replies import Reply
 from evaluations.judging.run import close_if_finished, pause_run
 from evaluations.judging.scoring import Scored
 from evaluations.models import Batch, EvaluationRun, ItemState, RunItem
+from evaluations.texts import storable
 
 # OpenAI takes 50,000 requests and 200 MB in a batch; smaller ones come back sooner and are read in less memory.
 BATCH_ITEMS = 5_000
 LOOK_FIRST_SECONDS = 5
 LOOK_LATER_SECONDS = 120
 TENDING_SECONDS = 300
+# Looks in a row that may fail before a person should know.
+MOST_FAILED_LOOKS = 5
+# Endpoints promise a day; one that needs twice that has lost the batch.
+LONGEST_BATCH = datetime.timedelta(hours=48)
+# More results for one question than any request asks for.
+MOST_RESULTS = 128
 
 
 async def advance_batches(run: EvaluationRun, client: Client, database: Database) -> None:
@@ -49,26 +57,49 @@ async def advance_batches(run: EvaluationRun, client: Client, database: Database
     asked = await database.call(lambda: criteria_asked(run))
     try:
         for batch in await database.call(lambda: list(run.batches.filter(state=Batch.State.SENDING))):
-            await _send(batch, run, asked, client, database, maybe_sent=True)
+            sending = _send(batch, run, asked, client, database, maybe_sent=True)
+            if not await _tried(batch, sending, database):
+                return
         for batch in await database.call(lambda: _due(run)):
-            await _look(batch, run, asked, worker, client, database)
+            if not await _tried(batch, _look(batch, run, asked, worker, client, database), database):
+                return
         while made := await database.call(lambda: _gather(run)):
-            await _send(made, run, asked, client, database)
-    except EndpointError as error:
-        if error.kind.is_passing and not error.kind.stops_run:
-            return  # the next look, by any worker, tries again
-        text = error.message
-        await database.call(lambda: pause_run(run.pk, text))
+            if not await _tried(made, _send(made, run, asked, client, database), database):
+                return
     finally:
         await database.call(lambda: _stop_tending(run.pk))
     await database.call(lambda: close_if_finished(run.pk))
 
 
+async def _tried(batch: Batch, step: Coroutine[Any, Any, None], database: Database) -> bool:
+    """Whether a step with a batch worked.
+
+    An error that may pass leaves the batch for a later look, by any worker; if it does not pass, the run pauses.
+    """
+    try:
+        await step
+    except EndpointError as error:
+        text = error.message
+        gives_up = error.kind.stops_run or not error.kind.is_passing or batch.failures + 1 >= MOST_FAILED_LOOKS
+        await database.call(lambda: _note_failure(batch, text))
+        if gives_up:
+            await database.call(lambda: pause_run(batch.run_id, text))
+        return False
+    if batch.failures:
+        await database.call(lambda: Batch.objects.filter(pk=batch.pk).update(failures=0))
+    return True
+
+
+def _note_failure(batch: Batch, text: str) -> None:
+    wait = min(LOOK_LATER_SECONDS, LOOK_FIRST_SECONDS * 2**batch.failures)
+    Batch.objects.filter(pk=batch.pk).update(
+        failures=F("failures") + 1, message=text, look_at=timezone.now() + datetime.timedelta(seconds=wait)
+    )
+
+
 def _tend(run_id: int) -> bool:
-    now = timezone.now()
-    free = Q(preparer_until=None) | Q(preparer_until__lt=now)
-    until = now + datetime.timedelta(seconds=TENDING_SECONDS)
-    return EvaluationRun.objects.active().filter(free, pk=run_id).update(preparer_until=until) == 1
+    until = timezone.now() + datetime.timedelta(seconds=TENDING_SECONDS)
+    return EvaluationRun.objects.active().untended().filter(pk=run_id).update(preparer_until=until) == 1
 
 
 def _stop_tending(run_id: int) -> None:
@@ -161,11 +192,34 @@ async def _look(
     """Ask about a batch, and read it if it has ended."""
     remote = await client.get_batch(batch.remote_id) if batch.remote_id else None
     if remote and not remote.has_ended:
+        if timezone.now() - batch.created_at > LONGEST_BATCH:
+            text = (
+                f"The endpoint has not finished batch {remote.id} within two days. "
+                "Cancel the run, or resume it to keep waiting."
+            )
+            await database.call(lambda: pause_run(run.pk, text))
         await database.call(lambda: _look_later(batch, remote.state))
         return
     contents = [await client.get_file(file_id) for file_id in (remote.files if remote else ())]
-    replies, errors = read_results(contents)
+    most_tokens = TOKENS_TOO_MANY * (int(run.parameters["max_tokens"]) + 100)
+    replies, errors = read_results(contents, most_tokens=most_tokens)
+    spent = _spent(replies, estimated_tokens(run.parameters.get("characters_each", 4000)))
+    # Counted before anything is made of them, so that it counts whatever comes of them.
+    await database.call(lambda: work.count_up(run.pk, spent))
     await database.call(lambda: _store_results(batch, run, asked, worker, client.base_url, replies, errors, remote))
+
+
+def _spent(replies: dict[str, list[Reply]], tokens_each: int) -> work.Spent:
+    """What the replies of a batch took; tokens are estimated where the endpoint does not say."""
+    spent = work.Spent()
+    for reply in (reply for found in replies.values() for reply in found):
+        written = sum(len(choice.text) for choice in reply.choices)
+        spent.add(
+            tokens_each if reply.prompt_tokens is None else reply.prompt_tokens,
+            estimated_tokens(written) if reply.completion_tokens is None else reply.completion_tokens,
+            calls=1,
+        )
+    return spent
 
 
 def _look_later(batch: Batch, remote_state: str) -> None:
@@ -176,33 +230,40 @@ def _look_later(batch: Batch, remote_state: str) -> None:
     )
 
 
-def read_results(contents: Sequence[bytes]) -> tuple[dict[str, list[Reply]], dict[str, str]]:
+def read_results(
+    contents: Sequence[bytes], *, most_tokens: int = 32_000
+) -> tuple[dict[str, list[Reply]], dict[str, str]]:
     """The lines of a batch's output and error files: replies and error messages, by the shortened request key."""
     replies: dict[str, list[Reply]] = defaultdict(list)
     errors: dict[str, str] = {}
     for line in (line for content in contents for line in content.splitlines() if line.strip()):
         try:
-            result = orjson.loads(line)
+            result = wire.loads(line)
             key = str(result["custom_id"]).rsplit("-", 1)[0]
             response = result.get("response") or {}
-        except (orjson.JSONDecodeError, LookupError, TypeError, AttributeError):
+            failed = bool(result.get("error")) or response.get("status_code") != 200
+        except (wire.MalformedError, LookupError, TypeError, AttributeError):
             continue  # its item stays without a reply, and is asked again
-        if result.get("error") or response.get("status_code") != 200:
+        if failed:
             errors[key] = _error_words(result)
-            continue
-        try:
-            replies[key].append(
-                read_chat_answer(orjson.dumps(response.get("body")), request_id=str(response.get("request_id") or ""))
-            )
-        except EndpointError as error:
-            errors[key] = error.message
-    return dict(replies), errors
+        elif len(replies[key]) < MOST_RESULTS:
+            try:
+                request_id = str(response.get("request_id") or "")
+                replies[key].append(
+                    wire.chat_reply(
+                        response.get("body"), request_id=request_id, n=MOST_RESULTS, most_tokens=most_tokens
+                    )
+                )
+            except wire.MalformedError as error:
+                errors[key] = f"The endpoint's answer is not a chat completion: {error}."
+    return {key: found for key, found in replies.items() if found}, errors
 
 
 def _error_words(result: dict[str, Any]) -> str:
     body = (result.get("response") or {}).get("body") or {}
     error = result.get("error") or (body.get("error") if isinstance(body, dict) else None) or {}
-    return str(error.get("message") if isinstance(error, dict) else error) or "The batch gave an error without words."
+    said = str(error.get("message") if isinstance(error, dict) else error)
+    return storable(said)[:1000] or "The batch gave an error without a message."
 
 
 @transaction.atomic
@@ -242,7 +303,7 @@ def _store_results(
             again.append(item.id)
             continue
         finished.append(work.FinishedItem(item, key, judgement.outcome, judgement if is_first else None))
-    work.store(run, finished, worker, calls=sum(len(found) for found in replies.values()))
+    work.store_each(run, finished, worker)
     RunItem.objects.filter(pk__in=again).update(state=ItemState.PENDING, leased_by="", lease_until=None, batch=None)
     Batch.objects.filter(pk=batch.pk).update(
         state=Batch.State.FAILED if remote and remote.has_failed else Batch.State.DONE,
@@ -263,8 +324,8 @@ def _judgement(
         choices=tuple(choice for reply in replies for choice in reply.choices)[: max(1, settings.samples)],
         model=replies[-1].model,
         request_id=replies[-1].request_id,
-        prompt_tokens=sum(reply.prompt_tokens for reply in replies),
-        completion_tokens=sum(reply.completion_tokens for reply in replies),
+        prompt_tokens=sum(reply.prompt_tokens or 0 for reply in replies),
+        completion_tokens=sum(reply.completion_tokens or 0 for reply in replies),
         calls=len(replies),
         seconds=0.0,
     )

@@ -12,6 +12,13 @@ from evaluations.judging.replies import Choice, Reply
 
 Ask = Callable[[Any], Awaitable[Reply]]
 Sleep = Callable[[float], Awaitable[None]]
+# Told before each wait: how many seconds, and after which error.
+OnWait = Callable[[float, EndpointError], None]
+# No server makes a call wait longer than this; endpoints.py turns what asks for more into an error of its own.
+LONGEST_ASKED_WAIT = 300.0
+
+
+def _tell_nobody(_seconds: float, _error: EndpointError) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -28,7 +35,7 @@ class RetryPolicy:
         `jitter` from 0 to 1 spreads callers over half the pause, so that they do not come back together.
         """
         if retry_after is not None:
-            return retry_after * (1 + 0.1 * jitter)
+            return min(retry_after, LONGEST_ASKED_WAIT) * (1 + 0.1 * jitter)
         grown = min(self.longest_wait, self.first_wait * 2 ** (attempt - 1))
         return grown * (0.5 + 0.5 * jitter)
 
@@ -47,7 +54,12 @@ class Answer:
 
 
 async def ask_until_answered(
-    ask: Ask, request: Request, *, policy: RetryPolicy, sleep: Sleep = asyncio.sleep
+    ask: Ask,
+    request: Request,
+    *,
+    policy: RetryPolicy,
+    sleep: Sleep = asyncio.sleep,
+    on_wait: OnWait = _tell_nobody,
 ) -> Answer:
     """Ask for `request.n` choices, in as few calls as the endpoint allows: some ignore `n`, so what came is counted.
 
@@ -64,11 +76,11 @@ async def ask_until_answered(
             reply = await ask(replace(request, n=request.n - len(choices)))
         except EndpointError as error:
             failed += 1
-            # A server that is not there is told soon: waiting minutes would hide a mistyped address.
-            budget = min(policy.attempts, 3) if error.kind == ErrorKind.CONNECTION else policy.attempts
-            if not error.kind.is_passing or failed >= budget:
+            if not error.kind.is_passing or failed >= min(policy.attempts, error.kind.attempts):
                 raise
-            await sleep(policy.wait(failed, error.retry_after, jitter=random.random()))  # noqa: S311
+            pause = policy.wait(failed, error.retry_after, jitter=random.random())  # noqa: S311
+            on_wait(pause, error)
+            await sleep(pause)
             continue
         if not reply.choices:
             raise EndpointError(ErrorKind.MALFORMED, "The endpoint answered without a single choice.")
@@ -78,8 +90,8 @@ async def ask_until_answered(
         choices=tuple(choices[: request.n]),
         model=replies[-1].model,
         request_id=replies[-1].request_id,
-        prompt_tokens=sum(reply.prompt_tokens for reply in replies),
-        completion_tokens=sum(reply.completion_tokens for reply in replies),
+        prompt_tokens=sum(reply.prompt_tokens or 0 for reply in replies),
+        completion_tokens=sum(reply.completion_tokens or 0 for reply in replies),
         calls=calls,
         seconds=time.monotonic() - began,
     )

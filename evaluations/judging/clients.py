@@ -21,4 +21,12 @@ def client_for(endpoint: Endpoint, *, timeout: float) -> Client:
         raise EndpointError(ErrorKind.FORBIDDEN_ADDRESS, str(error)) from None
     except SealError as error:
         raise EndpointError(ErrorKind.KEY, str(error)) from None
-    return Client(endpoint.base_url, key, timeout=timeout, api_version=endpoint.api_version)
+    return Client(
+        endpoint.base_url,
+        key,
+        timeout=timeout,
+        api_version=endpoint.api_version,
+        allow_private=settings.ALLOW_PRIVATE_ENDPOINTS,
+        reply_limit=settings.REPLY_LIMIT_BYTES,
+        file_limit=settings.BATCH_LIMIT_BYTES,
+    )

@@ -12,8 +12,21 @@ from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError, close_old_connections, connection
 
 DATABASE_PATIENCE_SECONDS = 120.0
+# https://www.postgresql.org/docs/current/errcodes-appendix.html
+DISK_FULL = "53100"
 
 Result = TypeVar("Result")
+
+
+class DatabaseAwayError(Exception):
+    """The database did not come back in time."""
+
+
+class DiskFullError(Exception):
+    """The database has no room left."""
+
+    def __init__(self) -> None:
+        super().__init__("The database's disk is full, so nothing can be stored. Free some space, then resume the run.")
 
 
 class Database:
@@ -23,7 +36,11 @@ class Database:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database")
 
     async def call(self, function: Callable[[], Result]) -> Result:
-        """Run a function in the database thread; it must be one that may be repeated."""
+        """Run a function in the database thread; it must be one that may be repeated.
+
+        Raises:
+            DatabaseAwayError, DiskFullError: the server did not come back in time, or has no room left.
+        """
         return await asyncio.get_running_loop().run_in_executor(self._thread, functools.partial(_patiently, function))
 
     async def close(self) -> None:
@@ -42,9 +59,11 @@ def _patiently(function: Callable[[], Result]) -> Result:
         try:
             close_old_connections()
             return function()
-        except (OperationalError, InterfaceError):
+        except (OperationalError, InterfaceError) as error:
+            if getattr(error.__cause__, "sqlstate", None) == DISK_FULL:
+                raise DiskFullError from error
             if time.monotonic() > deadline:
-                raise
+                raise DatabaseAwayError(str(error)) from error
             with contextlib.suppress(DatabaseError):
                 connection.close()
             time.sleep(0.5)

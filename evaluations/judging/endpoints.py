@@ -7,16 +7,27 @@ a named kind, whatever the server or the network did.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass, field
+import datetime
+import email.utils
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
+import aiohttp
+import httpx2
 import openai
-import orjson
 
-from evaluations.judging.replies import Choice, EchoedToken, Reply, Token
+from evaluations.judging import wire
+from evaluations.judging.addresses import ForbiddenAddressError
+from evaluations.judging.cost import estimated_tokens
+from evaluations.judging.network import BodyTooLargeError, BoundedTransport, BrokenReplyError
+from evaluations.judging.replies import Reply
+from evaluations.texts import storable
+
+Read = TypeVar("Read")
 
 
 class ErrorKind(StrEnum):
@@ -27,6 +38,12 @@ class ErrorKind(StrEnum):
     TIMEOUT = "timeout"
     CONNECTION = "connection"
     MALFORMED = "malformed_reply"
+    TOO_LARGE = "reply_too_large"
+    BROKEN = "broken_reply"
+    LONG_WAIT = "long_wait"
+    QUOTA = "quota"
+    REDIRECT = "redirect"
+    UNFORESEEN = "unforeseen_error"
     AUTHENTICATION = "authentication"
     MODEL_NOT_FOUND = "model_not_found"
     CONTEXT_LENGTH = "context_length"
@@ -44,6 +61,16 @@ class ErrorKind(StrEnum):
         """Whether every other item of the run would meet the same error."""
         return self in _STOPS_RUN
 
+    @property
+    def may_be_billed(self) -> bool:
+        """Whether the endpoint may have done its work, and charge for it, though no reply can be used."""
+        return self in _MAY_BE_BILLED
+
+    @property
+    def attempts(self) -> int:
+        """How often it is worth asking again at most; an odd reply seldom turns into a good one."""
+        return _ATTEMPTS.get(self, 100)
+
 
 _PASSING = {
     ErrorKind.RATE_LIMIT,
@@ -51,9 +78,28 @@ _PASSING = {
     ErrorKind.TIMEOUT,
     ErrorKind.CONNECTION,
     ErrorKind.MALFORMED,
+    ErrorKind.TOO_LARGE,
+    ErrorKind.BROKEN,
+}
+_MAY_BE_BILLED = {
+    ErrorKind.TIMEOUT,
+    ErrorKind.MALFORMED,
+    ErrorKind.TOO_LARGE,
+    ErrorKind.BROKEN,
+    ErrorKind.UNFORESEEN,
+}
+_ATTEMPTS = {
+    # Waiting minutes for a server that is not there would hide a mistyped address.
+    ErrorKind.CONNECTION: 3,
+    ErrorKind.MALFORMED: 3,
+    ErrorKind.BROKEN: 3,
+    ErrorKind.TOO_LARGE: 2,
 }
 _STOPS_RUN = {
     ErrorKind.CONNECTION,
+    ErrorKind.LONG_WAIT,
+    ErrorKind.QUOTA,
+    ErrorKind.REDIRECT,
     ErrorKind.AUTHENTICATION,
     ErrorKind.MODEL_NOT_FOUND,
     ErrorKind.FORBIDDEN_ADDRESS,
@@ -102,6 +148,16 @@ class ChatRequest:
             body |= {"logprobs": True, "top_logprobs": self.top_logprobs}
         return body
 
+    @property
+    def shown(self) -> str:
+        """What the model reads."""
+        return self.system + self.prompt
+
+    @property
+    def most_reply_tokens(self) -> int:
+        """What its choices can take together."""
+        return self.n * self.max_tokens
+
 
 @dataclass(frozen=True)
 class EchoRequest:
@@ -124,12 +180,27 @@ class EchoRequest:
             "temperature": 0,
         }
 
+    @property
+    def shown(self) -> str:
+        """What the model reads."""
+        return self.text
+
+    @property
+    def most_reply_tokens(self) -> int:
+        return 1
+
 
 Request = ChatRequest | EchoRequest
 
 
 # Whole files of a batch may take longer than a call.
 FILE_SECONDS = 600.0
+REPLY_LIMIT_BYTES = 8 * 2**20
+FILE_LIMIT_BYTES = 64 * 2**20
+# Servers count tokens in their own ways; one that sends so many more than asked for ignores the limit.
+TOKENS_TOO_MANY = 4
+# A longer wait than this is a person's to decide on: the run pauses.
+LONGEST_WAIT_SECONDS = 300.0
 BATCH_MARK = "geval_batch"
 
 
@@ -154,18 +225,32 @@ class RemoteBatch:
 class Client:
     """An endpoint that can be asked, for the time of an `async with`.
 
-    `timeout` is in seconds and limits a call as a whole, however slowly its answer trickles in.
+    `timeout` is in seconds and limits a call as a whole, however slowly its answer trickles in. `allow_private` says
+    whether its address may lie in a private network; limits are in bytes, for replies and for files of batches.
     """
 
-    def __init__(self, base_url: str, api_key: str, *, timeout: float, api_version: str = "") -> None:
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        *,
+        timeout: float,
+        api_version: str = "",
+        allow_private: bool = False,
+        reply_limit: int = REPLY_LIMIT_BYTES,
+        file_limit: int = FILE_LIMIT_BYTES,
+    ) -> None:
         self.base_url = base_url
         self.timeout = timeout
+        self._transport = BoundedTransport(allow_private=allow_private, limit=reply_limit, secret=api_key)
+        self._file_limit = file_limit
         options: dict[str, Any] = {
             "api_key": api_key or "none",
             "timeout": timeout,
             "max_retries": 0,
-            # A redirect could lead where the address check did not look.
-            "http_client": openai.DefaultAioHttpClient(timeout=timeout, follow_redirects=False),
+            "http_client": httpx2.AsyncClient(
+                transport=self._transport, timeout=timeout, follow_redirects=False, trust_env=False
+            ),
         }
         self._openai: openai.AsyncOpenAI
         if api_version:
@@ -190,7 +275,17 @@ class Client:
         # The typed objects of the package cost more time than the call; the raw answer is all we read.
         create = self._openai.chat.completions.with_raw_response.create
         response = await self._call(create(**request.body()), model=request.model)
-        return read_chat_answer(response.content, request_id=response.headers.get("x-request-id", ""))
+        reply = self._read(
+            lambda: wire.read_chat_answer(
+                response.content,
+                request_id=response.headers.get("x-request-id", ""),
+                n=request.n,
+                most_tokens=TOKENS_TOO_MANY * (request.max_tokens + 100),
+            ),
+            response.content,
+            "a chat completion",
+        )
+        return _counted(reply, request)
 
     async def echo(self, request: EchoRequest) -> Reply:
         """Have a text sent back with its tokens' log-probabilities.
@@ -200,7 +295,8 @@ class Client:
         """
         create = self._openai.completions.with_raw_response.create
         response = await self._call(create(**request.body()), model=request.model)
-        return read_echo_answer(response.content)
+        wanted = "a completion with the log-probabilities of the echoed text"
+        return _counted(self._read(lambda: wire.read_echo_answer(response.content), response.content, wanted), request)
 
     async def ask(self, request: Request) -> Reply:
         """Ask once, in whichever way the request is made."""
@@ -212,31 +308,47 @@ class Client:
         Raises:
             EndpointError: whatever went wrong, with its kind.
         """
-        upload = self._openai.files.create(file=(f"{token}.jsonl", lines), purpose="batch")
-        file = await self._call(upload, model="", timeout=FILE_SECONDS)
-        call = self._openai.batches.create(
-            input_file_id=file.id,
+        upload = self._openai.files.with_raw_response.create(file=(f"{token}.jsonl", lines), purpose="batch")
+        uploaded = await self._call(upload, model="", timeout=FILE_SECONDS)
+        file_id = self._read(lambda: wire.read_id(uploaded.content), uploaded.content, "an uploaded file")
+        call = self._openai.batches.with_raw_response.create(
+            input_file_id=file_id,
             endpoint="/v1/chat/completions",
             completion_window="24h",
             metadata={BATCH_MARK: token},
         )
-        return _remote_batch(await self._call(call, model=""))
+        return self._remote_batch((await self._call(call, model="")).content)
 
     async def get_batch(self, batch_id: str) -> RemoteBatch:
         """How a batch is doing."""
-        return _remote_batch(await self._call(self._openai.batches.retrieve(batch_id), model=""))
+        call = self._openai.batches.with_raw_response.retrieve(batch_id)
+        return self._remote_batch((await self._call(call, model="")).content)
 
     async def find_batch(self, token: str) -> RemoteBatch | None:
         """The batch that was sent with a token, among the last hundred."""
-        listed = await self._call(self._openai.batches.list(limit=100), model="")
-        return next(
-            (_remote_batch(batch) for batch in listed.data if (batch.metadata or {}).get(BATCH_MARK) == token), None
-        )
+        content = (await self._call(self._openai.batches.with_raw_response.list(limit=100), model="")).content
+        listed = self._read(lambda: wire.read_batch_list(content), content, "a list of batches")
+        return next((_as_remote_batch(batch) for batch in listed if _mark_of(batch) == token), None)
 
     async def get_file(self, file_id: str) -> bytes:
         """The content of a batch's result file."""
-        response = await self._call(self._openai.files.content(file_id), model="", timeout=FILE_SECONDS)
+        call = self._openai.files.with_raw_response.content(file_id)
+        with self._transport.larger(self._file_limit):
+            response = await self._call(call, model="", timeout=FILE_SECONDS)
         return bytes(response.content)
+
+    def _remote_batch(self, content: bytes) -> RemoteBatch:
+        return _as_remote_batch(self._read(lambda: wire.read_batch(content), content, "a batch"))
+
+    def _read(self, read: Callable[[], Read], content: bytes, what: str) -> Read:
+        try:
+            return read()
+        except wire.MalformedError as error:
+            start = content[:80].decode("utf-8", "replace")
+            raise EndpointError(
+                ErrorKind.MALFORMED,
+                f"The endpoint's answer is not {what}: {error} (it begins {start!r}). Does the base URL end in /v1?",
+            ) from None
 
     async def _call(self, call: Awaitable[Any], *, model: str, timeout: float | None = None) -> Any:
         try:
@@ -244,122 +356,113 @@ class Client:
                 return await call
         except TimeoutError as error:
             raise EndpointError(ErrorKind.TIMEOUT, f"{self.base_url} did not answer in time.") from error
-        except openai.APIError as error:
-            raise _as_endpoint_error(error, self.base_url, model) from error
+        except Exception as error:
+            raise as_endpoint_error(error, self.base_url, model) from error
 
 
-def _remote_batch(batch: Any) -> RemoteBatch:
-    errors = getattr(batch.errors, "data", None) or []
+def _counted(reply: Reply, request: Request) -> Reply:
+    """A reply with numbers of tokens; where the server gives none they are estimated, so that budgets hold."""
+    if reply.prompt_tokens is not None and reply.completion_tokens is not None:
+        return reply
+    written = sum(len(choice.text) for choice in reply.choices)
+    return replace(
+        reply,
+        prompt_tokens=estimated_tokens(len(request.shown)) if reply.prompt_tokens is None else reply.prompt_tokens,
+        completion_tokens=(
+            max(1, estimated_tokens(written)) if reply.completion_tokens is None else reply.completion_tokens
+        ),
+    )
+
+
+def _mark_of(batch: wire.BatchRecord) -> Any:
+    metadata = batch.get("metadata")
+    return metadata.get(BATCH_MARK) if isinstance(metadata, dict) else None
+
+
+def _as_remote_batch(batch: wire.BatchRecord) -> RemoteBatch:
+    errors = batch.get("errors")
+    listed = errors.get("data") if isinstance(errors, dict) else None
+    messages = [error.get("message") for error in listed or () if isinstance(error, dict)]
     return RemoteBatch(
-        id=batch.id,
-        state=batch.status,
-        files=tuple(file for file in (batch.output_file_id, batch.error_file_id) if file),
-        message=" ".join(str(error.message) for error in errors),
+        id=batch["id"],
+        state=batch["status"],
+        files=tuple(file for file in (batch.get("output_file_id"), batch.get("error_file_id")) if file),
+        message=" ".join(str(message) for message in messages)[:1000],
     )
 
 
-def read_chat_answer(content: bytes, *, request_id: str = "") -> Reply:
-    """The fields we use of a chat completion's JSON.
-
-    Raises:
-        EndpointError: it is not a chat completion (MALFORMED).
-    """
-    try:
-        answer = orjson.loads(content)
-        usage = answer.get("usage") or {}
-        return Reply(
-            choices=tuple(_choice(choice) for choice in answer["choices"]),
-            model=answer.get("model") or "",
-            request_id=request_id or answer.get("id") or "",
-            prompt_tokens=int(usage.get("prompt_tokens") or 0),
-            completion_tokens=int(usage.get("completion_tokens") or 0),
+def as_endpoint_error(error: Exception, base_url: str, model: str) -> EndpointError:
+    """The error of ours for whatever a client raised: none is left without a kind and a sentence."""
+    if isinstance(error, openai.APIStatusError):
+        return status_error(
+            error.status_code,
+            _message_of(error),
+            base_url=base_url,
+            model=model,
+            headers=error.response.headers,
+            code=str(error.code or ""),
         )
-    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
-        start = content[:80].decode("utf-8", "replace")
-        message = f"The endpoint's answer is not a chat completion (it begins {start!r}). Does the base URL end in /v1?"
-        raise EndpointError(ErrorKind.MALFORMED, message) from error
-
-
-def read_echo_answer(content: bytes) -> Reply:
-    """The tokens and log-probabilities of a legacy completion's JSON.
-
-    Raises:
-        EndpointError: there are none (MALFORMED).
-    """
-    try:
-        answer = orjson.loads(content)
-        choice, usage = answer["choices"][0], answer.get("usage") or {}
-        found = choice["logprobs"]
-        echoed = tuple(
-            EchoedToken(str(text), None if value is None else float(value))
-            for text, value in zip(found["tokens"], found["token_logprobs"], strict=True)
-        )
-        if usage.get("completion_tokens"):
-            echoed = echoed[:-1]  # the one token that was asked to be written
-        return Reply(
-            choices=(Choice("", echoed=echoed),),
-            model=answer.get("model") or "",
-            request_id=answer.get("id") or "",
-            prompt_tokens=int(usage.get("prompt_tokens") or 0),
-            completion_tokens=int(usage.get("completion_tokens") or 0),
-        )
-    except (orjson.JSONDecodeError, LookupError, TypeError, ValueError, AttributeError) as error:
-        message = "The endpoint's answer holds no log-probabilities of the echoed text."
-        raise EndpointError(ErrorKind.MALFORMED, message) from error
-
-
-def _choice(choice: dict[str, Any]) -> Choice:
-    message = choice["message"]
-    listed = (choice.get("logprobs") or {}).get("content")
-    return Choice(
-        text=message.get("content") or "",
-        finish_reason=choice.get("finish_reason") or "stop",
-        refusal=message.get("refusal") or "",
-        tokens=None if listed is None else tuple(_token(token) for token in listed),
-    )
-
-
-def _token(token: dict[str, Any]) -> Token:
-    alternatives = token.get("top_logprobs") or ()
-    return Token(
-        text=token["token"],
-        logprob=float(token["logprob"]),
-        alternatives=tuple((other["token"], float(other["logprob"])) for other in alternatives),
-    )
-
-
-def _as_endpoint_error(error: openai.APIError, base_url: str, model: str) -> EndpointError:
-    cause = error.__cause__ or error
-    if isinstance(error, openai.APITimeoutError) and not _never_connected(error):
+    causes = _causes(error)
+    for cause in causes:
+        if isinstance(cause, ForbiddenAddressError):
+            return EndpointError(ErrorKind.FORBIDDEN_ADDRESS, str(cause))
+        if isinstance(cause, BodyTooLargeError):
+            return EndpointError(
+                ErrorKind.TOO_LARGE,
+                f"The reply of {base_url} is larger than this site reads (GEVAL_REPLY_LIMIT_MB).",
+            )
+        if isinstance(cause, BrokenReplyError):
+            return EndpointError(ErrorKind.BROKEN, f"{base_url} sent a broken reply: {storable(str(cause))[:300]}.")
+        if isinstance(cause, aiohttp.InvalidURL):
+            return EndpointError(ErrorKind.FORBIDDEN_ADDRESS, f"{base_url} is not an address that can be called.")
+    if any(isinstance(cause, TimeoutError | openai.APITimeoutError) for cause in causes):
         return EndpointError(ErrorKind.TIMEOUT, f"{base_url} did not answer in time.")
-    if isinstance(error, openai.APIConnectionError):
-        return EndpointError(ErrorKind.CONNECTION, f"Nothing answers at {base_url} ({cause}). Is the server running?")
-    if not isinstance(error, openai.APIStatusError):
-        return EndpointError(ErrorKind.MALFORMED, f"{base_url}: {error.message}")
-    return status_error(
-        error.status_code, _message_of(error), base_url=base_url, model=model, headers=error.response.headers
+    # The innermost one says best what happened.
+    innermost = storable(str(causes[-1]))[:300] or type(causes[-1]).__name__
+    if any(isinstance(cause, aiohttp.ClientConnectorError) for cause in causes):
+        return EndpointError(
+            ErrorKind.CONNECTION, f"Nothing answers at {base_url} ({innermost}). Is the server running?"
+        )
+    if any(isinstance(cause, OSError | aiohttp.ClientError) for cause in causes):
+        return EndpointError(ErrorKind.BROKEN, f"The connection to {base_url} broke off ({innermost}).")
+    return EndpointError(
+        ErrorKind.UNFORESEEN, f"The call to {base_url} failed: {type(causes[-1]).__name__}: {innermost}"
     )
 
 
-def _never_connected(error: BaseException) -> bool:
-    """Whether a refused connection is at the bottom: the aiohttp transport calls that a timeout, too."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, OSError) and not isinstance(cause, TimeoutError):
-            return True
-        cause = cause.__cause__
-    return False
+def _causes(error: BaseException) -> list[BaseException]:
+    """An error, what caused it, and so on."""
+    causes = [error]
+    while causes[-1].__cause__ is not None and len(causes) < 20:
+        causes.append(causes[-1].__cause__)
+    return causes
 
 
 def status_error(
-    status: int, said: str, *, base_url: str, model: str, headers: Mapping[str, str] | None = None
+    status: int,
+    said: str,
+    *,
+    base_url: str,
+    model: str,
+    headers: Mapping[str, str] | None = None,
+    code: str = "",
 ) -> EndpointError:
-    """The error that an HTTP status and the server's words stand for."""
-    if status == 429:
-        return EndpointError(ErrorKind.RATE_LIMIT, f"Rate limit: {said}", retry_after=_seconds(headers or {}))
-    if status in (408, 409) or status >= 500:
-        kind = ErrorKind.TIMEOUT if status == 408 else ErrorKind.SERVER
-        return EndpointError(kind, f"Error {status} from {base_url}: {said}", retry_after=_seconds(headers or {}))
+    """The error that an HTTP status, the server's words and its own code stand for."""
+    if status == 402 or "insufficient_quota" in (code, said):
+        return EndpointError(
+            ErrorKind.QUOTA,
+            f"The account at {base_url} has no credit or quota left ({status}): {said} "
+            "Add credit, then resume the run.",
+        )
+    if status == 429 or status == 408 or status == 409 or status >= 500:
+        return _passing_error(status, said, base_url, _seconds(headers or {}))
+    if 300 <= status < 400:
+        target = storable((headers or {}).get("location", ""))[:200]
+        return EndpointError(
+            ErrorKind.REDIRECT,
+            f"{base_url} redirects to {target or 'another address'}. This site does not follow redirects; "
+            "make an endpoint with the final address.",
+        )
     if status in (401, 403):
         return EndpointError(
             ErrorKind.AUTHENTICATION,
@@ -375,6 +478,26 @@ def status_error(
     return EndpointError(ErrorKind.BAD_REQUEST, f"The endpoint refused the request ({status}): {said}")
 
 
+def _passing_error(status: int, said: str, base_url: str, wait: float | None) -> EndpointError:
+    """An error that goes away by itself, unless the server wants to be left alone for long."""
+    if wait is not None and wait > LONGEST_WAIT_SECONDS:
+        return EndpointError(
+            ErrorKind.LONG_WAIT,
+            f"{base_url} asks to wait {_spelled(wait)} ({status}): {said} Resume the run after that.",
+        )
+    if status == 429:
+        return EndpointError(ErrorKind.RATE_LIMIT, f"Rate limit: {said}", retry_after=wait)
+    kind = ErrorKind.TIMEOUT if status == 408 else ErrorKind.SERVER
+    return EndpointError(kind, f"Error {status} from {base_url}: {said}", retry_after=wait)
+
+
+def _spelled(seconds: float) -> str:
+    for unit, size in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}" if seconds < 10_000 * size else "more than 10 000 days"
+    return f"{seconds:.0f} seconds"
+
+
 def _message_of(error: openai.APIStatusError) -> str:
     body = error.body
     if isinstance(body, dict):
@@ -382,13 +505,21 @@ def _message_of(error: openai.APIStatusError) -> str:
         said = inner.get("message", "") if isinstance(inner, dict) else str(inner)
     else:
         said = str(body or error.message)
-    said = " ".join(str(said).split())[:300]
+    said = " ".join(storable(str(said)[:10_000]).split())[:300]
     return said if said.endswith((".", "!", "?")) else f"{said}."
 
 
 def _seconds(headers: Mapping[str, str]) -> float | None:
-    """Retry-After in seconds; a date or nonsense counts as not given (the caller then backs off by itself)."""
+    """Retry-After in seconds, from seconds or a date; nonsense counts as not given (the caller then backs off)."""
+    written = headers.get("retry-after", "")
     try:
-        return max(0.0, float(headers["retry-after"]))
-    except (KeyError, ValueError):
-        return None
+        seconds = float(written)
+    except ValueError:
+        try:
+            until = email.utils.parsedate_to_datetime(written)
+        except (ValueError, IndexError, OverflowError):
+            return None
+        if until.tzinfo is None:
+            return None
+        seconds = (until - datetime.datetime.now(datetime.UTC)).total_seconds()
+    return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import functools
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from django.conf import settings
 
@@ -19,13 +19,14 @@ from evaluations.judging.corpus_view import corpus_for
 from evaluations.judging.database import Database
 from evaluations.judging.questions import Asked, criteria_asked, item_of
 from evaluations.judging.run import close_if_finished, pause_run
+from evaluations.judging.shift import Shift
 from evaluations.models import EvaluationRun, RunState
 
 LOOK_SECONDS = 0.5
 
 
 async def evaluate_items(
-    run: EvaluationRun, evaluator: LocalEvaluator, worker: str, database: Database, leaving: Callable[[], bool]
+    run: EvaluationRun, evaluator: LocalEvaluator, worker: str, database: Database, shift: Shift
 ) -> None:
     """Score a run's items until none is free, and close it if that was the last."""
     why_not = evaluator.why_not()
@@ -36,7 +37,7 @@ async def evaluate_items(
     asked = await database.call(lambda: criteria_asked(run))
     wanted = evaluator.looks_at_now()
     corpus = await database.call(lambda: corpus_for(run, wanted)) if wanted else None
-    await _LocalWork(run, evaluator, asked, corpus, worker, database, leaving).compute()
+    await _LocalWork(run, evaluator, asked, corpus, worker, database, shift).compute()
 
 
 class _LocalWork:
@@ -50,7 +51,7 @@ class _LocalWork:
         corpus: Corpus | None,
         worker: str,
         database: Database,
-        leaving: Callable[[], bool],
+        shift: Shift,
     ) -> None:
         self.run = run
         self.evaluator = evaluator
@@ -58,7 +59,7 @@ class _LocalWork:
         self.corpus = corpus
         self.worker = worker
         self.database = database
-        self.leaving = leaving
+        self.shift = shift
         self.in_hand: set[int] = set()
         self.stopped = asyncio.Event()
         self.stop_message = ""
@@ -151,7 +152,7 @@ class _LocalWork:
                 self.stopped.set()
 
     def _may_go_on(self) -> bool:
-        return not self.leaving() and EvaluationRun.objects.filter(pk=self.run.pk, state=RunState.RUNNING).exists()
+        return not self.shift.is_over and EvaluationRun.objects.filter(pk=self.run.pk, state=RunState.RUNNING).exists()
 
     def _leave(self) -> None:
         work.give_back(self.run.pk, self.worker)

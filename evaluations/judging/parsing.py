@@ -6,6 +6,7 @@ a lone number in a reply of a few words ("Good (3)"), a number after a verb of r
 anywhere else in prose is not a rating: replies quote the texts they judge.
 """
 
+import math
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ class Reason(StrEnum):
     TOKENS = "tokens"
     NO_SCORE = "no_score"
     EVALUATOR = "evaluator"
+    UNFORESEEN = "unforeseen"
+    WORKER_LOST = "worker_lost"
 
     @property
     def explanation(self) -> str:
@@ -63,6 +66,8 @@ _EXPLANATIONS = {
     Reason.TOKENS: "The endpoint's tokens cannot be matched with the text that was sent.",
     Reason.NO_SCORE: "Another judge that this one stands on has no score of the output.",
     Reason.EVALUATOR: "The evaluator failed at this output.",
+    Reason.UNFORESEEN: "An unexpected error occurred. Retry these items; if it happens again, report it.",
+    Reason.WORKER_LOST: "Workers ended repeatedly while they judged this item. Retry it once the cause is fixed.",
 }
 
 
@@ -83,7 +88,10 @@ class Failure:
     detail: str
 
 
-_NUMBER = r"(?P<number>[-−]?\d+(?:[.,]\d+)?)(?!\d|[.,]\d|%)(?P<of>\s*(?:/|out of|of)\s*\d+(?:\.\d+)?)?"
+# Replies come from servers that nobody vouches for, so every pattern takes a time that grows with
+# the text, not with its square: runs of blanks and digits are possessive (`++`, never tried again
+# shorter), all other repetitions are bounded.
+_NUMBER = r"(?P<number>[-−]?\d++(?:[.,]\d++)?+)(?!\d|[.,]\d|%)(?P<of>\s*+(?:/|out of|of)\s*+\d++(?:\.\d++)?+)?"
 _NAMES = r"score|rating|rate|grade|answer|response|result|evaluation|verdict"
 _IN_PROSE = re.compile(
     rf"\b(?:rate[ds]?|rating|scored?|give[ns]?|assign(?:ed|s)?)\b[^.\n\d]{{0,60}}?(?<![\d.,]){_NUMBER}(?![\w-])",
@@ -91,7 +99,7 @@ _IN_PROSE = re.compile(
 )
 # A dash is a bullet where a blank follows it; directly before a digit it may be the sign of the number.
 _BEGINS_LINE = re.compile(
-    rf"^[^\S\n]*(?:-[^\S\n]+|•[^\S\n]*)?(?:\d{{1,2}}[.)][^\S\n]+(?=[-−]?\d))?{_NUMBER}(?=$|\s|[.,;:!?)\]}}\"'(])",
+    rf"^[^\S\n]*+(?:-[^\S\n]++|•[^\S\n]*+)?(?:\d{{1,2}}[.)][^\S\n]++(?=[-−]?\d))?{_NUMBER}(?=$|\s|[.,;:!?)\]}}\"'(])",
     re.M,
 )
 _REFUSAL = re.compile(
@@ -101,6 +109,10 @@ _REFUSAL = re.compile(
 )
 _QUOTED_CHARACTERS = 120
 _SHORT_REPLY = 40
+# A reply is cut to what a model may say; a rating beyond it is not looked for.
+LONGEST_REPLY = 200_000
+# A number with more digits is no rating, and reading it costs time.
+_MOST_DIGITS = 20
 
 
 def parse_rating(choice: Choice, *, scale: Scale, criterion: str, reasons_first: bool = False) -> Rating | Failure:
@@ -160,13 +172,14 @@ def find_ratings(text: str, *, scale: Scale, criterion: str) -> list[Rating]:
 
 
 def reply_text(choice: Choice) -> str:
-    """The text that positions refer to: the joined tokens where there are any."""
-    return "".join(token.text for token in choice.tokens) if choice.tokens else choice.text
+    """The text that positions refer to: the joined tokens where there are any; at most LONGEST_REPLY characters."""
+    text = "".join(token.text for token in choice.tokens) if choice.tokens else choice.text
+    return text[:LONGEST_REPLY]
 
 
 def quote(text: str) -> str:
     """The beginning of a reply, for a message."""
-    line = " ".join(text.split())
+    line = " ".join(text[: 10 * _QUOTED_CHARACTERS].split())
     return f"“{line[:_QUOTED_CHARACTERS]}…”" if len(line) > _QUOTED_CHARACTERS else f"“{line}”"
 
 
@@ -191,6 +204,8 @@ def _nothing_found(choice: Choice, text: str) -> Failure:
 
 def _one_to_one(text: str) -> str:
     """Full-width digits and their like as ASCII, marks of emphasis as blanks; every character keeps its place."""
+    if text.isascii():
+        return re.sub(r"[*_`#>]", " ", text)
     normal = (unicodedata.normalize("NFKC", character) for character in text)
     same_length = (new if len(new) == 1 else old for old, new in zip(text, normal, strict=True))
     return re.sub(r"[*_`#>]", " ", "".join(same_length))
@@ -198,13 +213,15 @@ def _one_to_one(text: str) -> str:
 
 def _mask_scale_range(text: str, scale: Scale) -> str:
     """Blank out the scale where the reply repeats it ("1-5", "1 to 5"), so that its ends are not ratings."""
-    ends = rf"(?<![\d.]){short(scale.lowest)}\s*(?:-|–|—|to)\s*{short(scale.highest)}(?![\d.]*\d)"
+    ends = rf"(?<![\d.]){short(scale.lowest)}\s*+(?:-|–|—|to)\s*+{short(scale.highest)}(?!\.?\d)"
     return re.sub(ends, lambda match: " " * len(match.group()), text)
 
 
 def _after_a_name(criterion: str) -> re.Pattern[str]:
     names = rf"{_NAMES}|{re.escape(criterion)}" if criterion.strip() else _NAMES
-    return re.compile(rf"\b(?:{names})\b\s*(?:\([^)\n]*\))?\s*(?:[:=]|\bis\b)\s*(?:[-•]\s+)?{_NUMBER}(?![\w])", re.I)
+    return re.compile(
+        rf"\b(?:{names})\b\s*+(?:\([^)\n]{{0,80}}\)\s*+)?(?:[:=]|\bis\b)\s*+(?:[-•]\s++)?{_NUMBER}(?![\w])", re.I
+    )
 
 
 def _from_match(match: re.Match[str], *, signed: bool) -> Rating:
@@ -212,7 +229,8 @@ def _from_match(match: re.Match[str], *, signed: bool) -> Rating:
     start = match.start("number")
     if digits[0] in "-−" and not signed:  # on a scale without negative points a dash is punctuation
         digits, start = digits[1:], start + 1
-    return Rating(float(digits.replace(",", ".").replace("−", "-")), start, digits)
+    value = float(digits.replace(",", ".").replace("−", "-")) if len(digits) <= _MOST_DIGITS else math.inf
+    return Rating(value, start, digits[:_MOST_DIGITS])
 
 
 def _named_points(text: str, scale: Scale, criterion: str) -> list[Rating]:
@@ -220,7 +238,7 @@ def _named_points(text: str, scale: Scale, criterion: str) -> list[Rating]:
     if not scale.labels:
         return []
     words = "|".join(re.escape(label) for label in sorted(scale.labels, key=len, reverse=True))
-    lead = rf"(?:\b(?:{_NAMES}|{re.escape(criterion)})\b\s*[:=]\s*|^[^\S\n]*(?:[-•\"'][^\S\n]*)?)"
+    lead = rf"(?:\b(?:{_NAMES}|{re.escape(criterion)})\b\s*+[:=]\s*+|^[^\S\n]*+(?:[-•\"'][^\S\n]*+)?)"
     values = {label.casefold(): point for label, point in scale.labels.items()}
     return [
         Rating(values[match.group("word").casefold()], match.start("word"), match.group("word"))

@@ -43,7 +43,8 @@ def bucket(limit: int) -> tuple[float, float]:
 def take(endpoint_id: int, limits: Limits, *, wanted: int, tokens_each: int) -> Grant:
     """Take permits for up to `wanted` calls of about `tokens_each` tokens out of the shared bucket.
 
-    A call larger than the whole bucket may go out when the bucket is full, and leaves it in debt.
+    A call larger than the whole bucket may go out when the bucket is full, and leaves it in debt. A clock that was set
+    back lets nothing flow in for that one time, and takes nothing out.
     """
     request_size, request_flow = bucket(limits.requests) if limits.requests else (float(wanted), float(wanted))
     token_size, token_flow = bucket(limits.tokens) if limits.tokens else (float("1e12"), float("1e12"))
@@ -52,8 +53,10 @@ def take(endpoint_id: int, limits: Limits, *, wanted: int, tokens_each: int) -> 
             """INSERT INTO evaluations_endpointquota AS q (endpoint_id, requests, tokens, counted_at)
                VALUES (%(endpoint)s, %(rs)s, %(ts)s, clock_timestamp())
                ON CONFLICT (endpoint_id) DO UPDATE
-               SET requests = least(%(rs)s, q.requests + %(rf)s * extract(epoch FROM clock_timestamp() - q.counted_at)),
-                   tokens = least(%(ts)s, q.tokens + %(tf)s * extract(epoch FROM clock_timestamp() - q.counted_at)),
+               SET requests = least(%(rs)s, q.requests
+                       + %(rf)s * greatest(0, extract(epoch FROM clock_timestamp() - q.counted_at))),
+                   tokens = least(%(ts)s, q.tokens
+                       + %(tf)s * greatest(0, extract(epoch FROM clock_timestamp() - q.counted_at))),
                    counted_at = clock_timestamp()
                RETURNING requests, tokens""",
             {"endpoint": endpoint_id, "rs": request_size, "rf": request_flow, "ts": token_size, "tf": token_flow},

@@ -35,13 +35,13 @@ class Choice:
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer of an endpoint: its choices, and what the call cost."""
+    """One answer of an endpoint: its choices, and the tokens that it says the call took (None: it does not say)."""
 
     choices: tuple[Choice, ...]
     model: str = ""
     request_id: str = ""
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
 
 
 def choices_to_json(choices: Sequence[Choice]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 import geval_site
@@ -35,6 +35,7 @@ from evaluations.models import (
     Transport,
 )
 from evaluations.models.runs import ACTIVE_STATES
+from evaluations.texts import storable
 from evaluations.webhooks.announcing import announce_run
 
 TOO_LONG = (
@@ -42,6 +43,11 @@ TOO_LONG = (
     "or retry them with a model that takes longer prompts."
 )
 PREPARE_LEASE = datetime.timedelta(minutes=5)
+# Workers that were lost while they prepared a run, before it counts as the cause.
+MOST_PREPARATIONS = 3
+PREPARATION_LOST = (
+    f"{MOST_PREPARATIONS} workers ended while they prepared this run. Look at their logs, then resume the run."
+)
 
 
 class RunError(ValueError):
@@ -159,7 +165,7 @@ def resume_run(
         failed = run.items.filter(state=ItemState.FAILED)
         if reason:
             failed = failed.filter(reason=reason)
-        failed.update(state=ItemState.PENDING, reason="", detail="")
+        failed.update(state=ItemState.PENDING, reason="", detail="", attempts=0)
     prepared = run.started_at is not None
     if prepared and not run.items.open().exists():
         if run.state != RunState.PAUSED:
@@ -169,10 +175,11 @@ def resume_run(
         )
         return close_if_finished(run.pk)
     run.state = RunState.RUNNING if prepared else RunState.PREPARING
-    run.message, run.finished_at, run.preparer_until = "", None, None
+    run.message, run.finished_at, run.preparer_until, run.preparations = "", None, None, 0
+    run.batches.update(failures=0)
     if budget is not None:
         run.budget = budget
-    run.save(update_fields=["state", "message", "finished_at", "preparer_until", "budget"])
+    run.save(update_fields=["state", "message", "finished_at", "preparer_until", "preparations", "budget"])
     transaction.on_commit(lambda: wake_workers(run.pk))
     return True
 
@@ -180,7 +187,7 @@ def resume_run(
 def pause_run(run_id: int, message: str) -> bool:
     """Stop a run where it stands, with the reason; True if it was under way."""
     waiting = EvaluationRun.objects.active().filter(pk=run_id)
-    return waiting.update(state=RunState.PAUSED, message=message) == 1
+    return waiting.update(state=RunState.PAUSED, message=storable(message)) == 1
 
 
 def cancel_run(run_id: int, message: str) -> bool:
@@ -190,10 +197,15 @@ def cancel_run(run_id: int, message: str) -> bool:
 
 
 def claim_preparation(run_id: int) -> bool:
-    """Take the preparing of a run; of several workers one gets it, and another may if that one is lost."""
-    free = Q(preparer_until=None) | Q(preparer_until__lt=timezone.now())
-    waiting = EvaluationRun.objects.filter(free, pk=run_id, state=RunState.PREPARING)
-    return waiting.update(preparer_until=timezone.now() + PREPARE_LEASE) == 1
+    """Take the preparing of a run; of several workers one gets it, and another may if that one is lost.
+
+    A run that several workers were lost with is paused.
+    """
+    waiting = EvaluationRun.objects.untended().filter(pk=run_id, state=RunState.PREPARING)
+    lost = waiting.filter(preparations__gte=MOST_PREPARATIONS)
+    if lost.update(state=RunState.PAUSED, message=PREPARATION_LOST):
+        return False
+    return waiting.update(preparer_until=timezone.now() + PREPARE_LEASE, preparations=F("preparations") + 1) == 1
 
 
 def missing_steps(run: EvaluationRun) -> dict[int, ChatRequest]:

@@ -10,6 +10,9 @@ from evaluations.judging.prompts import PromptParts, steps_prompt
 from evaluations.models import Criterion, EvaluationSteps
 
 STEPS_MAX_TOKENS = 600
+LONGEST_STEPS = 20_000
+_HEADING = re.compile(r"\A#*+\s*+\**+Evaluation Steps\**+:?\**+\s*+", re.I)
+_FORM = re.compile(r"^[^\S\n]*+#*+[^\S\n]*+\**+Evaluation Form", re.M)
 
 
 class StepsError(ValueError):
@@ -46,8 +49,8 @@ def read_steps(answer: Answer) -> str:
         StepsError: nothing is left, or the reply is a refusal.
     """
     choice = answer.choices[0]
-    text = re.sub(r"\A\s*#*\s*\**Evaluation Steps\**:?\**\s*", "", choice.text, flags=re.I)
-    text = re.split(r"\n\s*#*\s*\**Evaluation Form", text, maxsplit=1)[0].strip()
+    text = _HEADING.sub("", choice.text[:LONGEST_STEPS].strip())
+    text = _FORM.split(text, maxsplit=1)[0].strip()
     if choice.refusal or len(text) < 20:
         said = choice.refusal or choice.text
         raise StepsError(

@@ -4,29 +4,56 @@ Workers share a run through `FOR UPDATE SKIP LOCKED`. A lease is renewed while i
 worker become claimable when it runs out. A result is stored only for an item whose lease the worker still holds.
 """
 
+import datetime
 import hashlib
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 import orjson
-from django.db import connection, transaction
+from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import F
-from django.utils import timezone
+from django.db.models.functions import Greatest
 
 from evaluations.changes import note_change
 from evaluations.judging.calls import Answer
 from evaluations.judging.endpoints import Request
 from evaluations.judging.judgement import Judgement
-from evaluations.judging.parsing import Failure
+from evaluations.judging.parsing import Failure, Reason
 from evaluations.judging.prompts import Texts
 from evaluations.judging.replies import choices_from_json, choices_to_json
 from evaluations.judging.scoring import Preferred, Scored
 from evaluations.models import EvaluationRun, ItemState, ModelReply, PairScore, RunItem, Score
+from evaluations.models.runs import EXPIRED
 from evaluations.scales import short
+from evaluations.texts import storable
 
 LEASE_SECONDS = 60
+log = logging.getLogger(__name__)
+# What a value does that no column takes.
+_REFUSED = (DataError, IntegrityError, ValueError)
+# Workers that were lost with an item in hand before the item counts as the cause.
+MOST_LOST_WORKERS = 5
+
+
+@dataclass
+class Spent:
+    """What calls took since it was last written down."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def add(self, prompt_tokens: int = 0, completion_tokens: int = 0, *, calls: int = 0) -> None:
+        self.calls += calls
+        self.prompt_tokens += prompt_tokens
+        self.completion_tokens += completion_tokens
+
+    @property
+    def any(self) -> bool:
+        return bool(self.calls or self.prompt_tokens or self.completion_tokens)
 
 
 @dataclass(frozen=True)
@@ -63,22 +90,39 @@ _TEXTS = """JOIN evaluations_candidateoutput o ON o.id = i.output_id
 
 
 def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[ClaimedItem]:
-    """Lease up to `most` items with an id above `after_id`, in the order laid out; none if the run is not running."""
+    """Lease up to `most` items with an id above `after_id`, in the order laid out; none if the run is not running.
+
+    An item that workers were lost with time and again fails instead of taking the next one along.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
-            f"""WITH picked AS (
-                   SELECT i.id FROM evaluations_runitem i
+            f"""WITH free AS (
+                   SELECT i.id, i.attempts FROM evaluations_runitem i
                    WHERE i.run_id = %(run)s AND i.id > %(after)s AND i.state IN ('pending', 'leased')
-                     AND (i.state = 'pending' OR i.lease_until < now())
+                     AND (i.state = 'pending' OR {EXPIRED.format("i.lease_until")})
                      AND EXISTS (SELECT FROM evaluations_evaluationrun r WHERE r.id = %(run)s AND r.state = 'running')
                    ORDER BY i.id LIMIT %(most)s FOR UPDATE OF i SKIP LOCKED),
+               failed AS (
+                   UPDATE evaluations_runitem i
+                   SET state = 'failed', reason = %(lost)s, lease_until = NULL,
+                       detail = format('%%s workers ended while they judged this item.', i.attempts)
+                   FROM free WHERE i.id = free.id AND free.attempts >= %(most_lost)s),
+               picked AS (SELECT id FROM free WHERE attempts < %(most_lost)s),
                leased AS (
                    UPDATE evaluations_runitem i
                    SET state = 'leased', leased_by = %(worker)s, attempts = attempts + 1,
                        lease_until = now() + make_interval(secs => %(lease)s)
                    FROM picked WHERE i.id = picked.id RETURNING i.id, i.output_id, i.criterion_id, i.rival_id)
                {_COLUMNS} FROM leased i {_TEXTS} ORDER BY i.id""",
-            {"run": run_id, "after": after_id, "most": most, "worker": worker, "lease": LEASE_SECONDS},
+            {
+                "run": run_id,
+                "after": after_id,
+                "most": most,
+                "worker": worker,
+                "lease": LEASE_SECONDS,
+                "lost": Reason.WORKER_LOST,
+                "most_lost": MOST_LOST_WORKERS,
+            },
         )
         return _claimed(cursor.fetchall())
 
@@ -133,9 +177,9 @@ def lease_batch(batch_id: int, worker: str) -> list[ClaimedItem]:
 
 
 def give_back(run_id: int, worker: str) -> None:
-    """Free the items this worker holds and will not judge."""
+    """Free the items this worker holds and will not judge; that was no attempt."""
     held = RunItem.objects.filter(run_id=run_id, state=ItemState.LEASED, leased_by=worker)
-    held.update(state=ItemState.PENDING, leased_by="", lease_until=None)
+    held.update(state=ItemState.PENDING, leased_by="", lease_until=None, attempts=Greatest(F("attempts") - 1, 0))
 
 
 def request_key(base_url: str, *requests: Request) -> str:
@@ -171,8 +215,7 @@ def claim_within_budget(run_id: int, worker: str, *, most: int, after_id: int = 
 
 def is_being_worked_on(run_id: int) -> bool:
     """Whether any worker holds an item of the run."""
-    held = RunItem.objects.filter(run_id=run_id, state=ItemState.LEASED, lease_until__gt=timezone.now())
-    return held.exists()
+    return RunItem.objects.filter(run_id=run_id).held().exists()
 
 
 def answer_from(stored: ModelReply) -> Answer:
@@ -189,11 +232,10 @@ def answer_from(stored: ModelReply) -> Answer:
 
 
 @transaction.atomic
-def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str, *, calls: int = 0) -> int:
+def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> int:
     """Write results back, in one transaction; returns how many items were still ours to finish.
 
-    Args:
-        calls: requests sent since the last time, for the run's counters.
+    What calls took is counted apart (`count_up`), before: that holds even where their results cannot be stored.
     """
     run_id, project_id = run.pk, run.project_id
     ours = _still_ours([entry.item.id for entry in finished], worker)
@@ -204,10 +246,9 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str, *, 
     ModelReply.objects.bulk_create(list(replies.values()))
     shared = [entry.request_key for entry in kept if entry.judgement is None and not entry.stored_reply]
     reply_by_key = stored_replies(project_id, [key for key in shared if key])
-    # What was paid counts even where another worker was faster.
-    paid = [answer for entry in finished if entry.judgement for answer in entry.judgement.answers]
     hits = sum(isinstance(entry.outcome, Scored) and entry.judgement is None for entry in finished)
-    count_up(run_id, paid, calls=calls, cache_hits=hits)
+    if hits:
+        EvaluationRun.objects.filter(pk=run_id).update(cache_hits=F("cache_hits") + hits)
     store_scores(run, [(entry.item, entry.outcome) for entry in kept if isinstance(entry.outcome, Scored)])
     scored = {entry.item.criterion_id for entry in kept if isinstance(entry.outcome, Scored)}
     if scored:
@@ -233,6 +274,21 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str, *, 
                 [list(column) for column in zip(*rows, strict=True)],
             )
     return len(kept)
+
+
+def store_each(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> None:
+    """Store results together; where the database refuses one, each by itself, and that one as failed."""
+    try:
+        store(run, finished, worker)
+    except _REFUSED:
+        for entry in finished:
+            try:
+                store(run, [entry], worker)
+            except _REFUSED as error:
+                log.exception("Item %s of run %s cannot be stored.", entry.item.id, run.pk)
+                said = storable(f"{type(error).__name__}: {error}")[:500]
+                failure = Failure(Reason.UNFORESEEN, f"Its result could not be stored ({said}).")
+                store(run, [FinishedItem(entry.item, "", failure)], worker)
 
 
 def store_scores(run: EvaluationRun, scored: Sequence[tuple[ClaimedItem, Scored]]) -> None:
@@ -287,14 +343,18 @@ def _score_by_wins(run_id: int, output_ids: Sequence[int | None]) -> None:
         )
 
 
-def count_up(run_id: int, answers: Sequence[Answer], *, calls: int, cache_hits: int = 0) -> None:
-    """Add to the run's counters what was just paid."""
+def count_up(run_id: int, spent: Spent) -> None:
+    """Add to the run's counters what calls took."""
     EvaluationRun.objects.filter(pk=run_id).update(
-        calls=F("calls") + calls,
-        cache_hits=F("cache_hits") + cache_hits,
-        prompt_tokens=F("prompt_tokens") + sum(answer.prompt_tokens for answer in answers),
-        completion_tokens=F("completion_tokens") + sum(answer.completion_tokens for answer in answers),
+        calls=F("calls") + spent.calls,
+        prompt_tokens=F("prompt_tokens") + spent.prompt_tokens,
+        completion_tokens=F("completion_tokens") + spent.completion_tokens,
     )
+
+
+def note_wait(run_id: int, until: datetime.datetime | None, reason: str) -> None:
+    """Say on the run's page what its calls wait for."""
+    EvaluationRun.objects.filter(pk=run_id).update(waits_until=until, waits_for=reason[:500])
 
 
 def _still_ours(item_ids: Sequence[int], worker: str) -> set[int]:

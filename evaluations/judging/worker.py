@@ -7,11 +7,14 @@ own, so that calls never wait for it, and is repeated when the database goes awa
 
 import asyncio
 import contextlib
+import datetime
 import functools
+import logging
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
+
+from django.utils import timezone
 
 from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import EvaluatorError, LocalEvaluator, SettingsError
@@ -21,7 +24,7 @@ from evaluations.judging.batches import advance_batches
 from evaluations.judging.calls import Answer, RetryPolicy, ask_until_answered
 from evaluations.judging.clients import client_for
 from evaluations.judging.cost import estimated_tokens
-from evaluations.judging.database import Database
+from evaluations.judging.database import Database, DatabaseAwayError, DiskFullError
 from evaluations.judging.endpoints import Client, EndpointError, ErrorKind, Request
 from evaluations.judging.judgement import Judgement
 from evaluations.judging.local import evaluate_items
@@ -39,13 +42,33 @@ from evaluations.judging.run import (
     write_steps,
 )
 from evaluations.judging.scoring import Scored
+from evaluations.judging.shift import Shift
 from evaluations.judging.steps import StepsError, read_steps
 from evaluations.judging.throttle import Throttle
 from evaluations.models import EvaluationRun, ModelReply, RunState, Transport
+from evaluations.texts import storable
 
 FLUSH_SECONDS = 0.25
 FLUSH_ITEMS = 200
 REMEMBERED_QUESTIONS = 1000
+# What is paid already is worth a moment when the worker is told to stop; whoever stops it will not wait for long.
+GRACE_SECONDS = 10.0
+# When so many items in a row come to nothing for reasons that are not their own, a person should look.
+FAILURES_IN_A_ROW = 20
+# A shorter wait is over before anybody reads of it.
+SHOWN_WAIT_SECONDS = 2.0
+log = logging.getLogger(__name__)
+
+
+class StoppedError(Exception):
+    """The run stopped while a call waited for its turn."""
+
+
+def reason_of(error: BaseException) -> str:
+    """What an unforeseen error says, for people: the first cause of a group, with its type."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return storable(f"{type(error).__name__}: {error}")[:500]
 
 
 def work_on_run(
@@ -53,61 +76,97 @@ def work_on_run(
     worker: str,
     *,
     policy: RetryPolicy | None = None,
-    leaving: Callable[[], bool] = lambda: False,
+    shift: Shift | None = None,
 ) -> None:
     """Prepare a run if nobody does, judge its items until none is free, and close it if that was the last.
 
     Args:
         worker: a name no other worker has.
-        leaving: asked every moment, in the database thread; once true the worker gives back what it holds and ends.
+        shift: when to give back what it holds and end.
 
     May be called for the same run by many workers, and twice by one, without harm. Endpoint errors that every item
-    would meet pause the run with their message.
+    would meet pause the run with their message, and so do errors that nobody foresaw: no run goes on for ever.
+
+    Raises:
+        DatabaseAwayError: the database was away for too long; whoever notices calls again.
     """
-    asyncio.run(_work(run_id, worker, policy or RetryPolicy(), leaving))
+    asyncio.run(_work_guarded(run_id, worker, policy or RetryPolicy(), shift or Shift()))
 
 
-async def _work(run_id: int, worker: str, policy: RetryPolicy, leaving: Callable[[], bool]) -> None:
+async def _work_guarded(run_id: int, worker: str, policy: RetryPolicy, shift: Shift) -> None:
     database = Database()
     try:
-        run = await database.call(
-            lambda: EvaluationRun.objects.select_related("judge__endpoint").filter(pk=run_id).first()
+        await _work(run_id, worker, policy, shift, database)
+    except DatabaseAwayError:
+        raise
+    except DiskFullError as error:
+        await _pause_with(database, run_id, worker, str(error))
+    except Exception as error:
+        if _holds(error, DatabaseAwayError):
+            raise
+        disk = _holds(error, DiskFullError)
+        if not disk:
+            log.exception("Run %s met an unexpected error.", run_id)
+        await _pause_with(
+            database,
+            run_id,
+            worker,
+            str(disk)
+            if disk
+            else f"An unexpected error occurred ({reason_of(error)}). Resume the run to try again; "
+            "if it happens again, report it.",
         )
-        if run is None or not run.is_active:
-            return
-        try:
-            evaluator = make_evaluator(*evaluator_of(run))
-            if isinstance(evaluator, LocalEvaluator):
-                await _lay_out_and_compute(run, evaluator, worker, database, leaving)
-                return
-            assert isinstance(evaluator, AskingEvaluator)
-            endpoint, timeout = run.judge.endpoint, run.parameters["timeout_seconds"]
-            assert endpoint is not None, "judges that ask have an endpoint"
-            client = await database.call(lambda: client_for(endpoint, timeout=timeout))
-        except (EndpointError, EvaluatorError, SettingsError) as error:
-            text = str(error)
-            await database.call(lambda: pause_run(run_id, text))
-            return
-        async with client:
-            if run.state == RunState.PREPARING and not await _prepare(run, client, policy, database):
-                return
-            if run.transport == Transport.BATCH:
-                await advance_batches(run, client, database)
-            else:
-                await RunWorker(run, evaluator, worker, client, policy, database, leaving).judge_all()
     finally:
         await database.close()
 
 
+def _holds(error: BaseException, kind: type[Exception]) -> BaseException | None:
+    """The first error of a kind in a group, or the error itself."""
+    if isinstance(error, BaseExceptionGroup):
+        return next((found for inner in error.exceptions if (found := _holds(inner, kind))), None)
+    return error if isinstance(error, kind) else None
+
+
+async def _pause_with(database: Database, run_id: int, worker: str, text: str) -> None:
+    """Pause a run with a message, and give back what this worker holds of it."""
+    await database.call(lambda: pause_run(run_id, text))
+    await database.call(lambda: work.give_back(run_id, worker))
+
+
+async def _work(run_id: int, worker: str, policy: RetryPolicy, shift: Shift, database: Database) -> None:
+    run = await database.call(lambda: EvaluationRun.objects.select_related("judge__endpoint").filter(pk=run_id).first())
+    if run is None or not run.is_active:
+        return
+    try:
+        evaluator = make_evaluator(*evaluator_of(run))
+        if isinstance(evaluator, LocalEvaluator):
+            await _lay_out_and_compute(run, evaluator, worker, database, shift)
+            return
+        assert isinstance(evaluator, AskingEvaluator)
+        endpoint, timeout = run.judge.endpoint, run.parameters["timeout_seconds"]
+        assert endpoint is not None, "judges that ask have an endpoint"
+        client = await database.call(lambda: client_for(endpoint, timeout=timeout))
+    except (EndpointError, EvaluatorError, SettingsError) as error:
+        await _pause_with(database, run_id, worker, str(error))
+        return
+    async with client:
+        if run.state == RunState.PREPARING and not await _prepare(run, client, policy, database):
+            return
+        if run.transport == Transport.BATCH:
+            await advance_batches(run, client, database)
+        else:
+            await RunWorker(run, evaluator, worker, client, policy, database, shift).judge_all()
+
+
 async def _lay_out_and_compute(
-    run: EvaluationRun, evaluator: LocalEvaluator, worker: str, database: Database, leaving: Callable[[], bool]
+    run: EvaluationRun, evaluator: LocalEvaluator, worker: str, database: Database, shift: Shift
 ) -> None:
     """A run of an evaluator that asks nobody."""
     if run.state == RunState.PREPARING:
         if not await database.call(lambda: claim_preparation(run.pk)):
             return
         await database.call(lambda: lay_out_run(run.pk, {}))
-    await evaluate_items(run, evaluator, worker, database, leaving)
+    await evaluate_items(run, evaluator, worker, database, shift)
 
 
 async def _prepare(run: EvaluationRun, client: Client, policy: RetryPolicy, database: Database) -> bool:
@@ -122,8 +181,10 @@ async def _prepare(run: EvaluationRun, client: Client, policy: RetryPolicy, data
         text = str(error)
         await database.call(lambda: pause_run(run.pk, text))
         return False
-    paid = list(answers.values())
-    await database.call(lambda: work.count_up(run.pk, paid, calls=sum(answer.calls for answer in paid)))
+    paid = work.Spent()
+    for answer in answers.values():
+        paid.add(answer.prompt_tokens, answer.completion_tokens, calls=answer.calls)
+    await database.call(lambda: work.count_up(run.pk, paid))
     await database.call(lambda: lay_out_run(run.pk, texts))
     return True
 
@@ -136,6 +197,14 @@ class Waiting:
     question: Any | Failure
     key: str = ""
     stored: ModelReply | None = None
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Until when calls wait, and after what the endpoint said."""
+
+    until: datetime.datetime | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -157,11 +226,11 @@ class RunWorker:
         client: Client,
         policy: RetryPolicy,
         database: Database,
-        leaving: Callable[[], bool],
+        shift: Shift,
     ) -> None:
         self.run = run
         self.evaluator = evaluator
-        self.leaving = leaving
+        self.shift = shift
         self.worker = worker
         self.client = client
         self.policy = policy
@@ -170,7 +239,7 @@ class RunWorker:
         self.slots: int = run.parameters["concurrency"]
         self.throttle = Throttle(self.slots)
         self.permits: Permits | None = None
-        self.calls = 0
+        self.spent = work.Spent()
         self.asked_criteria: dict[int, Asked] = {}
         self.waiting: asyncio.Queue[Waiting | None] = asyncio.Queue()
         self.finished: list[work.FinishedItem] = []
@@ -180,23 +249,43 @@ class RunWorker:
         self.wants_more = asyncio.Event()
         self.all_judged = asyncio.Event()
         self.stop_message = ""
+        self.told_to_stop = asyncio.Event()
+        self.failed_in_a_row = 0
+        self.wait = Wait()
+        self.wait_shown = Wait()
 
     async def judge_all(self) -> None:
         """Judge until nothing is free; give back what is in hand if the run stops."""
         self.asked_criteria = await self.database.call(lambda: criteria_asked(self.run))
         self.permits = self._permits()
         writer = asyncio.create_task(self._write())
+        ending: asyncio.Task[None] | None = None
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._feed())
-                for _ in range(self.slots):
-                    group.create_task(self._judge_items())
+                feeder = group.create_task(self._feed())
+                slots = [group.create_task(self._judge_items()) for _ in range(self.slots)]
+                ending = asyncio.create_task(self._end_calls([feeder, *slots], writer))
         finally:
+            if ending:
+                ending.cancel()
             self.all_judged.set()
             await writer
         if self.stop_message:
             await self.database.call(lambda: pause_run(self.run.pk, self.stop_message))
         await self.database.call(self._leave)
+
+    async def _end_calls(self, slots: list[asyncio.Task[None]], writer: asyncio.Task[None]) -> None:
+        """Give up calls that are still in flight some moments after the worker was told to stop.
+
+        A writer that failed ends everything at once: nothing that is asked from then on would be kept.
+        """
+        told = asyncio.create_task(self.told_to_stop.wait())
+        await asyncio.wait({told, writer}, return_when=asyncio.FIRST_COMPLETED)
+        told.cancel()
+        if not writer.done():
+            await asyncio.wait(slots, timeout=GRACE_SECONDS)
+        for slot in slots:
+            slot.cancel()
 
     def _permits(self) -> Permits | None:
         """What keeps this worker within the endpoint's limits, if it has any."""
@@ -212,7 +301,7 @@ class RunWorker:
                 functools.partial(take, endpoint.pk, limits, wanted=handful, tokens_each=tokens_each)
             )
 
-        return Permits(ask, handful=max(1, self.slots // 4))
+        return Permits(ask, handful=max(1, self.slots // 4), sleep=self._sleep)
 
     def _leave(self) -> None:
         work.give_back(self.run.pk, self.worker)
@@ -276,9 +365,28 @@ class RunWorker:
                 self.wants_more.set()
             if self.stopped.is_set():
                 continue
-            done = await self._judge(waiting)
+            try:
+                done = await self._judge(waiting)
+            except StoppedError:
+                continue
+            except Exception as error:  # whatever one item does, the others go on
+                log.exception("Item %s of run %s met an unexpected error.", waiting.item.id, self.run.pk)
+                done = work.FinishedItem(waiting.item, "", Failure(Reason.UNFORESEEN, reason_of(error)))
             if done:
                 self.finished.append(done)
+                self._count_failures(done.outcome)
+
+    def _count_failures(self, outcome: Scored | Failure) -> None:
+        """Stop where items fail one after the other for reasons that lie outside of them."""
+        if not isinstance(outcome, Failure) or outcome.reason not in (Reason.ENDPOINT, Reason.UNFORESEEN):
+            self.failed_in_a_row = 0
+            return
+        self.failed_in_a_row += 1
+        if self.failed_in_a_row >= FAILURES_IN_A_ROW:
+            self._stop(
+                f"{self.failed_in_a_row} items in a row failed, the last one with: {outcome.detail} "
+                "Fix the cause, then resume the run and retry the failed items."
+            )
 
     async def _judge(self, waiting: Waiting) -> work.FinishedItem | None:
         """One item's result; None if the run stops here."""
@@ -319,22 +427,45 @@ class RunWorker:
         return judgement, True
 
     async def _ask(self, request: Request) -> Answer:
-        return await ask_until_answered(self._call, request, policy=self.policy)
+        return await ask_until_answered(
+            self._call, request, policy=self.policy, sleep=self._sleep, on_wait=self._note_wait
+        )
 
     async def _call(self, request: Request) -> Reply:
-        """One call, when the throttle and the endpoint's limits let it out."""
+        """One call, when the throttle and the endpoint's limits let it out; counted before its reply is used."""
         async with self.throttle:
             if self.permits:
                 await self.permits.one()
-            self.calls += 1
+            if self.stopped.is_set():
+                raise StoppedError
+            self.spent.add(calls=1)
             try:
                 reply = await self.client.ask(request)
             except EndpointError as error:
                 if error.kind == ErrorKind.RATE_LIMIT:
                     self.throttle.was_limited()
+                if error.kind.may_be_billed:
+                    self.spent.add(estimated_tokens(len(request.shown)), request.most_reply_tokens)
                 raise
+            self.spent.add(reply.prompt_tokens or 0, reply.completion_tokens or 0)
         self.throttle.succeeded()
         return reply
+
+    async def _sleep(self, seconds: float) -> None:
+        """Wait, unless the run stops in the meantime.
+
+        Raises:
+            StoppedError: it did.
+        """
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.stopped.wait(), seconds)
+            raise StoppedError
+
+    def _note_wait(self, seconds: float, error: EndpointError) -> None:
+        """Remember the longest wait, so that the run's page can say what it waits for."""
+        until = timezone.now() + datetime.timedelta(seconds=seconds)
+        if seconds >= SHOWN_WAIT_SECONDS and (self.wait.until is None or until > self.wait.until):
+            self.wait = Wait(until, error.message)
 
     def _stop(self, message: str) -> None:
         self.stop_message = self.stop_message or message
@@ -346,10 +477,10 @@ class RunWorker:
         renewed = time.monotonic()
         while True:
             is_last = self.all_judged.is_set()
-            if self.finished or self.calls:
+            await self._count()
+            if self.finished:
                 batch, self.finished = self.finished[:FLUSH_ITEMS], self.finished[FLUSH_ITEMS:]
-                calls, self.calls = self.calls, 0
-                await self.database.call(functools.partial(work.store, self.run, batch, self.worker, calls=calls))
+                await self.database.call(functools.partial(work.store_each, self.run, batch, self.worker))
                 for entry in batch:
                     self.in_hand.discard(entry.item.id)
                 if self.finished:
@@ -362,8 +493,26 @@ class RunWorker:
                 await self.database.call(functools.partial(work.renew_leases, held, self.worker))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.all_judged.wait(), FLUSH_SECONDS)
-            if not self.stopped.is_set() and not await self.database.call(self._may_go_on):
-                self._stop("")
+            if not self.told_to_stop.is_set():
+                await self._look_up()
 
-    def _may_go_on(self) -> bool:
-        return not self.leaving() and EvaluationRun.objects.filter(pk=self.run.pk, state=RunState.RUNNING).exists()
+    async def _count(self) -> None:
+        """Add what was spent, and what is waited for, to the run's row."""
+        if self.spent.any:
+            spent, self.spent = self.spent, work.Spent()
+            await self.database.call(functools.partial(work.count_up, self.run.pk, spent))
+        if self.wait != self.wait_shown:
+            self.wait_shown = self.wait
+            await self.database.call(functools.partial(work.note_wait, self.run.pk, self.wait.until, self.wait.reason))
+
+    async def _look_up(self) -> None:
+        """See whether this worker is to leave, and whether the run goes on."""
+        told, goes_on = await self.database.call(self._told_and_going)
+        if told:
+            self.told_to_stop.set()
+        if told or not goes_on:
+            self._stop("")
+
+    def _told_and_going(self) -> tuple[bool, bool]:
+        running = EvaluationRun.objects.filter(pk=self.run.pk, state=RunState.RUNNING)
+        return self.shift.told_to_stop(), not self.shift.is_over and running.exists()

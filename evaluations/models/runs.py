@@ -35,7 +35,21 @@ class Transport(models.TextChoices):
     BATCH = "batch", "In batches (cheaper, within a day)"
 
 
+# A lease that ended, or one that ends later than any lease can: then the clock was set back. SQL, with its column.
+LONGEST_LEASE = datetime.timedelta(minutes=15)
+EXPIRED = "({0} < now() OR {0} > now() + interval '15 minutes')"
+
+
+def is_free(lease: str) -> models.Q:
+    """That a lease ended, in the column of that name; one that ends too late to be true counts as ended (EXPIRED)."""
+    return models.Q(**{f"{lease}__lt": Now()}) | models.Q(**{f"{lease}__gt": Now() + LONGEST_LEASE})
+
+
 class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
+    def untended(self) -> EvaluationRunQuerySet:
+        """Runs that no worker prepares or tends at the moment."""
+        return self.filter(models.Q(preparer_until=None) | is_free("preparer_until"))
+
     def of_judges_that_run(self) -> EvaluationRunQuerySet:
         """Runs that workers did, without the rows that imported scores hang on."""
         return self.exclude(judge__kind="imported")
@@ -63,6 +77,15 @@ class EvaluationRun(models.Model):
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
     preparer_until = models.DateTimeField(null=True, blank=True, help_text="Until when one worker prepares it.")
+    preparations = models.PositiveSmallIntegerField(
+        default=0, db_default=0, editable=False, help_text="How often a worker began to prepare it."
+    )
+    waits_until = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="Until when calls wait, as the endpoint asked."
+    )
+    waits_for = models.TextField(
+        blank=True, default="", db_default="", editable=False, help_text="What the endpoint said then."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -81,6 +104,11 @@ class EvaluationRun(models.Model):
     @property
     def is_active(self) -> bool:
         return self.state in ACTIVE_STATES
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether calls wait right now because the endpoint asked for it; `waits_for` says why."""
+        return self.is_active and self.waits_until is not None and self.waits_until > timezone.now()
 
     @property
     def cost(self) -> Decimal | None:
@@ -118,8 +146,13 @@ OPEN_STATES = (ItemState.PENDING, ItemState.LEASED, ItemState.SENT)
 class RunItemQuerySet(models.QuerySet["RunItem"]):
     def claimable(self) -> RunItemQuerySet:
         """Items nobody works on: pending, or leased by a worker whose lease ran out."""
-        expired = models.Q(state=ItemState.LEASED, lease_until__lt=Now())
-        return self.filter(models.Q(state=ItemState.PENDING) | expired)
+        return self.filter(
+            models.Q(state=ItemState.PENDING) | (models.Q(state=ItemState.LEASED) & is_free("lease_until"))
+        )
+
+    def held(self) -> RunItemQuerySet:
+        """Items that a live worker has in hand."""
+        return self.filter(~is_free("lease_until"), state=ItemState.LEASED)
 
     def open(self) -> RunItemQuerySet:
         return self.filter(state__in=OPEN_STATES)
@@ -196,6 +229,9 @@ class Batch(models.Model):
     remote_id = models.CharField(max_length=200, blank=True)
     remote_state = models.CharField(max_length=50, blank=True, help_text="The state in the endpoint's own word.")
     message = models.TextField(blank=True)
+    failures = models.PositiveSmallIntegerField(
+        default=0, db_default=0, editable=False, help_text="Looks in a row that failed."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     look_at = models.DateTimeField(default=timezone.now, help_text="When to ask about it next.")
     ended_at = models.DateTimeField(null=True, blank=True)

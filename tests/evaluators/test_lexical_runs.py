@@ -7,6 +7,7 @@ import pytest
 
 from evaluations.judging.judges import JudgeDraft, create_judge
 from evaluations.judging.run import RunError, pause_run, resume_run, start_run
+from evaluations.judging.shift import Shift
 from evaluations.judging.worker import work_on_run
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState, Score
 
@@ -126,7 +127,7 @@ def test_a_paused_run_stores_what_was_done_and_goes_on_from_there(
             pause_run(run.pk, "Paused by somebody.")
         return False
 
-    work_on_run(run.pk, "tester", leaving=paused_after_a_while)
+    work_on_run(run.pk, "tester", shift=Shift(told_to_stop=paused_after_a_while))
     run.refresh_from_db()
     done = run.scores.count()
     assert run.state == RunState.PAUSED

@@ -44,6 +44,11 @@ def test_a_key_does_not_belong_into_the_address() -> None:
         check_address("https://user:secret@example.com/v1", allow_private=True)
 
 
-def test_public_addresses_and_unknown_hosts_are_fine() -> None:
+def test_public_addresses_are_fine() -> None:
     check_address("https://93.184.216.34/v1", allow_private=False)
-    check_address("https://no-such-host.invalid/v1", allow_private=False)
+
+
+def test_a_host_that_does_not_resolve_is_refused_where_its_address_must_be_known() -> None:
+    with pytest.raises(ForbiddenAddressError, match="does not resolve"):
+        check_address("https://no-such-host.invalid/v1", allow_private=False)
+    check_address("https://no-such-host.invalid/v1", allow_private=True)

@@ -1,6 +1,8 @@
 """Errors of endpoints have named kinds, whatever the server or the network did."""
 
 import asyncio
+import datetime
+import email.utils
 from collections.abc import Callable
 
 import pytest
@@ -10,7 +12,6 @@ from evaluations.judging.endpoints import (
     Client,
     EndpointError,
     ErrorKind,
-    read_chat_answer,
     status_error,
 )
 from evaluations.judging.replies import Choice, Token, choices_from_json, choices_to_json
@@ -19,7 +20,7 @@ from tests.processes import StandInProcess, free_port
 
 def error_of(base_url: str, *, key: str = "", timeout: float = 10, prompt: str = "Hello") -> EndpointError:
     async def ask() -> None:
-        async with Client(base_url, key, timeout=timeout) as client:
+        async with Client(base_url, key, timeout=timeout, allow_private=True) as client:
             await client.chat(ChatRequest(model="m", prompt=prompt))
 
     with pytest.raises(EndpointError) as raised:
@@ -56,19 +57,13 @@ def test_an_address_that_is_not_an_api(start_standin: Callable[..., StandInProce
     assert error_of(address).kind == ErrorKind.MODEL_NOT_FOUND
 
 
-@pytest.mark.parametrize("content", [b"", b"<html>", b"[]", b"{}", b'{"choices": null}', b'{"choices": [{}]}'])
-def test_an_answer_that_is_no_completion(content: bytes) -> None:
-    with pytest.raises(EndpointError, match="not a chat completion") as raised:
-        read_chat_answer(content)
-
-    assert raised.value.kind == ErrorKind.MALFORMED
-
-
 @pytest.mark.parametrize(
     ("status", "kind", "stops_run"),
     [
+        (301, ErrorKind.REDIRECT, True),
         (400, ErrorKind.BAD_REQUEST, False),
         (401, ErrorKind.AUTHENTICATION, True),
+        (402, ErrorKind.QUOTA, True),
         (403, ErrorKind.AUTHENTICATION, True),
         (404, ErrorKind.MODEL_NOT_FOUND, True),
         (408, ErrorKind.TIMEOUT, False),
@@ -83,11 +78,51 @@ def test_statuses(status: int, kind: ErrorKind, *, stops_run: bool) -> None:
     assert (error.kind, error.kind.stops_run) == (kind, stops_run)
 
 
-@pytest.mark.parametrize(("header", "seconds"), [("2", 2), ("0.5", 0.5), ("-1", 0), ("Fri, 31 Dec 1999", None)])
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [("2", 2), ("0.5", 0.5), ("-1", 0), ("Fri, 31 Dec 1999", None), ("inf", None), ("nan", None), ("soon", None)],
+)
 def test_retry_after_that_makes_no_sense_counts_as_not_given(header: str, seconds: float | None) -> None:
     error = status_error(429, "Slow down.", base_url="b", model="m", headers={"retry-after": header})
 
     assert error.retry_after == seconds
+
+
+def test_retry_after_may_be_a_date() -> None:
+    soon = email.utils.format_datetime(datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=60))
+
+    error = status_error(503, "Later.", base_url="b", model="m", headers={"retry-after": soon})
+
+    assert error.retry_after == pytest.approx(60, abs=5)
+
+
+@pytest.mark.parametrize("header", ["86400", "1000000000", "1e300"])
+def test_a_wait_of_hours_stops_the_run_and_says_so(header: str) -> None:
+    error = status_error(429, "Slow down.", base_url="b", model="m", headers={"retry-after": header})
+
+    assert error.kind == ErrorKind.LONG_WAIT
+    assert error.kind.stops_run
+    assert "asks to wait" in error.message
+
+
+def test_a_quota_that_is_used_up_is_no_rate_limit() -> None:
+    error = status_error(429, "You have no quota.", base_url="b", model="m", code="insufficient_quota")
+
+    assert (error.kind, error.kind.stops_run) == (ErrorKind.QUOTA, True)
+
+
+def test_a_key_that_comes_back_in_an_error_is_masked(start_standin: Callable[..., StandInProcess]) -> None:
+    key = "sk-very-secret-key"
+    address = start_standin("--only-model", key).base_url  # the error names the model that was asked for
+
+    async def ask() -> None:
+        async with Client(address, key, timeout=10, allow_private=True) as client:
+            await client.chat(ChatRequest(model=f"not {key}", prompt="Hello"))
+
+    with pytest.raises(EndpointError) as raised:
+        asyncio.run(ask())
+
+    assert "[key hidden]" in raised.value.message
 
 
 def test_what_is_stored_of_a_reply_comes_back_the_same() -> None:

@@ -14,7 +14,7 @@ Start = Callable[..., StandInProcess]
 
 def probe(base_url: str, *, key: str = "") -> Findings:
     async def ask() -> Findings:
-        async with Client(base_url, key, timeout=10) as client:
+        async with Client(base_url, key, timeout=10, allow_private=True) as client:
             return await probe_model(client, "some-model")
 
     return asyncio.run(ask())

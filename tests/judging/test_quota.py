@@ -1,8 +1,10 @@
 """Limits a minute that hold over all workers."""
 
 import asyncio
+import datetime
 
 import pytest
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,3 +73,17 @@ def test_a_handful_is_asked_for_at_a_time_and_waits_are_waited() -> None:
     asyncio.run(main())
 
     assert (asked, slept) == ([3, 3, 3], [2.5])
+
+
+@pytest.mark.django_db
+def test_a_clock_that_was_set_back_neither_empties_the_bucket_nor_blocks_it(project: Project) -> None:
+    endpoint = Endpoint.objects.create(project=project, name="e", base_url="http://x/v1")
+    limits = Limits(requests=100, tokens=1000)
+    take(endpoint.pk, limits, wanted=1, tokens_each=10)
+    tomorrow = timezone.now() + datetime.timedelta(days=1)
+    EndpointQuota.objects.update(counted_at=tomorrow)
+
+    granted = take(endpoint.pk, limits, wanted=4, tokens_each=10)
+
+    assert granted.calls == 4
+    assert EndpointQuota.objects.get().counted_at < tomorrow

@@ -6,6 +6,7 @@ import pytest
 
 from evaluations.judging.calls import RetryPolicy
 from evaluations.judging.run import resume_run, start_run
+from evaluations.judging.shift import Shift
 from evaluations.judging.worker import work_on_run
 from evaluations.models import (
     EvaluationRun,
@@ -211,7 +212,7 @@ def test_a_worker_told_to_leave_gives_back_what_it_holds(small_project: Project,
     judge = make_judge(small_project, "--latency", "0.5", use_steps=False, concurrency=2)
     run = start_run(judge, list(small_project.criteria.all()))
 
-    work_on_run(run.pk, "tester", policy=QUICK, leaving=lambda: True)
+    work_on_run(run.pk, "tester", policy=QUICK, shift=Shift(told_to_stop=lambda: True))
 
     run.refresh_from_db()
     assert run.state == RunState.RUNNING

@@ -1,0 +1,27 @@
+"""How long a worker stays with a run: until it is told to stop, or until its share of time is over."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A worker's time with a run.
+
+    Args:
+        told_to_stop: asked every moment, in the database thread; true for a worker that is being shut down.
+        ends: when to leave the rest to the next message, in seconds of `time.monotonic`; None for no such time.
+    """
+
+    told_to_stop: Callable[[], bool] = field(default=_never)
+    ends: float | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether to start nothing more and give back what was not begun."""
+        return (self.ends is not None and time.monotonic() > self.ends) or self.told_to_stop()
