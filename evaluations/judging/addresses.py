@@ -18,6 +18,7 @@ IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 _METADATA = frozenset(
     ipaddress.ip_address(text) for text in ("168.63.129.16", "100.100.100.200", "fd00:ec2::254", "192.0.0.192")
 )
+_BROADCAST = ipaddress.ip_address("255.255.255.255")
 _METADATA_NAMES = frozenset({"metadata.google.internal", "metadata", "instance-data"})
 # IPv6 networks whose addresses carry an IPv4 address that a gateway connects to, and at which byte.
 _CARRIES_IPV4 = (
@@ -69,9 +70,11 @@ def check_ip(address: IPAddress, *, host: str, allow_private: bool) -> None:
     for one in _with_carried(address):
         if one.is_link_local or one in _METADATA:
             raise ForbiddenAddressError(_metadata(host))
-        if one.is_multicast or one.is_unspecified:
+        if one.is_multicast or one.is_unspecified or one == _BROADCAST:
             raise ForbiddenAddressError(f"{host} ({address}) is not the address of a server.")
-        if not one.is_global and not allow_private:
+        # Site-local addresses (fec0::/10) are private too, though deprecated and not on Python's list.
+        is_private = not one.is_global or getattr(one, "is_site_local", False)
+        if is_private and not allow_private:
             raise ForbiddenAddressError(
                 f"{host} is in a private network ({address}), which this site does not call. "
                 "Its administrator can allow that with GEVAL_ALLOW_PRIVATE_ENDPOINTS=1."

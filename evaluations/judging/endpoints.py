@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 import email.utils
+import gc
 import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,7 @@ import openai
 from evaluations.judging import wire
 from evaluations.judging.addresses import ForbiddenAddressError
 from evaluations.judging.cost import estimated_tokens
-from evaluations.judging.network import BodyTooLargeError, BoundedTransport, BrokenReplyError
+from evaluations.judging.network import USUAL_BYTES, BodyTooLargeError, BoundedTransport, BrokenReplyError
 from evaluations.judging.replies import Reply
 from evaluations.texts import storable
 
@@ -227,6 +228,9 @@ class Client:
 
     `timeout` is in seconds and limits a call as a whole, however slowly its answer trickles in. `allow_private` says
     whether its address may lie in a private network; limits are in bytes, for replies and for files of batches.
+
+    Raises:
+        EndpointError: the base URL cannot be called at all.
     """
 
     def __init__(
@@ -253,10 +257,13 @@ class Client:
             ),
         }
         self._openai: openai.AsyncOpenAI
-        if api_version:
-            self._openai = openai.AsyncAzureOpenAI(azure_endpoint=base_url, api_version=api_version, **options)
-        else:
-            self._openai = openai.AsyncOpenAI(base_url=base_url, **options)
+        try:
+            if api_version:
+                self._openai = openai.AsyncAzureOpenAI(azure_endpoint=base_url, api_version=api_version, **options)
+            else:
+                self._openai = openai.AsyncOpenAI(base_url=base_url, **options)
+        except Exception as error:  # addresses that the package cannot take apart
+            raise as_endpoint_error(error, base_url, "") from error
 
     async def __aenter__(self) -> Self:
         return self
@@ -349,6 +356,11 @@ class Client:
                 ErrorKind.MALFORMED,
                 f"The endpoint's answer is not {what}: {error} (it begins {start!r}). Does the base URL end in /v1?",
             ) from None
+        finally:
+            if len(content) > USUAL_BYTES:
+                # The package's response and its request refer to each other, which would keep
+                # this body, and those of the calls to come, until Python looks for such circles.
+                gc.collect()
 
     async def _call(self, call: Awaitable[Any], *, model: str, timeout: float | None = None) -> Any:
         try:
@@ -413,7 +425,7 @@ def as_endpoint_error(error: Exception, base_url: str, model: str) -> EndpointEr
             )
         if isinstance(cause, BrokenReplyError):
             return EndpointError(ErrorKind.BROKEN, f"{base_url} sent a broken reply: {storable(str(cause))[:300]}.")
-        if isinstance(cause, aiohttp.InvalidURL):
+        if isinstance(cause, aiohttp.InvalidURL | httpx2.InvalidURL):
             return EndpointError(ErrorKind.FORBIDDEN_ADDRESS, f"{base_url} is not an address that can be called.")
     if any(isinstance(cause, TimeoutError | openai.APITimeoutError) for cause in causes):
         return EndpointError(ErrorKind.TIMEOUT, f"{base_url} did not answer in time.")

@@ -18,6 +18,8 @@ from evaluations.judging.addresses import check_ip, ip_of, proxy_for
 
 CONNECTIONS = 512
 CHUNK_BYTES = 2**16
+# Larger replies are read one after the other, so that many at once do not add up.
+USUAL_BYTES = 2**18
 MASK = b"[key hidden]"
 # A shorter key is no secret, and its characters may well be part of an answer.
 SHORTEST_MASKED = 8
@@ -66,6 +68,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         self.limit = limit
         self._secret = secret.encode() if len(secret) >= SHORTEST_MASKED else b""
         self._allow_private = allow_private
+        self._large = asyncio.Semaphore(1)
         self._session: aiohttp.ClientSession | None = None
         self._through_proxy: aiohttp.ClientSession | None = None
 
@@ -102,7 +105,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
                 allow_redirects=False,
                 proxy=proxy,
             ) as reply:
-                body = await read_body(reply, self.limit)
+                body = await read_body(reply, self.limit, self._large)
                 packed = ("content-encoding", "content-length", "transfer-encoding")
                 kept = [(n, v) for n, v in reply.headers.items() if n.lower() not in packed]
                 return httpx2.Response(
@@ -129,20 +132,24 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
 _HEADER = ("utf-8", "surrogateescape")
 
 
-async def read_body(reply: aiohttp.ClientResponse, limit: int) -> bytes:
+async def read_body(reply: aiohttp.ClientResponse, limit: int, large: asyncio.Semaphore) -> bytes:
     """A reply's body, unpacked.
+
+    Args:
+        large: held while a body is read on that is larger than replies usually are.
 
     Raises:
         BodyTooLargeError: it is longer than `limit` bytes, or says so.
     """
     if (reply.content_length or 0) > limit:
         raise BodyTooLargeError
-    parts: list[bytes] = []
-    size = 0
-    async for part in reply.content.iter_chunked(CHUNK_BYTES):
-        size += len(part)
-        if size > limit:
-            reply.close()
-            raise BodyTooLargeError
-        parts.append(part)
-    return b"".join(parts)
+    body = bytearray()
+    async with contextlib.AsyncExitStack() as held:
+        async for part in reply.content.iter_chunked(CHUNK_BYTES):
+            if len(body) <= USUAL_BYTES < len(body) + len(part):
+                await held.enter_async_context(large)
+            body += part
+            if len(body) > limit:
+                reply.close()
+                raise BodyTooLargeError
+    return bytes(body)

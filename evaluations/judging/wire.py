@@ -23,6 +23,8 @@ MOST_LOGPROB = 0.01
 MOST_COUNT = 100_000_000
 MOST_CHARACTERS_A_TOKEN = 32
 LONGEST_NAME = 200
+# No protocol offers more than 20.
+MOST_ALTERNATIVES = 100
 
 
 class MalformedError(ValueError):
@@ -295,5 +297,5 @@ def _token(token: _Token) -> Token:
     return Token(
         text=token["token"],
         logprob=token["logprob"],
-        alternatives=tuple((other["token"], other["logprob"]) for other in alternatives),
+        alternatives=tuple((other["token"], other["logprob"]) for other in alternatives[:MOST_ALTERNATIVES]),
     )

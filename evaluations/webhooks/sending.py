@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from evaluations.judging.addresses import ForbiddenAddressError, check_address
+from evaluations.judging.network import checked_session
 from evaluations.models import WebhookDelivery
 from evaluations.webhooks.signing import signature
 from geval_site.sealing import SealError, unseal
@@ -69,7 +70,7 @@ async def _post(delivery: WebhookDelivery, secret: str, timestamp: int) -> int:
     }
     timeout = aiohttp.ClientTimeout(total=TIMEOUT_SECONDS)
     async with (
-        aiohttp.ClientSession(timeout=timeout) as session,
+        checked_session(allow_private=settings.ALLOW_PRIVATE_ENDPOINTS, timeout=timeout) as session,
         session.post(delivery.webhook.url, data=delivery.body.encode(), headers=headers, allow_redirects=False) as got,
     ):
         return got.status
