@@ -51,10 +51,11 @@ def needed_per_system(campaign: Campaign, outputs: Outputs, size: int) -> tuple[
     What counts is how far people's means scatter around the judges' (or, without judges, in themselves) per system.
     """
     human = _values(
-        """SELECT r.output_id, avg(r.score) FROM annotations_rating r
-           JOIN annotations_annotator a ON a.id = r.annotator_id
-           WHERE a.project_id = %(project)s
-             AND (cardinality(%(criteria)s::bigint[]) = 0 OR r.criterion_id = ANY(%(criteria)s)) GROUP BY 1""",
+        """SELECT h.output_id, avg(h.mean)
+           FROM annotations_human_means(ARRAY(
+               SELECT o.id FROM evaluations_candidateoutput o
+               JOIN evaluations_document d ON d.id = o.document_id WHERE d.project_id = %(project)s)) h
+           WHERE cardinality(%(criteria)s::bigint[]) = 0 OR h.criterion_id = ANY(%(criteria)s) GROUP BY 1""",
         campaign,
         outputs,
     )

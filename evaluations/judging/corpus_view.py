@@ -40,14 +40,14 @@ def _scores(project_id: int) -> dict[tuple[str, str], dict[int, float]]:
 
 
 def _ratings(project_id: int) -> dict[str, dict[int, float]]:
-    """The mean rating by criterion and output: of people, or what a release states where no single person rated."""
+    """The human mean by criterion and output."""
     with connection.cursor() as cursor:
         cursor.execute(
-            """SELECT c.name, r.output_id,
-                      coalesce(avg(r.score) FILTER (WHERE a.kind = 'person'), avg(r.score))
-               FROM annotations_rating r JOIN annotations_annotator a ON a.id = r.annotator_id
-               JOIN evaluations_criterion c ON c.id = r.criterion_id
-               WHERE a.project_id = %s GROUP BY c.name, r.output_id""",
+            """SELECT c.name, h.output_id, h.mean
+               FROM annotations_human_means(ARRAY(
+                   SELECT o.id FROM evaluations_candidateoutput o
+                   JOIN evaluations_document d ON d.id = o.document_id WHERE d.project_id = %s)) h
+               JOIN evaluations_criterion c ON c.id = h.criterion_id""",
             [project_id],
         )
         found: dict[str, dict[int, float]] = defaultdict(dict)

@@ -151,5 +151,6 @@ async def read_body(reply: aiohttp.ClientResponse, limit: int, large: asyncio.Se
             body += part
             if len(body) > limit:
                 reply.close()
+                body.clear()  # the error's traceback would keep it
                 raise BodyTooLargeError
     return bytes(body)

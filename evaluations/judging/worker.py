@@ -417,7 +417,8 @@ class RunWorker:
         except BaseException as error:
             del self.asked[key]
             future.set_exception(error)
-            future.exception()  # waiting items, if any, get it; nobody waiting is no fault
+            future.exception()  # waiting items, if any, get it; nobody waiting is fine
+            del future  # it and the error's traceback would keep each other, and the reply, for long
             raise
         future.set_result(judgement)
         if not isinstance(judgement.outcome, Scored):

@@ -15,20 +15,19 @@ from django.urls import reverse
 from evaluations.judging.prompts import Texts
 from evaluations.models.project import Project
 
-# Two small sums a document instead of one over outputs times ratings; the source's beginning is all that travels.
-# A document's human mean is the mean, over its outputs and criteria, of what single people gave; where none did, of the
-# mean that a release states. Reports and sorting compute the same from arrays.
+# The source's beginning is all that travels. A document's human mean is the mean of the human means of its outputs and
+# criteria; sorting computes the same from arrays.
 _LISTED = """
+    WITH outputs AS MATERIALIZED (
+        SELECT id, document_id FROM evaluations_candidateoutput WHERE document_id = ANY (%(ids)s::bigint[])),
+    means AS (
+        SELECT o.document_id, avg(h.mean) AS mean
+        FROM annotations_human_means(ARRAY(SELECT id FROM outputs)) h JOIN outputs o ON o.id = h.output_id
+        GROUP BY o.document_id)
     SELECT d.id, d.doc_id, left(d.source, 120), d.metadata,
-           (SELECT count(*) FROM evaluations_candidateoutput o WHERE o.document_id = d.id),
-           (SELECT avg(item.mean) FROM (
-                SELECT coalesce(
-                    avg(r.score) FILTER (WHERE r.annotator_id <> ALL (ARRAY(
-                        SELECT id FROM annotations_annotator WHERE project_id = %(project)s AND kind = 'mean'))),
-                    avg(r.score)) AS mean
-                FROM evaluations_candidateoutput o JOIN annotations_rating r ON r.output_id = o.id
-                WHERE o.document_id = d.id GROUP BY r.output_id, r.criterion_id) item)
-    FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS wanted (id, place) JOIN evaluations_document d ON d.id = wanted.id
+           (SELECT count(*) FROM outputs o WHERE o.document_id = d.id), m.mean
+    FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS wanted (id, place)
+    JOIN evaluations_document d ON d.id = wanted.id LEFT JOIN means m ON m.document_id = d.id
     ORDER BY wanted.place"""
 
 
@@ -63,10 +62,10 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         )
         return sorted({name for metadata in some for name in metadata})
 
-    def listed(self, project: Project, ids: Sequence[int]) -> list[ListedDocument]:
+    def listed(self, ids: Sequence[int]) -> list[ListedDocument]:
         """Documents in the order of their ids given, with what a list shows of them and none of their texts."""
         with connection.cursor() as cursor:
-            cursor.execute(_LISTED, {"project": project.pk, "ids": list(ids)})
+            cursor.execute(_LISTED, {"ids": list(ids)})
             # Django takes JSON for text, to parse it in its fields.
             return [
                 ListedDocument(pk, doc_id, begins, orjson.loads(metadata), outputs, mean)
@@ -163,6 +162,12 @@ class System(models.Model):
 class CandidateOutputQuerySet(models.QuerySet["CandidateOutput"]):
     def of_project(self, project: Project) -> CandidateOutputQuerySet:
         return self.filter(document__project=project)
+
+    def human_means(self) -> dict[tuple[int, int], float]:
+        """The human mean by output and criterion id, where anybody rated; the database has its definition."""
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT * FROM annotations_human_means(%s)", [list(self.values_list("pk", flat=True))])
+            return {(output, criterion): mean for output, criterion, mean in cursor.fetchall()}
 
 
 class CandidateOutput(models.Model):

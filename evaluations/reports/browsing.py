@@ -66,7 +66,7 @@ def browse(project: Project, asked: Mapping[str, str], names: Sequence[str], *, 
     judge = int(sort.partition("-")[2]) if "-" in sort else None
     columns = [*([asked["name"]] if asked.get("name") else []), *(n for n in names if n != asked.get("name"))]
     shown = tuple(columns[:SHOWN_METADATA])
-    listed = project.documents.listed(project, list(found.object_list))
+    listed = project.documents.listed(list(found.object_list))
     address = reverse("evaluations:document_detail", args=[project.slug, 0])
     rows = tuple(_row(document, address, shown, figures, judge) for document in listed)
     return Browsed(found, rows, shown, judge, by_figures)

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from statistics import fmean
 
 from annotations.models import Rating
 from evaluations.evaluators.asking import AskingEvaluator, text_of
@@ -13,7 +12,7 @@ from evaluations.judging.questions import criteria_asked, item_of, settings_of
 from evaluations.judging.replies import Choice, Token, choices_from_json
 from evaluations.judging.run import evaluator_of
 from evaluations.judging.work import ClaimedItem
-from evaluations.models import PairScore, RunItem, Score
+from evaluations.models import CandidateOutput, PairScore, RunItem, Score
 
 SHOWN_ALTERNATIVES = 10
 SHOWN_TOKENS = 60
@@ -64,6 +63,7 @@ def item_view(item: RunItem) -> ItemView:
     score = Score.objects.filter(run=item.run, output=item.output, criterion=item.criterion).first()
     rated = Rating.objects.filter(output=item.output, criterion=item.criterion).select_related("annotator")
     ratings = tuple((rating.annotator.name, rating.score) for rating in rated)
+    means = CandidateOutput.objects.filter(pk=item.output_id).human_means()
     return ItemView(
         prompts=prompts,
         problem=problem,
@@ -77,7 +77,7 @@ def item_view(item: RunItem) -> ItemView:
         score=score,
         distribution=tuple(Share(point, share) for point, share in (score.distribution or {}).items()) if score else (),
         ratings=ratings,
-        human_mean=fmean(value for _name, value in ratings) if ratings else None,
+        human_mean=means.get((item.output_id, item.criterion_id or 0)),
     )
 
 

@@ -157,14 +157,14 @@ def side_by_side(document: Document, *, sort: str, against: str = "") -> SideByS
         against: what outputs are compared with word by word, a key of `bases`; the first output, where it is none.
     """
     criteria = [(criterion, criterion.scale) for criterion in document.project.criteria.all()]
-    ratings = _ratings(document)
+    ratings, means = _ratings(document), document.outputs.human_means()
     judges, scores = _scores(document)
     cards = [
         OutputCard(
             output=output,
             system=system,
             rows=tuple(
-                _row(output, criterion, scale, ratings[output.pk, criterion.pk], scores, judges)
+                _row(output, criterion, scale, ratings[output.pk, criterion.pk], means, scores, judges)
                 for criterion, scale in criteria
             ),
         )
@@ -223,12 +223,13 @@ def _row(
     criterion: Criterion,
     scale: Scale,
     ratings: list[tuple[str, float, str]],
+    means: dict[tuple[int, int], float],
     scores: dict[tuple[int, int | None, str], ScoreOf],
     judges: tuple[str, ...],
 ) -> CriterionRow:
     people = [(name, score) for name, score, kind in ratings if kind == Annotator.Kind.PERSON]
     counted = people or [(name, score) for name, score, _kind in ratings]
-    mean = fmean(score for _name, score in counted) if counted else None
+    mean = means.get((output.pk, criterion.pk))
     found = (scores.get((output.pk, criterion.pk, judge)) or scores.get((output.pk, None, judge)) for judge in judges)
     cells = tuple(
         _cell(judge, score, mean, scale) if score else None for judge, score in zip(judges, found, strict=True)

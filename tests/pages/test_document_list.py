@@ -77,7 +77,7 @@ def test_the_list_shows_the_means_that_it_is_sorted_by(client: Client, scored: P
     Rating.objects.create(output=output, criterion=criterion, annotator=stated, score=1)
     note_change(scored.pk, [criterion.pk])
 
-    listed = scored.documents.listed(scored, list(scored.documents.values_list("pk", flat=True)))
+    listed = scored.documents.listed(list(scored.documents.values_list("pk", flat=True)))
 
     assert [document.human_mean for document in listed] == pytest.approx(document_figures(scored).human)
     assert listed[0].human_mean != pytest.approx(

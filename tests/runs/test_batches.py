@@ -141,7 +141,8 @@ def test_a_real_worker_sees_a_batch_through(
 
 
 def test_lines_of_a_result_file_that_make_no_sense_are_left_out() -> None:
-    lines = b'\n{"custom_id": "a-0", "response": {"status_code": 200, "body": {"choices": []}}}\nnonsense\n5\n{}\n'
+    body = b'{"choices": [{"message": {"content": "4"}}]}'
+    lines = b'\n{"custom_id": "a-0", "response": {"status_code": 200, "body": ' + body + b"}}\nnonsense\n5\n{}\n"
     failed = b'{"custom_id": "b-0", "response": {"status_code": 500, "body": {"error": {"message": "No."}}}}'
 
     replies, errors = read_results([lines, failed])
