@@ -125,6 +125,8 @@ def _parsed(base_url: str) -> URL:
         raise refused from None
     if url.scheme not in ("http", "https") or not is_host or url.port == 0:
         raise refused
+    if url.raw_query_string or url.raw_fragment:
+        raise ForbiddenAddressError("Leave out what follows a ? or # in the base URL; it ends in /v1 on most servers.")
     if url.user is not None or url.password is not None:
         raise ForbiddenAddressError("Leave name and password out of the base URL; give the key as the key.")
     return url

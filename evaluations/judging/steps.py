@@ -10,6 +10,8 @@ from evaluations.judging.prompts import PromptParts, steps_prompt
 from evaluations.models import Criterion, EvaluationSteps
 
 STEPS_MAX_TOKENS = 600
+# Models that take no other limit than this one spend most of it on thoughts that nobody sees.
+STEPS_MAX_TOKENS_WITH_THOUGHTS = 4_000
 LONGEST_STEPS = 20_000
 _HEADING = re.compile(r"\A#*+\s*+\**+Evaluation Steps\**+:?\**+\s*+", re.I)
 _FORM = re.compile(r"^[^\S\n]*+#*+[^\S\n]*+\**+Evaluation Form", re.M)
@@ -37,7 +39,7 @@ def steps_request(criterion: Criterion, *, model: str, length_parameter: str = "
         model=model,
         prompt=steps_prompt(prompt_parts(criterion)),
         temperature=0.0 if length_parameter == "max_tokens" else None,  # newer models take their own temperature only
-        max_tokens=STEPS_MAX_TOKENS,
+        max_tokens=STEPS_MAX_TOKENS if length_parameter == "max_tokens" else STEPS_MAX_TOKENS_WITH_THOUGHTS,
         length_parameter=length_parameter,
     )
 
@@ -49,6 +51,11 @@ def read_steps(answer: Answer) -> str:
         StepsError: nothing is left, or the reply is a refusal.
     """
     choice = answer.choices[0]
+    if choice.finish_reason == "length":
+        raise StepsError(
+            "The model's evaluation steps were cut off before their end. Write steps by hand, go without, or use "
+            "a model that needs fewer tokens."
+        )
     text = _HEADING.sub("", choice.text[:LONGEST_STEPS].strip())
     text = _FORM.split(text, maxsplit=1)[0].strip()
     if choice.refusal or len(text) < 20:

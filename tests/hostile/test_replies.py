@@ -3,7 +3,9 @@
 Every call is counted.
 """
 
+import asyncio
 import datetime
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -11,6 +13,8 @@ import pytest
 from django.utils import timezone
 
 from evaluations.judging.calls import RetryPolicy
+from evaluations.judging.endpoints import Client, EndpointError
+from evaluations.judging.probe import probe_model
 from evaluations.judging.run import start_run
 from evaluations.judging.worker import work_on_run
 from evaluations.models import Batch, EvaluationRun, Judge, Project, RunState, ScoringMode, Transport
@@ -28,6 +32,7 @@ WAYS = {
     "samples": ({"mode": ScoringMode.SAMPLES, "samples": 3, "temperature": 1.0}, Transport.LIVE),
     "log-probabilities": ({"mode": ScoringMode.LOGPROBS}, Transport.LIVE),
     "GPTScore": ({"kind": "gptscore", "mode": ""}, Transport.LIVE),
+    "evaluation steps": ({"mode": ScoringMode.DIRECT, "use_steps": True}, Transport.LIVE),
     "batches": ({"mode": ScoringMode.DIRECT}, Transport.BATCH),
 }
 OUTPUTS = "\n".join(
@@ -101,3 +106,19 @@ def test_every_run_ends_and_every_call_is_counted(
             seen = endpoint.calls[mode] - before
             assert run.calls == seen if mode in BODIES else run.calls >= seen, mode
     record(f"replies, {way}", ends)
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_every_probe_ends_with_findings_or_a_reason(endpoint: HostileEndpoint, group: int) -> None:
+    async def probed(mode: str) -> str:
+        async with Client(endpoint.base_url(mode), "", timeout=1, allow_private=True) as client:
+            try:
+                json.dumps((await probe_model(client, "m")).as_json())
+            except EndpointError as error:
+                return "refused with a reason" if error.message else "lost"
+            return "findings"
+
+    ends = Counter(asyncio.run(probed(mode)) for mode in MODES[group::GROUPS])
+    record("replies, probes", ends)
+
+    assert "lost" not in ends

@@ -44,6 +44,12 @@ def test_a_key_does_not_belong_into_the_address() -> None:
         check_address("https://user:secret@example.com/v1", allow_private=True)
 
 
+@pytest.mark.parametrize("url", ["https://example.com/v1?key=1", "https://example.com/v1#chat"])
+def test_a_base_url_has_no_query(url: str) -> None:
+    with pytest.raises(ForbiddenAddressError, match="Leave out what follows"):
+        check_address(url, allow_private=True)
+
+
 def test_public_addresses_are_fine() -> None:
     check_address("https://93.184.216.34/v1", allow_private=False)
 

@@ -88,16 +88,9 @@ def test_every_place_shows_the_same_mean(mixed: Project, place: Callable[[Projec
 
 def test_the_list_of_documents_shows_the_mean_of_its_outputs_means_and_sorts_by_it(mixed: Project) -> None:
     by_output = expected(mixed)
+    criteria = list(mixed.criteria.all())
     of_document = {
-        document.doc_id: float(
-            np.mean(
-                [
-                    mean
-                    for (output, _), mean in by_output.items()
-                    if output in set(document.outputs.values_list("pk", flat=True))
-                ]
-            )
-        )
+        document.doc_id: float(np.mean([by_output[o.pk, c.pk] for o in document.outputs.all() for c in criteria]))
         for document in mixed.documents.all()
     }
 
