@@ -1,8 +1,20 @@
-"""The records that a site administrator may need to look at or mend."""
+"""The records that a site administrator may need to look at or fix."""
+
+from typing import Any
 
 from django.contrib import admin
 
 from evaluations.models import Criterion, Endpoint, EvaluationRun, Judge, Membership, Project, WorkerHeartbeat
 
-for model in (Criterion, Endpoint, EvaluationRun, Judge, Membership, Project, WorkerHeartbeat):
+for model in (Criterion, EvaluationRun, Judge, Membership, Project, WorkerHeartbeat):
     admin.site.register(model)
+
+
+@admin.register(Endpoint)
+class EndpointAdmin(admin.ModelAdmin):
+    """Looked at and renamed here; addresses and keys change on the project's pages, which keep the two together."""
+
+    readonly_fields = ("project", "base_url", "api_version", "key_env")
+
+    def has_add_permission(self, *_arguments: Any) -> bool:
+        return False

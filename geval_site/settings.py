@@ -16,6 +16,7 @@ from geval_site import environment
 from geval_site.databases import broker_options, database_settings
 from geval_site.datafolder import default_data_dir, local_secret_key, packaged_folder
 from geval_site.email import email_settings
+from geval_site.key_names import WELL_KNOWN, key_names
 from geval_site.openid import openid_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -233,6 +234,15 @@ LOGGING = {
 
 # Endpoints in private networks: fine on a machine of one's own, a way in on a server.
 ALLOW_PRIVATE_ENDPOINTS = environment.flag("GEVAL_ALLOW_PRIVATE_ENDPOINTS", default=not PRODUCTION)
+
+# Variables that may hold keys of endpoints. Whoever may make an endpoint can have these sent to any address.
+ENDPOINT_KEYS = key_names(environment.words("GEVAL_ENDPOINT_KEYS", default=() if PRODUCTION else WELL_KNOWN))
+# Who may have the site call addresses of their choice: make and change endpoints and webhooks; see docs/rights.md.
+WHO_MAY_CALL_OUT = environment.choice(
+    "GEVAL_WHO_MAY_CALL_OUT",
+    default="owners" if PRODUCTION else "editors",
+    among=("editors", "owners", "permitted"),
+)
 
 # Where the demo (and a new endpoint form) starts from; see the README's settings table.
 OPENAI_API_KEY_NAME = "OPENAI_API_KEY"

@@ -20,19 +20,25 @@ from evaluations.judging.endpoints import EndpointError
 from evaluations.judging.probe import Findings, probe_model
 from evaluations.judging.scoring import why_not_by_logprobs
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe, Project, ScoringMode
+from geval_site.key_names import why_not_allowed
 
 PROBE_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
 class EndpointDraft:
-    """What an endpoint is made of. `key` None leaves a stored key as it is, an empty text removes it."""
+    """What an endpoint is made of. `key` None leaves a stored key as it is, an empty text removes it.
+
+    A key goes to another address only if somebody says so: a stored one is given again, and `confirms_key_env` says
+    that the variable was named for the address at hand.
+    """
 
     base_url: str
     name: str = ""
     api_version: str = ""
     key_env: str = ""
     key: str | None = None
+    confirms_key_env: bool = True
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
 
@@ -75,6 +81,9 @@ def save_endpoint(project: Project, draft: EndpointDraft, *, endpoint: Endpoint 
     base_url = draft.base_url.strip().rstrip("/")
     if endpoint.pk and base_url != endpoint.base_url and endpoint.judges.filter(runs__isnull=False).exists():
         raise ValidationError({"base_url": "Runs have used this address; make a new endpoint for another one."})
+    moves = bool(endpoint.pk) and (endpoint.base_url, endpoint.api_version) != (base_url, draft.api_version.strip())
+    if moves:
+        _check_keys_may_move(endpoint, draft)
     endpoint.base_url = base_url
     endpoint.api_version = draft.api_version.strip()
     endpoint.key_env = draft.key_env.strip()
@@ -84,12 +93,15 @@ def save_endpoint(project: Project, draft: EndpointDraft, *, endpoint: Endpoint 
         endpoint.keep_key(draft.key.strip())
     endpoint.name = draft.name.strip() or endpoint.name or _free_name(project, endpoint.host)
     _check_base_url(base_url)
+    _check_key_name(endpoint.key_env)
     endpoint.full_clean(validate_constraints=False)
     if Endpoint.objects.filter(project=project, name=endpoint.name).exclude(pk=endpoint.pk).exists():
         raise ValidationError({"name": f"There is an endpoint {endpoint.name!r} already; choose another name."})
     if endpoint.sealed_key and endpoint.key_env:
         raise ValidationError({"key_env": "Give the key or the name of its variable, not both."})
     endpoint.save()
+    if moves:
+        endpoint.probes.all().delete()  # they are about the server at the address before
     return endpoint
 
 
@@ -102,6 +114,25 @@ def endpoint_at(project: Project, base_url: str, *, key_env: str = "") -> Endpoi
     url = base_url.strip().rstrip("/")
     there = project.endpoints.current().filter(base_url=url, key_env=key_env, sealed_key="").first()
     return there or save_endpoint(project, EndpointDraft(base_url=url, key_env=key_env))
+
+
+def _check_keys_may_move(endpoint: Endpoint, draft: EndpointDraft) -> None:
+    """Refuse to send a key to an address it was not given for."""
+    if endpoint.sealed_key and draft.key is None:
+        raise ValidationError(
+            {"key": "The address has changed, and the stored key was given for the one before. Enter the key for the "
+                    "new address, or have the stored one forgotten."}
+        )  # fmt: skip
+    if draft.key_env.strip() and draft.key_env.strip() == endpoint.key_env and not draft.confirms_key_env:
+        raise ValidationError(
+            {"key_env": "The address has changed. Confirm that the key of this variable may be sent to the new one."}
+        )
+
+
+def _check_key_name(name: str) -> None:
+    why_not = why_not_allowed(name, settings.ENDPOINT_KEYS)
+    if why_not:
+        raise ValidationError({"key_env": why_not})
 
 
 def _check_base_url(base_url: str) -> None:

@@ -6,6 +6,7 @@ import os
 from decimal import Decimal
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.urls import reverse
@@ -13,7 +14,8 @@ from django.urls import reverse
 from evaluations.evaluators.registry import evaluators
 from evaluations.models.project import Project
 from evaluations.standin import MODEL as STAND_IN
-from geval_site.sealing import seal, unseal
+from geval_site.key_names import why_not_allowed
+from geval_site.sealing import KeyNameError, seal, unseal
 
 
 class EndpointQuerySet(models.QuerySet["Endpoint"]):
@@ -68,9 +70,14 @@ class Endpoint(models.Model):
 
         Raises:
             SealError: the stored key was sealed under another secret key of the site.
+            KeyNameError: its variable is not one that the operator has allowed for keys.
         """
         if self.sealed_key:
             return unseal(self.sealed_key)
+        # Asked again here, whoever wrote the name: an old row, an archive, the admin pages.
+        why_not = why_not_allowed(self.key_env, settings.ENDPOINT_KEYS)
+        if why_not:
+            raise KeyNameError(why_not)
         return os.environ.get(self.key_env, "") if self.key_env else ""
 
     def keep_key(self, key: str) -> None:

@@ -20,7 +20,7 @@ def endpoint_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
     return render(request, "evaluations/endpoint_detail.html", _context(project, endpoint))
 
 
-@project_view(EDITORS)
+@project_view(EDITORS, calls_out=True)
 def endpoint_create(request: HttpRequest, project: Project) -> HttpResponse:
     form = EndpointForm(request.POST or None)
     if form.is_valid():
@@ -34,10 +34,10 @@ def endpoint_create(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "evaluations/endpoint_form.html", {"project": project, "tab": "judges", "form": form})
 
 
-@project_view(EDITORS)
+@project_view(EDITORS, calls_out=True)
 def endpoint_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     endpoint = get_object_or_404(Endpoint, project=project, pk=pk)
-    form = EndpointForm(request.POST) if request.method == "POST" else EndpointForm.of(endpoint)
+    form = EndpointForm(request.POST, endpoint=endpoint) if request.method == "POST" else EndpointForm.of(endpoint)
     if request.method == "POST" and form.is_valid():
         try:
             save_endpoint(project, form.draft(), endpoint=endpoint)
@@ -67,7 +67,7 @@ def endpoint_probe(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 
 @require_POST
-@project_view(EDITORS)
+@project_view(EDITORS, calls_out=True)
 def endpoint_retire(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     endpoint = get_object_or_404(Endpoint, project=project, pk=pk)
     retire(endpoint, back=bool(endpoint.retired_at))
