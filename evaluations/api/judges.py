@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Router, Schema, Status
 
-from evaluations.api.auth import project_for
+from evaluations.api.auth import CALLS_OUT, project_for
 from evaluations.api.schemas import In
 from evaluations.judging.judges import (
     EndpointDraft,
@@ -109,13 +109,13 @@ def list_endpoints(request: HttpRequest, slug: Path[str]) -> Any:
     return project_for(request, slug).endpoints.all()
 
 
-@router.post("/endpoints", response={201: EndpointOut})
+@router.post("/endpoints", response={201: EndpointOut}, auth=CALLS_OUT)
 def make_endpoint(request: HttpRequest, slug: Path[str], data: EndpointIn) -> Any:
     """Make an endpoint."""
     return Status(201, save_endpoint(project_for(request, slug, change=True), EndpointDraft(**data.dict())))
 
 
-@router.put("/endpoints/{int:pk}", response=EndpointOut)
+@router.put("/endpoints/{int:pk}", response=EndpointOut, auth=CALLS_OUT)
 def change_endpoint(request: HttpRequest, slug: Path[str], pk: int, data: EndpointIn) -> Any:
     """Change an endpoint."""
     endpoint = _endpoint(request, slug, pk)
@@ -129,7 +129,7 @@ def probe(request: HttpRequest, slug: Path[str], pk: int, data: ProbeIn) -> dict
     return findings.as_json() | {"best_mode": findings.best_mode}
 
 
-@router.put("/endpoints/{int:pk}/retired", response=EndpointOut)
+@router.put("/endpoints/{int:pk}/retired", response=EndpointOut, auth=CALLS_OUT)
 def retire_endpoint(request: HttpRequest, slug: Path[str], pk: int, data: Retired) -> Any:
     """Take an endpoint out of use, or bring it back."""
     endpoint = _endpoint(request, slug, pk)

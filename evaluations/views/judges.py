@@ -52,6 +52,10 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
     if evaluator is None or not evaluator.runs or (request.method == "GET" and not kind):
         return render(request, "evaluations/judge_choose.html", {"project": project, "tab": "judges"} | choices())
     if issubclass(evaluator, AskingEvaluator) and not project.endpoints.current().exists():
+        if request.why_not_call_out:  # type: ignore[attr-defined]
+            said = f"{evaluator.title} needs an endpoint. {request.why_not_call_out}"  # type: ignore[attr-defined]
+            messages.error(request, said)
+            return redirect("evaluations:judge_list", project.slug)
         messages.info(request, f"{evaluator.title} needs an endpoint; make that first.")
         return redirect("evaluations:endpoint_create", project.slug)
     form = EvaluatorForm(request.POST or None, project=project, evaluator=evaluator)

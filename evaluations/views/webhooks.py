@@ -1,6 +1,7 @@
 """Webhooks of a project: made and removed by its owners, with what was sent to them."""
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -20,6 +21,9 @@ SHOWN = 50
 @project_view(OWNERS)
 def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
     """The page; a new webhook's secret is on the page that comes back, and nowhere else."""
+    why_not = request.why_not_call_out  # type: ignore[attr-defined]
+    if request.method == "POST" and why_not:
+        raise PermissionDenied(why_not)
     form = WebhookForm(request.POST or None)
     secret = ""
     if form.is_valid():
@@ -56,7 +60,7 @@ def webhook_remove(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 
 @require_POST
-@project_view(OWNERS)
+@project_view(OWNERS, calls_out=True)
 def webhook_test(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Have a message sent that says only that it is a test."""
     webhook = get_object_or_404(Webhook, project=project, pk=pk)
@@ -66,7 +70,7 @@ def webhook_test(request: HttpRequest, project: Project, pk: int) -> HttpRespons
 
 
 @require_POST
-@project_view(OWNERS)
+@project_view(OWNERS, calls_out=True)
 def delivery_repeat(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Send a message once more, as it was."""
     delivery = get_object_or_404(WebhookDelivery, webhook__project=project, pk=pk)
