@@ -18,6 +18,7 @@ from geval_site.datafolder import default_data_dir, local_secret_key, packaged_f
 from geval_site.email import email_settings
 from geval_site.key_names import WELL_KNOWN, key_names
 from geval_site.openid import openid_settings
+from geval_site.queues import queue_names, task_queues, task_routes
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = environment.folder("GEVAL_DATA_DIR", default=default_data_dir())
@@ -132,7 +133,11 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # How many processes a worker may use for evaluators that compute on its machine, such as ROUGE.
 EVALUATOR_PROCESSES = environment.whole("GEVAL_EVALUATOR_PROCESSES", default=os.cpu_count() or 1, least=1)
+# A queue for each kind of job, so that many of one kind never stand in the way of another.
 CELERY_TASK_DEFAULT_QUEUE = environment.text("GEVAL_QUEUE", default="geval")
+QUEUES = queue_names(CELERY_TASK_DEFAULT_QUEUE)
+CELERY_TASK_QUEUES = task_queues(QUEUES)
+CELERY_TASK_ROUTES = task_routes(QUEUES)
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -243,6 +248,10 @@ WHO_MAY_CALL_OUT = environment.choice(
     default="owners" if PRODUCTION else "editors",
     among=("editors", "owners", "permitted"),
 )
+
+# Messages of webhooks that are sent at the same time: of one project, and in all.
+WEBHOOKS_AT_ONCE_EACH = 4
+WEBHOOKS_AT_ONCE = 40
 
 # Where the demo (and a new endpoint form) starts from; see the README's settings table.
 OPENAI_API_KEY_NAME = "OPENAI_API_KEY"

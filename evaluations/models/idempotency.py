@@ -19,9 +19,9 @@ class IdempotentAnswerQuerySet(models.QuerySet["IdempotentAnswer"]):
 class IdempotentAnswer(models.Model):
     """The answer to the first request with a key; without a status while that is still being worked on."""
 
-    sender = models.CharField(max_length=64, help_text="Digest of the token, or the user.")
+    sender = models.CharField(max_length=64, help_text="The token or the user, by its id.")
     key = models.CharField(max_length=200)
-    request = models.CharField(max_length=64, help_text="Digest of the method, the address and the body's length.")
+    request = models.CharField(max_length=64, help_text="Digest of method, address and body.")
     status = models.SmallIntegerField(null=True)
     content_type = models.CharField(max_length=100, blank=True)
     body = models.BinaryField(default=b"")

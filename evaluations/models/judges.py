@@ -12,6 +12,7 @@ from django.db import models
 from django.urls import reverse
 
 from evaluations.evaluators.registry import evaluators
+from evaluations.models.errands import Errand
 from evaluations.models.project import Project
 from evaluations.standin import MODEL as STAND_IN
 from geval_site.key_names import why_not_allowed
@@ -85,13 +86,18 @@ class Endpoint(models.Model):
         self.sealed_key = seal(key) if key else ""
 
 
-class ModelProbe(models.Model):
-    """What a probe found out about a model on an endpoint; see judging/probe.py for the findings."""
+class ModelProbe(Errand):
+    """What a probe found out about a model on an endpoint; see judging/probe.py for the findings.
+
+    A probe that is asked for again keeps what it found before until it knows better.
+    """
+
+    PROJECT = "endpoint__project_id"
 
     endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="probes")
     model = models.CharField(max_length=200)
-    findings = models.JSONField()
-    probed_at = models.DateTimeField()
+    findings = models.JSONField(default=dict)
+    probed_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ("model",)

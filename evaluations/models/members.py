@@ -48,7 +48,10 @@ class Invitation(models.Model):
 
 
 class AuditEntry(models.Model):
-    """One change: who, when, by which page or endpoint, and of what. Nothing of what was typed is kept."""
+    """One change, or one that was refused: who, when, by which page or endpoint, and of what.
+
+    Nothing of what was typed is kept.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, null=True, related_name="audit_entries")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
@@ -57,6 +60,8 @@ class AuditEntry(models.Model):
     path = models.CharField(max_length=500)
     detail = models.CharField(max_length=300, blank=True)
     by_api = models.BooleanField(default=False)
+    refused = models.BooleanField(default=False, help_text="It was tried, and changed nothing.")
+    address = models.CharField(max_length=45, blank=True, help_text="Where the request came from.")
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

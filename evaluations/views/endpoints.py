@@ -8,10 +8,11 @@ from django.views.decorators.http import require_POST
 
 from evaluations.access import EDITORS, READERS, project_view
 from evaluations.forms import EndpointForm, ProbeForm
-from evaluations.judging.endpoints import EndpointError
-from evaluations.judging.judges import findings_of, probe_endpoint, retire, save_endpoint
-from evaluations.models import Endpoint, Project
+from evaluations.judging.errands import request_probe
+from evaluations.judging.judges import findings_of, retire, save_endpoint
+from evaluations.models import Endpoint, ModelProbe, Project
 from evaluations.reports.findings import findings_rows
+from evaluations.views.errands import shown_errand
 
 
 @project_view(READERS)
@@ -55,13 +56,11 @@ def endpoint_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 def endpoint_probe(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     endpoint = get_object_or_404(Endpoint, project=project, pk=pk)
     form = ProbeForm(request.POST)
+    if endpoint.retired_at:
+        form.add_error(None, "This endpoint is retired, so it is not asked. Bring it back first.")
     if form.is_valid():
-        try:
-            probe_endpoint(endpoint, form.cleaned_data["model"].strip())
-        except EndpointError as error:
-            form.add_error("model", error.message)
-        else:
-            return redirect(endpoint)
+        request_probe(endpoint, form.cleaned_data["model"].strip())
+        return redirect(endpoint)
     context = _context(project, endpoint) | {"form": form}
     return render(request, "evaluations/endpoint_detail.html", context, status=422)
 
@@ -83,5 +82,13 @@ def _context(project: Project, endpoint: Endpoint) -> dict[str, object]:
         "endpoint": endpoint,
         "judges": judges,
         "form": ProbeForm(initial={"model": model}),
-        "probes": [(probe, findings_rows(findings_of(probe))) for probe in endpoint.probes.all()],
+        "probes": [_shown_probe(probe) for probe in endpoint.probes.select_related("endpoint")],
+    }
+
+
+def _shown_probe(probe: ModelProbe) -> dict[str, object]:
+    return {
+        "probe": probe,
+        "asked": shown_errand("probe", probe) if probe.is_open else None,
+        "rows": findings_rows(findings_of(probe)) if probe.findings else None,
     }

@@ -44,7 +44,7 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
         "secret": secret,
         "webhooks": project.webhooks.all(),
         "deliveries": deliveries,
-        "worker_alive": WorkerHeartbeat.objects.alive().exists(),
+        "worker_alive": WorkerHeartbeat.objects.doing("webhooks").exists(),
     }
     return render(request, "evaluations/webhook_list.html", context, status=422 if form.errors else 200)
 
@@ -75,6 +75,6 @@ def delivery_repeat(_request: HttpRequest, project: Project, pk: int) -> HttpRes
     """Send a message once more, as it was."""
     delivery = get_object_or_404(WebhookDelivery, webhook__project=project, pk=pk)
     WebhookDelivery.objects.filter(pk=delivery.pk).update(
-        state=WebhookDelivery.State.WAITING, attempts=0, next_at=timezone.now()
+        state=WebhookDelivery.State.WAITING, attempts=0, next_at=timezone.now(), sending_until=None
     )
     return redirect("evaluations:webhook_list", project.slug)

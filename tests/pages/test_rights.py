@@ -91,6 +91,7 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
         "adjudication": campaign.pk,
         "task": campaign.pk,
         "member": 0,
+        "probe": run.judge.endpoint.probes.create(model="m").pk,
         "upload": Upload.objects.create(project=project, about=first_about(["a.csv"])).pk,
         "output": output.pk,
         "webhook": hook.pk,
@@ -111,16 +112,18 @@ def address(name: str, place: dict[str, Any], member: int) -> str:
             "criteria": "criterion",
         }
         kind = next((one for part, one in kinds.items() if f"/{part}/" in name), "judge")
-        return name.replace("{slug}", "small").replace("{pk}", str(place[kind]))
+        return name.replace("{slug}", "small").replace("{pk}", str(place[kind])).replace("{probe}", str(place["probe"]))
     short = name.rsplit(":", maxsplit=1)[-1]
     first = short.split("_")[0]
     given: dict[str, Any] = {
         "slug": "small",
-        "pk": {"member_change": member, "item_list": place["run"]}.get(short, place.get(first, 0)),
+        "pk": {"member_change": member, "item_list": place["run"], "errand_state": place["probe"]}.get(
+            short, place.get(first, 0)
+        ),
         "run": place["run"],
         "version": 2,
         "token": place["invited"] if first == "invitation" else SHARED,
-        "kind": "scatter",
+        "kind": "probe" if short == "errand_state" else "scatter",
         "criterion": place["criterion"],
         "judge": place["judge"],
         "ending": "json",
