@@ -152,6 +152,9 @@ AUTHENTICATION_BACKENDS = [
 AXES_FAILURE_LIMIT = environment.whole("GEVAL_SIGN_IN_ATTEMPTS", default=10, least=1)
 AXES_COOLOFF_TIME = datetime.timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+# How many proxies of ours stand before the site; without this everybody behind them would be one address.
+PROXIES = environment.whole("GEVAL_PROXIES", default=0)
+AXES_CLIENT_IP_CALLABLE = "geval_site.visitors.lockout_address"
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
 AXES_HTTP_RESPONSE_CODE = 429

@@ -29,7 +29,7 @@ class TokenAuth(HttpBearer):
             return None
         ApiToken.objects.filter(pk=found.pk).update(last_used_at=timezone.now())
         request.user = found.user
-        _check_rights(request, found, calls_out=self.calls_out)
+        check_rights(request, found, calls_out=self.calls_out)
         return found
 
 
@@ -43,7 +43,7 @@ class BrowserAuth(SessionAuth):
     def authenticate(self, request: HttpRequest, key: str | None) -> Any:
         user = super().authenticate(request, key)
         if user is not None:
-            _check_rights(request, None, calls_out=self.calls_out)
+            check_rights(request, None, calls_out=self.calls_out)
         return user
 
 
@@ -51,7 +51,7 @@ AUTH = [TokenAuth(), BrowserAuth()]
 CALLS_OUT = [TokenAuth(calls_out=True), BrowserAuth(calls_out=True)]
 
 
-def _check_rights(request: HttpRequest, token: ApiToken | None, *, calls_out: bool) -> None:
+def check_rights(request: HttpRequest, token: ApiToken | None, *, calls_out: bool = False) -> None:
     """Refuse before anything of a request is read: who may not change a project does not learn what fits its fields."""
     match = request.resolver_match
     if match is not None and "slug" in match.kwargs:

@@ -1,4 +1,4 @@
-"""A run keeps its pace beside receivers and endpoints that take connections and never answer; measured within one run."""
+"""A run keeps its pace beside servers that take connections and never answer; measured within one run."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Questions to endpoints are done by workers: shared, bounded for each project, taken again, and ended with a reason."""
+"""Questions to endpoints are asked by workers: shared, bounded per project, taken again, ended with a reason."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Messages go out side by side: a slow receiver delays its own project only, and what happens to one touches no other."""
+"""Messages go out side by side: a slow receiver delays its own project, and no failure touches another message."""
 
 import time
 from collections.abc import Iterator
