@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from evaluations.models.project import Project, Role
+from evaluations.models.project import Membership, Project, Role
 
 INVITATION_DAYS = 14
 
@@ -20,8 +20,12 @@ def _in_two_weeks() -> datetime.datetime:
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     def open(self) -> InvitationQuerySet:
-        """Invitations that still let somebody in."""
-        return self.filter(revoked_at=None, accepted_at=None, expires_at__gt=timezone.now())
+        """Invitations that still let somebody in: not used, in time, and by somebody who may still invite."""
+        makers = Membership.objects.filter(
+            project=models.OuterRef("project"), user=models.OuterRef("made_by"), role=Role.OWNER, user__is_active=True
+        )
+        unused = self.filter(revoked_at=None, accepted_at=None, expires_at__gt=timezone.now())
+        return unused.filter(models.Exists(makers))
 
 
 class Invitation(models.Model):

@@ -67,6 +67,25 @@ def test_an_invitation_ends_when_it_is_taken_back_or_too_old(boss: Client, proje
     assert {Client().get(f"/invitation/{token}/").status_code for token in (back, old, "nonsense")} == {410}
 
 
+@pytest.mark.parametrize("change", [{"role": "researcher"}, {"remove": "1"}, "inactive"])
+def test_an_invitation_ends_with_the_right_of_whoever_made_it(
+    boss: Client, project: Project, make_user: MakeUser, change: dict[str, str] | str
+) -> None:
+    kim, lee = make_user("kim"), Client()
+    member = Membership.objects.create(project=project, user=kim, role="owner")
+    link = f"/invitation/{invite(project, 'owner', by=kim)}/"
+    lee.force_login(make_user("lee"))
+    assert lee.get(link).status_code == 200
+
+    if isinstance(change, str):
+        User.objects.filter(pk=kim.pk).update(is_active=False)
+    else:
+        boss.post(f"/p/small/members/{member.pk}/", change)
+
+    assert lee.get(link).status_code == lee.post(link).status_code == 410
+    assert not Membership.objects.filter(user__username="lee").exists()
+
+
 def test_a_member_who_is_invited_again_keeps_their_role(boss: Client, project: Project, owner: User) -> None:
     boss.post(f"/invitation/{invite(project, 'viewer', by=owner)}/")
 
