@@ -13,6 +13,7 @@ from evaluations.models import WorkerHeartbeat
 from evaluations.uploads.work import work_on_upload
 from evaluations.webhooks.claiming import can_send_more
 from evaluations.webhooks.sending import send_due
+from geval_site.passwords import send_reset_mails
 from geval_site.queues import RUNS
 
 # Brokers hand a message to another worker if it is not acknowledged for long: pgmq after 10 minutes, RabbitMQ after 30.
@@ -51,6 +52,12 @@ def send_webhooks() -> None:
 def run_errand(kind: str, errand_id: int) -> None:
     """Ask an endpoint something for a page or the API: a probe, steps, an explanation."""
     work_on_errand(kind, errand_id)
+
+
+@shared_task(name="evaluations.send_password_reset")
+def send_password_reset(email: str, domain: str, use_https: bool) -> None:
+    """Send a link by which a password is set anew, if somebody has that address."""
+    send_reset_mails(email, domain=domain, use_https=use_https)
 
 
 def wake_workers(run_id: int) -> None:

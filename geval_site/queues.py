@@ -12,7 +12,7 @@ _JOBS = {
     "evaluations.work_on_upload": "uploads",
     "evaluations.send_webhooks": "webhooks",
     "evaluations.run_errand": "quick",
-    "geval_site.send_mail": "quick",
+    "evaluations.send_password_reset": "quick",
 }
 
 

@@ -10,6 +10,7 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
+from evaluations import tasks
 from evaluations.members import invite
 from evaluations.models import AuditEntry, Invitation, Membership, Project
 
@@ -140,7 +141,10 @@ def test_wrong_passwords_are_slowed_down_for_that_name_and_address_only(make_use
     assert sign_in("lee", "secret-of-lee") == 302
 
 
-def test_a_forgotten_password_is_set_anew_by_a_link_in_a_mail(client: Client, make_user: MakeUser) -> None:
+def test_a_forgotten_password_is_set_anew_by_a_link_in_a_mail(
+    client: Client, make_user: MakeUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks.send_password_reset, "delay", tasks.send_password_reset)  # done at once, without a worker
     make_user("kim", email="kim@example.org")
 
     client.post("/password/forgotten/", {"email": "kim@example.org"})
