@@ -54,13 +54,14 @@ class StandInProcess:
 class SiteProcess:
     """The site, served by gunicorn on a port of its own; `address` answers once it is made."""
 
-    def __init__(self, database_url: str, *, threads: int = 4, **environment: str) -> None:
+    def __init__(self, database_url: str, *switches: str, threads: int = 4, **environment: str) -> None:
         port = free_port()
         self.address = f"http://127.0.0.1:{port}"
         self.process = subprocess.Popen(
             [
-                sys.executable, "-m", "gunicorn", "geval_site.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "1",
-                "--threads", str(threads), "--log-level", "error",
+                sys.executable, "-m", "gunicorn", "geval_site.wsgi", "--config", "python:geval_site.web_server",
+                "--bind", f"127.0.0.1:{port}", "--workers", "1", "--threads", str(threads), "--log-level", "error",
+                *switches,
             ],
             cwd=CHECKOUT,
             env={**os.environ, "DATABASE_URL": database_url, **environment},

@@ -59,9 +59,9 @@ class _HashedBody:
     """A request's body on its way to whoever reads it: hashed as it passes, since it may be gigabytes."""
 
     def __init__(self, request: HttpRequest) -> None:
-        self._stream: IO[bytes] = request._stream  # type: ignore[attr-defined]
+        self._stream: IO[bytes] = request._stream
         self._hash = hashlib.sha256()
-        request._stream = self  # type: ignore[attr-defined]
+        request._stream = self  # type: ignore[assignment]
 
     def read(self, *size: int) -> bytes:
         return self._passed(self._stream.read(*size))

@@ -87,7 +87,7 @@ def _view_of(link: ShareLink, asked: QueryDict) -> QueryDict:
     if any(any(view.getlist(name)) and not getattr(options, name) for name in LISTS):
         raise Http404("What this link showed is not there any more. Ask whoever sent it for a new one.")
     for name in SENDING & set(asked):
-        view[name] = asked[name]
+        view[name] = asked.get(name, "")
     return view
 
 

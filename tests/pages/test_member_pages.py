@@ -145,12 +145,12 @@ def test_a_forgotten_password_is_set_anew_by_a_link_in_a_mail(
     client: Client, make_user: MakeUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tasks.send_password_reset, "delay", tasks.send_password_reset)  # done at once, without a worker
-    make_user("kim", email="kim@example.org")
+    make_user("kim", email="kim-forgets@example.org")
 
-    client.post("/password/forgotten/", {"email": "kim@example.org"})
+    client.post("/password/forgotten/", {"email": "kim-forgets@example.org"})
     client.post("/password/forgotten/", {"email": "nobody@example.org"})
 
-    assert [message.to for message in mail.outbox] == [["kim@example.org"]]
+    assert [message.to for message in mail.outbox] == [["kim-forgets@example.org"]]
     link = re.findall(r"http://testserver(/password/new/\S+)", str(mail.outbox[0].body))[0]
     form = client.get(link, follow=True).redirect_chain[-1][0]
     client.post(form, {"new_password1": "a-New-password-99", "new_password2": "a-New-password-99"})
