@@ -4,7 +4,16 @@ from typing import Any
 
 from django.contrib import admin
 
-from evaluations.models import Criterion, Endpoint, EvaluationRun, Judge, Membership, Project, WorkerHeartbeat
+from evaluations.models import (
+    AuditEntry,
+    Criterion,
+    Endpoint,
+    EvaluationRun,
+    Judge,
+    Membership,
+    Project,
+    WorkerHeartbeat,
+)
 
 for model in (Criterion, EvaluationRun, Judge, Membership, Project, WorkerHeartbeat):
     admin.site.register(model)
@@ -17,4 +26,22 @@ class EndpointAdmin(admin.ModelAdmin):
     readonly_fields = ("project", "base_url", "api_version", "key_env")
 
     def has_add_permission(self, *_arguments: Any) -> bool:
+        return False
+
+
+@admin.register(AuditEntry)
+class AuditAdmin(admin.ModelAdmin):
+    """The log of the whole site, lockouts included: to be read, and nothing else."""
+
+    list_display = ("created_at", "project", "user_name", "action", "detail", "refused", "address")
+    list_filter = ("refused", "by_api")
+    search_fields = ("user_name", "address")
+
+    def has_add_permission(self, *_arguments: Any) -> bool:
+        return False
+
+    def has_change_permission(self, *_arguments: Any) -> bool:
+        return False
+
+    def has_delete_permission(self, *_arguments: Any) -> bool:
         return False

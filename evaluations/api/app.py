@@ -13,6 +13,7 @@ from evaluations.api.judges import router as judges
 from evaluations.api.problems import problem
 from evaluations.api.projects import router as projects
 from evaluations.api.runs import router as runs
+from evaluations.audit import note_refusal
 from evaluations.corpus.removing import StandingError
 from evaluations.corpus.rows import LoadError
 from evaluations.judging.endpoints import EndpointError
@@ -50,7 +51,8 @@ def _unreadable(_request: HttpRequest, error: RequestError) -> HttpResponse:
 
 
 @api.exception_handler(ValidationError)
-def _refused(_request: HttpRequest, error: ValidationError) -> HttpResponse:
+def _refused(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    note_refusal(request, error)
     fields = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
     errors = [{"at": name, "message": text} for name, texts in fields.items() for text in texts]
     return problem(422, "The values do not fit", " ".join(entry["message"] for entry in errors), errors=errors)

@@ -23,6 +23,10 @@ class Migration(migrations.Migration):
             name='refused',
             field=models.BooleanField(default=False, help_text='It was tried, and changed nothing.'),
         ),
+        migrations.AddIndex(
+            model_name='auditentry',
+            index=models.Index(condition=models.Q(('refused', True)), fields=['project', 'created_at'], name='audit_refused'),
+        ),
         migrations.AddField(
             model_name='explanation',
             name='attempts',

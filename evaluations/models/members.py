@@ -71,7 +71,10 @@ class AuditEntry(models.Model):
     class Meta:
         ordering = ("-pk",)
         verbose_name_plural = "audit entries"
-        indexes = (models.Index(fields=("project", "-id"), name="audit_by_project"),)
+        indexes = (
+            models.Index(fields=("project", "-id"), name="audit_by_project"),
+            models.Index(fields=("project", "created_at"), condition=models.Q(refused=True), name="audit_refused"),
+        )
 
     def __str__(self) -> str:
         return f"{self.user_name}: {self.action}"

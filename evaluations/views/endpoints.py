@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from evaluations.access import EDITORS, READERS, project_view
+from evaluations.audit import note_refusal
 from evaluations.forms import EndpointForm, ProbeForm
 from evaluations.judging.errands import request_probe
 from evaluations.judging.judges import findings_of, retire, save_endpoint
@@ -28,11 +29,13 @@ def endpoint_create(request: HttpRequest, project: Project) -> HttpResponse:
         try:
             endpoint = save_endpoint(project, form.draft())
         except ValidationError as error:
+            note_refusal(request, error)
             form.take_errors(error)
         else:
             messages.success(request, f"{endpoint} is made. Probe a model on it, or make a judge.")
             return redirect(endpoint)
-    return render(request, "evaluations/endpoint_form.html", {"project": project, "tab": "judges", "form": form})
+    context = {"project": project, "tab": "judges", "form": form}
+    return render(request, "evaluations/endpoint_form.html", context, status=422 if form.errors else 200)
 
 
 @project_view(EDITORS, calls_out=True)
@@ -43,12 +46,13 @@ def endpoint_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespon
         try:
             save_endpoint(project, form.draft(), endpoint=endpoint)
         except ValidationError as error:
+            note_refusal(request, error)
             form.take_errors(error)
         else:
             messages.success(request, f"{endpoint} is saved.")
             return redirect(endpoint)
     context = {"project": project, "tab": "judges", "form": form, "endpoint": endpoint}
-    return render(request, "evaluations/endpoint_form.html", context)
+    return render(request, "evaluations/endpoint_form.html", context, status=422 if form.errors else 200)
 
 
 @require_POST

@@ -1,14 +1,14 @@
 """Webhooks of a project: made and removed by its owners, with what was sent to them."""
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from evaluations.access import OWNERS, project_view
-from evaluations.audit import note_detail
+from evaluations.audit import note_detail, note_refusal
 from evaluations.forms import WebhookForm
 from evaluations.models import Project, Webhook, WebhookDelivery, WebhookEvent, WorkerHeartbeat
 from evaluations.webhooks.announcing import leave_message
@@ -36,6 +36,8 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
             made_by_id=request.user.pk,
         )
         form = WebhookForm()
+    elif form.has_error("url"):
+        note_refusal(request, ValidationError({"url": "refused"}))
     deliveries = WebhookDelivery.objects.filter(webhook__project=project).select_related("webhook")[:SHOWN]
     context = {
         "project": project,
