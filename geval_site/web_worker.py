@@ -24,7 +24,7 @@ END = b"\r\n\r\n"
 TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
-class ArrivingConnection(TConn):  # type: ignore[misc]
+class ArrivingConnection(TConn):
     """A connection with what has come of its first request's head."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -45,7 +45,7 @@ class ArrivingConnection(TConn):  # type: ignore[misc]
         return self.head.find(END, begin) >= 0
 
 
-class HeadFirstWorker(ThreadWorker):  # type: ignore[misc]
+class HeadFirstWorker(ThreadWorker):
     """The worker class of `web_server.py`."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
