@@ -44,7 +44,7 @@ class EndpointForm(TakesErrors):
     confirms_key_env = forms.BooleanField(
         label="Send the key of this variable to the new address",
         required=False,
-        help_text="Needed only where you change the address.",
+        help_text="Tick this if you change the address and the key may go there.",
     )
     requests_per_minute = forms.IntegerField(
         min_value=1, required=False, help_text="Over all workers. Empty: no limit."

@@ -82,7 +82,7 @@ def test_a_judge_s_form_waits_for_its_endpoint_and_goes_on_by_itself(
     page.get_by_label("Model").fill("offline-stand-in")
     page.get_by_label("Endpoint").select_option("nobody")
     page.get_by_role("button", name="Create judge").click()
-    expect(page.get_by_text("Asking nobody what it can do with offline-stand-in…")).to_be_visible()
+    expect(page.get_by_text("Asking the endpoint nobody what it can do with offline-stand-in…")).to_be_visible()
     expect(page.get_by_text("No worker is alive")).to_be_visible()
 
     start_worker()
