@@ -26,13 +26,18 @@ help:
 	@echo "make fuzz     made-up requests to the API for ten minutes, others each time"
 	@echo "make browser as root on Debian: install Chromium for the browser tests"
 
-$(VENV)/.installed: pyproject.toml constraints.txt
+# pip checks hashes only where every package has one, which an editable checkout cannot: so that comes by itself.
+HASHED := -m pip install --quiet --require-hashes --no-deps --requirement
+ITSELF := -m pip install --quiet --no-deps --no-build-isolation --editable .
+
+$(VENV)/.installed: pyproject.toml requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	$(BIN)/python $(HASHED) requirements.lock
+	$(BIN)/python $(ITSELF)
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test,lint]"
+$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
+	$(BIN)/python $(HASHED) requirements-dev.lock
 	@touch $@
 
 demo: $(VENV)/.installed

@@ -1,8 +1,47 @@
-"""The records that a site administrator may need to look at or mend."""
+"""The records that a site administrator may need to look at or fix."""
+
+from typing import Any
 
 from django.contrib import admin
 
-from evaluations.models import Criterion, Endpoint, EvaluationRun, Judge, Membership, Project, WorkerHeartbeat
+from evaluations.models import (
+    AuditEntry,
+    Criterion,
+    Endpoint,
+    EvaluationRun,
+    Judge,
+    Membership,
+    Project,
+    WorkerHeartbeat,
+)
 
-for model in (Criterion, Endpoint, EvaluationRun, Judge, Membership, Project, WorkerHeartbeat):
+for model in (Criterion, EvaluationRun, Judge, Membership, Project, WorkerHeartbeat):
     admin.site.register(model)
+
+
+@admin.register(Endpoint)
+class EndpointAdmin(admin.ModelAdmin):
+    """Looked at and renamed here; addresses and keys change on the project's pages, which keep the two together."""
+
+    readonly_fields = ("project", "base_url", "api_version", "key_env")
+
+    def has_add_permission(self, *_arguments: Any) -> bool:
+        return False
+
+
+@admin.register(AuditEntry)
+class AuditAdmin(admin.ModelAdmin):
+    """The log of the whole site, lockouts included: to be read, and nothing else."""
+
+    list_display = ("created_at", "project", "user_name", "action", "detail", "refused", "address")
+    list_filter = ("refused", "by_api")
+    search_fields = ("user_name", "address")
+
+    def has_add_permission(self, *_arguments: Any) -> bool:
+        return False
+
+    def has_change_permission(self, *_arguments: Any) -> bool:
+        return False
+
+    def has_delete_permission(self, *_arguments: Any) -> bool:
+        return False

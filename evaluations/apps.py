@@ -11,6 +11,7 @@ class EvaluationsConfig(AppConfig):
 
     def ready(self) -> None:
         from evaluations import heartbeat  # noqa: F401 - its signal handlers are what is wanted
+        from geval_site import checks  # noqa: F401 - registered by being imported
 
         post_migrate.connect(_install_queue, sender=self)
 

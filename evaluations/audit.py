@@ -1,10 +1,20 @@
-"""The audit log: every change that a page or the API made, by whom and of what; never what was typed."""
+"""The audit log: every change that a page or the API made, by whom and of what; and what was refused.
 
+Nothing of what was typed is kept. Refusals are bounded, so that nobody fills the log with them.
+"""
+
+import datetime
 from collections.abc import Callable
+from typing import Any
 
+from axes.signals import user_locked_out
+from django.core.exceptions import ValidationError
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 
-from evaluations.models import ApiToken, AuditEntry, Project
+from evaluations.models import ApiToken, AuditEntry, Membership, Project
+from geval_site.visitors import client_address
 
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 # Answers of annotators have a history of their own, item by item; drafts and reading on are no changes.
@@ -12,10 +22,13 @@ LEFT_OUT = frozenset(
     f"annotations:task_{name}" for name in ("current", "next", "back", "list", "detail", "submit", "draft", "skip")
 )
 REFUSED = 400
+MOST_REFUSED_AN_HOUR = 100
+# Fields that decide whom the site calls, and with which key.
+TELLING = {"base_url": "address", "url": "address", "key_env": "key variable", "key": "key"}
 
 
 class AuditMiddleware:
-    """Notes every request that changed something in a project. A view may say more by `note_detail`."""
+    """Notes every request that changed something in a project, or was refused to. A view may say more."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -23,24 +36,76 @@ class AuditMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         match = request.resolver_match
-        if request.method not in CHANGING or response.status_code >= REFUSED or match is None:
+        if request.method not in CHANGING or match is None or match.view_name in LEFT_OUT:
             return response
-        if match.view_name in LEFT_OUT or not request.user.is_authenticated or "slug" not in match.kwargs:
+        if not request.user.is_authenticated or "slug" not in match.kwargs:
             return response
-        project = Project.objects.filter(slug=match.kwargs["slug"]).first()
-        if project is not None:
-            AuditEntry.objects.create(
-                project=project,
-                user_id=request.user.pk,
-                user_name=request.user.get_username(),
-                action=match.view_name[:100],
-                path=request.path[:500],
-                detail=getattr(request, "audit_detail", "")[:300],
-                by_api=isinstance(getattr(request, "auth", None), ApiToken),
-            )
+        refused = _refused(request, response.status_code)
+        if response.status_code < REFUSED or refused:
+            project = Project.objects.filter(slug=match.kwargs["slug"]).first()
+            if project is not None:
+                _note(request, project, refused=refused)
         return response
 
 
 def note_detail(request: HttpRequest, detail: str) -> None:
     """Say in the log what a request changed, in a few words."""
     request.audit_detail = detail  # type: ignore[attr-defined]
+
+
+def note_refusal(request: HttpRequest, error: ValidationError) -> None:
+    """Have the log say that an address or a key was refused, if that is what an error is about."""
+    named = {TELLING[name] for name in getattr(error, "error_dict", {}) if name in TELLING}
+    if named:
+        request.audit_refused = f"{' and '.join(sorted(named))} refused"  # type: ignore[attr-defined]
+
+
+@receiver(user_locked_out)
+def _note_lockout(request: HttpRequest, username: str | None, **_more: Any) -> None:
+    """Somebody guessed a password too often. Once for each name and address while the lock lasts."""
+    name, address = (username or "")[:150], client_address(request)
+    lately = timezone.now() - datetime.timedelta(minutes=15)
+    same = AuditEntry.objects.filter(project=None, refused=True, created_at__gt=lately)
+    if same.filter(user_name=name, address=address).exists() or _is_full(None):
+        return
+    AuditEntry.objects.create(
+        user_name=name, action="login", path=request.path[:500], detail="locked out", refused=True, address=address
+    )
+
+
+def _refused(request: HttpRequest, status: int) -> str:
+    """What was refused, in a few words; empty if nothing was that matters."""
+    said: str = getattr(request, "audit_refused", "")
+    if said:
+        return said
+    if status == 403:
+        return "no right to do this"
+    if status == 404 and request.resolver_match is not None:
+        slug = request.resolver_match.kwargs["slug"]
+        is_member = Membership.objects.filter(project__slug=slug, user=request.user.pk).exists()
+        return "" if is_member else "not a member"
+    return ""
+
+
+def _note(request: HttpRequest, project: Project, *, refused: str) -> None:
+    if refused and _is_full(project.pk):
+        return
+    assert request.resolver_match is not None
+    AuditEntry.objects.create(
+        project=project,
+        user_id=request.user.pk,
+        user_name=request.user.get_username(),
+        action=request.resolver_match.view_name[:100],
+        path=request.path[:500],
+        detail=(refused or getattr(request, "audit_detail", ""))[:300],
+        by_api=isinstance(getattr(request, "auth", None), ApiToken),
+        refused=bool(refused),
+        address=client_address(request),
+    )
+
+
+def _is_full(project_id: int | None) -> bool:
+    """Whether enough refusals were noted within an hour, of a project or of the sign-in page."""
+    lately = timezone.now() - datetime.timedelta(hours=1)
+    noted = AuditEntry.objects.filter(project=project_id, refused=True, created_at__gt=lately)
+    return noted.count() >= MOST_REFUSED_AN_HOUR

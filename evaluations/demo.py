@@ -21,6 +21,7 @@ from evaluations.models import (
     ScoringMode,
     System,
 )
+from geval_site.demo_logins import PASSWORDS
 
 SLUG = "demo"
 GUIDELINES = """\
@@ -39,12 +40,12 @@ SYSTEM_KINDS = {
     "small_llm": System.Kind.LLM,
     "rambler": System.Kind.LLM,
 }
-# Everybody knows these: the demo answers to this machine only, and refuses to be made on a production site.
+# Everybody knows these: a production site makes no demo, and lets nobody in with them.
 LOGINS = {
-    "ada": ("demo-ada", Role.OWNER),
-    "ben": ("demo-ben", Role.RESEARCHER),
-    "vera": ("demo-vera", Role.VIEWER),
-    "ann": ("demo-ann", Role.ANNOTATOR),
+    "ada": (PASSWORDS["ada"], Role.OWNER),
+    "ben": (PASSWORDS["ben"], Role.RESEARCHER),
+    "vera": (PASSWORDS["vera"], Role.VIEWER),
+    "ann": (PASSWORDS["ann"], Role.ANNOTATOR),
 }
 
 

@@ -1,8 +1,8 @@
 """A worker's sign of life, and its eye for work that nobody does: messages may be lost, rows are not.
 
 Every worker process runs one thread that touches its heartbeat row and looks for runs with free items that no live
-worker holds, for uploads nobody works on, and for messages of webhooks that are due; for those it sends a new message.
-Hence work goes on after the loss of a worker, of all workers, or of the queue.
+worker holds, for uploads and errands nobody works on, and for messages of webhooks that are due; for those it sends a
+new message. Hence work goes on after the loss of a worker, of all workers, or of the queue.
 """
 
 import contextlib
@@ -11,10 +11,12 @@ import logging
 import os
 import socket
 import threading
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
+from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q
@@ -26,10 +28,10 @@ from evaluations.models import (
     RunItem,
     RunState,
     Transport,
-    WebhookDelivery,
     WorkerHeartbeat,
 )
 from evaluations.models.runs import is_free
+from evaluations.webhooks.claiming import can_send_more
 
 BEAT_SECONDS = 5.0
 UPLOADS_EVERY = 12  # beats
@@ -46,9 +48,15 @@ def is_leaving(name: str) -> bool:
     return WorkerHeartbeat.objects.filter(name=name, leaving=True).exists()
 
 
-def beat(name: str) -> None:
-    """Touch this worker's row and forget workers not seen for an hour."""
-    WorkerHeartbeat.objects.update_or_create(name=name, defaults={"seen_at": timezone.now(), "leaving": False})
+def beat(name: str, jobs: Sequence[str] | None = None) -> None:
+    """Touch this worker's row and forget workers not seen for an hour.
+
+    Args:
+        jobs: the kinds it takes, by their names in `settings.QUEUES`; all if it does not say.
+    """
+    taken = list(settings.QUEUES if jobs is None else jobs)
+    defaults = {"seen_at": timezone.now(), "leaving": False, "jobs": taken}
+    WorkerHeartbeat.objects.update_or_create(name=name, defaults=defaults)
     WorkerHeartbeat.objects.filter(seen_at__lt=timezone.now() - timedelta(hours=1)).delete()
 
 
@@ -69,8 +77,10 @@ def neglected_runs() -> list[int]:
 
 
 @worker_ready.connect
-def _start(**_kwargs: Any) -> None:
-    threading.Thread(target=_keep_beating, name="heartbeat", daemon=True).start()
+def _start(sender: Any, **_kwargs: Any) -> None:
+    consumed = set(sender.app.amqp.queues.consume_from)
+    jobs = [job for job, queue in settings.QUEUES.items() if queue in consumed]
+    threading.Thread(target=_keep_beating, args=[jobs], name="heartbeat", daemon=True).start()
 
 
 @worker_shutting_down.connect
@@ -87,24 +97,27 @@ def _stop(**_kwargs: Any) -> None:
         WorkerHeartbeat.objects.filter(name=worker_name()).delete()
 
 
-def _keep_beating() -> None:
+def _keep_beating(jobs: list[str]) -> None:
     from annotations.campaigns import announce_answered_campaigns
-    from evaluations.tasks import judge_run, send_webhooks, upload_files
+    from evaluations.judging.errands import neglected_errands
+    from evaluations.tasks import judge_run, run_errand, send_webhooks, upload_files
     from evaluations.uploads.work import neglected_uploads
 
-    # Uploads that wait in the queue look like neglected ones, so that these are called for once a minute only.
+    # Uploads and errands that wait in the queue look like neglected ones, so that these are called for once a minute.
     for number in itertools.count():
         if _leaving.is_set():
             break
         try:
-            beat(worker_name())
+            beat(worker_name(), jobs)
             for run_id in neglected_runs():
                 judge_run.delay(run_id)
             if number % UPLOADS_EVERY == 0:
                 for upload_id in neglected_uploads():
                     upload_files.delay(upload_id)
+                for kind, errand_id in neglected_errands():
+                    run_errand.delay(kind, errand_id)
             announce_answered_campaigns()
-            if WebhookDelivery.objects.due().exists():
+            if can_send_more():
                 send_webhooks.delay()
         except Exception as error:  # the thread must outlive a database or a queue that is away for a while
             log.warning("Heartbeat: %s", error)

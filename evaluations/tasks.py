@@ -1,4 +1,4 @@
-"""Celery tasks: ids in, one call each. Each may run twice without harm."""
+"""Celery tasks: ids in, one call each. Each may run twice without harm. Which queue: geval_site/queues.py."""
 
 import os
 import socket
@@ -7,11 +7,15 @@ import time
 from celery import shared_task
 
 from evaluations.heartbeat import is_leaving
+from evaluations.judging.errands import work_on_errand
 from evaluations.judging.shift import Shift
 from evaluations.judging.worker import work_on_run
 from evaluations.models import WorkerHeartbeat
 from evaluations.uploads.work import work_on_upload
+from evaluations.webhooks.claiming import can_send_more
 from evaluations.webhooks.sending import send_due
+from geval_site.passwords import send_reset_mails
+from geval_site.queues import RUNS
 
 # Brokers hand a message to another worker if it is not acknowledged for long: pgmq after 10 minutes, RabbitMQ after 30.
 SLICE_SECONDS = 300.0
@@ -35,13 +39,27 @@ def upload_files(upload_id: int) -> None:
 
 @shared_task(name="evaluations.send_webhooks")
 def send_webhooks() -> None:
-    """Send the messages that are due."""
+    """Send a share of the messages that are due; what is left gets a task of its own, behind the others."""
     send_due()
+    if can_send_more():
+        send_webhooks.delay()
+
+
+@shared_task(name="evaluations.run_errand")
+def run_errand(kind: str, errand_id: int) -> None:
+    """Ask an endpoint something for a page or the API: a probe, steps, an explanation."""
+    work_on_errand(kind, errand_id)
+
+
+@shared_task(name="evaluations.send_password_reset")
+def send_password_reset(email: str, domain: str, use_https: bool) -> None:
+    """Send a link by which a password is set anew, if somebody has that address."""
+    send_reset_mails(email, domain=domain, use_https=use_https)
 
 
 def wake_workers(run_id: int) -> None:
     """Tell the workers that there is work: one message for each that is alive, at least one."""
-    for _ in range(max(1, WorkerHeartbeat.objects.alive().count())):
+    for _ in range(max(1, WorkerHeartbeat.objects.doing(RUNS).count())):
         judge_run.delay(run_id)
 
 
@@ -52,5 +70,5 @@ def wake_one_worker(run_id: int) -> None:
 
 def wake_other_workers(run_id: int) -> None:
     """Call for help with a run that this worker has just laid out."""
-    for _ in range(WorkerHeartbeat.objects.alive().count() - 1):
+    for _ in range(WorkerHeartbeat.objects.doing(RUNS).count() - 1):
         judge_run.delay(run_id)

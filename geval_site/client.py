@@ -40,6 +40,7 @@ class ApiError(Exception):
         self.status = status
         self.retry_after = retry_after
         self.title = str(problem.get("title", ""))
+        self.probe = str(problem.get("probe", ""))
         self.detail = str(problem.get("detail", ""))
         self.errors: list[dict[str, Any]] = list(problem.get("errors", []))
         lines = [
@@ -209,9 +210,36 @@ class Project:
         return found
 
     def make_judge(self, name: str, **fields: Any) -> dict[str, Any]:
-        """Make a judge; `kind` and `settings`, or `endpoint`, `model` and the like (docs/api.md)."""
-        found: dict[str, Any] = self.client.call("POST", f"{self.path}/judges", {"name": name, **fields})
-        return found
+        """Make a judge; `kind` and `settings`, or `endpoint`, `model` and the like (docs/api.md).
+
+        Where the site has to ask the endpoint first what it can do, this waits for the answer.
+        """
+        while True:
+            try:
+                found: dict[str, Any] = self.client.call("POST", f"{self.path}/judges", {"name": name, **fields})
+                return found
+            except ApiError as error:
+                if not error.probe:
+                    raise
+                self._wait_for_probe(error.probe)
+
+    def probe(self, endpoint: int, model: str) -> dict[str, Any]:
+        """Find out what an endpoint can do with a model; returns once a worker of the site has asked it.
+
+        Raises:
+            ApiError: the endpoint does not answer.
+        """
+        started = self.client.call("POST", f"{self.path}/endpoints/{endpoint}/probe", {"model": model})
+        return self._wait_for_probe(started["address"])
+
+    def _wait_for_probe(self, address: str, *, every: float = 0.5) -> dict[str, Any]:
+        while True:
+            found: dict[str, Any] = self.client.call("GET", address.removeprefix("/api/v1"))
+            if found["state"] == "done":
+                return dict(found["findings"])
+            if found["state"] == "failed":
+                raise ApiError(502, {"title": "The endpoint did not answer", "detail": found["message"]})
+            time.sleep(every)
 
     def make_endpoint(self, base_url: str, **fields: Any) -> dict[str, Any]:
         """Make an endpoint; `key` or `key_env` and the like (docs/api.md)."""

@@ -11,6 +11,7 @@ from geval_site.embedded.paths import DATABASE, USER, socket_dir
 
 # Values travel apart from statements, and what was asked thrice is prepared: PostgreSQL plans it once for a connection.
 PREPARED = {"server_side_binding": True, "prepare_threshold": 3}
+EMBEDDED = "geval_site.embedded.backend"
 PGMQ = "pgmq://database"  # the name says nothing: `conn_string` below decides
 
 
@@ -20,7 +21,7 @@ def database_settings(url: str, data_dir: Path, *, prepare: bool = True) -> dict
     common = {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True, "ATOMIC_REQUESTS": False}
     if not url:
         return common | {
-            "ENGINE": "geval_site.embedded.backend",
+            "ENGINE": EMBEDDED,
             "NAME": DATABASE,
             "USER": USER,
             "HOST": str(socket_dir(data_dir)),

@@ -12,6 +12,10 @@ class SealError(ValueError):
     """A sealed text that cannot be opened, because the site's secret key is another one now."""
 
 
+class KeyNameError(SealError):
+    """A variable that keys are not read from here; to callers the same as a key that cannot be opened."""
+
+
 def seal(text: str) -> str:
     """Encrypt a text for the database."""
     return _box().encrypt(text.encode()).decode("ascii")

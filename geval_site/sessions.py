@@ -1,15 +1,19 @@
 """Django's sessions and users, each read by a statement that is put together once: every request reads both."""
 
+import logging
 from typing import Any
 
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
+from django.http import HttpRequest
 from django.utils import timezone
 
+from geval_site.demo_logins import is_refused
 from geval_site.joined import JoinedQuery
 
+log = logging.getLogger(__name__)
 _SESSIONS = JoinedQuery({"s": Session}, "FROM django_session s WHERE s.session_key = %s AND s.expire_date > %s")
 _USERS = JoinedQuery({"u": User}, "FROM auth_user u WHERE u.id = %s")
 
@@ -26,7 +30,17 @@ class SessionStore(db.SessionStore):
 
 
 class UserBackend(ModelBackend):
-    """Django's users with their passwords."""
+    """Django's users with their passwords. The demo's are wrong on a production site, whoever has them."""
+
+    def authenticate(
+        self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: Any
+    ) -> Any:
+        # Asked after the password was checked, so that the answer takes as long as for any other.
+        user = super().authenticate(request, username, password, **kwargs)
+        if user is not None and is_refused(user.get_username(), password or ""):
+            log.warning("Somebody tried to sign in with the demo's password of %s.", user)
+            return None
+        return user
 
     def get_user(self, user_id: Any) -> User | None:
         row = _USERS.first([user_id])

@@ -16,7 +16,9 @@ from geval_site import environment
 from geval_site.databases import broker_options, database_settings
 from geval_site.datafolder import default_data_dir, local_secret_key, packaged_folder
 from geval_site.email import email_settings
+from geval_site.key_names import WELL_KNOWN, key_names
 from geval_site.openid import openid_settings
+from geval_site.queues import queue_names, task_queues, task_routes
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = environment.folder("GEVAL_DATA_DIR", default=default_data_dir())
@@ -76,16 +78,18 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    # Headers first, so that also redirects to HTTPS and static files have them.
+    "geval_site.headers.HeadersMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "geval_site.rates.RequestRateMiddleware",
     "evaluations.api.idempotency.IdempotencyMiddleware",
@@ -131,7 +135,11 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # How many processes a worker may use for evaluators that compute on its machine, such as ROUGE.
 EVALUATOR_PROCESSES = environment.whole("GEVAL_EVALUATOR_PROCESSES", default=os.cpu_count() or 1, least=1)
+# A queue for each kind of job, so that many of one kind never stand in the way of another.
 CELERY_TASK_DEFAULT_QUEUE = environment.text("GEVAL_QUEUE", default="geval")
+QUEUES = queue_names(CELERY_TASK_DEFAULT_QUEUE)
+CELERY_TASK_QUEUES = task_queues(QUEUES)
+CELERY_TASK_ROUTES = task_routes(QUEUES)
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -146,6 +154,9 @@ AUTHENTICATION_BACKENDS = [
 AXES_FAILURE_LIMIT = environment.whole("GEVAL_SIGN_IN_ATTEMPTS", default=10, least=1)
 AXES_COOLOFF_TIME = datetime.timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+# How many proxies of ours stand before the site; without this everybody behind them would be one address.
+PROXIES = environment.whole("GEVAL_PROXIES", default=0)
+AXES_CLIENT_IP_CALLABLE = "geval_site.visitors.lockout_address"
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
 AXES_HTTP_RESPONSE_CODE = 429
@@ -170,6 +181,7 @@ SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION
 SECURE_HSTS_PRELOAD = PRODUCTION
 SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS if PRODUCTION]
 CONTENT_SECURITY_POLICY = {
@@ -237,6 +249,19 @@ BATCH_LIMIT_BYTES = environment.whole("GEVAL_BATCH_LIMIT_MB", default=64, least=
 
 # Endpoints in private networks: fine on a machine of one's own, a way in on a server.
 ALLOW_PRIVATE_ENDPOINTS = environment.flag("GEVAL_ALLOW_PRIVATE_ENDPOINTS", default=not PRODUCTION)
+
+# Variables that may hold keys of endpoints. Whoever may make an endpoint can have these sent to any address.
+ENDPOINT_KEYS = key_names(environment.words("GEVAL_ENDPOINT_KEYS", default=() if PRODUCTION else WELL_KNOWN))
+# Who may have the site call addresses of their choice: make and change endpoints and webhooks; see docs/rights.md.
+WHO_MAY_CALL_OUT = environment.choice(
+    "GEVAL_WHO_MAY_CALL_OUT",
+    default="owners" if PRODUCTION else "editors",
+    among=("editors", "owners", "permitted"),
+)
+
+# Messages of webhooks that are sent at the same time: of one project, and in all.
+WEBHOOKS_AT_ONCE_EACH = 4
+WEBHOOKS_AT_ONCE = 40
 
 # Where the demo (and a new endpoint form) starts from; see the README's settings table.
 OPENAI_API_KEY_NAME = "OPENAI_API_KEY"

@@ -10,18 +10,18 @@ from django.contrib.auth.views import (
     PasswordResetCompleteView,
     PasswordResetConfirmView,
     PasswordResetDoneView,
-    PasswordResetView,
 )
 from django.urls import include, path
 
 from evaluations.api.app import api
+from geval_site.passwords import ResetView
 
 urlpatterns = [
     path("sign-in/", LoginView.as_view(template_name="registration/login.html"), name="login"),
     path("sign-out/", LogoutView.as_view(), name="logout"),
     path("password/", PasswordChangeView.as_view(), name="password_change"),
     path("password/changed/", PasswordChangeDoneView.as_view(), name="password_change_done"),
-    path("password/forgotten/", PasswordResetView.as_view(), name="password_reset"),
+    path("password/forgotten/", ResetView.as_view(), name="password_reset"),
     path("password/sent/", PasswordResetDoneView.as_view(), name="password_reset_done"),
     path("password/new/<uidb64>/<token>/", PasswordResetConfirmView.as_view(), name="password_reset_confirm"),
     path("password/set/", PasswordResetCompleteView.as_view(), name="password_reset_complete"),

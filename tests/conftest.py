@@ -19,6 +19,7 @@ from kombu import pools
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import About, LoadResult, load_files
 from evaluations.judging import work
+from evaluations.judging.errands import neglected_errands, work_on_errand
 from evaluations.judging.parsing import Failure, Reason
 from evaluations.judging.run import close_if_finished, lay_out_run, start_run
 from evaluations.judging.scoring import Scored
@@ -178,19 +179,20 @@ def make_judge(start_standin: Callable[..., StandInProcess]) -> Callable[..., Ju
 
 
 @pytest.fixture
-def start_worker(database_url: str) -> Iterator[Callable[[], WorkerProcess]]:
-    """Start real Celery workers on the test database; all are gone at the end.
+def start_worker(database_url: str) -> Iterator[Callable[..., WorkerProcess]]:
+    """Start real Celery workers on the test database, with switches of Celery; all are gone at the end.
 
     Messages that other tests left in the queue are thrown away first: a worker would go through them one by one.
     """
     with celery_app.connection_for_write() as connected:
-        queue = celery_app.amqp.queues[celery_app.conf.task_default_queue](connected)
-        queue.declare()
-        queue.purge()
+        for named in celery_app.amqp.queues.values():
+            queue = named(connected)
+            queue.declare()
+            queue.purge()
     running: list[WorkerProcess] = []
 
-    def start() -> WorkerProcess:
-        running.append(WorkerProcess(database_url))
+    def start(*switches: str) -> WorkerProcess:
+        running.append(WorkerProcess(database_url, *switches))
         return running[-1]
 
     yield start
@@ -225,6 +227,13 @@ def benchmarks() -> Path:
     return BENCHMARKS
 
 
+def do_errands() -> None:
+    """Ask endpoints what pages and the API wanted to know, as a worker would."""
+    while found := neglected_errands():
+        for kind, pk in found:
+            work_on_errand(kind, pk)
+
+
 def wait_until(condition: Callable[[], bool], *, seconds: float = 60) -> None:
     """Wait for something another process does."""
     deadline = time.monotonic() + seconds
@@ -233,4 +242,4 @@ def wait_until(condition: Callable[[], bool], *, seconds: float = 60) -> None:
         time.sleep(0.05)
 
 
-__all__ = ["free_port", "wait_until"]
+__all__ = ["do_errands", "free_port", "wait_until"]

@@ -1,6 +1,7 @@
 """The site, the stand-in LLM and Celery workers as the processes they are."""
 
 import contextlib
+import itertools
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+_NUMBERS = itertools.count()
 CHECKOUT = Path(__file__).resolve().parents[1]
 
 
@@ -52,13 +54,14 @@ class StandInProcess:
 class SiteProcess:
     """The site, served by gunicorn on a port of its own; `address` answers once it is made."""
 
-    def __init__(self, database_url: str, *, threads: int = 4, **environment: str) -> None:
+    def __init__(self, database_url: str, *switches: str, threads: int = 4, **environment: str) -> None:
         port = free_port()
         self.address = f"http://127.0.0.1:{port}"
         self.process = subprocess.Popen(
             [
-                sys.executable, "-m", "gunicorn", "geval_site.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "1",
-                "--threads", str(threads), "--log-level", "error",
+                sys.executable, "-m", "gunicorn", "geval_site.wsgi", "--config", "python:geval_site.web_server",
+                "--bind", f"127.0.0.1:{port}", "--workers", "1", "--threads", str(threads), "--log-level", "error",
+                *switches,
             ],
             cwd=CHECKOUT,
             env={**os.environ, "DATABASE_URL": database_url, **environment},
@@ -79,13 +82,17 @@ class SiteProcess:
 
 
 class WorkerProcess:
-    """A Celery worker in a process group of its own, so that it can be killed with its children."""
+    """A Celery worker in a process group of its own, so that it can be killed with its children.
 
-    def __init__(self, database_url: str) -> None:
+    It takes the jobs of all queues, one at a time, unless `switches` say otherwise.
+    """
+
+    def __init__(self, database_url: str, *switches: str) -> None:
         self.process = subprocess.Popen(
             [
                 sys.executable, "-m", "celery", "-A", "geval_site", "--quiet", "worker", "--concurrency", "1",
-                "--loglevel", "ERROR", "--without-mingle", "--without-gossip", "--hostname", f"t{os.getpid()}@%h",
+                "--loglevel", "ERROR", "--without-mingle", "--without-gossip",
+                "--hostname", f"t{os.getpid()}-{next(_NUMBERS)}@%h", *switches,
             ],
             cwd=CHECKOUT,
             env={**os.environ, "DATABASE_URL": database_url, "PYTHONWARNINGS": "ignore"},

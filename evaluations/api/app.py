@@ -8,13 +8,17 @@ from ninja.errors import ValidationError as RequestError
 
 from evaluations.api.auth import AUTH, ForbiddenError
 from evaluations.api.corpus import router as corpus
+from evaluations.api.judges import probe_address
 from evaluations.api.judges import router as judges
 from evaluations.api.problems import problem
 from evaluations.api.projects import router as projects
 from evaluations.api.runs import router as runs
+from evaluations.audit import note_refusal
 from evaluations.corpus.removing import StandingError
 from evaluations.corpus.rows import LoadError
 from evaluations.judging.endpoints import EndpointError
+from evaluations.judging.errands import request_probe
+from evaluations.judging.judges import ProbeNeededError
 from evaluations.judging.prompts import PromptError
 from evaluations.judging.run import RunError
 
@@ -47,7 +51,8 @@ def _unreadable(_request: HttpRequest, error: RequestError) -> HttpResponse:
 
 
 @api.exception_handler(ValidationError)
-def _refused(_request: HttpRequest, error: ValidationError) -> HttpResponse:
+def _refused(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    note_refusal(request, error)
     fields = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
     errors = [{"at": name, "message": text} for name, texts in fields.items() for text in texts]
     return problem(422, "The values do not fit", " ".join(entry["message"] for entry in errors), errors=errors)
@@ -68,6 +73,25 @@ def _cannot_run(_request: HttpRequest, error: ValueError) -> HttpResponse:
 @api.exception_handler(EndpointError)
 def _endpoint(_request: HttpRequest, error: EndpointError) -> HttpResponse:
     return problem(502, "The endpoint did not answer", error.message, kind=str(error.kind))
+
+
+@api.exception_handler(ProbeNeededError)
+def _ask_first(_request: HttpRequest, error: ProbeNeededError) -> HttpResponse:
+    """A worker asks the endpoint; the same request succeeds, or is refused for good, once it has."""
+    if error.endpoint.retired_at:
+        return problem(
+            422, "The values do not fit", "This endpoint is retired, so it is not asked. Bring it back first."
+        )
+    address = probe_address(request_probe(error.endpoint, error.model))
+    response = problem(
+        409,
+        "The endpoint is being asked",
+        "A probe was started that finds out what the endpoint can do with this model. Ask at `probe` how far it is; "
+        "send this request again when it is done.",
+        probe=address,
+    )
+    response["Location"], response["Retry-After"] = address, "1"
+    return response
 
 
 @api.exception_handler(StandingError)

@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest
 from django.utils import timezone
 from ninja.security import HttpBearer, SessionAuth
 
-from evaluations.access import ARCHIVED, EDITORS, READERS, SAFE, member_of
+from evaluations.access import ARCHIVED, EDITORS, READERS, SAFE, member_of, why_not_call_out
 from evaluations.api.schemas import storable
 from evaluations.models import ApiToken, Project
 from evaluations.models.tokens import digest_of
@@ -17,7 +17,11 @@ class ForbiddenError(Exception):
 
 
 class TokenAuth(HttpBearer):
-    """`Authorization: Bearer geval_…`."""
+    """`Authorization: Bearer geval_…`. `calls_out` is for calls that decide which addresses the site asks."""
+
+    def __init__(self, *, calls_out: bool = False) -> None:
+        super().__init__()
+        self.calls_out = calls_out
 
     def authenticate(self, request: HttpRequest, token: str) -> Any:
         found = ApiToken.objects.select_related("user").filter(digest=digest_of(token), user__is_active=True).first()
@@ -25,28 +29,33 @@ class TokenAuth(HttpBearer):
             return None
         ApiToken.objects.filter(pk=found.pk).update(last_used_at=timezone.now())
         request.user = found.user
-        _check_rights(request, found)
+        check_rights(request, found, calls_out=self.calls_out)
         return found
 
 
 class BrowserAuth(SessionAuth):
     """A browser that is signed in."""
 
+    def __init__(self, *, calls_out: bool = False) -> None:
+        super().__init__()
+        self.calls_out = calls_out
+
     def authenticate(self, request: HttpRequest, key: str | None) -> Any:
         user = super().authenticate(request, key)
         if user is not None:
-            _check_rights(request, None)
+            check_rights(request, None, calls_out=self.calls_out)
         return user
 
 
 AUTH = [TokenAuth(), BrowserAuth()]
+CALLS_OUT = [TokenAuth(calls_out=True), BrowserAuth(calls_out=True)]
 
 
-def _check_rights(request: HttpRequest, token: ApiToken | None) -> None:
+def check_rights(request: HttpRequest, token: ApiToken | None, *, calls_out: bool = False) -> None:
     """Refuse before anything of a request is read: who may not change a project does not learn what fits its fields."""
     match = request.resolver_match
     if match is not None and "slug" in match.kwargs:
-        _project(request, match.kwargs["slug"], token, change=request.method not in SAFE)
+        _project(request, match.kwargs["slug"], token, change=request.method not in SAFE, calls_out=calls_out)
 
 
 def project_for(request: HttpRequest, slug: str, *, change: bool = False) -> Project:
@@ -60,7 +69,9 @@ def project_for(request: HttpRequest, slug: str, *, change: bool = False) -> Pro
     return _project(request, slug, token, change=change)
 
 
-def _project(request: HttpRequest, slug: str, token: ApiToken | None, *, change: bool) -> Project:
+def _project(
+    request: HttpRequest, slug: str, token: ApiToken | None, *, change: bool, calls_out: bool = False
+) -> Project:
     if not storable(slug):
         raise Http404("There is no such project.")
     member = member_of(slug, request.user.pk)
@@ -72,4 +83,7 @@ def _project(request: HttpRequest, slug: str, token: ApiToken | None, *, change:
         raise ForbiddenError("This token can only read.")
     if change and member.project.archived_at and request.method not in SAFE:
         raise ForbiddenError(ARCHIVED)
+    why_not = why_not_call_out(request.user, member.role) if calls_out else ""
+    if why_not:
+        raise ForbiddenError(why_not)
     return member.project

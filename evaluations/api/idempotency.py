@@ -1,25 +1,29 @@
 """`Idempotency-Key`: a changing request that is sent again with its key does nothing more, and gets the same answer.
 
 As the IETF's draft of that header has it (draft-ietf-httpapi-idempotency-key-header): another request with a key that
-was used is refused (422), as is one that comes while the first is still being worked on (409). Keys count for a token
-(or, in a browser, a user) and are kept for a day.
+was used is refused (422), as is one that comes while the first is still being worked on (409). Keys belong to the
+token or the user that a request is let in by, and are kept for a day; without either, a key means nothing.
 """
 
 import hashlib
 from collections.abc import Callable
+from typing import IO
 
 from django.db import IntegrityError, transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import resolve
 
 from evaluations.access import SAFE
+from evaluations.api.auth import ForbiddenError, TokenAuth, check_rights
 from evaluations.api.problems import problem
 from evaluations.models import IdempotentAnswer
-from geval_site.senders import is_for_api, sender_of
+from geval_site.senders import is_for_api, known_sender
 
 HEADER = "Idempotency-Key"
 LONGEST_KEY = 200
+PIECE = 2**16
 # Whoever is not let in, or is told to come back, has done nothing that should be remembered.
-NOT_KEPT = frozenset({401, 409, 411, 413, 429})
+NOT_KEPT = frozenset({401, 403, 409, 411, 413, 429})
 
 
 class IdempotencyMiddleware:
@@ -34,52 +38,104 @@ class IdempotencyMiddleware:
             return self.get_response(request)
         if not key.strip() or len(key) > LONGEST_KEY or not key.isprintable():
             return problem(400, "The key does not fit", f"{HEADER} takes 1 to {LONGEST_KEY} printable characters.")
+        sender = known_sender(request)
+        if not sender:
+            return self.get_response(request)  # it is refused there; nobody reserves or reads a key before
         IdempotentAnswer.objects.outdated().delete()
-        kept = _reserve(request, key.strip())
+        kept = _reserve(sender, key.strip())
         if kept is None:
-            return _repeat(request, key.strip())
+            return _repeat(request, sender, key.strip()) or self.get_response(request)
+        body = _HashedBody(request)
         try:
             response = self.get_response(request)
         except BaseException:
             kept.delete()
             raise
-        _keep(kept, response)
+        _keep(kept, request, body, response)
         return response
 
 
-def _reserve(request: HttpRequest, key: str) -> IdempotentAnswer | None:
+class _HashedBody:
+    """A request's body on its way to whoever reads it: hashed as it passes, since it may be gigabytes."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._stream: IO[bytes] = request._stream
+        self._hash = hashlib.sha256()
+        request._stream = self  # type: ignore[assignment]
+
+    def read(self, *size: int) -> bytes:
+        return self._passed(self._stream.read(*size))
+
+    def readline(self, *size: int) -> bytes:
+        return self._passed(self._stream.readline(*size))
+
+    def close(self) -> None:
+        """Django closes what it has read whole; the rest of the way to the digest is ours."""
+
+    def _passed(self, piece: bytes) -> bytes:
+        self._hash.update(piece)
+        return piece
+
+    def digest(self) -> str:
+        """The digest of the whole body; what nobody has read so far is read now, and thrown away."""
+        while self.read(PIECE):
+            pass
+        return self._hash.hexdigest()
+
+
+def _reserve(sender: str, key: str) -> IdempotentAnswer | None:
     """A row for the answer to come; None where the key was used before."""
     try:
         with transaction.atomic():
-            return IdempotentAnswer.objects.create(sender=sender_of(request), key=key, request=_digest(request))
+            return IdempotentAnswer.objects.create(sender=sender, key=key)
     except IntegrityError:
         return None
 
 
-def _keep(kept: IdempotentAnswer, response: HttpResponse) -> None:
+def _keep(kept: IdempotentAnswer, request: HttpRequest, body: _HashedBody, response: HttpResponse) -> None:
     """Keep an answer; what failed here, or was refused at the door, may be tried again."""
     if response.status_code >= 500 or response.status_code in NOT_KEPT or response.streaming:
         kept.delete()
         return
+    kept.request = _digest(request, body.digest())
     kept.status, kept.body = response.status_code, response.content
     kept.content_type = response.headers.get("Content-Type", "")[:100]
-    kept.save(update_fields=["status", "body", "content_type"])
+    # If this took so long that the reservation was given to another request, that one's answer counts.
+    IdempotentAnswer.objects.filter(pk=kept.pk).update(
+        request=kept.request, status=kept.status, body=kept.body, content_type=kept.content_type
+    )
 
 
-def _repeat(request: HttpRequest, key: str) -> HttpResponse:
-    kept = IdempotentAnswer.objects.filter(sender=sender_of(request), key=key).first()
+def _repeat(request: HttpRequest, sender: str, key: str) -> HttpResponse | None:
+    """The answer to a key that was used; None if whoever sends it has lost the right to what it did."""
+    kept = IdempotentAnswer.objects.filter(sender=sender, key=key).first()
     if kept is None or kept.status is None:
-        return problem(
+        response = problem(
             409, "Still at it", "The first request with this key is not answered yet; try again in a moment."
         )
-    if kept.request != _digest(request):
+        response["Retry-After"] = "1" if kept is None else str(kept.seconds_reserved)
+        return response
+    if not _may_still(request):
+        return None
+    if kept.request != _digest(request, _HashedBody(request).digest()):
         return problem(422, "The key was used", f"Another request had this {HEADER}; take a new key for a new request.")
     response = HttpResponse(bytes(kept.body), status=kept.status, content_type=kept.content_type)
     response["Idempotency-Replayed"] = "true"
     return response
 
 
-def _digest(request: HttpRequest) -> str:
-    """What tells one request from another, without reading bodies that may be gigabytes."""
-    parts = (request.method or "", request.get_full_path(), request.headers.get("Content-Length", ""))
+def _may_still(request: HttpRequest) -> bool:
+    """Whether the request would still be let in: its answer may say what only members see."""
+    try:
+        request.resolver_match = resolve(request.path_info)
+        if TokenAuth()(request) is None:
+            check_rights(request, None)
+    except (Http404, ForbiddenError):
+        return False
+    return True
+
+
+def _digest(request: HttpRequest, body: str) -> str:
+    """What tells one request from another."""
+    parts = (request.method or "", request.get_full_path(), request.headers.get("Content-Type", ""), body)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

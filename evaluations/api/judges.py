@@ -4,22 +4,24 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Router, Schema, Status
 
-from evaluations.api.auth import project_for
+from evaluations.api.auth import CALLS_OUT, project_for
 from evaluations.api.schemas import In
+from evaluations.judging.errands import request_probe
 from evaluations.judging.judges import (
     EndpointDraft,
     JudgeDraft,
     change_judge,
     create_judge,
-    probe_endpoint,
+    findings_of,
     retire,
     save_endpoint,
 )
-from evaluations.models import Endpoint, Judge, JudgeKind
+from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe
 
 router = Router()
 
@@ -54,6 +56,35 @@ class EndpointOut(Schema):
 
 class ProbeIn(In):
     model: str = Field(min_length=1, max_length=200)
+
+
+class ProbeOut(Schema):
+    """`state` is waiting, asking, done or failed (`message` says why). Findings of an earlier probe stay till then."""
+
+    id: int
+    model: str
+    state: str
+    message: str
+    address: str
+    findings: dict[str, Any] | None
+    probed_at: datetime | None
+
+    @staticmethod
+    def resolve_address(probe: ModelProbe) -> str:
+        return probe_address(probe)
+
+    @staticmethod
+    def resolve_findings(probe: ModelProbe) -> dict[str, Any] | None:
+        if not probe.findings:
+            return None
+        findings = findings_of(probe)
+        return findings.as_json() | {"best_mode": findings.best_mode}
+
+
+def probe_address(probe: ModelProbe) -> str:
+    """Where the API says how far a probe is."""
+    endpoint = probe.endpoint
+    return f"/api/v1/projects/{endpoint.project.slug}/endpoints/{endpoint.pk}/probes/{probe.pk}"
 
 
 class JudgeIn(In):
@@ -109,27 +140,36 @@ def list_endpoints(request: HttpRequest, slug: Path[str]) -> Any:
     return project_for(request, slug).endpoints.all()
 
 
-@router.post("/endpoints", response={201: EndpointOut})
+@router.post("/endpoints", response={201: EndpointOut}, auth=CALLS_OUT)
 def make_endpoint(request: HttpRequest, slug: Path[str], data: EndpointIn) -> Any:
     """Make an endpoint."""
     return Status(201, save_endpoint(project_for(request, slug, change=True), EndpointDraft(**data.dict())))
 
 
-@router.put("/endpoints/{int:pk}", response=EndpointOut)
+@router.put("/endpoints/{int:pk}", response=EndpointOut, auth=CALLS_OUT)
 def change_endpoint(request: HttpRequest, slug: Path[str], pk: int, data: EndpointIn) -> Any:
     """Change an endpoint."""
     endpoint = _endpoint(request, slug, pk)
     return save_endpoint(endpoint.project, EndpointDraft(**data.dict()), endpoint=endpoint)
 
 
-@router.post("/endpoints/{int:pk}/probe")
-def probe(request: HttpRequest, slug: Path[str], pk: int, data: ProbeIn) -> dict[str, Any]:
-    """Find out what the endpoint can do with a model."""
-    findings = probe_endpoint(_endpoint(request, slug, pk), data.model)
-    return findings.as_json() | {"best_mode": findings.best_mode}
+@router.post("/endpoints/{int:pk}/probe", response={202: ProbeOut})
+def probe(request: HttpRequest, slug: Path[str], pk: int, data: ProbeIn) -> Any:
+    """Have a worker find out what the endpoint can do with a model; ask at `address` how far it is."""
+    endpoint = _endpoint(request, slug, pk)
+    if endpoint.retired_at:
+        raise ValidationError("This endpoint is retired, so it is not asked. Bring it back first.")
+    return Status(202, request_probe(endpoint, data.model.strip()))
 
 
-@router.put("/endpoints/{int:pk}/retired", response=EndpointOut)
+@router.get("/endpoints/{int:pk}/probes/{int:probe}", response=ProbeOut)
+def show_probe(request: HttpRequest, slug: Path[str], pk: int, probe: int) -> Any:
+    """How far a probe is, and what it found."""
+    endpoint = get_object_or_404(Endpoint, project=project_for(request, slug), pk=pk)
+    return get_object_or_404(ModelProbe, endpoint=endpoint, pk=probe)
+
+
+@router.put("/endpoints/{int:pk}/retired", response=EndpointOut, auth=CALLS_OUT)
 def retire_endpoint(request: HttpRequest, slug: Path[str], pk: int, data: Retired) -> Any:
     """Take an endpoint out of use, or bring it back."""
     endpoint = _endpoint(request, slug, pk)
@@ -147,7 +187,7 @@ def list_judges(request: HttpRequest, slug: Path[str]) -> Any:
 def make_judge(request: HttpRequest, slug: Path[str], data: JudgeIn) -> Any:
     """Make a judge; the same again gives the one that is there, with status 200."""
     project = project_for(request, slug, change=True)
-    judge, made = create_judge(project, _draft(request, slug, data), probe=data.probe)
+    judge, made = create_judge(project, _draft(request, slug, data), probe=data.probe, here=False)
     return Status(201 if made else 200, judge)
 
 
@@ -155,7 +195,7 @@ def make_judge(request: HttpRequest, slug: Path[str], data: JudgeIn) -> Any:
 def edit_judge(request: HttpRequest, slug: Path[str], pk: int, data: JudgeIn) -> Any:
     """Change a judge; once runs have used it, that makes a new version, which is what comes back."""
     judge = _judge(request, slug, pk)
-    return change_judge(judge, _draft(request, slug, data), probe=data.probe)
+    return change_judge(judge, _draft(request, slug, data), probe=data.probe, here=False)
 
 
 @router.put("/judges/{int:pk}/retired", response=JudgeOut)

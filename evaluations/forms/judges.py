@@ -1,6 +1,9 @@
 """Endpoints and judges. Keys are write-only: a form takes them and never shows one."""
 
+from typing import Any
+
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
 
 from evaluations.evaluators.asking import AskingEvaluator
@@ -37,7 +40,11 @@ class EndpointForm(TakesErrors):
         label="Key variable",
         max_length=100,
         required=False,
-        help_text="Instead of a key: the name of the worker's environment variable that holds it.",
+    )
+    confirms_key_env = forms.BooleanField(
+        label="Send the key of this variable to the new address",
+        required=False,
+        help_text="Tick this if you change the address and the key may go there.",
     )
     requests_per_minute = forms.IntegerField(
         min_value=1, required=False, help_text="Over all workers. Empty: no limit."
@@ -50,16 +57,33 @@ class EndpointForm(TakesErrors):
         help_text="Only for Azure's addresses by deployment (not for those that end in /openai/v1).",
     )
 
+    def __init__(self, *args: Any, endpoint: Endpoint | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["key_env"].help_text = _about_key_names()
+        if endpoint is None or not endpoint.key_env:
+            del self.fields["confirms_key_env"]
+        if endpoint is None or not endpoint.sealed_key:
+            del self.fields["forget_key"]
+
     @classmethod
     def of(cls, endpoint: Endpoint) -> "EndpointForm":
         """The form with an endpoint's values, except its key."""
-        return cls(initial={name: getattr(endpoint, name) for name in cls.base_fields if hasattr(endpoint, name)})
+        initial = {name: getattr(endpoint, name) for name in cls.base_fields if hasattr(endpoint, name)}
+        return cls(initial=initial, endpoint=endpoint)
 
     def draft(self) -> EndpointDraft:
         """The endpoint that a valid form describes."""
-        data = dict(self.cleaned_data)
-        forget, key = data.pop("forget_key"), data.pop("key")
-        return EndpointDraft(**data, key="" if forget else key or None)
+        data = {"confirms_key_env": True, **self.cleaned_data}
+        forget, key = data.pop("forget_key", False), data.pop("key")
+        return EndpointDraft(**data, key="" if forget and not key else key or None)
+
+
+def _about_key_names() -> str:
+    names = sorted(settings.ENDPOINT_KEYS)
+    if not names:
+        return "This site reads no keys from variables; enter the key above. (GEVAL_ENDPOINT_KEYS allows names.)"
+    said = "Instead of a key: the name of the worker's environment variable that holds it. Allowed here: "
+    return f"{said}{', '.join(names)} (GEVAL_ENDPOINT_KEYS)."
 
 
 class ProbeForm(forms.Form):

@@ -12,8 +12,12 @@ def client_for(endpoint: Endpoint, *, timeout: float) -> Client:
     """A client of an endpoint; to be used in an `async with`.
 
     Raises:
-        EndpointError: its address must not be called, or its key cannot be opened.
+        EndpointError: it is retired, its address must not be called, or its key cannot be opened.
     """
+    if endpoint.retired_at:
+        # Also runs that were resumed, or came with an archive: retired is how an endpoint waits for somebody's leave.
+        text = f"The endpoint {endpoint} is retired, so it is not asked. Bring it back on its page first."
+        raise EndpointError(ErrorKind.FORBIDDEN_ADDRESS, text)
     try:
         check_address(endpoint.base_url, allow_private=settings.ALLOW_PRIVATE_ENDPOINTS)
         key = endpoint.api_key

@@ -1,6 +1,5 @@
 """Criteria are put together here: from presets, with steps by a model, and shown as the prompt that will be sent."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,6 +8,7 @@ from django.db import transaction
 from evaluations.judging.calls import RetryPolicy, ask_until_answered
 from evaluations.judging.clients import client_for
 from evaluations.judging.cost import estimated_tokens
+from evaluations.judging.patience import ask_within_patience
 from evaluations.judging.presets import Preset
 from evaluations.judging.prompts import PromptError, compose_template, needs_steps, render
 from evaluations.judging.steps import prompt_parts, read_steps, steps_request, store_steps
@@ -91,4 +91,5 @@ def generate_steps(criterion: Criterion, judge: Judge) -> EvaluationSteps:
             policy = RetryPolicy(attempts=4, longest_wait=10)
             return read_steps(await ask_until_answered(client.chat, request, policy=policy))
 
-    return store_steps(criterion, asyncio.run(ask()), written_by=judge.model)
+    text = ask_within_patience(ask(), judge.endpoint.base_url)
+    return store_steps(criterion, text, written_by=judge.model)

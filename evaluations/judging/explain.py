@@ -1,11 +1,10 @@
 """Why a score: the model is asked once, after the fact, and what it says is kept apart; it never changes the score."""
 
-import asyncio
-
 from evaluations.judging.calls import Answer, RetryPolicy, ask_until_answered
 from evaluations.judging.clients import client_for
 from evaluations.judging.endpoints import ChatRequest, EndpointError, ErrorKind
 from evaluations.judging.judgement import Question
+from evaluations.judging.patience import ask_within_patience
 from evaluations.judging.questions import criteria_asked, question_about, settings_of
 from evaluations.judging.work import ClaimedItem
 from evaluations.models import Explanation, Score
@@ -15,15 +14,13 @@ EXPLANATION_TOKENS = 200
 EXPLAIN_SECONDS = 60.0
 
 
-def explain_score(score: Score) -> Explanation:
-    """The model's reasons for a score, asked for if they were not yet.
+def explain(wanted: Explanation) -> None:
+    """Ask the model for its reasons for a score, and write them down.
 
     Raises:
         EndpointError: the endpoint does not answer, or the run's endpoint is gone.
     """
-    there = Explanation.objects.filter(score=score).first()
-    if there:
-        return there
+    score = wanted.score
     endpoint = score.run.judge.endpoint
     if endpoint is None or score.criterion_id is None:
         raise EndpointError(ErrorKind.BAD_REQUEST, "This score was imported; there is no model to ask.")
@@ -34,18 +31,14 @@ def explain_score(score: Score) -> Explanation:
         async with client:
             return await ask_until_answered(client.chat, request, policy=RetryPolicy(attempts=4, longest_wait=10))
 
-    answer = asyncio.run(ask())
-    explanation, _ = Explanation.objects.get_or_create(
-        score=score,
-        defaults={
-            "text": answer.choices[0].text.strip() or "(The model said nothing.)",
-            "model": answer.model[:200],
-            "request_id": answer.request_id[:200],
-            "prompt_tokens": answer.prompt_tokens,
-            "completion_tokens": answer.completion_tokens,
-        },
+    answer = ask_within_patience(ask(), endpoint.base_url)
+    Explanation.objects.filter(pk=wanted.pk).update(
+        text=answer.choices[0].text.strip() or "(The model said nothing.)",
+        model=answer.model[:200],
+        request_id=answer.request_id[:200],
+        prompt_tokens=answer.prompt_tokens,
+        completion_tokens=answer.completion_tokens,
     )
-    return explanation
 
 
 def _request(score: Score) -> ChatRequest:

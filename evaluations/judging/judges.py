@@ -1,8 +1,7 @@
 """Endpoints and judges are made, changed, probed and retired here, for pages, commands and the API alike."""
 
-import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from typing import Any
 
@@ -17,22 +16,29 @@ from evaluations.evaluators.registry import make_evaluator
 from evaluations.judging.addresses import ForbiddenAddressError, check_address
 from evaluations.judging.clients import client_for
 from evaluations.judging.endpoints import EndpointError
+from evaluations.judging.patience import ask_within_patience
 from evaluations.judging.probe import Findings, probe_model
 from evaluations.judging.scoring import why_not_by_logprobs
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe, Project, ScoringMode
+from geval_site.key_names import why_not_allowed
 
 PROBE_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
 class EndpointDraft:
-    """What an endpoint is made of. `key` None leaves a stored key as it is, an empty text removes it."""
+    """What an endpoint is made of. `key` None leaves a stored key as it is, an empty text removes it.
+
+    A key goes to another address only if somebody says so: a stored one is given again, and `confirms_key_env` says
+    that the variable was named for the address at hand.
+    """
 
     base_url: str
     name: str = ""
     api_version: str = ""
     key_env: str = ""
     key: str | None = None
+    confirms_key_env: bool = True
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
 
@@ -75,6 +81,9 @@ def save_endpoint(project: Project, draft: EndpointDraft, *, endpoint: Endpoint 
     base_url = draft.base_url.strip().rstrip("/")
     if endpoint.pk and base_url != endpoint.base_url and endpoint.judges.filter(runs__isnull=False).exists():
         raise ValidationError({"base_url": "Runs have used this address; make a new endpoint for another one."})
+    moves = bool(endpoint.pk) and (endpoint.base_url, endpoint.api_version) != (base_url, draft.api_version.strip())
+    if moves:
+        _check_keys_may_move(endpoint, draft)
     endpoint.base_url = base_url
     endpoint.api_version = draft.api_version.strip()
     endpoint.key_env = draft.key_env.strip()
@@ -84,12 +93,15 @@ def save_endpoint(project: Project, draft: EndpointDraft, *, endpoint: Endpoint 
         endpoint.keep_key(draft.key.strip())
     endpoint.name = draft.name.strip() or endpoint.name or _free_name(project, endpoint.host)
     _check_base_url(base_url)
+    _check_key_name(endpoint.key_env)
     endpoint.full_clean(validate_constraints=False)
     if Endpoint.objects.filter(project=project, name=endpoint.name).exclude(pk=endpoint.pk).exists():
         raise ValidationError({"name": f"There is an endpoint {endpoint.name!r} already; choose another name."})
     if endpoint.sealed_key and endpoint.key_env:
         raise ValidationError({"key_env": "Give the key or the name of its variable, not both."})
     endpoint.save()
+    if moves:
+        endpoint.probes.all().delete()  # they are about the server at the address before
     return endpoint
 
 
@@ -102,6 +114,25 @@ def endpoint_at(project: Project, base_url: str, *, key_env: str = "") -> Endpoi
     url = base_url.strip().rstrip("/")
     there = project.endpoints.current().filter(base_url=url, key_env=key_env, sealed_key="").first()
     return there or save_endpoint(project, EndpointDraft(base_url=url, key_env=key_env))
+
+
+def _check_keys_may_move(endpoint: Endpoint, draft: EndpointDraft) -> None:
+    """Refuse to send a key to an address it was not given for."""
+    if endpoint.sealed_key and draft.key is None:
+        raise ValidationError(
+            {"key": "The address has changed, and the stored key was given for the one before. Enter the key for the "
+                    "new address, or have the stored one forgotten."}
+        )  # fmt: skip
+    if draft.key_env.strip() and draft.key_env.strip() == endpoint.key_env and not draft.confirms_key_env:
+        raise ValidationError(
+            {"key_env": "The address has changed. Confirm that the key of this variable may be sent to the new one."}
+        )
+
+
+def _check_key_name(name: str) -> None:
+    why_not = why_not_allowed(name, settings.ENDPOINT_KEYS)
+    if why_not:
+        raise ValidationError({"key_env": why_not})
 
 
 def _check_base_url(base_url: str) -> None:
@@ -132,16 +163,19 @@ def probe_endpoint(endpoint: Endpoint, model: str) -> Findings:
         async with client:
             return await probe_model(client, model)
 
-    findings = asyncio.run(ask())
-    ModelProbe.objects.update_or_create(
-        endpoint=endpoint, model=model, defaults={"findings": findings.as_json(), "probed_at": timezone.now()}
-    )
+    asked_at = endpoint.base_url, endpoint.api_version
+    findings = ask_within_patience(ask(), endpoint.base_url)
+    with transaction.atomic():
+        now = Endpoint.objects.select_for_update().filter(pk=endpoint.pk).first()
+        if now and (now.base_url, now.api_version) == asked_at:  # else they are about another server
+            defaults = {"findings": findings.as_json(), "probed_at": timezone.now()}
+            ModelProbe.objects.update_or_create(endpoint=endpoint, model=model, defaults=defaults)
     return findings
 
 
 def known_findings(endpoint: Endpoint, model: str) -> Findings | None:
-    """What the last probe of a model found, if there was one."""
-    probe = ModelProbe.objects.filter(endpoint=endpoint, model=model).first()
+    """What the last probe of a model found, if there was one that came to an end."""
+    probe = ModelProbe.objects.filter(endpoint=endpoint, model=model).exclude(findings={}).first()
     return findings_of(probe) if probe else None
 
 
@@ -153,18 +187,29 @@ def findings_of(probe: ModelProbe) -> Findings:
 # Judges
 
 
-def create_judge(project: Project, draft: JudgeDraft, *, probe: bool = True) -> tuple[Judge, bool]:
+class ProbeNeededError(Exception):
+    """A judge cannot be made yet: its endpoint has to be asked first what it can do with the model."""
+
+    def __init__(self, endpoint: Endpoint, model: str) -> None:
+        super().__init__(f"{endpoint} has not been asked yet what it can do with {model}.")
+        self.endpoint = endpoint
+        self.model = model
+
+
+def create_judge(project: Project, draft: JudgeDraft, *, probe: bool = True, here: bool = True) -> tuple[Judge, bool]:
     """Make a judge; the same draft again gives the judge that is there, and False.
 
     Args:
-        probe: ask an endpoint that was not probed for this model yet, so that a mode it cannot do is refused now.
+        probe: an endpoint that was not probed for this model yet has to be, so that a mode it cannot do is refused now.
+        here: ask it in this process. Web processes do not: a worker asks, and the judge is made once it has.
 
     Raises:
+        ProbeNeededError: the endpoint was not probed for this model, and is not to be asked here.
         ValidationError: a setting is wrong, the name is taken by another judge, the mode does not fit a criterion or
             the endpoint, or the endpoint does not answer.
     """
     there = newest_version(project, draft.name)
-    judge = _drafted(project, draft, _findings_for(draft, probe=probe))
+    judge = _drafted(project, draft, _findings_for(project, draft, probe=probe, here=here))
     if there is None:
         judge.save()
         return judge, True
@@ -175,14 +220,19 @@ def create_judge(project: Project, draft: JudgeDraft, *, probe: bool = True) -> 
     return there, False
 
 
-@transaction.atomic
-def change_judge(judge: Judge, draft: JudgeDraft, *, probe: bool = True) -> Judge:
+def change_judge(judge: Judge, draft: JudgeDraft, *, probe: bool = True, here: bool = True) -> Judge:
     """Change a judge; once a run has used it, that makes a new version and retires the old one.
 
     Raises:
-        ValidationError: as for `create_judge`, or the new name is another judge's.
+        ProbeNeededError, ValidationError: as for `create_judge`, or the new name is another judge's.
     """
-    changed = _drafted(judge.project, draft, _findings_for(draft, probe=probe))
+    # Asked first, so that no transaction is open while an endpoint takes its time.
+    findings = _findings_for(judge.project, draft, probe=probe, here=here)
+    return _change_judge(judge, _drafted(judge.project, draft, findings))
+
+
+@transaction.atomic
+def _change_judge(judge: Judge, changed: Judge) -> Judge:
     other = newest_version(judge.project, changed.name)
     if other and other.name != judge.name:
         raise ValidationError({"name": f"There is a judge {changed.name!r} already; choose another name."})
@@ -216,13 +266,17 @@ def retire(thing: Judge | Endpoint, *, back: bool = False) -> None:
     thing.save(update_fields=["retired_at"])
 
 
-def _findings_for(draft: JudgeDraft, *, probe: bool) -> Findings | None:
+def _findings_for(project: Project, draft: JudgeDraft, *, probe: bool, here: bool) -> Findings | None:
     model, endpoint = draft.model.strip(), draft.endpoint
     if not model or endpoint is None:
         return None
     found = known_findings(endpoint, model)
     if found or not probe:
         return found
+    # What is wrong whatever the endpoint can do is said before it is asked; any mode stands for the one to be found.
+    _drafted(project, replace(draft, mode=draft.mode or ScoringMode.DIRECT), None)
+    if not here:
+        raise ProbeNeededError(endpoint, model)
     try:
         return probe_endpoint(endpoint, model)
     except EndpointError as error:

@@ -16,9 +16,18 @@ class SiteCommand(BaseCommand):
     requires_system_checks = ()
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
-        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-            if settings.PRODUCTION:
-                raise CommandError("The database is not up to date; run `manage.py migrate` first.")
-            call_command("migrate", verbosity=0)
+        bring_up_to_date()
         return super().execute(*args, **options)
+
+
+def bring_up_to_date() -> None:
+    """See that the tables are those of this version; locally they are made.
+
+    Raises:
+        CommandError: they are not, on a production site.
+    """
+    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        if settings.PRODUCTION:
+            raise CommandError("The database is not up to date; run `manage.py migrate` first.")
+        call_command("migrate", verbosity=0)

@@ -1,49 +1,65 @@
-"""The processes that commands bring along: a Celery worker, the stand-in LLM, the web server."""
+"""The processes that commands start: Celery workers, the stand-in LLM, the web server."""
 
 import os
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 
 from django.conf import settings
 from django.core.management.base import CommandError
 
 from evaluations.models import WorkerHeartbeat
 from geval_site.processes import Processes
+from geval_site.queues import RUNS, SHORT
 
 START_SECONDS = 60.0
 # Celery warns of root because pickled messages could run code; ours are JSON, and a fresh machine has no one but root.
 AS_ROOT = "You're running the worker with superuser privileges"
 
 
-def start_worker(processes: Processes, *, concurrency: int = 2) -> subprocess.Popen[str]:
-    """Start a Celery worker; it shows itself by its heartbeat."""
+def start_workers(processes: Processes) -> list[subprocess.Popen[str]]:
+    """Start a Celery worker for runs and one for all short jobs, which runs would keep waiting for minutes.
+
+    They show themselves by their heartbeats. Short jobs mostly wait for other servers, so that threads do.
+    """
+    return [
+        _start_worker(processes, RUNS, jobs=[RUNS], pool=["--concurrency", "2"]),
+        _start_worker(processes, "short", jobs=SHORT, pool=["--pool", "threads", "--concurrency", "12"]),
+    ]
+
+
+def _start_worker(
+    processes: Processes, name: str, *, jobs: Sequence[str], pool: Sequence[str]
+) -> subprocess.Popen[str]:
     return processes.start(
         [
             sys.executable, "-W", f"ignore:{AS_ROOT}", "-m", "celery", "-A", "geval_site",
-            "--quiet", "worker", "--loglevel", "WARNING",
-            "--concurrency", str(concurrency), "--without-mingle", "--without-gossip", "--without-heartbeat",
-            "--hostname", f"geval-{os.getpid()}@%h",
+            "--quiet", "worker", "--loglevel", "WARNING", *pool,
+            "--queues", ",".join(settings.QUEUES[job] for job in jobs),
+            "--without-mingle", "--without-gossip", "--without-heartbeat",
+            "--hostname", f"geval-{name}-{os.getpid()}@%h",
         ],
         env={"GEVAL_MODE": os.environ.get("GEVAL_MODE", "local"), "C_FORCE_ROOT": "1"},
         stdout=subprocess.DEVNULL,
     )  # fmt: skip
 
 
-def ensure_worker(processes: Processes) -> None:
-    """Start a worker unless one is alive, and wait until it is.
+def ensure_workers(processes: Processes) -> None:
+    """Start workers unless one for runs is alive, and wait until it is.
 
     Raises:
-        CommandError: it ends at once, or does not come up.
+        CommandError: one ends at once, or does not come up.
     """
-    if WorkerHeartbeat.objects.alive().exists():
+    if WorkerHeartbeat.objects.doing(RUNS).exists():
         return
-    worker = start_worker(processes)
+    workers = start_workers(processes)
     deadline = time.monotonic() + START_SECONDS
-    while not WorkerHeartbeat.objects.alive().exists():
-        if worker.poll() is not None:
-            raise CommandError(f"The worker ended with code {worker.returncode} instead of starting; see above.")
+    while not WorkerHeartbeat.objects.doing(RUNS).exists():
+        ended = next((worker for worker in workers if worker.poll() is not None), None)
+        if ended:
+            raise CommandError(f"A worker ended with code {ended.returncode} instead of starting; see above.")
         if time.monotonic() > deadline:
             raise CommandError("The worker did not come up. Does the broker at CELERY_BROKER_URL answer?")
         time.sleep(0.1)

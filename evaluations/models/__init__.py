@@ -3,6 +3,7 @@
 from evaluations.models.changes import ScoreChange
 from evaluations.models.corpus import CandidateOutput, Document, System
 from evaluations.models.criteria import Criterion, EvaluationSteps
+from evaluations.models.errands import Errand, ErrandState, StepsRequest
 from evaluations.models.idempotency import IdempotentAnswer
 from evaluations.models.judges import (
     Endpoint,
@@ -43,6 +44,8 @@ __all__ = [
     "Document",
     "Endpoint",
     "EndpointQuota",
+    "Errand",
+    "ErrandState",
     "EvaluationRun",
     "EvaluationSteps",
     "Explanation",
@@ -67,6 +70,7 @@ __all__ = [
     "ScoreChange",
     "ScoringMode",
     "ShareLink",
+    "StepsRequest",
     "System",
     "Transport",
     "Upload",

@@ -5,23 +5,29 @@ from __future__ import annotations
 import datetime
 
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
 KEPT_HOURS = 24
+# A process that died leaves its reservation behind; no request takes longer than this to answer.
+RESERVED_SECONDS = 600
 
 
 class IdempotentAnswerQuerySet(models.QuerySet["IdempotentAnswer"]):
     def outdated(self) -> IdempotentAnswerQuerySet:
-        return self.filter(created_at__lt=timezone.now() - datetime.timedelta(hours=KEPT_HOURS))
+        """Answers that were kept long enough, and reservations of requests that nobody answers any more."""
+        old = timezone.now() - datetime.timedelta(hours=KEPT_HOURS)
+        abandoned = timezone.now() - datetime.timedelta(seconds=RESERVED_SECONDS)
+        return self.filter(Q(created_at__lt=old) | Q(status=None, created_at__lt=abandoned))
 
 
 class IdempotentAnswer(models.Model):
     """The answer to the first request with a key; without a status while that is still being worked on."""
 
-    sender = models.CharField(max_length=64, help_text="Digest of the token, or the user.")
+    sender = models.CharField(max_length=64, help_text="The token or the user, by its id.")
     key = models.CharField(max_length=200)
-    request = models.CharField(max_length=64, help_text="Digest of the method, the address and the body's length.")
+    request = models.CharField(max_length=64, help_text="Digest of method, address and body.")
     status = models.SmallIntegerField(null=True)
     content_type = models.CharField(max_length=100, blank=True)
     body = models.BinaryField(default=b"")
@@ -35,3 +41,9 @@ class IdempotentAnswer(models.Model):
 
     def __str__(self) -> str:
         return f"answer {self.pk}"
+
+    @property
+    def seconds_reserved(self) -> int:
+        """For how long another request with the key has to wait at most, if this one is never answered."""
+        gone = (timezone.now() - self.created_at).total_seconds()
+        return max(1, round(RESERVED_SECONDS - gone))

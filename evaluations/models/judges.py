@@ -6,14 +6,17 @@ import os
 from decimal import Decimal
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.urls import reverse
 
 from evaluations.evaluators.registry import evaluators
+from evaluations.models.errands import Errand
 from evaluations.models.project import Project
 from evaluations.standin import MODEL as STAND_IN
-from geval_site.sealing import seal, unseal
+from geval_site.key_names import why_not_allowed
+from geval_site.sealing import KeyNameError, seal, unseal
 
 
 class EndpointQuerySet(models.QuerySet["Endpoint"]):
@@ -68,9 +71,14 @@ class Endpoint(models.Model):
 
         Raises:
             SealError: the stored key was sealed under another secret key of the site.
+            KeyNameError: its variable is not one that the operator has allowed for keys.
         """
         if self.sealed_key:
             return unseal(self.sealed_key)
+        # Asked again here, whoever wrote the name: an old row, an archive, the admin pages.
+        why_not = why_not_allowed(self.key_env, settings.ENDPOINT_KEYS)
+        if why_not:
+            raise KeyNameError(why_not)
         return os.environ.get(self.key_env, "") if self.key_env else ""
 
     def keep_key(self, key: str) -> None:
@@ -78,13 +86,18 @@ class Endpoint(models.Model):
         self.sealed_key = seal(key) if key else ""
 
 
-class ModelProbe(models.Model):
-    """What a probe found out about a model on an endpoint; see judging/probe.py for the findings."""
+class ModelProbe(Errand):
+    """What a probe found out about a model on an endpoint; see judging/probe.py for the findings.
+
+    A probe that is asked for again keeps what it found before until it knows better.
+    """
+
+    PROJECT = "endpoint__project_id"
 
     endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="probes")
     model = models.CharField(max_length=200)
-    findings = models.JSONField()
-    probed_at = models.DateTimeField()
+    findings = models.JSONField(default=dict)
+    probed_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ("model",)

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from evaluations.models.project import Project, Role
+from evaluations.models.project import Membership, Project, Role
 
 INVITATION_DAYS = 14
 
@@ -20,8 +20,12 @@ def _in_two_weeks() -> datetime.datetime:
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     def open(self) -> InvitationQuerySet:
-        """Invitations that still let somebody in."""
-        return self.filter(revoked_at=None, accepted_at=None, expires_at__gt=timezone.now())
+        """Invitations that still let somebody in: not used, in time, and by somebody who may still invite."""
+        makers = Membership.objects.filter(
+            project=models.OuterRef("project"), user=models.OuterRef("made_by"), role=Role.OWNER, user__is_active=True
+        )
+        unused = self.filter(revoked_at=None, accepted_at=None, expires_at__gt=timezone.now())
+        return unused.filter(models.Exists(makers))
 
 
 class Invitation(models.Model):
@@ -48,7 +52,10 @@ class Invitation(models.Model):
 
 
 class AuditEntry(models.Model):
-    """One change: who, when, by which page or endpoint, and of what. Nothing of what was typed is kept."""
+    """One change, or one that was refused: who, when, by which page or endpoint, and of what.
+
+    Nothing of what was typed is kept.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, null=True, related_name="audit_entries")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
@@ -57,12 +64,17 @@ class AuditEntry(models.Model):
     path = models.CharField(max_length=500)
     detail = models.CharField(max_length=300, blank=True)
     by_api = models.BooleanField(default=False)
+    refused = models.BooleanField(default=False, help_text="It was tried, and changed nothing.")
+    address = models.CharField(max_length=45, blank=True, help_text="Where the request came from.")
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         ordering = ("-pk",)
         verbose_name_plural = "audit entries"
-        indexes = (models.Index(fields=("project", "-id"), name="audit_by_project"),)
+        indexes = (
+            models.Index(fields=("project", "-id"), name="audit_by_project"),
+            models.Index(fields=("project", "created_at"), condition=models.Q(refused=True), name="audit_refused"),
+        )
 
     def __str__(self) -> str:
         return f"{self.user_name}: {self.action}"

@@ -7,6 +7,7 @@ import uuid
 from decimal import Decimal
 from typing import Any
 
+from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
 from django.urls import reverse
@@ -15,6 +16,7 @@ from django.utils import timezone
 from evaluations.judging.cost import cost, prices_from
 from evaluations.models.corpus import CandidateOutput
 from evaluations.models.criteria import Criterion, EvaluationSteps
+from evaluations.models.errands import Errand
 from evaluations.models.judges import Judge
 from evaluations.models.project import Project
 
@@ -329,11 +331,13 @@ class PairScore(models.Model):
         return f"{self.value:.3g}"
 
 
-class Explanation(models.Model):
+class Explanation(Errand):
     """Why the model says it gave a score: asked once, afterwards, and kept apart; it never changes the score."""
 
+    PROJECT = "score__run__project_id"
+
     score = models.OneToOneField(Score, on_delete=models.CASCADE, related_name="explanation")
-    text = models.TextField()
+    text = models.TextField(blank=True)
     model = models.CharField(max_length=200, blank=True)
     request_id = models.CharField(max_length=200, blank=True)
     prompt_tokens = models.PositiveIntegerField(default=0)
@@ -348,6 +352,14 @@ class WorkerHeartbeatQuerySet(models.QuerySet["WorkerHeartbeat"]):
     def alive(self) -> WorkerHeartbeatQuerySet:
         return self.filter(leaving=False, seen_at__gt=timezone.now() - WorkerHeartbeat.STALE_AFTER)
 
+    def doing(self, job: str) -> WorkerHeartbeatQuerySet:
+        """Living workers that take a kind of job, by its name in `settings.QUEUES`."""
+        return self.alive().filter(jobs__contains=[job])
+
+
+def all_jobs() -> list[str]:
+    return list(settings.QUEUES)
+
 
 class WorkerHeartbeat(models.Model):
     """A row each worker touches every few seconds: the queue in PostgreSQL has no remote control to ask."""
@@ -357,6 +369,7 @@ class WorkerHeartbeat(models.Model):
     name = models.CharField(max_length=200, unique=True)
     seen_at = models.DateTimeField()
     leaving = models.BooleanField(default=False, help_text="It was told to stop, and starts nothing new.")
+    jobs = models.JSONField(default=all_jobs, help_text="The kinds of jobs it takes.")
 
     objects = WorkerHeartbeatQuerySet.as_manager()
 

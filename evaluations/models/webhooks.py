@@ -42,7 +42,8 @@ class Webhook(models.Model):
 class DeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
     def due(self) -> DeliveryQuerySet:
         """Messages that should be sent now."""
-        return self.filter(state=WebhookDelivery.State.WAITING, next_at__lte=timezone.now())
+        now = timezone.now()
+        return self.filter(state=WebhookDelivery.State.WAITING, next_at__lte=now).exclude(sending_until__gt=now)
 
 
 class WebhookDelivery(models.Model):
@@ -61,6 +62,7 @@ class WebhookDelivery(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
     attempts = models.SmallIntegerField(default=0)
     next_at = models.DateTimeField(db_default=Now())
+    sending_until = models.DateTimeField(null=True, help_text="While a worker sends it; after that another one may.")
     answer = models.CharField(max_length=300, blank=True, help_text="What came back last, or why nothing did.")
     created_at = models.DateTimeField(db_default=Now())
 

@@ -1,6 +1,7 @@
 """Criteria: the list, adding presets, the editor with the prompt as it will be sent, and versions of steps."""
 
 from difflib import unified_diff
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -11,10 +12,11 @@ from evaluations.access import EDITORS, READERS, project_view
 from evaluations.audit import note_detail
 from evaluations.corpus.removing import StandingError, remove_criterion
 from evaluations.forms import CriterionForm, PresetForm, StepsForm
-from evaluations.judging.criteria import add_presets, generate_steps, preview
-from evaluations.judging.endpoints import EndpointError
-from evaluations.judging.steps import StepsError, store_steps
+from evaluations.judging.criteria import add_presets, preview
+from evaluations.judging.errands import request_steps
+from evaluations.judging.steps import store_steps
 from evaluations.models import Criterion, EvaluationSteps, Project
+from evaluations.views.errands import shown_errand
 
 
 @project_view(READERS)
@@ -63,8 +65,20 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
     shown = preview(form.instance) if form.is_valid() or (criterion.pk and not form.is_bound) else None
     context = {"project": project, "tab": "criteria", "form": form, "criterion": criterion, "preview": shown}
     if criterion.pk:
-        context |= {"steps_form": StepsForm(project=project), "versions": criterion.steps.order_by("-version")}
+        context |= {
+            "steps_form": StepsForm(project=project),
+            "versions": criterion.steps.order_by("-version"),
+            "asked": _latest_request(criterion),
+        }
     return render(request, "evaluations/criterion_form.html", context)
+
+
+def _latest_request(criterion: Criterion) -> dict[str, Any] | None:
+    """The last time a model was asked for steps, while it is under way or if it failed."""
+    wanted = criterion.steps_requests.select_related("judge").order_by("-wanted_at").first()
+    if wanted is None or not (wanted.is_open or wanted.has_failed):
+        return None
+    return shown_errand("steps", wanted, then="say")
 
 
 @require_POST
@@ -76,12 +90,7 @@ def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     if not form.is_valid():
         messages.error(request, "Choose a judge of this project.")
     elif "generate" in request.POST and form.cleaned_data["judge"]:
-        try:
-            steps = generate_steps(criterion, form.cleaned_data["judge"])
-        except (EndpointError, StepsError) as error:
-            messages.error(request, str(error))
-        else:
-            messages.success(request, f"Version {steps.version} is written by {steps.written_by}.")
+        request_steps(criterion, form.cleaned_data["judge"])
     elif form.cleaned_data["text"].strip():
         steps = store_steps(criterion, form.cleaned_data["text"].strip(), written_by=f"{request.user} by hand")
         messages.success(request, f"Version {steps.version} is saved; the next run takes it.")

@@ -7,11 +7,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from evaluations.access import EDITORS, READERS, project_view
+from evaluations.audit import note_refusal
 from evaluations.forms import EndpointForm, ProbeForm
-from evaluations.judging.endpoints import EndpointError
-from evaluations.judging.judges import findings_of, probe_endpoint, retire, save_endpoint
-from evaluations.models import Endpoint, Project
+from evaluations.judging.errands import request_probe
+from evaluations.judging.judges import findings_of, retire, save_endpoint
+from evaluations.models import Endpoint, ModelProbe, Project
 from evaluations.reports.findings import findings_rows
+from evaluations.views.errands import shown_errand
 
 
 @project_view(READERS)
@@ -20,34 +22,37 @@ def endpoint_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
     return render(request, "evaluations/endpoint_detail.html", _context(project, endpoint))
 
 
-@project_view(EDITORS)
+@project_view(EDITORS, calls_out=True)
 def endpoint_create(request: HttpRequest, project: Project) -> HttpResponse:
     form = EndpointForm(request.POST or None)
     if form.is_valid():
         try:
             endpoint = save_endpoint(project, form.draft())
         except ValidationError as error:
+            note_refusal(request, error)
             form.take_errors(error)
         else:
             messages.success(request, f"{endpoint} is made. Probe a model on it, or make a judge.")
             return redirect(endpoint)
-    return render(request, "evaluations/endpoint_form.html", {"project": project, "tab": "judges", "form": form})
+    context = {"project": project, "tab": "judges", "form": form}
+    return render(request, "evaluations/endpoint_form.html", context, status=422 if form.errors else 200)
 
 
-@project_view(EDITORS)
+@project_view(EDITORS, calls_out=True)
 def endpoint_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     endpoint = get_object_or_404(Endpoint, project=project, pk=pk)
-    form = EndpointForm(request.POST) if request.method == "POST" else EndpointForm.of(endpoint)
+    form = EndpointForm(request.POST, endpoint=endpoint) if request.method == "POST" else EndpointForm.of(endpoint)
     if request.method == "POST" and form.is_valid():
         try:
             save_endpoint(project, form.draft(), endpoint=endpoint)
         except ValidationError as error:
+            note_refusal(request, error)
             form.take_errors(error)
         else:
             messages.success(request, f"{endpoint} is saved.")
             return redirect(endpoint)
     context = {"project": project, "tab": "judges", "form": form, "endpoint": endpoint}
-    return render(request, "evaluations/endpoint_form.html", context)
+    return render(request, "evaluations/endpoint_form.html", context, status=422 if form.errors else 200)
 
 
 @require_POST
@@ -55,19 +60,17 @@ def endpoint_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 def endpoint_probe(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     endpoint = get_object_or_404(Endpoint, project=project, pk=pk)
     form = ProbeForm(request.POST)
+    if endpoint.retired_at:
+        form.add_error(None, "This endpoint is retired, so it is not asked. Bring it back first.")
     if form.is_valid():
-        try:
-            probe_endpoint(endpoint, form.cleaned_data["model"].strip())
-        except EndpointError as error:
-            form.add_error("model", error.message)
-        else:
-            return redirect(endpoint)
+        request_probe(endpoint, form.cleaned_data["model"].strip())
+        return redirect(endpoint)
     context = _context(project, endpoint) | {"form": form}
     return render(request, "evaluations/endpoint_detail.html", context, status=422)
 
 
 @require_POST
-@project_view(EDITORS)
+@project_view(EDITORS, calls_out=True)
 def endpoint_retire(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     endpoint = get_object_or_404(Endpoint, project=project, pk=pk)
     retire(endpoint, back=bool(endpoint.retired_at))
@@ -83,5 +86,13 @@ def _context(project: Project, endpoint: Endpoint) -> dict[str, object]:
         "endpoint": endpoint,
         "judges": judges,
         "form": ProbeForm(initial={"model": model}),
-        "probes": [(probe, findings_rows(findings_of(probe))) for probe in endpoint.probes.all()],
+        "probes": [_shown_probe(probe) for probe in endpoint.probes.select_related("endpoint")],
+    }
+
+
+def _shown_probe(probe: ModelProbe) -> dict[str, object]:
+    return {
+        "probe": probe,
+        "asked": shown_errand("probe", probe) if probe.is_open else None,
+        "rows": findings_rows(findings_of(probe)) if probe.findings else None,
     }

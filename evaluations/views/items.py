@@ -1,16 +1,15 @@
 """Items of a run: the list by state and reason, one item with its prompt and reply, and the model's explanation."""
 
-from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from evaluations.access import EDITORS, READERS, project_view
-from evaluations.judging.endpoints import EndpointError
-from evaluations.judging.explain import explain_score
-from evaluations.models import EvaluationRun, ItemState, Project, RunItem, Score
+from evaluations.judging.errands import request_explanation
+from evaluations.models import EvaluationRun, Explanation, ItemState, Project, RunItem, Score
 from evaluations.reports.item import item_view
+from evaluations.views.errands import shown_errand
 
 PAGE_SIZE = 50
 
@@ -32,19 +31,21 @@ def item_list(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @project_view(READERS)
 def item_detail(request: HttpRequest, project: Project, run: int, pk: int) -> HttpResponse:
     item = _item(project, run, pk)
-    context = {"project": project, "tab": "runs", "run": item.run, "item": item, "view": item_view(item)}
+    view = item_view(item)
+    explanation = Explanation.objects.filter(score=view.score).first() if view.score else None
+    context = {"project": project, "tab": "runs", "run": item.run, "item": item, "view": view}
+    context["explanation"] = explanation
+    if explanation and explanation.is_open:
+        context["asked"] = shown_errand("explanation", explanation)
     return render(request, "evaluations/item_detail.html", context)
 
 
 @require_POST
 @project_view(EDITORS)
-def item_explain(request: HttpRequest, project: Project, run: int, pk: int) -> HttpResponse:
+def item_explain(_request: HttpRequest, project: Project, run: int, pk: int) -> HttpResponse:
     item = _item(project, run, pk)
     score = get_object_or_404(Score, run=item.run, output=item.output, criterion=item.criterion)
-    try:
-        explain_score(score)
-    except EndpointError as error:
-        messages.error(request, error.message)
+    request_explanation(score)
     return redirect("evaluations:item_detail", project.slug, run, pk)
 
 

@@ -1,5 +1,7 @@
 """Judges: the list with their endpoints, one judge, making, changing and retiring it."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
@@ -10,10 +12,18 @@ from evaluations.access import EDITORS, READERS, project_view
 from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.registry import evaluators
 from evaluations.forms import EvaluatorForm
-from evaluations.judging.judges import change_judge, create_judge, known_findings, retire
-from evaluations.models import Judge, JudgeKind, Project
+from evaluations.judging.errands import request_probe
+from evaluations.judging.judges import (
+    ProbeNeededError,
+    change_judge,
+    create_judge,
+    known_findings,
+    retire,
+)
+from evaluations.models import Judge, JudgeKind, ModelProbe, Project
 from evaluations.reports.choices import choice_of, choices, settings_rows
 from evaluations.reports.findings import findings_rows
+from evaluations.views.errands import shown_errand
 
 
 @project_view(READERS)
@@ -52,18 +62,25 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
     if evaluator is None or not evaluator.runs or (request.method == "GET" and not kind):
         return render(request, "evaluations/judge_choose.html", {"project": project, "tab": "judges"} | choices())
     if issubclass(evaluator, AskingEvaluator) and not project.endpoints.current().exists():
+        if request.why_not_call_out:  # type: ignore[attr-defined]
+            said = f"{evaluator.title} needs an endpoint. {request.why_not_call_out}"  # type: ignore[attr-defined]
+            messages.error(request, said)
+            return redirect("evaluations:judge_list", project.slug)
         messages.info(request, f"{evaluator.title} needs an endpoint; make that first.")
         return redirect("evaluations:endpoint_create", project.slug)
     form = EvaluatorForm(request.POST or None, project=project, evaluator=evaluator)
+    asked = None
     if form.is_valid():
         try:
-            judge, made = create_judge(project, form.draft())
+            judge, made = create_judge(project, form.draft(), here=False)
+        except ProbeNeededError as needed:
+            asked = _asked(request, form, needed)
         except ValidationError as error:
             form.take_errors(error)
         else:
             messages.success(request, f"{judge} is {'made' if made else 'there already'}; start a run with it.")
             return redirect("evaluations:run_list", project.slug)
-    context = {"project": project, "tab": "judges", "form": form, "evaluator": choice_of(evaluator)}
+    context = {"project": project, "tab": "judges", "form": form, "evaluator": choice_of(evaluator), "asked": asked}
     return render(request, "evaluations/judge_form.html", context)
 
 
@@ -79,9 +96,12 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         if request.method == "POST"
         else EvaluatorForm.of(judge, evaluator)
     )
+    asked = None
     if request.method == "POST" and form.is_valid():
         try:
-            changed = change_judge(judge, form.draft())
+            changed = change_judge(judge, form.draft(), here=False)
+        except ProbeNeededError as needed:
+            asked = _asked(request, form, needed)
         except ValidationError as error:
             form.take_errors(error)
         else:
@@ -89,7 +109,23 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
             messages.success(request, f"{changed} {said}.")
             return redirect(changed)
     context = {"project": project, "tab": "judges", "form": form, "judge": judge, "evaluator": choice_of(evaluator)}
+    context["asked"] = asked
     return render(request, "evaluations/judge_form.html", context)
+
+
+def _asked(request: HttpRequest, form: EvaluatorForm, needed: ProbeNeededError) -> dict[str, Any] | None:
+    """The question that the form now waits for; None if it has just been answered with an error, which the form shows.
+
+    A form that waited names the probe: it is told how that one ended, and only a new attempt asks again.
+    """
+    probe = ModelProbe.objects.filter(endpoint=needed.endpoint, model=needed.model).first()
+    if probe and probe.has_failed and request.POST.get("waited") == str(probe.pk):
+        form.add_error("endpoint", f"The endpoint was asked what it can do: {probe.message}")
+        return None
+    if needed.endpoint.retired_at:
+        form.add_error("endpoint", "This endpoint is retired, so it is not asked. Bring it back first.")
+        return None
+    return shown_errand("probe", request_probe(needed.endpoint, needed.model), then="submit")
 
 
 @require_POST

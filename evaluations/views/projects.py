@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from annotations.models import Rating
-from evaluations.access import EDITORS, EVERYONE, OWNERS, READERS, project_view
+from evaluations.access import EDITORS, EVERYONE, OWNERS, READERS, project_view, why_not_call_out
 from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.archive.write import write_archive
 from evaluations.audit import note_detail
@@ -64,6 +64,9 @@ def project_import(request: HttpRequest) -> HttpResponse:
                 path = Path(form.cleaned_data["file"].temporary_file_path())
                 project = read_archive(path, anew=True)
                 project.memberships.create(user_id=request.user.pk or 0, role=Role.OWNER)
+                if why_not_call_out(request.user, Role.OWNER):
+                    # Its endpoints are addresses of the archive's maker; somebody with the right brings them back.
+                    project.endpoints.filter(retired_at=None).update(retired_at=timezone.now())
         except (ArchiveError, ValidationError) as error:
             form.add_error(None, error if isinstance(error, ValidationError) else str(error))
         else:

@@ -104,6 +104,8 @@ def report_cell(request: HttpRequest, project: Project, criterion: int, judge: i
 
 def cell(request: HttpRequest, project: Project, criterion: int, judge: int, *, may_open: bool) -> HttpResponse:
     options, _faults = options_of(request.GET, project)
+    if (options.criteria and criterion not in options.criteria) or (options.judges and judge not in options.judges):
+        raise Http404("This number is not in the view.")
     context = {
         "project": project,
         "tab": "report",

@@ -15,6 +15,7 @@ from evaluations.reports.choices import settings_rows
 from evaluations.reports.progress import run_progress
 from evaluations.reports.so_far import so_far
 from evaluations.views.polling import STOP_POLLING
+from geval_site.queues import RUNS
 
 
 @project_view(READERS)
@@ -56,7 +57,7 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "so_far": so_far(run),
         "settings": settings_rows(*evaluator_of(run)),
         "criteria": run.run_criteria.select_related("criterion", "steps"),
-        "worker_alive": WorkerHeartbeat.objects.alive().exists(),
+        "worker_alive": WorkerHeartbeat.objects.doing(RUNS).exists(),
     }
     if request.htmx:  # type: ignore[attr-defined]
         status = 200 if run.is_active else STOP_POLLING

@@ -19,8 +19,12 @@ from evaluations.models import Project, ReportSnapshot, ShareLink
 from evaluations.models.sharing import new_token
 from evaluations.models.tokens import digest_of
 from evaluations.reports.export import as_json
+from evaluations.reports.options import LISTS
 from evaluations.reports.page import report_now
 from evaluations.views import reports
+
+# How a part of the page is sent; none of it says what is shown.
+SENDING = frozenset({"mark", "table", "part"})
 
 
 @require_POST
@@ -32,10 +36,11 @@ def share_create(request: HttpRequest, project: Project) -> HttpResponse:
         messages.error(request, "Say for how many days the link is to work, from 1 to 3650, or leave it empty.")
         return redirect("evaluations:report_detail", project.slug)
     token, days = new_token(), form.cleaned_data["days"]
+    options, _faults = reports.options_of(QueryDict(form.cleaned_data["query"]), project)
     ShareLink.objects.create(
         project=project,
         digest=digest_of(token),
-        query=form.cleaned_data["query"],
+        query=options.query,
         made_by=request.user if request.user.is_authenticated else None,
         expires_at=timezone.now() + timedelta(days=days) if days else None,
     )
@@ -53,7 +58,7 @@ def share_revoke(request: HttpRequest, project: Project, pk: int) -> HttpRespons
 
 
 def shared(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Give a view the project of a valid link; without a query of its own it gets the shared one."""
+    """Give a view the project of a valid link, and the options it was made with: whoever opens it can change none."""
 
     @require_GET
     @wraps(view)
@@ -61,10 +66,7 @@ def shared(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         link = ShareLink.objects.valid().select_related("project").filter(digest=digest_of(token)).first()
         if link is None:
             raise Http404("This link does not open anything; it may have been revoked, or its time is over.")
-        if not set(request.GET) - {"mark", "table", "part"}:
-            asked = QueryDict(link.query, mutable=True)
-            asked.update(request.GET)
-            request.GET = asked  # type: ignore[assignment]
+        request.GET = _view_of(link, request.GET)  # type: ignore[assignment]
         request.shared = True  # type: ignore[attr-defined]
         response = view(request, link.project, *args, **kwargs)
         response["Cache-Control"] = "no-store"
@@ -72,6 +74,21 @@ def shared(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         return response
 
     return guarded
+
+
+def _view_of(link: ShareLink, asked: QueryDict) -> QueryDict:
+    """The link's own view, with what only says how it is sent.
+
+    Raises:
+        Http404: all that one of its filters named is gone; without it the view would be wider than it was made.
+    """
+    view = QueryDict(link.query, mutable=True)
+    options, _faults = reports.options_of(view, link.project)
+    if any(any(view.getlist(name)) and not getattr(options, name) for name in LISTS):
+        raise Http404("What this link showed is not there any more. Ask whoever sent it for a new one.")
+    for name in SENDING & set(asked):
+        view[name] = asked.get(name, "")
+    return view
 
 
 @shared

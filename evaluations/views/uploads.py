@@ -165,5 +165,5 @@ def _context(upload: Upload, form: ColumnsForm | None = None) -> dict[str, Any]:
         "changes": any(tally["created"] or tally["changed"] for tally in result.values()),
         "faults": upload.faults[:SHOWN_FAULTS],
         "percent": min(100, 100 * upload.bytes_read // max(1, upload.size)),
-        "worker_alive": WorkerHeartbeat.objects.alive().exists(),
+        "worker_alive": WorkerHeartbeat.objects.doing("uploads").exists(),
     }

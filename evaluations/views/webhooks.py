@@ -1,13 +1,14 @@
 """Webhooks of a project: made and removed by its owners, with what was sent to them."""
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from evaluations.access import OWNERS, project_view
-from evaluations.audit import note_detail
+from evaluations.audit import note_detail, note_refusal
 from evaluations.forms import WebhookForm
 from evaluations.models import Project, Webhook, WebhookDelivery, WebhookEvent, WorkerHeartbeat
 from evaluations.webhooks.announcing import leave_message
@@ -20,6 +21,9 @@ SHOWN = 50
 @project_view(OWNERS)
 def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
     """The page; a new webhook's secret is on the page that comes back, and nowhere else."""
+    why_not = request.why_not_call_out  # type: ignore[attr-defined]
+    if request.method == "POST" and why_not:
+        raise PermissionDenied(why_not)
     form = WebhookForm(request.POST or None)
     secret = ""
     if form.is_valid():
@@ -32,6 +36,8 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
             made_by_id=request.user.pk,
         )
         form = WebhookForm()
+    elif form.has_error("url"):
+        note_refusal(request, ValidationError({"url": "refused"}))
     deliveries = WebhookDelivery.objects.filter(webhook__project=project).select_related("webhook")[:SHOWN]
     context = {
         "project": project,
@@ -40,7 +46,7 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
         "secret": secret,
         "webhooks": project.webhooks.all(),
         "deliveries": deliveries,
-        "worker_alive": WorkerHeartbeat.objects.alive().exists(),
+        "worker_alive": WorkerHeartbeat.objects.doing("webhooks").exists(),
     }
     return render(request, "evaluations/webhook_list.html", context, status=422 if form.errors else 200)
 
@@ -56,7 +62,7 @@ def webhook_remove(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 
 @require_POST
-@project_view(OWNERS)
+@project_view(OWNERS, calls_out=True)
 def webhook_test(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Have a message sent that says only that it is a test."""
     webhook = get_object_or_404(Webhook, project=project, pk=pk)
@@ -66,11 +72,11 @@ def webhook_test(request: HttpRequest, project: Project, pk: int) -> HttpRespons
 
 
 @require_POST
-@project_view(OWNERS)
+@project_view(OWNERS, calls_out=True)
 def delivery_repeat(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Send a message once more, as it was."""
     delivery = get_object_or_404(WebhookDelivery, webhook__project=project, pk=pk)
     WebhookDelivery.objects.filter(pk=delivery.pk).update(
-        state=WebhookDelivery.State.WAITING, attempts=0, next_at=timezone.now()
+        state=WebhookDelivery.State.WAITING, attempts=0, next_at=timezone.now(), sending_until=None
     )
     return redirect("evaluations:webhook_list", project.slug)

@@ -22,8 +22,12 @@ def announce(project_id: int, event: WebhookEvent, data: dict[str, Any], *, subj
 
 def leave_message(webhook: Webhook, event: WebhookEvent, data: dict[str, Any], *, subject: int = 0) -> WebhookDelivery:
     """One message for one webhook."""
+    from evaluations.tasks import send_webhooks
+
     body = orjson.dumps({"type": event.value, "timestamp": timezone.now().isoformat(), "data": data}).decode()
-    return WebhookDelivery.objects.create(webhook=webhook, event=event, subject=subject, body=body)
+    delivery = WebhookDelivery.objects.create(webhook=webhook, event=event, subject=subject, body=body)
+    transaction.on_commit(send_webhooks.delay, robust=True)  # a lost message costs seconds: workers look for due ones
+    return delivery
 
 
 def announce_run(run_id: int) -> None:

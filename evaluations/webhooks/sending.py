@@ -1,8 +1,14 @@
-"""Sending messages that are due: each signed, at most ten seconds long, tried again over a day, never redirected."""
+"""Sending messages that are due: each signed, at most ten seconds long, tried again over a day, never redirected.
+
+Many are sent at the same time, and nothing that happens to one of them touches the others.
+"""
 
 import asyncio
 import datetime
+import logging
 import random
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import aiohttp
 from django.conf import settings
@@ -11,52 +17,69 @@ from django.utils import timezone
 from evaluations.judging.addresses import ForbiddenAddressError, check_address
 from evaluations.judging.network import checked_session
 from evaluations.models import WebhookDelivery
+from evaluations.webhooks.claiming import claim_deliveries
 from evaluations.webhooks.signing import signature
 from geval_site.sealing import SealError, unseal
 
 TIMEOUT_SECONDS = 10
 # After which time each further attempt is made, as Standard Webhooks recommends; then the message is given up.
 RETRY_SECONDS = (5, 300, 1800, 7200, 18_000, 36_000, 50_400)
-LEASE_SECONDS = 60
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one attempt, in words for the page."""
+
+    delivery: WebhookDelivery
+    taken: bool
+    answer: str
 
 
 def send_due() -> int:
-    """Send every message that is due; returns how many were taken by their receivers."""
-    return sum(send_delivery(pk) for pk in WebhookDelivery.objects.due().values_list("pk", flat=True)[:100])
+    """Send a share of the messages that are due; returns how many were taken by their receivers."""
+    outcomes = asyncio.run(_send_all(claim_deliveries()))
+    for outcome in outcomes:
+        _note(outcome)
+    return sum(outcome.taken for outcome in outcomes)
 
 
-def send_delivery(delivery_id: int) -> bool:
-    """Send one message, if nobody else does; whether its receiver took it."""
-    now = timezone.now()
-    # Whoever moves the time sends; if they die, it is due again.
-    mine = WebhookDelivery.objects.due().filter(pk=delivery_id)
-    if not mine.update(next_at=now + datetime.timedelta(seconds=LEASE_SECONDS)):
-        return False
-    delivery = WebhookDelivery.objects.select_related("webhook").get(pk=delivery_id)
-    delivery.attempts += 1
+async def _send_all(deliveries: Sequence[WebhookDelivery]) -> list[Outcome]:
+    return list(await asyncio.gather(*map(_send, deliveries)))
+
+
+async def _send(delivery: WebhookDelivery) -> Outcome:
+    """Make one attempt; whatever happens is an outcome."""
     try:
-        check_address(delivery.webhook.url, allow_private=settings.ALLOW_PRIVATE_ENDPOINTS)
-        secret = unseal(delivery.webhook.sealed_secret)
-        status = asyncio.run(_post(delivery, secret, int(now.timestamp())))
-        delivery.answer = f"status {status}"
-        taken = 200 <= status < 300
-    except (ForbiddenAddressError, SealError) as error:
-        delivery.answer, taken = str(error)[:300], False
-    except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
-        delivery.answer, taken = (str(error) or type(error).__name__)[:300], False
-    _note(delivery, taken=taken)
-    return taken
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            url = delivery.webhook.url
+            # Looking a name up blocks; the other messages go on meanwhile.
+            await asyncio.to_thread(check_address, url, allow_private=settings.ALLOW_PRIVATE_ENDPOINTS)
+            secret = unseal(delivery.webhook.sealed_secret)
+            status = await _post(delivery, secret, int(timezone.now().timestamp()))
+        return Outcome(delivery, 200 <= status < 300, f"status {status}")
+    except TimeoutError:
+        return Outcome(delivery, False, f"no answer within {TIMEOUT_SECONDS} seconds")
+    except (ForbiddenAddressError, SealError, aiohttp.ClientError, OSError, ValueError) as error:
+        return Outcome(delivery, False, str(error) or type(error).__name__)
+    except Exception as error:
+        log.exception("Message %s could not be sent", delivery.pk)
+        return Outcome(delivery, False, f"unexpected error ({type(error).__name__})")
 
 
-def _note(delivery: WebhookDelivery, *, taken: bool) -> None:
-    if taken:
-        delivery.state = WebhookDelivery.State.DELIVERED
+def _note(outcome: Outcome) -> None:
+    """Write down what came of an attempt, unless the message or its webhook was removed meanwhile."""
+    delivery, state, next_at = outcome.delivery, WebhookDelivery.State.WAITING, timezone.now()
+    if outcome.taken:
+        state = WebhookDelivery.State.DELIVERED
     elif delivery.attempts > len(RETRY_SECONDS):
-        delivery.state = WebhookDelivery.State.GIVEN_UP
+        state = WebhookDelivery.State.GIVEN_UP
     else:
         wait = RETRY_SECONDS[delivery.attempts - 1] * random.uniform(1, 1.1)  # noqa: S311 (no secret: spread in time)
-        delivery.next_at = timezone.now() + datetime.timedelta(seconds=wait)
-    delivery.save(update_fields=["state", "attempts", "next_at", "answer"])
+        next_at += datetime.timedelta(seconds=wait)
+    # Another attempt may have begun if this one took too long; then that one's outcome counts.
+    mine = WebhookDelivery.objects.filter(pk=delivery.pk, attempts=delivery.attempts)
+    mine.update(state=state, next_at=next_at, answer=outcome.answer[:300], sending_until=None)
 
 
 async def _post(delivery: WebhookDelivery, secret: str, timestamp: int) -> int:

@@ -144,3 +144,22 @@ def test_the_notebook_runs_from_top_to_bottom(
     assert names["finished"]["done"] == 6  # type: ignore[index]
     assert len(names["frame"]) > 0  # type: ignore[arg-type]
     assert issubclass(Run, object)
+
+
+def test_a_judge_is_made_once_a_worker_has_asked_its_endpoint(
+    site: Client,
+    small_project: Project,
+    start_standin: Callable[..., StandInProcess],
+    start_worker: Callable[[], object],
+) -> None:
+    start_worker()
+    project = site.project("small")
+    endpoint = project.make_endpoint(start_standin().base_url)
+    silent = project.make_endpoint("http://127.0.0.1:9/v1", name="nobody")
+
+    judge = project.make_judge("J", endpoint=endpoint["id"], model="offline-stand-in")
+
+    assert judge["mode"] == "logprobs"
+    assert project.probe(endpoint["id"], "offline-stand-in")["logprobs"] == 20
+    with pytest.raises(ApiError, match="Nothing answers at"):
+        project.make_judge("K", endpoint=silent["id"], model="m")

@@ -10,6 +10,7 @@ from django.test import Client
 
 from evaluations.models import ApiToken, Endpoint, Judge, Membership, Project
 from evaluations.models.tokens import new_token
+from tests.conftest import CHECKOUT, do_errands
 from tests.processes import StandInProcess
 
 pytestmark = pytest.mark.django_db
@@ -46,15 +47,20 @@ def test_from_an_endpoint_to_a_judge(
     address = start_standin("--api-key", "sk-right").base_url
 
     made, endpoint = call("POST", "/endpoints", {"base_url": address, "key": "sk-right"})
-    probed, findings = call("POST", f"/endpoints/{endpoint['id']}/probe", {"model": "offline-stand-in"})
     body = {"name": "Judge", "endpoint": endpoint["id"], "model": "offline-stand-in"}
+    too_early, refused = call("POST", "/judges", body)
+    probed, probe = call("POST", f"/endpoints/{endpoint['id']}/probe", {"model": "offline-stand-in"})
+    do_errands()
+    _, found = call("GET", refused["probe"].removeprefix(BASE))
     first, judge = call("POST", "/judges", body)
     again, _ = call("POST", "/judges", body)
     _, changed = call("PUT", f"/judges/{judge['id']}", body | {"mode": "direct"})
     _, retired = call("PUT", f"/judges/{judge['id']}/retired", {"retired": True})
 
-    assert (made, probed, first, again) == (201, 200, 201, 200)
-    assert (findings["logprobs"], judge["mode"], changed["mode"]) == (20, "logprobs", "direct")
+    assert (made, too_early, probed, first, again) == (201, 409, 202, 201, 200)
+    assert (probe["state"], probe["findings"], probe["address"]) == ("waiting", None, refused["probe"])
+    assert (found["state"], found["findings"]["logprobs"]) == ("done", 20)
+    assert (judge["mode"], changed["mode"]) == ("logprobs", "direct")
     assert retired["retired_at"]
     assert [entry["name"] for entry in call("GET", "/judges")[1]] == ["Judge"]
 
@@ -95,12 +101,15 @@ def call_status(method: str, path: str) -> int:
     return Client().generic(method, BASE + path).status_code
 
 
-def test_an_endpoint_that_does_not_answer_is_a_bad_gateway(call: Call, small_project: Project) -> None:
+def test_an_endpoint_that_does_not_answer_fails_its_probe_with_a_message(call: Call, small_project: Project) -> None:
     _, endpoint = call("POST", "/endpoints", {"base_url": "http://127.0.0.1:9/v1"})
+    _, probe = call("POST", f"/endpoints/{endpoint['id']}/probe", {"model": "m"})
+    do_errands()
 
-    status, answer = call("POST", f"/endpoints/{endpoint['id']}/probe", {"model": "m"})
+    _, found = call("GET", probe["address"].removeprefix(BASE))
 
-    assert (status, answer["kind"]) == (502, "connection")
+    assert found["state"] == "failed"
+    assert "Nothing answers at http://127.0.0.1:9/v1" in found["message"]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +165,6 @@ def test_the_description_names_every_call(small_project: Project) -> None:
     described = Client().get("/api/v1/openapi.json").json()["paths"]
 
     documented = {path.replace("/api/v1", "").replace("{pk}", "{id}") for path in described}
-    from tests.conftest import CHECKOUT
 
     text = (CHECKOUT / "docs/api.md").read_text()
     assert [path for path in documented if path not in text] == []

@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
+from evaluations.models import Project
 from tests.conftest import OUTPUTS, RATINGS
 from tests.processes import StandInProcess, WorkerProcess
 
@@ -41,7 +42,7 @@ def test_from_an_upload_to_correlations(
     page.get_by_role("button", name="Save endpoint").click()
     page.get_by_label("Model").fill("offline-stand-in")
     page.get_by_role("button", name="Probe").click()
-    expect(page.get_by_role("table").last).to_contain_text("20 a token")
+    expect(page.get_by_role("table").last).to_contain_text("20 a token", timeout=60_000)
     page.get_by_role("link", name="New judge").click()
     page.get_by_role("link", name="G-Eval", exact=True).click()
     page.get_by_label("Name", exact=True).fill("Judge Judy")
@@ -57,13 +58,40 @@ def test_from_an_upload_to_correlations(
     page.locator("tbody a").first.click()
     expect(page.get_by_role("heading", name="Distribution over the scale")).to_be_visible()
     page.get_by_role("button", name="Explain this score").click()
-    expect(page.get_by_text("Asked afterwards of")).to_be_visible()
+    expect(page.get_by_text("Asked afterwards of")).to_be_visible(timeout=60_000)
 
     page.get_by_role("link", name="Report", exact=True).first.click()
     expect(page.get_by_role("table").first).to_contain_text("Judge Judy")
     page.locator("[data-figure]").first.scroll_into_view_if_needed()
     expect(page.locator(".chart .plot-container").first).to_be_visible()
     expect(page.locator(".chart").first.locator(".scatterlayer .point")).to_have_count(6)
+
+
+def test_a_judge_s_form_waits_for_its_endpoint_and_goes_on_by_itself(
+    owner: User,
+    small_project: Project,
+    sign_in: Callable[[str], Page],
+    start_standin: Callable[..., StandInProcess],
+    start_worker: Callable[[], WorkerProcess],
+) -> None:
+    small_project.endpoints.create(name="nobody", base_url="http://127.0.0.1:9/v1")
+    small_project.endpoints.create(name="here", base_url=start_standin().base_url)
+    page = sign_in("olga")
+    page.goto("/p/small/judges/new/?kind=geval")
+    page.get_by_label("Name", exact=True).fill("Judge Judy")
+    page.get_by_label("Model").fill("offline-stand-in")
+    page.get_by_label("Endpoint").select_option("nobody")
+    page.get_by_role("button", name="Create judge").click()
+    expect(page.get_by_text("Asking the endpoint nobody what it can do with offline-stand-in…")).to_be_visible()
+    expect(page.get_by_text("No worker is alive")).to_be_visible()
+
+    start_worker()
+
+    expect(page.get_by_text("Nothing answers at http://127.0.0.1:9/v1")).to_be_visible(timeout=60_000)
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Judge Judy")
+    page.get_by_label("Endpoint").select_option("here")
+    page.get_by_role("button", name="Create judge").click()
+    expect(page.get_by_text("Judge Judy is made; start a run with it.")).to_be_visible(timeout=60_000)
 
 
 @pytest.mark.parametrize("width", [1280, 360])

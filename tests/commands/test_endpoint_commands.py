@@ -15,13 +15,17 @@ Start = Callable[..., StandInProcess]
 
 
 def test_an_endpoint_is_made_and_changed_piece_by_piece(manage: Manage, small_project: Project) -> None:
-    made = manage("endpoint", "small", "main", "--base-url", "http://vllm:8000/v1", "--key-env", "K")
+    made = manage("endpoint", "small", "main", "--base-url", "http://vllm:8000/v1", "--key-env", "HF_TOKEN")
     changed = manage("endpoint", "small", "main", "--requests-per-minute", "90")
     missing = manage("endpoint", "small", "other")
 
     endpoint = Endpoint.objects.get()
     assert ("made" in made.stdout, "changed" in changed.stdout) == (True, True)
-    assert (endpoint.base_url, endpoint.key_env, endpoint.requests_per_minute) == ("http://vllm:8000/v1", "K", 90)
+    assert (endpoint.base_url, endpoint.key_env, endpoint.requests_per_minute) == (
+        "http://vllm:8000/v1",
+        "HF_TOKEN",
+        90,
+    )
     assert "give its --base-url" in missing.stderr
 
 

@@ -72,7 +72,7 @@ def test_failed_items_end_with_code_1_and_can_be_retried(
 
 
 def test_a_judge_is_added_with_all_its_settings(add_judge: Manage) -> None:
-    settings = ["--mode", "samples", "--n", "7", "--temperature", "0.5", "--key-env", "A_KEY", "--no-steps"]
+    settings = ["--mode", "samples", "--n", "7", "--temperature", "0.5", "--key-env", "HF_TOKEN", "--no-steps"]
 
     first = add_judge("G", *settings, "--concurrency", "3")
     again = add_judge("G", *settings, "--concurrency", "3")
@@ -82,7 +82,7 @@ def test_a_judge_is_added_with_all_its_settings(add_judge: Manage) -> None:
     assert (judge.mode, judge.samples, judge.temperature) == ("samples", 7, 0.5)
     assert (judge.use_steps, judge.concurrency) == (False, 3)
     assert judge.endpoint
-    assert judge.endpoint.key_env == "A_KEY"
+    assert judge.endpoint.key_env == "HF_TOKEN"
     assert ["made" in first.stdout, "there already" in again.stdout, other.returncode] == [True, True, 1]
     assert "another concurrency" in other.stderr
 

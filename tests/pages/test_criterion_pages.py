@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from evaluations.models import Criterion, Judge, Project
+from tests.conftest import do_errands
 
 pytestmark = pytest.mark.django_db
 FORM = {
@@ -102,6 +103,7 @@ def test_steps_are_generated_edited_and_compared(
     address = f"/p/small/criteria/{criterion.pk}/"
 
     client.post(address + "steps/", {"judge": judge.pk, "generate": "1"})
+    do_errands()
     first = criterion.steps.get()
     client.post(address + "steps/", {"text": first.text.replace("1. Read", "1. Slowly read")})
     compared = client.get(address + "steps/2/").content.decode()
@@ -119,9 +121,9 @@ def test_a_model_that_does_not_answer_is_said(
     judge = make_judge(small_project, base_url="http://127.0.0.1:9/v1")
     criterion = small_project.criteria.get(name="fluency")
 
-    response = client.post(
-        f"/p/small/criteria/{criterion.pk}/steps/", {"judge": judge.pk, "generate": "1"}, follow=True
-    )
+    client.post(f"/p/small/criteria/{criterion.pk}/steps/", {"judge": judge.pk, "generate": "1"})
+    do_errands()
+    response = client.get(f"/p/small/criteria/{criterion.pk}/")
 
     assert "Nothing answers at" in response.content.decode()
     assert not criterion.steps.exists()

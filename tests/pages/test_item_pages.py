@@ -10,6 +10,7 @@ from evaluations.judging.calls import RetryPolicy
 from evaluations.judging.run import start_run
 from evaluations.judging.worker import work_on_run
 from evaluations.models import EvaluationRun, Explanation, Judge, Project
+from tests.conftest import do_errands
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -48,8 +49,11 @@ def test_an_explanation_is_asked_once_and_leaves_the_score_alone(client: Client,
     before = list(judged.scores.order_by("pk").values_list("value", flat=True))
 
     client.post(address + "explain/")
+    assert "Asking the model for its reasons…" in client.get(address).content.decode()
+    do_errands()
     first = Explanation.objects.get()
     client.post(address + "explain/")
+    do_errands()
 
     assert Explanation.objects.get() == first
     assert first.text in client.get(address).content.decode()

@@ -10,6 +10,7 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
+from evaluations import tasks
 from evaluations.members import invite
 from evaluations.models import AuditEntry, Invitation, Membership, Project
 
@@ -67,6 +68,25 @@ def test_an_invitation_ends_when_it_is_taken_back_or_too_old(boss: Client, proje
     assert {Client().get(f"/invitation/{token}/").status_code for token in (back, old, "nonsense")} == {410}
 
 
+@pytest.mark.parametrize("change", [{"role": "researcher"}, {"remove": "1"}, "inactive"])
+def test_an_invitation_ends_with_the_right_of_whoever_made_it(
+    boss: Client, project: Project, make_user: MakeUser, change: dict[str, str] | str
+) -> None:
+    kim, lee = make_user("kim"), Client()
+    member = Membership.objects.create(project=project, user=kim, role="owner")
+    link = f"/invitation/{invite(project, 'owner', by=kim)}/"
+    lee.force_login(make_user("lee"))
+    assert lee.get(link).status_code == 200
+
+    if isinstance(change, str):
+        User.objects.filter(pk=kim.pk).update(is_active=False)
+    else:
+        boss.post(f"/p/small/members/{member.pk}/", change)
+
+    assert lee.get(link).status_code == lee.post(link).status_code == 410
+    assert not Membership.objects.filter(user__username="lee").exists()
+
+
 def test_a_member_who_is_invited_again_keeps_their_role(boss: Client, project: Project, owner: User) -> None:
     boss.post(f"/invitation/{invite(project, 'viewer', by=owner)}/")
 
@@ -121,13 +141,16 @@ def test_wrong_passwords_are_slowed_down_for_that_name_and_address_only(make_use
     assert sign_in("lee", "secret-of-lee") == 302
 
 
-def test_a_forgotten_password_is_set_anew_by_a_link_in_a_mail(client: Client, make_user: MakeUser) -> None:
-    make_user("kim", email="kim@example.org")
+def test_a_forgotten_password_is_set_anew_by_a_link_in_a_mail(
+    client: Client, make_user: MakeUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks.send_password_reset, "delay", tasks.send_password_reset)  # done at once, without a worker
+    make_user("kim", email="kim-forgets@example.org")
 
-    client.post("/password/forgotten/", {"email": "kim@example.org"})
+    client.post("/password/forgotten/", {"email": "kim-forgets@example.org"})
     client.post("/password/forgotten/", {"email": "nobody@example.org"})
 
-    assert [message.to for message in mail.outbox] == [["kim@example.org"]]
+    assert [message.to for message in mail.outbox] == [["kim-forgets@example.org"]]
     link = re.findall(r"http://testserver(/password/new/\S+)", str(mail.outbox[0].body))[0]
     form = client.get(link, follow=True).redirect_chain[-1][0]
     client.post(form, {"new_password1": "a-New-password-99", "new_password2": "a-New-password-99"})

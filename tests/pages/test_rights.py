@@ -73,7 +73,9 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
         campaign=campaign, document=output.document, position=0, places=1, outputs=[output.pk]
     )
     ShareLink.objects.create(project=project, digest=digest_of(SHARED))
-    token = invite(project, "viewer", by=make_user("inviter"))
+    inviter = make_user("inviter")
+    project.memberships.create(user=inviter, role="owner")
+    token = invite(project, "viewer", by=inviter)
     other_token = ApiToken.objects.create(user=project.invitations.get().made_by, name="t", digest="t" * 64).pk
     hook = Webhook.objects.create(project=project, url="https://example.org/", sealed_secret=seal(new_secret()))
     kept = {
@@ -91,6 +93,7 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
         "adjudication": campaign.pk,
         "task": campaign.pk,
         "member": 0,
+        "probe": run.judge.endpoint.probes.create(model="m").pk,
         "upload": Upload.objects.create(project=project, about=first_about(["a.csv"])).pk,
         "output": output.pk,
         "webhook": hook.pk,
@@ -111,16 +114,18 @@ def address(name: str, place: dict[str, Any], member: int) -> str:
             "criteria": "criterion",
         }
         kind = next((one for part, one in kinds.items() if f"/{part}/" in name), "judge")
-        return name.replace("{slug}", "small").replace("{pk}", str(place[kind]))
+        return name.replace("{slug}", "small").replace("{pk}", str(place[kind])).replace("{probe}", str(place["probe"]))
     short = name.rsplit(":", maxsplit=1)[-1]
     first = short.split("_")[0]
     given: dict[str, Any] = {
         "slug": "small",
-        "pk": {"member_change": member, "item_list": place["run"]}.get(short, place.get(first, 0)),
+        "pk": {"member_change": member, "item_list": place["run"], "errand_state": place["probe"]}.get(
+            short, place.get(first, 0)
+        ),
         "run": place["run"],
         "version": 2,
         "token": place["invited"] if first == "invitation" else SHARED,
-        "kind": "scatter",
+        "kind": "probe" if short == "errand_state" else "scatter",
         "criterion": place["criterion"],
         "judge": place["judge"],
         "ending": "json",
@@ -155,7 +160,7 @@ def answer(response: Any) -> str:
 def test_the_tables_hold_for_each_role(as_role: Callable[[str], Client], place: dict[str, Any], role: str) -> None:
     client = as_role(role)
     project = place["project"]
-    member = project.memberships.create(user_id=project.invitations.get().made_by_id, role="viewer").pk
+    member = project.memberships.get(user_id=project.invitations.get().made_by_id).pk
     wrong = []
     session = client.cookies.get("sessionid")
     assert (session is not None) == (role != "visitor")

@@ -8,6 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluations.models import Endpoint, EvaluationRun, ItemState, Judge, Project, RunState, WorkerHeartbeat
+from tests.conftest import do_errands
 from tests.processes import StandInProcess
 
 pytestmark = pytest.mark.django_db
@@ -40,6 +41,10 @@ def endpoint(small_project: Project, start_standin: Callable[..., StandInProcess
 
 
 def test_a_judge_is_made_as_the_command_makes_it(client: Client, endpoint: Endpoint) -> None:
+    asked = client.post("/p/small/judges/new/", JUDGE | {"endpoint": endpoint.pk})
+    assert "what it can do with offline-stand-in…" in asked.content.decode()
+    assert 'value="New one"' in asked.content.decode()
+    do_errands()
     response = client.post("/p/small/judges/new/", JUDGE | {"endpoint": endpoint.pk}, follow=True)
 
     judge = Judge.objects.get()

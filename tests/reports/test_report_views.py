@@ -186,6 +186,44 @@ def test_a_share_link_opens_the_view_without_signing_in_until_it_is_revoked(
     assert address.split("/")[2] not in ShareLink.objects.get().digest
 
 
+def shared(client: Client, query: str) -> str:
+    text = client.post(ADDRESS + "share/", {"query": query}, follow=True).content.decode()
+    return "/shared/" + text.split("/shared/")[1].split("/")[0] + "/"
+
+
+def test_a_share_link_shows_the_view_it_was_made_for_whatever_is_asked(client: Client, judged_project: Project) -> None:
+    coherence, fluency = judged_project.criteria.order_by("name")
+    judge = Judge.objects.get()
+    address = shared(client, f"criteria={coherence.pk}&annotators=&level=system")
+    visitor = Client()
+    wider = f"?criteria={fluency.pk}&criteria={coherence.pk}&level=item&coefficient=pearson&documents=d1"
+
+    fixed, asked = (visitor.get(address + "export/json/" + query).json() for query in ("", wider))
+    page = visitor.get(address + wider).content.decode()
+    statuses = [
+        visitor.get(f"{address}{part}{query}").status_code
+        for query in ("", wider)
+        for part in (f"figure/scatter/{fluency.pk}/", f"cell/{fluency.pk}/{judge.pk}/")
+    ]
+
+    assert fixed == asked
+    assert set(fixed["criteria"]) == {"coherence"}
+    assert "System-level correlation" in page
+    assert "fluency" not in page
+    assert "filter-form" not in page
+    assert statuses == [404, 404, 404, 404]
+
+
+def test_a_share_link_is_not_wider_when_what_it_showed_is_gone(client: Client, judged_project: Project) -> None:
+    system = judged_project.systems.create(name="gone")
+    address = shared(client, f"systems={system.pk}")
+    assert Client().get(address).status_code == 200
+
+    system.delete()
+
+    assert Client().get(address).status_code == 404
+
+
 def test_a_share_link_ends_with_its_time_and_only_editors_make_one(
     as_role: Callable[[str], Client], client: Client
 ) -> None:

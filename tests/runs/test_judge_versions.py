@@ -125,7 +125,7 @@ def test_a_stored_key_is_used_and_kept_and_can_be_forgotten(small_project: Proje
     [
         ({"base_url": "http://169.254.169.254/v1"}, "metadata service"),
         ({"base_url": "nonsense"}, "is not an address"),
-        ({"base_url": "http://127.0.0.1:1/v1", "key": "k", "key_env": "K"}, "not both"),
+        ({"base_url": "http://127.0.0.1:1/v1", "key": "k", "key_env": "OPENAI_API_KEY"}, "not both"),
     ],
 )
 def test_an_endpoint_that_will_not_do_is_refused(small_project: Project, fields: dict[str, str], said: str) -> None:

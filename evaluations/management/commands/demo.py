@@ -10,13 +10,14 @@ from evaluations.demo import LOGINS, demo_judges, is_judged, load_demo
 from evaluations.judging.run import start_run
 from evaluations.management.base import SiteCommand
 from evaluations.management.commands.serve import open_site, wait_until_interrupted
-from evaluations.management.services import ensure_worker, start_standin, start_worker
+from evaluations.management.services import ensure_workers, start_standin, start_workers
 from evaluations.management.watching import watch_run
 from evaluations.models import EvaluationRun, Judge, Project, RunState, WorkerHeartbeat
 from evaluations.reports.export import as_text
 from evaluations.reports.report import build_report
 from evaluations.standin import HONEST_NAME, MODEL
 from geval_site.processes import Processes
+from geval_site.queues import RUNS
 
 
 class Command(SiteCommand):
@@ -38,7 +39,7 @@ class Command(SiteCommand):
                 judges = self._judges(project, processes, options["standin_port"])
                 waiting = [judge for judge in judges if not is_judged(judge)]
                 if waiting:
-                    ensure_worker(processes)
+                    ensure_workers(processes)
                 for judge in waiting:
                     self._judge(judge)
                 self.stdout.write("\n" + as_text(build_report(project)))
@@ -71,8 +72,8 @@ class Command(SiteCommand):
         self.stdout.write(f"{judge.name}: {summary['done']} of {summary['items']} items scored.")
 
     def _serve(self, processes: Processes, port: int) -> None:
-        if not WorkerHeartbeat.objects.alive().exists():
-            start_worker(processes)
+        if not WorkerHeartbeat.objects.doing(RUNS).exists():
+            start_workers(processes)
         address = open_site(processes, port=port)
         self.stdout.write(f"\nThe site is at {address}  (Ctrl-C ends it)")
         for username, (password, role) in LOGINS.items():

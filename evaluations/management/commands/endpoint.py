@@ -39,7 +39,10 @@ class Command(SiteCommand):
         if options["key_stdin"]:
             key = sys.stdin.readline().strip()
         try:
-            endpoint = save_endpoint(project, EndpointDraft(name=options["name"], key=key, **values), endpoint=there)
+            draft = EndpointDraft(
+                name=options["name"], key=key, confirms_key_env=options["key_env"] is not None, **values
+            )
+            endpoint = save_endpoint(project, draft, endpoint=there)
         except ValidationError as error:
             raise CommandError(in_words(error)) from None
         self.stdout.write(f"Endpoint {endpoint} is {'changed' if there else 'made'}.")

@@ -1,4 +1,4 @@
-"""`manage.py serve`: the site and a worker, for this machine, until Ctrl-C."""
+"""`manage.py serve`: the site and its workers, for this machine, until Ctrl-C."""
 
 import contextlib
 import time
@@ -8,21 +8,21 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from evaluations.management.base import SiteCommand
-from evaluations.management.services import free_port, start_web, start_worker, wait_for_web
+from evaluations.management.services import free_port, start_web, start_workers, wait_for_web
 from geval_site.processes import Processes
 
 HOST = "127.0.0.1"
 
 
 class Command(SiteCommand):
-    help = "Serve the site on this machine together with a worker."
+    help = "Serve the site on this machine together with its workers."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000, help="the next free one is taken if it is in use")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         with Processes() as processes:
-            start_worker(processes)
+            start_workers(processes)
             address = open_site(processes, port=options["port"])
             self.stdout.write(f"geval_site is at {address} (Ctrl-C ends it)")
             self.stdout.flush()

@@ -1,0 +1,76 @@
+"""Questions to endpoints that pages and the API leave to workers, so that no visitor waits for a silent server."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+MOST_ATTEMPTS = 3
+
+
+class ErrandState(models.TextChoices):
+    WAITING = "waiting", "Waiting for a worker"
+    ASKING = "asking", "Asking the endpoint"
+    DONE = "done", "Done"
+    FAILED = "failed", "Failed"
+
+
+class ErrandQuerySet(models.QuerySet["Errand"]):
+    def free(self) -> Self:
+        """Errands that a worker may take: nobody did, or whoever did has not been heard of."""
+        lost = Q(state=ErrandState.ASKING, taken_until__lte=timezone.now())
+        return self.filter(Q(state=ErrandState.WAITING) | lost)
+
+    def in_hand(self) -> Self:
+        """Errands that a worker is about."""
+        return self.filter(state=ErrandState.ASKING, taken_until__gt=timezone.now())
+
+
+class Errand(models.Model):
+    """How far a question has come. `message` says why it failed, in words for whoever asked it.
+
+    A row that is written without a state holds an answer already.
+    """
+
+    state = models.CharField(max_length=10, choices=ErrandState, default=ErrandState.DONE, db_default="done")
+    message = models.CharField(max_length=1000, blank=True, db_default="")
+    attempts = models.SmallIntegerField(default=0, db_default=0, help_text="How often a worker began with it.")
+    taken_until = models.DateTimeField(null=True, blank=True, help_text="After that another worker may take it.")
+    wanted_at = models.DateTimeField(db_default=Now())
+
+    # Where its project is, as a lookup.
+    PROJECT = ""
+
+    objects = ErrandQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in (ErrandState.WAITING, ErrandState.ASKING)
+
+    @property
+    def has_failed(self) -> bool:
+        return self.state == ErrandState.FAILED
+
+
+class StepsRequest(Errand):
+    """A judge's model is to write evaluation steps for a criterion; they become a version of the criterion's steps."""
+
+    PROJECT = "criterion__project_id"
+
+    criterion = models.ForeignKey("Criterion", on_delete=models.CASCADE, related_name="steps_requests")
+    judge = models.ForeignKey("Judge", on_delete=models.CASCADE, related_name="steps_requests")
+    steps = models.ForeignKey("EvaluationSteps", on_delete=models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (models.UniqueConstraint(fields=("criterion", "judge"), name="steps_request_once"),)
+
+    def __str__(self) -> str:
+        return f"steps for {self.criterion} by {self.judge}"

@@ -1,0 +1,54 @@
+"""How far a question to an endpoint has come: the part of a page that asks for itself until a worker has the answer."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from evaluations.access import READERS, project_view
+from evaluations.judging.errands import KINDS
+from evaluations.models import Errand, Explanation, ModelProbe, Project, StepsRequest, WorkerHeartbeat
+from evaluations.views.polling import STOP_POLLING
+
+# What the part does once the answer is there: load the page anew, send the form it is in, or only say so.
+ENDINGS = ("refresh", "submit", "say")
+
+
+@project_view(READERS)
+def errand_state(request: HttpRequest, project: Project, kind: str, pk: int) -> HttpResponse:
+    if kind not in KINDS:
+        raise Http404("There is no such question.")
+    model = KINDS[kind].model
+    errand = model.objects.filter(**{model.PROJECT: project.pk}, pk=pk).first()
+    if errand is None:
+        raise Http404("There is no such question.")
+    ending = request.GET.get("then", "refresh")
+    shown = shown_errand(kind, errand, then=ending if ending in ENDINGS else "refresh")
+    response = render(request, "evaluations/errand.html", {"project": project, "asked": shown})
+    if not errand.is_open:
+        response.status_code = STOP_POLLING
+        if ending == "refresh":
+            response["HX-Refresh"] = "true"
+    return response
+
+
+def shown_errand(kind: str, errand: Errand, *, then: str = "refresh") -> dict[str, Any]:
+    """What `errand.html` shows of a question, as `asked`."""
+    return {
+        "kind": kind,
+        "errand": errand,
+        "text": _text(errand),
+        "then": then,
+        "worker_alive": WorkerHeartbeat.objects.doing("quick").exists(),
+    }
+
+
+def _text(errand: Errand) -> str:
+    match errand:
+        case ModelProbe():
+            return f"Asking the endpoint {errand.endpoint} what it can do with {errand.model}"
+        case StepsRequest():
+            return f"{errand.judge.model} is writing evaluation steps"
+        case Explanation():
+            return "Asking the model for its reasons"
+    raise AssertionError(errand)

@@ -1,0 +1,63 @@
+"""Which variables of a worker's environment may hold keys of endpoints: only those that the operator has named."""
+
+import re
+from collections.abc import Iterable
+
+from django.core.exceptions import ImproperlyConfigured
+
+# On a machine of one's own these are meant for LLM servers, so they need no setting.
+WELL_KNOWN = (
+    "ANTHROPIC_API_KEY",
+    "AZURE_OPENAI_API_KEY",
+    "CEREBRAS_API_KEY",
+    "COHERE_API_KEY",
+    "DEEPINFRA_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "FIREWORKS_API_KEY",
+    "GEMINI_API_KEY",
+    "GROQ_API_KEY",
+    "HF_TOKEN",
+    "MISTRAL_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "PERPLEXITY_API_KEY",
+    "TOGETHER_API_KEY",
+    "XAI_API_KEY",
+)
+# What the site, its database and its processes run on. A user's endpoint gets none of it, even by a mistaken setting.
+_OWN = re.compile(
+    r"(GEVAL|CELERY|DJANGO|PG|POSTGRES|PYTHON|LD|GUNICORN)(_.*)?|PG[A-Z]+|PYTHON[A-Z]+|DATABASE_URL|SECRET_KEY"
+    r"|PATH|HOME|USER|SHELL|PWD|HOSTNAME",
+    re.I,
+)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+
+
+def key_names(listed: Iterable[str]) -> frozenset[str]:
+    """The names in `GEVAL_ENDPOINT_KEYS`.
+
+    Raises:
+        ImproperlyConfigured: a name is none, or is of a variable that the site itself runs on.
+    """
+    names = frozenset(listed)
+    for name in sorted(names):
+        if not _NAME.fullmatch(name):
+            raise ImproperlyConfigured(f"GEVAL_ENDPOINT_KEYS has {name!r}, which is not a variable's name.")
+        if _OWN.fullmatch(name):
+            raise ImproperlyConfigured(
+                f"GEVAL_ENDPOINT_KEYS has {name}, which this site itself runs on: users could have it sent to a "
+                "server of theirs. Take it out, and keep each endpoint's key in a variable of its own."
+            )
+    return names
+
+
+def why_not_allowed(name: str, allowed: Iterable[str]) -> str:
+    """Why an endpoint's key is not read from a variable, and what to do; empty if it may be."""
+    names = sorted(allowed)
+    if not name or name in names:
+        return ""
+    instead = f"The names allowed here are {', '.join(names)}. " if names else ""
+    return (
+        f"Keys are not read from the variable {name} on this site. {instead}"
+        "Enter the key itself, or ask the administrator to allow the name in GEVAL_ENDPOINT_KEYS."
+    )

@@ -1,0 +1,35 @@
+"""A forgotten password: the page answers the same for every address, and a worker sees whether there is somebody."""
+
+from hashlib import sha256
+from typing import Any
+
+from django.contrib.auth.forms import PasswordResetForm
+from django.contrib.auth.views import PasswordResetView
+from django.core.cache import cache
+from django.http import HttpRequest
+
+MINUTES_BETWEEN_MAILS = 2
+
+
+class ResetForm(PasswordResetForm):
+    """Leaves everything that depends on the address to a worker."""
+
+    def save(self, *_args: Any, request: HttpRequest | None = None, use_https: bool = False, **_options: Any) -> None:
+        from evaluations.tasks import send_password_reset
+
+        assert request is not None
+        send_password_reset.delay(self.cleaned_data["email"], domain=request.get_host(), use_https=use_https)
+
+
+class ResetView(PasswordResetView):
+    form_class = ResetForm
+
+
+def send_reset_mails(email: str, *, domain: str, use_https: bool) -> None:
+    """Send a link to whoever has that address; not again within two minutes, however often somebody asks."""
+    mark = f"password-reset-{sha256(email.lower().encode()).hexdigest()}"
+    if not cache.add(mark, True, 60 * MINUTES_BETWEEN_MAILS):
+        return
+    form = PasswordResetForm({"email": email})
+    if form.is_valid():
+        form.save(domain_override=domain, use_https=use_https)

@@ -1,0 +1,31 @@
+"""Which jobs wait in which queue. A worker takes all queues, or those it is started with."""
+
+from collections.abc import Mapping
+
+from kombu.entity import Exchange, Queue
+
+# What a run's worker is busy with for minutes; everything else is short.
+RUNS = "runs"
+SHORT = ("uploads", "webhooks", "quick")
+_JOBS = {
+    "evaluations.judge_run": RUNS,
+    "evaluations.work_on_upload": "uploads",
+    "evaluations.send_webhooks": "webhooks",
+    "evaluations.run_errand": "quick",
+    "evaluations.send_password_reset": "quick",
+}
+
+
+def queue_names(base: str) -> dict[str, str]:
+    """The queue of each kind of job: runs in the one of that name, the others beside it."""
+    return {RUNS: base} | {job: f"{base}_{job}" for job in SHORT}
+
+
+def task_queues(names: Mapping[str, str]) -> list[Queue]:
+    """Celery's queues; each with an exchange of its own, or one message would go to all of them."""
+    return [Queue(name, Exchange(name, type="direct"), routing_key=name) for name in names.values()]
+
+
+def task_routes(names: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Celery's way from a task's name to its queue."""
+    return {task: {"queue": names[job]} for task, job in _JOBS.items()}

@@ -1,0 +1,101 @@
+"""Gunicorn's threads, for visitors who may be hostile: a thread is given to a request whose head is there.
+
+Gunicorn's own worker gives one to whoever has sent a byte, so that as many connections as there are threads keep all
+others out for as long as they send a byte now and then. Here heads are put together in the worker's event loop, where
+a connection that waits costs a socket; a head that takes too long is not waited for.
+"""
+
+import contextlib
+import errno
+import selectors
+import socket
+import time
+from functools import partial
+from typing import Any
+
+from gunicorn.workers.gthread import TConn, ThreadWorker
+
+HEAD_SECONDS = 15.0
+MOST_HEAD_BYTES = 2**16
+# Sockets of a worker that wait for their head; the one that came first makes room for one more.
+MOST_ARRIVING = 400
+PIECE = 2**13
+END = b"\r\n\r\n"
+TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+
+class ArrivingConnection(TConn):
+    """A connection with what has come of its first request's head."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.head = bytearray()
+        self.ends = time.monotonic() + HEAD_SECONDS
+
+    def init(self) -> None:
+        first = not self.initialized
+        super().init()
+        if first:
+            self.parser.unreader.unread(bytes(self.head))
+
+    def is_complete(self, piece: bytes) -> bool:
+        """Take a piece; whether the head's end has come."""
+        begin = max(0, len(self.head) - len(END) + 1)
+        self.head += piece
+        return self.head.find(END, begin) >= 0
+
+
+class HeadFirstWorker(ThreadWorker):
+    """The worker class of `web_server.py`."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.arriving: dict[socket.socket, ArrivingConnection] = {}
+
+    def accept(self, listener: socket.socket) -> None:
+        try:
+            client, address = listener.accept()
+        except OSError as error:
+            if error.errno in (errno.EAGAIN, errno.ECONNABORTED, errno.EWOULDBLOCK):
+                return
+            raise
+        conn = ArrivingConnection(self.cfg, client, address, listener.getsockname())
+        self.arriving[client] = conn
+        self.poller.register(client, selectors.EVENT_READ, partial(self._read_head, conn))
+        self._read_head(conn, client)  # it is usually there already
+        if len(self.arriving) > MOST_ARRIVING:
+            self._drop(next(iter(self.arriving.values())))
+
+    def murder_pending(self) -> None:
+        """Gunicorn calls this every second or so."""
+        super().murder_pending()
+        now = time.monotonic()
+        for conn in [conn for conn in self.arriving.values() if conn.ends < now]:
+            self._drop(conn)
+
+    def _read_head(self, conn: ArrivingConnection, client: socket.socket) -> None:
+        try:
+            piece = client.recv(PIECE)
+        except BlockingIOError:
+            return
+        except OSError:
+            piece = b""
+        if not piece:
+            self._drop(conn)
+        elif conn.is_complete(piece):
+            self._forget(conn)
+            conn.data_ready = True
+            self.nr_conns += 1
+            self.enqueue_req(conn)
+        elif len(conn.head) > MOST_HEAD_BYTES:
+            with contextlib.suppress(OSError):
+                client.send(TOO_LARGE)
+            self._drop(conn)
+
+    def _forget(self, conn: ArrivingConnection) -> None:
+        del self.arriving[conn.sock]
+        self.poller.unregister(conn.sock)
+
+    def _drop(self, conn: ArrivingConnection) -> None:
+        self._forget(conn)
+        conn.close()
