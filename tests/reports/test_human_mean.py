@@ -1,4 +1,4 @@
-"""The human mean of an output is one number, wherever it is shown: people's ratings, or what a release states instead."""
+"""The human mean of an output is one number wherever it is shown: what people gave, or a release states."""
 
 from collections.abc import Callable
 from typing import Any
