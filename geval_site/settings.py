@@ -217,6 +217,10 @@ UNPACKED_LIMIT_BYTES = environment.whole("GEVAL_UNPACKED_LIMIT_MB", default=4000
 FIELD_LIMIT_BYTES = environment.whole("GEVAL_FIELD_LIMIT_MB", default=20, least=1) * 2**20
 JSON_LIMIT_BYTES = environment.whole("GEVAL_JSON_LIMIT_MB", default=500, least=1) * 2**20
 JSON_DEPTH = environment.whole("GEVAL_JSON_DEPTH", default=50, least=3)
+COLUMN_LIMIT = environment.whole("GEVAL_COLUMN_LIMIT", default=1000, least=10)
+# Each file is read in a process of its own, which may take so much memory and time of a processor.
+READING_MEMORY_BYTES = environment.whole("GEVAL_READING_MEMORY_MB", default=256, least=64) * 2**20
+READING_SECONDS = environment.whole("GEVAL_READING_SECONDS", default=900, least=5)
 ROW_LIMIT = environment.whole("GEVAL_ROW_LIMIT", default=10_000_000, least=1)
 ARCHIVE_LIMIT_BYTES = environment.whole("GEVAL_ARCHIVE_LIMIT_MB", default=4000, least=1) * 2**20
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20

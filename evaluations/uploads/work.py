@@ -80,7 +80,8 @@ def _start(upload: Upload, state: UploadState, *, among: Sequence[UploadState], 
         state=state, step="", bytes_read=0, beat_at=None, message=""
     )
     _refuse_unless(changed, upload)
-    if upload.size <= AT_ONCE_BYTES:
+    unpacks_large = any(file.preview.get("is_large") for file in upload.files.all())
+    if upload.size <= AT_ONCE_BYTES and not unpacks_large:
         work_on_upload(upload.pk)
     else:
         transaction.on_commit(lambda: call(upload.pk))
