@@ -79,6 +79,10 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "evaluations.api.problems.ApiProblemMiddleware",
+    "geval_site.wellformed.WellFormedMiddleware",
+    # Before all that reads a body.
+    "geval_site.bodies.BodyLimitMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -223,7 +227,12 @@ READING_MEMORY_BYTES = environment.whole("GEVAL_READING_MEMORY_MB", default=256,
 READING_SECONDS = environment.whole("GEVAL_READING_SECONDS", default=900, least=5)
 ROW_LIMIT = environment.whole("GEVAL_ROW_LIMIT", default=10_000_000, least=1)
 ARCHIVE_LIMIT_BYTES = environment.whole("GEVAL_ARCHIVE_LIMIT_MB", default=4000, least=1) * 2**20
+# What a form or the API may send where nothing is uploaded.
+BODY_LIMIT_BYTES = environment.whole("GEVAL_BODY_LIMIT_KB", default=2560, least=64) * 2**10
+# Beside the files of an upload: rows that were pasted.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
+DATA_UPLOAD_MAX_NUMBER_FILES = 25
 # Uploads go to a file at once: readers stream from a path, whatever the size.
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
 
