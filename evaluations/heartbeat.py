@@ -33,6 +33,7 @@ from evaluations.models import (
 
 BEAT_SECONDS = 5.0
 UPLOADS_EVERY = 12  # beats
+LEFTOVERS_EVERY = 720
 log = logging.getLogger(__name__)
 _leaving = threading.Event()
 
@@ -91,6 +92,7 @@ def _stop(**_kwargs: Any) -> None:
 def _keep_beating() -> None:
     from annotations.campaigns import announce_answered_campaigns
     from evaluations.tasks import judge_run, send_webhooks, upload_files
+    from evaluations.uploads.leftovers import clear_leftovers
     from evaluations.uploads.work import neglected_uploads
 
     # Uploads that wait in the queue look like neglected ones, so that these are called for once a minute only.
@@ -104,6 +106,8 @@ def _keep_beating() -> None:
             if number % UPLOADS_EVERY == 0:
                 for upload_id in neglected_uploads():
                     upload_files.delay(upload_id)
+            if number % LEFTOVERS_EVERY == 0:
+                clear_leftovers()
             announce_answered_campaigns()
             if WebhookDelivery.objects.due().exists():
                 send_webhooks.delay()

@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from evaluations.access import EDITORS, member_of
 from evaluations.models import ApiToken
 from evaluations.models.tokens import digest_of
+from geval_site.disk import FULL, is_disk_full
 from geval_site.refusals import refused
 
 # The page of uploads, an archive's, and what the API loads; a test keeps this in step with the addresses.
@@ -37,22 +38,27 @@ class BodyLimitMiddleware:
         if "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
             said = "Say how long the body is (Content-Length); chunked transfer encoding is not supported."
             return refused(request, 411, "The length is missing", said)
-        most = (
-            _upload_bytes() if UPLOADS.fullmatch(request.path_info) else settings.BODY_LIMIT_BYTES
-        )
+        most = _upload_bytes() if UPLOADS.fullmatch(request.path_info) else settings.BODY_LIMIT_BYTES
         return _too_large(request, most) if _length(request) > most else self.get_response(request)
 
-    def process_view(
-        self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]
-    ) -> HttpResponse | None:
+    def process_view(self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]) -> HttpResponse | None:
         """Here the user is known, and nothing was read yet: the check of forged requests comes later."""
-        if _length(request) <= settings.BODY_LIMIT_BYTES or _may_upload(
-            request, kwargs.get("slug")
-        ):
+        if _length(request) <= settings.BODY_LIMIT_BYTES or _may_upload(request, kwargs.get("slug")):
             return None
-        return _too_large(
-            request, settings.BODY_LIMIT_BYTES, " Sign in as somebody who may upload to send more."
-        )
+        return _too_large(request, settings.BODY_LIMIT_BYTES, " Sign in as somebody who may upload to send more.")
+
+
+def _take_files(request: HttpRequest) -> HttpResponse | None:
+    """Have the files of a form written, so that a full disk is an answer and no failure."""
+    if request.method != "POST" or request.content_type != "multipart/form-data":
+        return None
+    try:
+        _ = request.FILES
+    except OSError as error:
+        if not is_disk_full(error):
+            raise
+        return refused(request, 507, "The disk is full", FULL)
+    return None
 
 
 def _length(request: HttpRequest) -> int:
@@ -85,9 +91,7 @@ def _user_of_token(request: HttpRequest) -> int | None:
 def _too_large(request: HttpRequest, most: int, more: str = "") -> HttpResponse:
     _forget(request)
     size = f"{most / 2**20:,.1f}".removesuffix(".0")
-    response = refused(
-        request, 413, "The request is too large", f"This address takes at most {size} MB.{more}"
-    )
+    response = refused(request, 413, "The request is too large", f"This address takes at most {size} MB.{more}")
     response["Connection"] = "close"
     return response
 

@@ -14,7 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from geval_site import environment
 from geval_site.databases import broker_options, database_settings
-from geval_site.datafolder import default_data_dir, local_secret_key, packaged_folder
+from geval_site.datafolder import default_data_dir, local_secret_key, packaged_folder, temporary_folder
 from geval_site.email import email_settings
 from geval_site.openid import openid_settings
 
@@ -234,6 +234,8 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
 DATA_UPLOAD_MAX_NUMBER_FILES = 25
 # Uploads go to a file at once: readers stream from a path, whatever the size.
+TEMPORARY_DIR = temporary_folder(DATA_DIR)
+FILE_UPLOAD_TEMP_DIR = TEMPORARY_DIR
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
 
 LOGGING = {

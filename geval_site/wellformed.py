@@ -5,6 +5,7 @@ from collections.abc import Callable
 from django.db import DataError
 from django.http import HttpRequest, HttpResponse
 
+from geval_site.disk import FULL, is_disk_full
 from geval_site.refusals import refused
 
 NUL = "\0"
@@ -19,13 +20,13 @@ class WellFormedMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if _has_nul(request):
-            return refused(
-                request, 400, TITLE, "Its address or a cookie holds a NUL character; leave it out."
-            )
+            return refused(request, 400, TITLE, "Its address or a cookie holds a NUL character; leave it out.")
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """PostgreSQL's own refusals of a value: NUL in a text, a number out of range."""
+        """PostgreSQL's own refusals of a value (NUL in a text, a number out of range), and a full disk."""
+        if is_disk_full(error):
+            return refused(request, 507, "The disk is full", FULL)
         if isinstance(error, DataError) or (isinstance(error, ValueError) and "NUL" in str(error)):
             return refused(
                 request,

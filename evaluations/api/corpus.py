@@ -216,7 +216,7 @@ def _text(value: str) -> str:
 def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> HttpResponse | dict[str, Any]:
     """Take the body to a file, and load that; faults are problem details with their lines."""
     project = project_for(request, slug, change=True)
-    with tempfile.NamedTemporaryFile(suffix=".upload") as file:
+    with tempfile.NamedTemporaryFile(dir=settings.TEMPORARY_DIR) as file:
         size = 0
         while chunk := request.read(CHUNK):
             size += len(chunk)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 
 from evaluations.corpus.apart import preview_apart
@@ -65,7 +66,7 @@ def _keep_parts(file: UploadFile, path: Path) -> None:
 @contextmanager
 def files_of(upload: Upload, counter: Counter | None = None) -> Iterator[list[InputFile]]:
     """The files of an upload in a folder of their own, with what their columns are."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=settings.TEMPORARY_DIR) as folder:
         inputs = []
         for file in upload.files.all():
             path = Path(folder) / str(file.pk)

@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -31,7 +32,7 @@ PASTED = "pasted rows"
 def upload_create(request: HttpRequest, project: Project) -> HttpResponse:
     form = UploadForm(request.POST or None, request.FILES or None)
     if form.is_valid():
-        with tempfile.NamedTemporaryFile() as pasted:
+        with tempfile.NamedTemporaryFile(dir=settings.TEMPORARY_DIR) as pasted:
             files = [ChosenFile(Path(file.temporary_file_path()), file.name) for file in form.cleaned_data["files"]]
             if form.cleaned_data["text"].strip():
                 pasted.write(form.cleaned_data["text"].encode("utf-8", "surrogatepass"))
@@ -112,6 +113,8 @@ def upload_load(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     try:
         if upload.is_silent:
             upload_files.delay(upload.pk)
+        elif upload.is_parked:
+            start_check(upload, call_worker=upload_files.delay)
         else:
             start_load(upload, call_worker=upload_files.delay)
     except NotReadyError as error:

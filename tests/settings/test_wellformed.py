@@ -28,13 +28,9 @@ def send(owner: User, project: Project) -> Any:
     token, digest = new_token()
     ApiToken.objects.create(user=owner, name="t", digest=digest)
 
-    def send(
-        method: str, path: str, content: bytes = b"", kind: str = "application/json", **more: str
-    ) -> Any:
+    def send(method: str, path: str, content: bytes = b"", kind: str = "application/json", **more: str) -> Any:
         headers = {"Authorization": f"Bearer {token}", **more}
-        return Client(raise_request_exception=False).generic(
-            method, path, content, kind, headers=headers
-        )
+        return Client(raise_request_exception=False).generic(method, path, content, kind, headers=headers)
 
     return send
 
@@ -54,9 +50,7 @@ def test_a_nul_in_an_address_is_refused(client: Client, path: str) -> None:
 
 
 def test_a_nul_in_a_cookie_is_refused(project: Project) -> None:
-    answer = Client(raise_request_exception=False).get(
-        "/", headers={"Cookie": 'sessionid="abcdefgh\\000i"'}
-    )
+    answer = Client(raise_request_exception=False).get("/", headers={"Cookie": 'sessionid="abcdefgh\\000i"'})
 
     assert answer.status_code == 400
 
@@ -83,9 +77,7 @@ def test_a_nul_in_a_cookie_is_refused(project: Project) -> None:
         ("/p/small/report/share/", {"name": "\0", "days": DIGITS}),
     ],
 )
-def test_odd_values_in_a_form_are_an_answer_and_no_failure(
-    client: Client, path: str, fields: dict[str, str]
-) -> None:
+def test_odd_values_in_a_form_are_an_answer_and_no_failure(client: Client, path: str, fields: dict[str, str]) -> None:
     assert client.post(path, fields).status_code < 500
 
 
@@ -99,9 +91,7 @@ def test_odd_values_in_a_form_are_an_answer_and_no_failure(
         "/p/small/runs/1/items/?page=" + DIGITS,
     ],
 )  # fmt: skip
-def test_numbers_of_thousands_of_digits_in_an_address_are_no_failure(
-    client: Client, path: str
-) -> None:
+def test_numbers_of_thousands_of_digits_in_an_address_are_no_failure(client: Client, path: str) -> None:
     assert client.get(path).status_code < 500
 
 
@@ -113,9 +103,7 @@ def test_numbers_of_thousands_of_digits_in_an_address_are_no_failure(
         b'{"name": "x", "description": ' + b"[" * 3000 + b"]" * 3000 + b"}", b'{"name": Infinity}',
     ],
 )  # fmt: skip
-@pytest.mark.parametrize(
-    "path", [API, f"{API}/small/judges", f"{API}/small/criteria", f"{API}/small/runs"]
-)
+@pytest.mark.parametrize("path", [API, f"{API}/small/judges", f"{API}/small/criteria", f"{API}/small/runs"])
 def test_odd_json_is_refused_with_problem_details(send: Any, path: str, content: bytes) -> None:
     answer = send("POST", path, content)
 
@@ -140,18 +128,14 @@ def test_odd_json_is_refused_with_problem_details(send: Any, path: str, content:
         ("GET", f"{API}?limit=%00", 400),
     ],
 )
-def test_every_error_of_the_api_is_problem_details(
-    send: Any, method: str, path: str, status: int
-) -> None:
+def test_every_error_of_the_api_is_problem_details(send: Any, method: str, path: str, status: int) -> None:
     answer = send(method, path)
 
     assert (answer.status_code, answer["Content-Type"]) == (status, PROBLEM)
     assert answer.json()["status"] == status
 
 
-def test_a_failure_of_ours_is_problem_details_too(
-    send: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_of_ours_is_problem_details_too(send: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluations.api.projects.page_of", lambda *_given: 1 // 0)
 
     answer = send("GET", API)
