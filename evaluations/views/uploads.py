@@ -1,6 +1,5 @@
 """Uploading, in three steps: choose files, see what is in them and what loading would do, load."""
 
-import csv
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from evaluations.corpus.mapping import kind_of
 from evaluations.corpus.results import in_order, said_result
 from evaluations.forms import ColumnsForm, SavedColumnsForm, UploadForm, first_about
 from evaluations.models import Project, SavedColumns, Upload, UploadState, WorkerHeartbeat
-from evaluations.reports.export import harmless_cell
+from evaluations.spreadsheets import csv_line
 from evaluations.tasks import upload_files
 from evaluations.uploads.keeping import ChosenFile, keep_upload
 from evaluations.uploads.work import NotReadyError, say_columns, start_check, start_load
@@ -140,12 +139,10 @@ def upload_faults(_request: HttpRequest, project: Project, pk: int) -> HttpRespo
     """All faults that are kept, as CSV."""
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-faults.csv"'
-    writer = csv.writer(response)
-    writer.writerow(["file", "line", "column", "message"])
+    columns = ("file", "line", "column", "message")
+    response.write(csv_line(columns))
     for fault in _upload(project, pk).faults:
-        writer.writerow(
-            [harmless_cell(fault["file"]), fault["line"] or "", harmless_cell(fault["column"]), fault["message"]]
-        )
+        response.write(csv_line(fault[name] or "" for name in columns))
     return response
 
 

@@ -1,0 +1,71 @@
+"""Forms of every page, filled in with what they know, with what they do not, and with what does harm: never a failure.
+
+A short run, always the same, is part of the suite; `make fuzz` goes on for ten minutes.
+"""
+
+import os
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.test import Client
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from annotations.models import Campaign
+from evaluations.forms import first_about
+from evaluations.models import (
+    Criterion,
+    Document,
+    Endpoint,
+    EvaluationRun,
+    Judge,
+    Project,
+    RunItem,
+    Upload,
+)
+from evaluations.uploads.keeping import ChosenFile, keep_upload
+from tests.conftest import OUTPUTS
+from tests.fuzz.forms import address, filled, names_of_forms, names_on_page, routes
+
+pytestmark = pytest.mark.django_db
+EXAMPLES = os.environ.get("GEVAL_FUZZ_EXAMPLES")
+MODELS = (Campaign, Criterion, Document, Endpoint, EvaluationRun, Judge, RunItem, Upload)
+OF_THE_SITE = names_of_forms()
+PARAMETERS = {"slug": "small", "ending": "csv", "kind": "scatter", "name": "ratings.csv", "token": "none"}
+
+
+@pytest.fixture
+def site(judged_project: Project, owner: User, tmp_path_factory: pytest.TempPathFactory) -> Client:
+    """An owner's browser, and one record of each kind."""
+    path = tmp_path_factory.mktemp("fuzz") / "outputs.jsonl"
+    path.write_text(OUTPUTS)
+    keep_upload(judged_project, owner.pk, [ChosenFile(path, "o.jsonl")], first_about(["o.jsonl"]))
+    campaign = Campaign.objects.create(project=judged_project, name="c")
+    campaign.criteria.set(judged_project.criteria.all())
+    client = Client()
+    client.force_login(owner)
+    return client
+
+
+@given(data=st.data())
+@settings(
+    max_examples=int(EXAMPLES or 60),
+    derandomize=EXAMPLES is None,
+    print_blob=True,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+def test_no_form_breaks_a_page(site: Client, data: st.DataObject) -> None:
+    route = data.draw(st.sampled_from(routes()))
+    numbers = [str(pk) for model in MODELS for pk in model.objects.values_list("pk", flat=True)[:2]]
+    path = address(route, PARAMETERS, data.draw(st.sampled_from([*numbers, "0", "9" * 19, "9" * 25])))
+
+    with transaction.atomic():
+        shown = site.get(path)
+        assert shown.status_code < 500, path
+        known = names_on_page(shown.content.decode()) if not shown.streaming else []
+        fields = data.draw(filled(known) | filled([*known, *OF_THE_SITE]))
+        answer = site.post(path, fields, follow=True)
+        assert answer.status_code < 500, (path, fields)
+        transaction.set_rollback(True)
