@@ -7,13 +7,14 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-neural test-slow test-servers lint clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages fuzz
+.PHONY: help demo test test-neural test-slow test-hostile test-servers lint clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages fuzz
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: end after the table)"
 	@echo "make test    the whole test suite"
 	@echo "make test-neural   the evaluators with models, on tiny ones (installs torch and transformers)"
 	@echo "make test-slow     the demo and the README as a user runs them; kill -9; an archive into an empty site; OpenID Connect"
+	@echo "make test-hostile  hostile files and archives against the real site; prints what it survived"
 	@echo "make test-servers  GPTScore and G-Eval against llama.cpp's server (builds it: about six minutes)"
 	@echo "make lint    ruff, mypy, and pip-audit where a database is reachable"
 	@echo "make bench-judge   the judge engine against a bare loop (LARGE=1: also 160,000 items)"
@@ -38,7 +39,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/python manage.py demo --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve)
 
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest -n auto --dist worksteal --ignore tests/neural --ignore tests/servers --ignore tests/slow
+	@$(BIN)/python -m pytest -n auto --dist worksteal --ignore tests/neural --ignore tests/servers --ignore tests/slow --ignore tests/hostile
 
 $(VENV)/.installed-neural: $(VENV)/.installed-dev
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test,lint,neural]"
@@ -50,6 +51,9 @@ test-neural: $(VENV)/.installed-neural
 
 test-slow: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -n auto --dist worksteal tests/slow
+
+test-hostile: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest -s tests/hostile
 
 test-servers: $(VENV)/.installed-dev
 	test -x .servers/bin/python || $(PYTHON) -m venv .servers

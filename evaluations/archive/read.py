@@ -200,14 +200,14 @@ class _TableReader:
 
     def _chunks(self, file: IO[bytes]) -> Iterator[list[bytes]]:
         """Lines, some thousand at a time, fewer where they are long."""
-        most = 8 * settings.FIELD_LIMIT_BYTES
+        most = 6 * settings.FIELD_LIMIT_BYTES
         lines: list[bytes] = []
         size = 0
         while line := file.readline(most + 1):
             if len(line) > most:
                 raise ArchiveError(
                     f"{self.table.name}.jsonl, line {self.line + len(lines) + 1}: longer than {most // 2**20:,} MB, "
-                    "eight times the limit of a field (GEVAL_FIELD_LIMIT_MB)."
+                    "six times the limit of a field (GEVAL_FIELD_LIMIT_MB)."
                 )
             lines.append(line)
             size += len(line)
