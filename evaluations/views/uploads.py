@@ -18,6 +18,7 @@ from evaluations.forms import ColumnsForm, SavedColumnsForm, UploadForm, first_a
 from evaluations.models import Project, SavedColumns, Upload, UploadState, WorkerHeartbeat
 from evaluations.spreadsheets import csv_line
 from evaluations.tasks import upload_files
+from evaluations.typed import whole_number
 from evaluations.uploads.keeping import ChosenFile, keep_upload
 from evaluations.uploads.work import NotReadyError, say_columns, start_check, start_load
 from evaluations.views.polling import STOP_POLLING
@@ -82,7 +83,8 @@ def upload_columns(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 def _save_columns(request: HttpRequest, upload: Upload) -> None:
     """Keep the columns of the file whose button was pressed, under the name beside it."""
-    file = upload.files.filter(pk=request.POST.get("save", "").removeprefix("file-") or 0).first()
+    pressed = whole_number(request.POST.get("save", "").removeprefix("file-"), default=0)
+    file = upload.files.filter(pk=pressed).first()
     if file is None:
         return
     form = SavedColumnsForm({"name": request.POST.get(f"name-{file.pk}", "").strip()})

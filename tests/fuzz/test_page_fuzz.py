@@ -12,7 +12,8 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotations.models import Campaign
+from annotations.campaigns import open_campaign, seat_annotators
+from annotations.models import Assignment, Campaign, CampaignItem
 from evaluations.forms import first_about
 from evaluations.models import (
     Criterion,
@@ -30,7 +31,12 @@ from tests.fuzz.forms import address, filled, names_of_forms, names_on_page, rou
 
 pytestmark = pytest.mark.django_db
 EXAMPLES = os.environ.get("GEVAL_FUZZ_EXAMPLES")
-MODELS = (Campaign, Criterion, Document, Endpoint, EvaluationRun, Judge, RunItem, Upload)
+# What the number in an address is of; others are documents'.
+OF_ROUTES = (
+    ("/upload/", Upload), ("/criteri", Criterion), ("/judges/", Judge), ("/endpoints/", Endpoint), ("items/", RunItem),
+    ("/runs/", EvaluationRun), ("adjudicate/<int:item>", CampaignItem), ("/annotate/", Campaign),
+    ("report/", Criterion),
+)  # fmt: skip
 OF_THE_SITE = names_of_forms()
 PARAMETERS = {"slug": "small", "ending": "csv", "kind": "scatter", "name": "ratings.csv", "token": "none"}
 
@@ -41,10 +47,15 @@ def site(judged_project: Project, owner: User, tmp_path_factory: pytest.TempPath
     path = tmp_path_factory.mktemp("fuzz") / "outputs.jsonl"
     path.write_text(OUTPUTS)
     keep_upload(judged_project, owner.pk, [ChosenFile(path, "o.jsonl")], first_about(["o.jsonl"]))
-    campaign = Campaign.objects.create(project=judged_project, name="c")
-    campaign.criteria.set(judged_project.criteria.all())
     client = Client()
     client.force_login(owner)
+    for is_open in (False, True):
+        campaign = Campaign.objects.create(project=judged_project, name=f"open: {is_open}", overlap=1)
+        campaign.criteria.set(judged_project.criteria.all())
+        seat_annotators(campaign, [owner])
+        if is_open:
+            open_campaign(campaign)
+            client.get(f"/p/small/annotate/{campaign.pk}/task/", follow=True)
     return client
 
 
@@ -58,8 +69,10 @@ def site(judged_project: Project, owner: User, tmp_path_factory: pytest.TempPath
 )
 def test_no_form_breaks_a_page(site: Client, data: st.DataObject) -> None:
     route = data.draw(st.sampled_from(routes()))
-    numbers = [str(pk) for model in MODELS for pk in model.objects.values_list("pk", flat=True)[:2]]
-    path = address(route, PARAMETERS, data.draw(st.sampled_from([*numbers, "0", "9" * 19, "9" * 25])))
+    model = next((one for words, one in OF_ROUTES if words in route), Document)
+    known_ids = [str(pk) for pk in model.objects.values_list("pk", flat=True)[:2]]
+    given = PARAMETERS | {"assignment": str(Assignment.objects.values_list("pk", flat=True)[0])}
+    path = address(route, given, data.draw(st.sampled_from([*known_ids * 4, "0", "9" * 19, "9" * 25])))
 
     with transaction.atomic():
         shown = site.get(path)

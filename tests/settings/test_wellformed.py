@@ -152,3 +152,12 @@ def test_too_many_requests_are_problem_details(send: Any, settings: Any) -> None
 
     assert (answer.status_code, answer["Content-Type"]) == (429, PROBLEM)
     assert answer["Retry-After"]
+
+
+def test_hidden_fields_with_nonsense_in_them_are_no_failure(client: Client, project: Project) -> None:
+    text = "doc_id,system_id,source,output\nd,s,text,text\n"
+    upload = client.post("/p/small/data/upload/", {"text": text})["Location"]
+    about = {"judge": "j", "annotator": "a"}
+
+    for save in ("file-x", "²", DIGITS, "\0", "file-99999999999999999999"):
+        assert client.post(f"{upload}columns/", about | {"save": save}).status_code == 302
