@@ -24,6 +24,7 @@ UPLOADS = re.compile(
 # A browser shows no answer before it has sent what it has begun to send, so a little more is read and forgotten.
 FORGOTTEN_BYTES = 16 * 2**20
 PIECE_BYTES = 2**16
+SMALLER = " Send less; outputs, ratings and scores go to the page of uploads."
 # Around the files of a form.
 FORM_BYTES = 2**20
 
@@ -91,7 +92,9 @@ def _user_of_token(request: HttpRequest) -> int | None:
 def _too_large(request: HttpRequest, most: int, more: str = "") -> HttpResponse:
     _forget(request)
     size = f"{most / 2**20:,.1f}".removesuffix(".0")
-    response = refused(request, 413, "The request is too large", f"This address takes at most {size} MB.{more}")
+    response = refused(
+        request, 413, "The request is too large", f"This address takes at most {size} MB.{more or SMALLER}"
+    )
     response["Connection"] = "close"
     return response
 
