@@ -23,7 +23,7 @@ help:
 	@echo "make bench-evaluators   ROUGE and BLEU on one core and on all (LARGE=1: 160,000 outputs)"
 	@echo "make bench-load   loading 160,000 outputs and 1,920,000 ratings, against plain COPY"
 	@echo "make bench-pages  pages of a project with 160,000 outputs, ten requests at once"
-	@echo "make fuzz     made-up requests to the API for ten minutes, others each time"
+	@echo "make fuzz     made-up requests to the API, forms of pages and replies of models for ten minutes, different each time"
 	@echo "make browser as root on Debian: install Chromium for the browser tests"
 
 # pip checks hashes only where every package has one, which an editable checkout cannot: so that comes by itself.

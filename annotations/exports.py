@@ -1,6 +1,5 @@
 """Ratings and preferences as CSV and JSON Lines, row by row from the database, in the form that uploads take."""
 
-import csv
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,7 +7,7 @@ import orjson
 from django.db import connections, transaction
 
 from evaluations.models import Project
-from evaluations.reports.export import harmless_cell
+from evaluations.spreadsheets import csv_line
 
 RATINGS = ("doc_id", "system_id", "criterion", "annotator", "score", "scores_in_sight", "created_at")
 PREFERENCES = (
@@ -37,31 +36,17 @@ COLUMNS = {"ratings": RATINGS, "preferences": PREFERENCES}
 CHUNK = 5_000
 
 
-class _Echo:
-    """A file for csv.writer whose `write` gives the line back."""
-
-    def write(self, line: str) -> str:
-        return line
-
-
 def as_csv(project: Project, kind: str) -> Iterator[str]:
     """A header and a line for each record; cells that a spreadsheet would take for formulas are defused."""
-    writer: Any = csv.writer(_Echo(), lineterminator="\n")
-    yield writer.writerow(COLUMNS[kind])
+    yield csv_line(COLUMNS[kind])
     for row in _rows(project, kind):
-        yield writer.writerow([_cell(value) for value in row])
+        yield csv_line(row, number="{:.12g}".format)
 
 
 def as_jsonl(project: Project, kind: str) -> Iterator[bytes]:
     """One JSON object a line."""
     for row in _rows(project, kind):
         yield orjson.dumps(dict(zip(COLUMNS[kind], row, strict=True)), option=orjson.OPT_APPEND_NEWLINE)
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.12g}"
-    return harmless_cell(value) if isinstance(value, str) else str(value)
 
 
 def _rows(project: Project, kind: str) -> Iterator[tuple[Any, ...]]:

@@ -35,6 +35,7 @@ from evaluations.webhooks.claiming import can_send_more
 
 BEAT_SECONDS = 5.0
 UPLOADS_EVERY = 12  # beats
+LEFTOVERS_EVERY = 720
 log = logging.getLogger(__name__)
 _leaving = threading.Event()
 
@@ -101,6 +102,7 @@ def _keep_beating(jobs: list[str]) -> None:
     from annotations.campaigns import announce_answered_campaigns
     from evaluations.judging.errands import neglected_errands
     from evaluations.tasks import judge_run, run_errand, send_webhooks, upload_files
+    from evaluations.uploads.leftovers import clear_leftovers
     from evaluations.uploads.work import neglected_uploads
 
     # Uploads and errands that wait in the queue look like neglected ones, so that these are called for once a minute.
@@ -116,6 +118,8 @@ def _keep_beating(jobs: list[str]) -> None:
                     upload_files.delay(upload_id)
                 for kind, errand_id in neglected_errands():
                     run_errand.delay(kind, errand_id)
+            if number % LEFTOVERS_EVERY == 0:
+                clear_leftovers()
             announce_answered_campaigns()
             if can_send_more():
                 send_webhooks.delay()

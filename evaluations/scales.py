@@ -1,5 +1,6 @@
 """A rating scale: its points, what lies on it, and the usual scale that holds given ratings. Pure."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -7,6 +8,8 @@ from functools import cached_property
 # The scales in common use, narrowest first; ratings without a declared scale get the first that holds them all.
 USUAL_SCALES = ((0, 1), (1, 3), (1, 4), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (1, 100), (0, 100))
 MOST_POINTS = 1001
+# No rating, score or end of a scale is farther from 0: sums and squares of such numbers stay exact enough.
+FARTHEST = 1e9
 
 
 def short(number: float) -> str:
@@ -24,8 +27,11 @@ class Scale:
     labels: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not self.lowest < self.highest or self.step <= 0:
+        # NaN is in no order, so what is asked here is never true of it.
+        if not (self.lowest < self.highest and 0 < self.step <= 2 * FARTHEST):
             raise ValueError(f"a scale needs lowest < highest and a positive step, not {self}")
+        if not (self.lowest >= -FARTHEST and self.highest <= FARTHEST):
+            raise ValueError(f"a scale lies between {-FARTHEST:g} and {FARTHEST:g}, not {self}")
         if (self.highest - self.lowest) / self.step > MOST_POINTS - 1:
             raise ValueError(f"a scale has at most {MOST_POINTS} points; {self} has more")
 
@@ -52,6 +58,53 @@ class Scale:
         return next((point for point in self.points if abs(point - value) < 1e-9), None)
 
 
+def problems_of_scale(lowest: float, highest: float, step: float, labels: Mapping[str, str]) -> dict[str, str]:
+    """What is wrong with a scale, by the part it is wrong with; empty if nothing is.
+
+    Args:
+        labels: the names of points by the points as they are written ("1" -> "Yes").
+    """
+    try:
+        scale = Scale(lowest, highest, step)
+    except ValueError as error:
+        return {"scale_max": str(error).capitalize() + "."}
+    if not isinstance(labels, dict):
+        return {"scale_labels": "Names of points are an object such as {“1”: “Yes”}."}
+    for written, label in labels.items():
+        if not isinstance(label, str) or not label.strip():
+            return {"scale_labels": f"The name of point {written[:40]} is not a text."}
+        point = _number(written)
+        if point is None or scale.point_at(point) is None:
+            return {"scale_labels": f"“{label[:40]}” names a point that is not on the scale {scale}."}
+    return {}
+
+
+def usable_scale(lowest: float, highest: float, step: float, labels: Mapping[str, str]) -> Scale:
+    """A scale of stored values, or the nearest that pages and prompts can work with where those are wrong."""
+    named = labels.items() if isinstance(labels, dict) else ()
+    points = {str(label): point for written, label in named if (point := _number(written)) is not None}
+    try:
+        return Scale(lowest, highest, step, points)
+    except ValueError:
+        ends = (max(-FARTHEST, lowest), min(FARTHEST, highest))
+        if not ends[0] < ends[1]:
+            return Scale(1, 5)
+        return Scale(*ends, step=(ends[1] - ends[0]) / 100)
+
+
+def _number(written: str) -> float | None:
+    try:
+        value = float(written)
+    except (TypeError, ValueError):
+        return None
+    return value if math.isfinite(value) else None
+
+
+def is_number(value: float) -> bool:
+    """Whether a rating or score can be kept and computed with: finite, and not absurdly large."""
+    return -FARTHEST <= value <= FARTHEST
+
+
 def usual_scale_for(values: Iterable[float]) -> Scale:
     """The narrowest usual scale that holds all values; their own range where none does.
 
@@ -63,6 +116,8 @@ def usual_scale_for(values: Iterable[float]) -> Scale:
         if lowest <= low and high <= highest:
             return Scale(float(lowest), float(highest))
     top = max(high, low + 1.0)
+    if top > FARTHEST:
+        low, top = low - 1.0, FARTHEST
     return Scale(low, top, step=max(1.0, (top - low) / 100))
 
 

@@ -45,3 +45,16 @@ def packaged_folder(package: str) -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError(package)
     return Path(spec.submodule_search_locations[0])
+
+
+def temporary_folder(data_dir: Path) -> Path | None:
+    """A folder of our own for uploads on their way, where what a killed process leaves can be found and cleared.
+
+    None, which is the system's, where the data folder cannot be written to.
+    """
+    folder = data_dir / "temporary"
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None

@@ -14,7 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from geval_site import environment
 from geval_site.databases import broker_options, database_settings
-from geval_site.datafolder import default_data_dir, local_secret_key, packaged_folder
+from geval_site.datafolder import default_data_dir, local_secret_key, packaged_folder, temporary_folder
 from geval_site.email import email_settings
 from geval_site.key_names import WELL_KNOWN, key_names
 from geval_site.openid import openid_settings
@@ -84,6 +84,10 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "evaluations.api.problems.ApiProblemMiddleware",
+    "geval_site.wellformed.WellFormedMiddleware",
+    # Before all that reads a body.
+    "geval_site.bodies.BodyLimitMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -229,10 +233,21 @@ UNPACKED_LIMIT_BYTES = environment.whole("GEVAL_UNPACKED_LIMIT_MB", default=4000
 FIELD_LIMIT_BYTES = environment.whole("GEVAL_FIELD_LIMIT_MB", default=20, least=1) * 2**20
 JSON_LIMIT_BYTES = environment.whole("GEVAL_JSON_LIMIT_MB", default=500, least=1) * 2**20
 JSON_DEPTH = environment.whole("GEVAL_JSON_DEPTH", default=50, least=3)
+COLUMN_LIMIT = environment.whole("GEVAL_COLUMN_LIMIT", default=1000, least=10)
+# Each file is read in a process of its own, which may take so much memory and time of a processor.
+READING_MEMORY_BYTES = environment.whole("GEVAL_READING_MEMORY_MB", default=256, least=64) * 2**20
+READING_SECONDS = environment.whole("GEVAL_READING_SECONDS", default=900, least=5)
 ROW_LIMIT = environment.whole("GEVAL_ROW_LIMIT", default=10_000_000, least=1)
 ARCHIVE_LIMIT_BYTES = environment.whole("GEVAL_ARCHIVE_LIMIT_MB", default=4000, least=1) * 2**20
+# What a form or the API may send where nothing is uploaded.
+BODY_LIMIT_BYTES = environment.whole("GEVAL_BODY_LIMIT_KB", default=2560, least=64) * 2**10
+# Beside the files of an upload: rows that were pasted.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
+DATA_UPLOAD_MAX_NUMBER_FILES = 25
 # Uploads go to a file at once: readers stream from a path, whatever the size.
+TEMPORARY_DIR = temporary_folder(DATA_DIR)
+FILE_UPLOAD_TEMP_DIR = TEMPORARY_DIR
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
 
 LOGGING = {

@@ -16,6 +16,8 @@ from annotations.models import Assignment, AssignmentState, Seat
 from annotations.others import others_of, own_answers, own_of
 from annotations.submission import questions_of, submit
 from annotations.task_page import own_assignment, task_page
+from evaluations.corpus.rows import printable
+from evaluations.typed import whole_number
 
 DRAFT_LIMIT = 64 * 1024
 BOOKKEEPING = ("csrfmiddlewaretoken", "version", "seconds")
@@ -70,7 +72,7 @@ def task_submit(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
             assignment,
             fields,
             user=request.user,
-            version=int(version) if version.isdecimal() else 0,
+            version=whole_number(version, default=0),
             seconds=_seconds(request),
             draft_number=_draft_number(request),
         )
@@ -101,7 +103,7 @@ def task_draft(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespons
 @require_POST
 @seat_view
 def task_skip(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
-    skip(seat, assignment, request.POST.get("reason", ""))
+    skip(seat, assignment, printable(request.POST.get("reason", "")))
     if wants_json(request):
         return JsonResponse({})
     return redirect("annotations:task_current", seat.campaign.project.slug, seat.campaign_id)
@@ -186,7 +188,9 @@ def _page(
 
 
 def _fields(request: HttpRequest) -> dict[str, str]:
-    return {name: str(value) for name, value in request.POST.items() if name not in (*BOOKKEEPING, "number")}
+    """What was typed, fit to be kept as a draft."""
+    given = request.POST.items()
+    return {printable(name): printable(str(value)) for name, value in given if name not in (*BOOKKEEPING, "number")}
 
 
 def _seconds(request: HttpRequest) -> float | None:
@@ -201,4 +205,4 @@ def _seconds(request: HttpRequest) -> float | None:
 def _draft_number(request: HttpRequest) -> int:
     """Drafts are numbered by the browser's clock in milliseconds, so that a late older one does not replace a newer."""
     written = request.POST.get("number", "")
-    return int(written) if written.isdecimal() and len(written) < 18 else int(timezone.now().timestamp() * 1000)
+    return whole_number(written, default=int(timezone.now().timestamp() * 1000))

@@ -216,9 +216,7 @@ def _text(value: str) -> str:
 def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> HttpResponse | dict[str, Any]:
     """Take the body to a file, and load that; faults are problem details with their lines."""
     project = project_for(request, slug, change=True)
-    if not request.headers.get("Content-Length") and request.headers.get("Transfer-Encoding"):
-        raise HttpError(411, "Say how long the body is (Content-Length); a body in pieces cannot be read.")
-    with tempfile.NamedTemporaryFile(suffix=".upload") as file:
+    with tempfile.NamedTemporaryFile(dir=settings.TEMPORARY_DIR) as file:
         size = 0
         while chunk := request.read(CHUNK):
             size += len(chunk)

@@ -1,11 +1,43 @@
 """Errors of the API as problem details (RFC 9457)."""
 
+from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+from geval_site.senders import is_for_api
+
+CONTENT_TYPE = "application/problem+json"
+DETAILS = {
+    400: "The request cannot be read.",
+    404: "There is nothing at this address.",
+    405: "This address does not take this method.",
+    500: "Something went wrong here; the site's log has the rest. Try again later.",
+}
 
 
 def problem(status: int, title: str, detail: str, **more: Any) -> HttpResponse:
     """A problem details object (RFC 9457)."""
     content = {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
-    return JsonResponse(content, status=status, content_type="application/problem+json")
+    return JsonResponse(content, status=status, content_type=CONTENT_TYPE)
+
+
+class ApiProblemMiddleware:
+    """Makes problem details of every error under the API's addresses, whoever answered: Django's own are pages."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        status = response.status_code
+        if status < 400 or not is_for_api(request) or response["Content-Type"] == CONTENT_TYPE:
+            return response
+        title = HTTPStatus(status).phrase.capitalize() if status in list(HTTPStatus) else "Error"
+        answer = problem(status, title, DETAILS.get(status, title + "."))
+        for name in ("Allow", "Retry-After", "WWW-Authenticate"):
+            if name in response:
+                answer[name] = response[name]
+        answer.cookies = response.cookies
+        return answer

@@ -26,11 +26,13 @@ ID = Field(le=2**63 - 1)
 
 
 class CriterionIn(In):
+    """What a scale may be is said by the criterion itself, as for forms and archives."""
+
     name: str = Field(min_length=1, max_length=100)
     definition: str = Field("", max_length=50_000)
-    scale_min: float = Field(1, ge=-1000, le=1000)
-    scale_max: float = Field(5, ge=-1000, le=1000)
-    scale_step: float = Field(1, gt=0, le=1000)
+    scale_min: float = 1
+    scale_max: float = 5
+    scale_step: float = 1
 
 
 class CriterionOut(Schema):

@@ -1,7 +1,9 @@
 """An archive into a new project: all of it or nothing, with the file and line of whatever is wrong."""
 
-import itertools
+import os
 import zipfile
+from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -9,15 +11,24 @@ from typing import IO, Any
 import orjson
 import psycopg
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import DatabaseError, connection, transaction
 
+from evaluations.archive.checking import Check, WrongValueError, check_record, checks_of
 from evaluations.archive.tables import TABLES, Ref, Table
 from evaluations.archive.write import FORMAT, VERSION
 from evaluations.changes import note_change
+from evaluations.corpus.packed import UNREADABLE
 from evaluations.models import Project
 from evaluations.models.project import new_slug
+from geval_site.disk import is_disk_full
 
 CHUNK_ROWS = 5000
+CHUNK_BYTES = 8 * 2**20
+# The end of a zip's directory, which may have a comment behind it, and how large a directory of ours can be.
+END_OF_ZIP = b"PK\5\6"
+END_BYTES = 2**16 + 22
+DIRECTORY_BYTES = 2**16
 
 
 class ArchiveError(ValueError):
@@ -52,10 +63,13 @@ def read_manifest(archive: zipfile.ZipFile) -> Manifest:
                 f"The archive has version {version}; this site reads version {VERSION}. Update the site."
             )
         records = {str(name): int(count) for name, count in found["records"].items()}
-        return Manifest(project["slug"], project["name"], project["description"], project["guidelines"], records)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        if isinstance(error, ArchiveError):
-            raise
+        texts = {name: project[name] for name in ("slug", "name", "description", "guidelines")}
+        if not all(isinstance(text, str) and "\0" not in text for text in texts.values()):
+            raise TypeError("texts")
+        return Manifest(**texts, records=records)
+    except ArchiveError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, *UNREADABLE):
         raise ArchiveError(
             "This zip is no project's archive: its manifest.json is missing or of another kind."
         ) from None
@@ -72,6 +86,7 @@ def read_archive(source: Path | IO[bytes], *, slug: str = "", name: str = "", an
         ArchiveError: it is broken, too large, or there is a project of that short name; nothing was written.
     """
     try:
+        check_directory(source)
         with zipfile.ZipFile(source) as archive, transaction.atomic():
             manifest = read_manifest(archive)
             _check_size(archive)
@@ -91,10 +106,38 @@ def read_archive(source: Path | IO[bytes], *, slug: str = "", name: str = "", an
                 for table in TABLES:
                     cursor.execute(f"ANALYZE {table.target}")
             return project
-    except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError) as error:
+    except ArchiveError:
+        raise
+    except ValidationError as error:
+        raise ArchiveError(f"manifest.json: {' '.join(error.messages)} Change it, or give another name.") from None
+    except DatabaseError as error:
+        if is_disk_full(error):
+            raise
+        raise ArchiveError(f"The database refuses it: {first_line(error)}. Nothing was written.") from error
+    except (*UNREADABLE, IndexError, KeyError, OverflowError) as error:
         raise ArchiveError(
             f"The file cannot be read as a zip ({error}); get it again from where it was made."
         ) from error
+
+
+def check_directory(source: Path | IO[bytes]) -> None:
+    """Refuse a zip whose directory is larger than any of ours: each of its names would take a kilobyte of memory.
+
+    Raises:
+        ArchiveError: it has thousands of names.
+    """
+    with source.open("rb") if isinstance(source, Path) else nullcontext(source) as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - END_BYTES))
+        end = file.read()
+        file.seek(0)
+    at = end.rfind(END_OF_ZIP)
+    if 0 <= at <= len(end) - 16 and int.from_bytes(end[at + 12 : at + 16], "little") > DIRECTORY_BYTES:
+        raise ArchiveError("This zip has thousands of files; a project's archive has about twenty.")
+
+
+def first_line(error: Exception) -> str:
+    return str(error).split("\n")[0]
 
 
 def _check_size(archive: zipfile.ZipFile) -> None:
@@ -130,6 +173,7 @@ class _TableReader:
         self.ids = ids
         self.own: dict[tuple[Any, ...], int] = {}
         self.line = 0
+        self.checks = checks_of(table)
 
     def read(self, archive: zipfile.ZipFile) -> int:
         """Copy every row; returns how many there were."""
@@ -142,18 +186,38 @@ class _TableReader:
             raise ArchiveError(f"{table.name}.jsonl is missing in the archive; make it again.") from None
         try:
             with file, connection.cursor() as cursor:
-                while lines := list(itertools.islice(file, CHUNK_ROWS)):
+                for lines in self._chunks(file):
                     ids = self._new_ids(len(lines))
                     with cursor.copy(f"COPY {table.target} ({quoted}) FROM STDIN") as copy:
                         for line, new_id in zip(lines, ids, strict=True):
                             self.line += 1
                             copy.write_row(self._values(line, new_id))
         except (DatabaseError, psycopg.Error) as error:
-            said = str(error).split("\n")[0]
-            raise ArchiveError(f"{table.name}.jsonl: the database refuses its rows: {said}.") from error
+            if is_disk_full(error):
+                raise
+            raise ArchiveError(f"{table.name}.jsonl: the database refuses its rows: {first_line(error)}.") from error
         if table.key:
             self.ids[table.name] = self.own
         return self.line
+
+    def _chunks(self, file: IO[bytes]) -> Iterator[list[bytes]]:
+        """Lines, some thousand at a time, fewer where they are long."""
+        most = 6 * settings.FIELD_LIMIT_BYTES
+        lines: list[bytes] = []
+        size = 0
+        while line := file.readline(most + 1):
+            if len(line) > most:
+                raise ArchiveError(
+                    f"{self.table.name}.jsonl, line {self.line + len(lines) + 1}: longer than {most // 2**20:,} MB, "
+                    "six times the limit of a field (GEVAL_FIELD_LIMIT_MB)."
+                )
+            lines.append(line)
+            size += len(line)
+            if len(lines) >= CHUNK_ROWS or size > CHUNK_BYTES:
+                yield lines
+                lines, size = [], 0
+        if lines:
+            yield lines
 
     def _new_ids(self, count: int) -> list[int]:
         with connection.cursor() as cursor:
@@ -167,6 +231,9 @@ class _TableReader:
         table = self.table
         try:
             row = {**table.later, **orjson.loads(line)}
+            for name, check in self.checks.items():
+                self._check(name, check, row[name])
+            check_record(table, row)
             values: list[Any] = [new_id, *([self.project_id] if table.of_project else [])]
             for column, field in table.columns.items():
                 if isinstance(field, Ref):
@@ -177,10 +244,20 @@ class _TableReader:
                     values.append(row[field])
             if table.key:
                 self.own[tuple(row[name] for name in table.key)] = new_id
-        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+        except WrongValueError as error:
+            raise ArchiveError(
+                f"{table.name}.jsonl, line {self.line}: {str(error).rstrip('.')}. Correct it there."
+            ) from None
+        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
             said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
             raise ArchiveError(f"{table.name}.jsonl, line {self.line}: {said}. The archive is damaged.") from None
         return [*values, *table.defaults.values()]
+
+    def _check(self, name: str, check: Check, value: Any) -> None:
+        try:
+            check(value)
+        except WrongValueError as error:
+            raise WrongValueError(f"{name} {error}") from None
 
     def _pointed_to(self, row: dict[str, Any], ref: Ref) -> int | None:
         """The new id of a record; None where the last of its fields is empty."""

@@ -1,10 +1,10 @@
 """Checks of a record's fields: what is wrong is added to the faults, with its place and what to do. Pure."""
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evaluations.corpus.rows import Faults, is_text
+from evaluations.scales import is_number
 
 ID_LIMIT = 200
 CRITERION_LIMIT = 100
@@ -117,15 +117,9 @@ class Fields:
 
 
 def number_of(value: Any) -> float | None:
-    """A finite number, if a JSON value is one; true and false are none."""
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and _finite(value) else None
-
-
-def _finite(value: float) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # a whole number of hundreds of digits
-        return False
+    """A number that can be kept, if a JSON value is one; true and false are none."""
+    is_one = isinstance(value, int | float) and not isinstance(value, bool) and is_number(value)
+    return float(value) if is_one else None
 
 
 def written_number(text: str) -> float | None:
@@ -134,7 +128,7 @@ def written_number(text: str) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if math.isfinite(value) and "_" not in text else None
+    return value if is_number(value) and "_" not in text else None
 
 
 def shown(value: Any) -> str:

@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import lzma
+import struct
 import zipfile
 import zlib
 from pathlib import Path
@@ -16,7 +18,10 @@ class PackedError(ValueError):
     """A file that cannot be taken as it is packed; the message says why and what to do."""
 
 
-UNREADABLE = (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, PackedError, OSError)
+UNREADABLE = (
+    zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error,
+    lzma.LZMAError, OSError, ValueError,
+)  # fmt: skip
 
 
 def said_of(error: Exception) -> str:
@@ -28,13 +33,25 @@ def said_of(error: Exception) -> str:
     return f"the packed data is broken ({error}); pack the file again"
 
 
+def check_unpacked(size: int) -> None:
+    """Refuse what unpacks to more than the site allows.
+
+    Raises:
+        PackedError: so many bytes are too many.
+    """
+    most = settings.UNPACKED_LIMIT_BYTES
+    if size > most:
+        raise PackedError(
+            f"unpacks to more than {most // 2**20:,} MB, which is the limit (GEVAL_UNPACKED_LIMIT_MB); split it"
+        )
+
+
 class LimitedStream(io.RawIOBase):
     """What is read of a packed file, until it is more than the site allows: a few kilobytes can hold gigabytes."""
 
-    def __init__(self, stream: Any, raw: IO[bytes], most: int) -> None:
+    def __init__(self, stream: Any, raw: IO[bytes]) -> None:
         self.stream = stream
         self.raw = raw
-        self.most = most
         self.read_so_far = 0
 
     def readable(self) -> bool:
@@ -43,11 +60,7 @@ class LimitedStream(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         data = self.stream.read(len(buffer))
         self.read_so_far += len(data)
-        if self.read_so_far > self.most:
-            raise PackedError(
-                f"unpacks to more than {self.most // 2**20:,} MB, which is the limit (GEVAL_UNPACKED_LIMIT_MB); "
-                "split it"
-            )
+        check_unpacked(self.read_so_far)
         buffer[: len(data)] = data
         return len(data)
 
@@ -110,4 +123,4 @@ def _only_file(raw: IO[bytes]) -> Any:
 
 
 def _limited(stream: Any, raw: IO[bytes]) -> IO[bytes]:
-    return io.BufferedReader(LimitedStream(stream, raw, settings.UNPACKED_LIMIT_BYTES), 2**16)
+    return io.BufferedReader(LimitedStream(stream, raw), 2**16)

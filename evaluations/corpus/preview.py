@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,18 @@ import orjson
 
 from evaluations.corpus.mapping import flattened, guess_columns, structure_of
 from evaluations.corpus.packed import UNREADABLE, open_packed, said_of
-from evaluations.corpus.records import Objects, Table, records_of
+from evaluations.corpus.parquet import most_decoded
+from evaluations.corpus.records import Objects, Table, is_parquet, records_of
 from evaluations.corpus.rows import Faults, printable
 
 ROWS = 50
 SHOWN_ROWS = 3
 SHOWN_CHARACTERS = 200
 MOST_COLUMNS = 60
+LARGE_BYTES = 10 * 2**20
+LARGE_PARQUET_BYTES = 64 * 2**20
+CUT_CHARACTERS = 2000
+CUT_PARTS = 50
 
 
 @dataclass(frozen=True)
@@ -32,13 +37,15 @@ class PreviewColumn:
 class Preview:
     """A file's first rows. `structure` says what its records are where they are more than columns.
 
-    `fault` says why there is nothing to show.
+    `fault` says why there is nothing to show. `is_large` where it unpacks to more than should be read while
+    somebody waits, however small the file itself is.
     """
 
     format: str
     columns: tuple[PreviewColumn, ...] = ()
     structure: str = ""
     fault: str = ""
+    is_large: bool = False
 
     @property
     def guess(self) -> dict[str, str]:
@@ -47,16 +54,33 @@ class Preview:
 
 def preview_file(path: Path, name: str) -> Preview:
     """The first rows of a file, whatever it is; never an error."""
+    preview = _preview(path, name)
+    return preview if preview.fault else replace(preview, is_large=_is_large(path))
+
+
+def _is_large(path: Path) -> bool:
+    try:
+        with open_packed(path) as raw:
+            if is_parquet(raw):
+                return most_decoded(raw) > LARGE_PARQUET_BYTES
+            return len(raw.read(LARGE_BYTES + 1)) > LARGE_BYTES
+    except UNREADABLE:  # whatever is wrong behind the first rows will be said where all are read
+        return False
+
+
+def _preview(path: Path, name: str) -> Preview:
     faults = Faults(most=1)
     try:
         with open_packed(path) as raw:
             records = records_of(raw, name, faults)
             if isinstance(records, Table):
                 lines = itertools.islice(records.lines, ROWS)
-                rows: list[Mapping[str, Any]] = [dict(zip(records.header, line, strict=True)) for _, line in lines]
+                rows: list[Mapping[str, Any]] = [
+                    dict(zip(records.header, map(_cut, line), strict=True)) for _, line in lines
+                ]
                 return Preview(str(records.format), _columns(records.header, rows))
             if isinstance(records, Objects):
-                found = [record for _, record in itertools.islice(records.lines, ROWS)]
+                found = [_cut(record) for _, record in itertools.islice(records.lines, ROWS)]
                 if found:
                     return _of_objects(str(records.format), found)
     except UNREADABLE as error:
@@ -89,6 +113,17 @@ def _columns(
 def _shown(value: Any) -> str:
     written = printable(value if isinstance(value, str) else "" if value is None else _as_json(value))
     return written if len(written) <= SHOWN_CHARACTERS else f"{written[: SHOWN_CHARACTERS - 1]}…"
+
+
+def _cut(value: Any) -> Any:
+    """As much of a value as a preview may need: some rows at once could have gigabytes of text."""
+    if isinstance(value, str):
+        return value[:CUT_CHARACTERS]
+    if isinstance(value, list):
+        return [_cut(part) for part in value[:CUT_PARTS]]
+    if isinstance(value, dict):
+        return {name[:CUT_CHARACTERS]: _cut(part) for name, part in value.items()}
+    return value
 
 
 def _as_json(value: Any) -> str:

@@ -22,8 +22,8 @@ from evaluations.corpus.preference_rows import (
     preferences_of_map,
     read_preference,
 )
-from evaluations.corpus.records import EXPECTED, Format, Objects, Table, records_of
-from evaluations.corpus.rows import Faults, Row, Unnamed
+from evaluations.corpus.records import Format, Objects, Table, records_of
+from evaluations.corpus.rows import EXPECTED, Faults, Row, Unnamed
 from evaluations.corpus.score_records import SCORE_COLUMNS, is_wide, score_reader, score_rows, wide_rows
 
 OUTPUT_COLUMNS = ("doc_id", "system_id", "source", "output")

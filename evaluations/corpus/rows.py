@@ -2,6 +2,13 @@
 
 from dataclasses import dataclass, field
 
+EXPECTED = (
+    "expected JSONL, CSV or Parquet of outputs (doc_id, system_id, source, output), "
+    "of ratings (doc_id, system_id, criterion, annotator, score), of scores (…, judge, score) "
+    "or of preferences (doc_id, system_a, system_b, annotator, winner), "
+    "or a JSON list with source, system_id, system_output and scores"
+)
+
 
 @dataclass(frozen=True)
 class Unnamed:
@@ -123,6 +130,16 @@ class Fault:
         return f"{place}: {self.column}: {self.message}" if self.column else f"{place}: {self.message}"
 
 
+def characters_of(row: Row) -> int:
+    """About how much memory a row's texts take."""
+    if isinstance(row, OutputRow):
+        texts = (row.source, row.output, row.context, *row.references)
+        return sum(map(len, texts))
+    if isinstance(row, RepliesRow):
+        return len(row.source) + sum(map(len, row.replies))
+    return len(row.source) if isinstance(row, ScoreRow) else 0
+
+
 def is_text(value: str) -> bool:
     """Whether a value is valid Unicode; bytes that are no UTF-8 come as lone surrogates."""
     if value.isascii():
@@ -167,6 +184,18 @@ class Faults:
         self.total += 1
         if len(self.listed) < self.most:
             self.listed.append(Fault(printable(file), line, printable(column), printable(message)))
+
+    def taken(self) -> tuple[list[Fault], int]:
+        """What was noted since this was last asked, for `take` of others."""
+        listed, total = self.listed, self.total
+        self.most -= len(listed)
+        self.listed, self.total = [], 0
+        return listed, total
+
+    def take(self, listed: list[Fault], total: int) -> None:
+        """Note faults that others have collected."""
+        self.total += total
+        self.listed += listed[: max(0, self.most - len(self.listed))]
 
     def raise_if_any(self) -> None:
         """Raise LoadError if there is a fault."""

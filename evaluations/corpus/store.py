@@ -4,15 +4,17 @@ Rows stream through temporary tables by COPY, so that memory holds keys and neve
 transaction; if there is a fault anywhere, nothing stays. What is there already is left alone and counted as unchanged.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 
 from django.conf import settings
 from django.db import connection, transaction
 
 from evaluations.changes import note_change
+from evaluations.corpus.apart import read_apart
 from evaluations.corpus.merging import Merge
 from evaluations.corpus.packed import stem_of
-from evaluations.corpus.readers import InputFile, read_rows
+from evaluations.corpus.readers import InputFile
 from evaluations.corpus.results import LoadResult
 from evaluations.corpus.rows import About, Fault, Faults, LoadError, OutputRow, Row, Unnamed
 from evaluations.corpus.staging import Tally
@@ -76,25 +78,27 @@ def _load(project: Project, files: Sequence[InputFile], about: About, faults: Fa
 
 def _take_files(load: Taking, files: Sequence[InputFile], about: About) -> None:
     """Outputs first: files of ratings and scores are held back until all outputs are known."""
-    scores_only: list[tuple[InputFile, Iterable[Row]]] = []
+    held_back = []
     for file in files:
-        unnamed = Unnamed(about.judge, about.criterion, stem_of(file.name) or "system", about.annotator)
-        rows = iter(read_rows(file, load.faults, unnamed=unnamed))
-        first = next(rows, None)
-        if first is None:
-            continue
-        if isinstance(first, OutputRow):
-            load.take(file.name, first)
-            load.take_all(file.name, rows)
-        else:
-            scores_only.append((file, _chain(first, rows)))
-    for file, held_back in scores_only:
-        load.take_all(file.name, held_back)
+        # One file is open at a time; what is held back is begun again, with its faults.
+        faults = Faults(most=load.faults.most, field_limit=load.faults.field_limit)
+        with closing(_rows_of(file, faults, about)) as rows:
+            first = next(rows, None)
+            if first is not None and not isinstance(first, OutputRow):
+                held_back.append(file)
+                continue
+            if first is not None:
+                load.take(file.name, first)
+            for row in rows:
+                load.take(file.name, row)
+        load.faults.take(faults.listed, faults.total)
+    for file in held_back:
+        load.take_all(file.name, _rows_of(file, load.faults, about))
 
 
-def _chain(first: Row, rest: Iterable[Row]) -> Iterable[Row]:
-    yield first
-    yield from rest
+def _rows_of(file: InputFile, faults: Faults, about: About) -> Generator[Row, None, None]:
+    unnamed = Unnamed(about.judge, about.criterion, stem_of(file.name) or "system", about.annotator)
+    return read_apart(file, faults, unnamed=unnamed)
 
 
 def _analyze() -> None:

@@ -8,7 +8,6 @@ from django.core.exceptions import ValidationError
 from evaluations.judging.presets import Preset, presets
 from evaluations.judging.prompts import PromptError, check_template
 from evaluations.models import Criterion, Judge, Project
-from evaluations.scales import Scale
 
 
 class PresetForm(forms.Form):
@@ -130,30 +129,20 @@ class CriterionForm(forms.ModelForm):
                     check_template(data[field])
                 except PromptError as error:
                     self.add_error(field, str(error))
-        self._check_scale(data)
+        self.instance.scale_labels = data.get("labels_text") or {}
         name, project = data.get("name", ""), self.instance.project
         others = project.criteria.exclude(pk=self.instance.pk)
         if name and others.filter(name__iexact=name).exists():
             self.add_error("name", f"There is a criterion {name} already.")
         return data
 
-    def _check_scale(self, data: dict[str, Any]) -> None:
-        names = ("scale_min", "scale_max", "scale_step")
-        ends = [float(data[name]) for name in names if data.get(name) is not None]
-        if len(ends) < len(names):
-            return
-        labels = {label: float(point) for point, label in (data.get("labels_text") or {}).items()}
-        try:
-            scale = Scale(ends[0], ends[1], ends[2], labels)
-        except ValueError as error:
-            self.add_error("scale_max", str(error).capitalize() + ".")
-            return
-        astray = [label for label, point in labels.items() if scale.point_at(point) is None]
-        if astray:
-            self.add_error("labels_text", f"“{astray[0]}” names a point that is not on the scale {scale}.")
+    def _update_errors(self, errors: ValidationError) -> None:
+        """The record's own check of the names of points is shown where they are written."""
+        if "scale_labels" in getattr(errors, "error_dict", {}):
+            errors.error_dict["labels_text"] = errors.error_dict.pop("scale_labels")
+        super()._update_errors(errors)  # type: ignore[misc]
 
     def save(self, commit: bool = True) -> Criterion:
-        self.instance.scale_labels = self.cleaned_data["labels_text"]
         self.instance.prompt_file = self.cleaned_data["prompt_file"]
         return super().save(commit)
 

@@ -41,8 +41,11 @@ def project_or_new(slug: str, *, owner: str | None) -> Project:
         validate_slug(slug)
     except ValidationError:
         raise CommandError(f"{slug!r} cannot be a project's short name: use letters, digits, - and _.") from None
-    project = Project.objects.create(slug=slug, name=slug.replace("-", " ").replace("_", " ").capitalize())
-    add_owners(project, owner=owner)
+    name = slug.replace("-", " ").replace("_", " ").capitalize()
+    # Another command may make it at this moment: then this one waits for it, and joins.
+    project, is_new = Project.objects.get_or_create(slug=slug, defaults={"name": name})
+    if is_new:
+        add_owners(project, owner=owner)
     return project
 
 

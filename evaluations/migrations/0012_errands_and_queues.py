@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluations', '0010_runs_that_end'),
+        ('evaluations', '0011_intake'),
     ]
 
     operations = [

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from django.core.exceptions import ValidationError
 from django.db import models
+from django.db.models import F
 from django.db.models.functions import Lower
 
 from evaluations.models.project import Project
-from evaluations.scales import Scale
+from evaluations.scales import FARTHEST, MOST_POINTS, Scale, problems_of_scale, usable_scale
 
 
 class Criterion(models.Model):
@@ -36,19 +38,34 @@ class Criterion(models.Model):
             models.UniqueConstraint("project", Lower("name"), name="criterion_once_per_project"),
             models.CheckConstraint(condition=models.Q(scale_min__lt=models.F("scale_max")), name="scale_not_empty"),
             models.CheckConstraint(condition=models.Q(scale_step__gt=0), name="scale_step_positive"),
+            # PostgreSQL takes NaN for larger than any number, so both ends need a limit.
+            models.CheckConstraint(
+                condition=models.Q(scale_min__gte=-FARTHEST, scale_max__lte=FARTHEST),
+                name="scale_within_limits",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(
+                    scale_step__lte=2 * FARTHEST,
+                    scale_max__lte=F("scale_min") + F("scale_step") * float(MOST_POINTS),
+                ),
+                name="scale_of_few_points",
+            ),
         )
 
     def __str__(self) -> str:
         return self.name
 
+    def clean(self) -> None:
+        """The rule for scales, whatever door they come in by."""
+        ends = (self.scale_min, self.scale_max, self.scale_step)
+        if any(end is None for end in ends):
+            return  # said of the field itself
+        if problems := problems_of_scale(*ends, self.scale_labels):
+            raise ValidationError(problems)
+
     @property
     def scale(self) -> Scale:
-        return Scale(
-            lowest=self.scale_min,
-            highest=self.scale_max,
-            step=self.scale_step,
-            labels={str(label): float(point) for point, label in self.scale_labels.items()},
-        )
+        return usable_scale(self.scale_min, self.scale_max, self.scale_step, self.scale_labels)
 
     @property
     def newest_steps(self) -> EvaluationSteps | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 from decimal import Decimal
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.urls import reverse
@@ -17,6 +19,12 @@ from evaluations.models.project import Project
 from evaluations.standin import MODEL as STAND_IN
 from geval_site.key_names import why_not_allowed
 from geval_site.sealing import KeyNameError, seal, unseal
+
+
+def validate_finite(value: float) -> None:
+    """NaN is neither below nor above any limit, so the other validators let it pass."""
+    if not math.isfinite(value):
+        raise ValidationError("Enter a number.")
 
 
 class EndpointQuerySet(models.QuerySet["Endpoint"]):
@@ -167,7 +175,7 @@ class Judge(models.Model):
     samples = models.PositiveIntegerField(
         "replies an item", default=20, validators=[MinValueValidator(1), MaxValueValidator(100)]
     )
-    temperature = models.FloatField(default=0, validators=[MinValueValidator(0), MaxValueValidator(2)])
+    temperature = models.FloatField(default=0, validators=[validate_finite, MinValueValidator(0), MaxValueValidator(2)])
     use_steps = models.BooleanField("evaluation steps", default=True)
     concurrency = models.PositiveIntegerField(
         "calls in flight", default=16, validators=[MinValueValidator(1), MaxValueValidator(512)]
@@ -176,7 +184,9 @@ class Judge(models.Model):
         "longest reply in tokens", default=32, validators=[MinValueValidator(1), MaxValueValidator(32_000)]
     )
     timeout_seconds = models.FloatField(
-        "time limit of a call", default=60, validators=[MinValueValidator(1), MaxValueValidator(3600)]
+        "time limit of a call",
+        default=60,
+        validators=[validate_finite, MinValueValidator(1), MaxValueValidator(3600)],
     )
     price_in = models.DecimalField(
         "price of a million tokens in", max_digits=12, decimal_places=4, null=True, blank=True,
@@ -195,7 +205,19 @@ class Judge(models.Model):
 
     class Meta:
         ordering = ("pk",)
-        constraints = (models.UniqueConstraint(fields=("project", "name", "version"), name="judge_once_per_project"),)
+        constraints = (
+            models.UniqueConstraint(fields=("project", "name", "version"), name="judge_once_per_project"),
+            models.CheckConstraint(
+                condition=models.Q(
+                    samples__range=(1, 100),
+                    temperature__range=(0, 2),
+                    concurrency__range=(1, 512),
+                    max_tokens__range=(1, 32_000),
+                    timeout_seconds__range=(1, 3600),
+                ),
+                name="judge_settings_in_range",
+            ),
+        )
 
     def __str__(self) -> str:
         return self.label

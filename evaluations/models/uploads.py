@@ -15,6 +15,8 @@ from evaluations.models.project import Project
 # Whoever works on an upload says so every second; after so long without a word it is given up for dead.
 SILENT_SECONDS = 30
 KEPT_DAYS = 7
+# A file that ends its worker is not tried for ever.
+MOST_ATTEMPTS = 3
 
 
 class UploadState(models.TextChoices):
@@ -35,6 +37,10 @@ class UploadQuerySet(models.QuerySet["Upload"]):
         """Uploads with something to do that nobody does, as far as can be told."""
         silent = timezone.now() - datetime.timedelta(seconds=SILENT_SECONDS)
         return self.filter(models.Q(beat_at=None) | models.Q(beat_at__lt=silent), state__in=ACTIVE)
+
+    def exhausted(self) -> UploadQuerySet:
+        """Uploads that were tried often enough: whoever worked on them never came to an end."""
+        return self.neglected().filter(attempts__gte=MOST_ATTEMPTS)
 
     def open(self) -> UploadQuerySet:
         """Uploads that are not loaded yet."""
@@ -60,6 +66,9 @@ class Upload(models.Model):
     step = models.CharField(max_length=100, blank=True, help_text="What is being done.")
     bytes_read = models.BigIntegerField(default=0)
     beat_at = models.DateTimeField(null=True)
+    attempts = models.PositiveSmallIntegerField(
+        default=0, help_text="How often work on it began since somebody last asked for it."
+    )
 
     objects = UploadQuerySet.as_manager()
 
@@ -85,6 +94,11 @@ class Upload(models.Model):
             and self.beat_at is not None
             and timezone.now() - self.beat_at > datetime.timedelta(seconds=SILENT_SECONDS)
         )
+
+    @property
+    def is_parked(self) -> bool:
+        """Whether work on it ended without a word about the files, so that it may be tried again as it is."""
+        return self.state == UploadState.FAULTY and self.attempts > 0 and bool(self.message)
 
     @property
     def size(self) -> int:

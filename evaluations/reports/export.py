@@ -1,13 +1,12 @@
 """A report as JSON, CSV, Markdown, or a text table for the terminal."""
 
-import csv
-import io
 from typing import Any
 
 import orjson
 
 from evaluations.reports.analysis import SEED, Agreement, JudgeAnalysis, Significance
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
+from evaluations.spreadsheets import csv_line
 from evaluations.standin import HONEST_NAME
 from evaluations.statistics.alt_test import LEAST_OUTPUTS, AltTest
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
@@ -35,41 +34,30 @@ def as_json(report: Report) -> str:
     return orjson.dumps(content, option=orjson.OPT_INDENT_2).decode()
 
 
+CSV_COLUMNS = (
+    "criterion", "judge", "level", "coefficient", "value", "reason", "documents", "documents_used",
+    "pairs", "ci_low", "ci_high",
+)  # fmt: skip
+
+
 def as_csv(report: Report) -> str:
     """One row a value, for spreadsheets and data frames."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(
-        [
-            "criterion",
-            "judge",
-            "level",
-            "coefficient",
-            "value",
-            "reason",
-            "documents",
-            "documents_used",
-            "pairs",
-            "ci_low",
-            "ci_high",
-        ]
-    )
+    lines = [csv_line(CSV_COLUMNS)]
     for criterion in report.criteria:
         for result in criterion.judges:
             found = result.correlations
             for level in LEVELS:
                 for coefficient in COEFFICIENTS:
                     estimate = found.estimates[coefficient][level]
-                    value = "" if estimate.value is None else repr(estimate.value)
                     interval = result.intervals[coefficient] if level == "summary" else Interval(None, None)
-                    ends = ["" if end is None else repr(end) for end in (interval.low, interval.high)]
-                    writer.writerow(
-                        [
-                            harmless_cell(criterion.criterion), harmless_cell(result.judge), level, coefficient, value,
-                            estimate.reason, found.documents, found.documents_used, found.pairs, *ends,
-                        ]
+                    lines.append(
+                        csv_line((
+                            criterion.criterion, result.judge, level, coefficient, estimate.value,
+                            estimate.reason, found.documents, found.documents_used, found.pairs,
+                            interval.low, interval.high,
+                        ))
                     )  # fmt: skip
-    return out.getvalue()
+    return "".join(lines)
 
 
 def as_markdown(report: Report) -> str:
@@ -86,7 +74,7 @@ def as_markdown(report: Report) -> str:
         parts.append("| " + " | ".join(header) + " |")
         parts.append("|---" + "|---:" * (len(header) - 1) + "|")
         parts.extend(
-            "| " + " | ".join(cell.replace("|", "\\|") for cell in _cells(result)) + " |" for result in criterion.judges
+            "| " + " | ".join(_markdown_cell(cell) for cell in _cells(result)) + " |" for result in criterion.judges
         )
         if criterion.best:
             parts.append(f"\n{in_a_sentence(criterion)}")
@@ -175,9 +163,8 @@ def in_a_sentence(result: CriterionResult) -> str:
     return f"{said}; by the alternative annotator test it {may} replace one at epsilon {best.alt_test.epsilon:g}."
 
 
-def harmless_cell(text: str) -> str:
-    """A name as a CSV cell that no spreadsheet takes for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+def _markdown_cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").splitlines())
 
 
 def _cells(result: JudgeResult) -> list[str]:

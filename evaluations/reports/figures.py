@@ -24,6 +24,9 @@ SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star", "
 BINS = 21
 MOST_BARS = 11
 PEOPLE = "people"
+# What of a trace holds names that people gave.
+LABELS = frozenset({"name", "x", "y", "text"})
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,23 @@ class Figure:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     layout: dict[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """What the page's script draws. Names are text there: Plotly would make links and tags of them."""
+        traces = [
+            {key: as_label(value) if key in LABELS else value for key, value in trace.items()} for trace in self.traces
+        ]
+        return {"title": self.title, "caption": self.caption, "traces": traces, "layout": self.layout}
+
+
+def as_label(value: Any) -> Any:
+    """A text, or each text of a list, as Plotly shows it letter by letter, and our script takes it for no colour."""
+    if isinstance(value, list):
+        return [as_label(one) for one in value]
+    if not isinstance(value, str):
+        return value
+    escaped = value.translate(_ENTITIES)
+    return f"&#{ord(value[0])};{escaped[1:]}" if value.startswith(("--", "series:")) else escaped
 
 
 @dataclass(frozen=True)

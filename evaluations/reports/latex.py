@@ -1,5 +1,7 @@
 """The paper's table: judges by criteria, for LaTeX with booktabs."""
 
+import re
+
 from evaluations.reports.export import SYMBOLS
 from evaluations.reports.report import JudgeResult, Report
 from evaluations.statistics.correlation import Coefficient
@@ -13,7 +15,17 @@ _MATHS = {"pearson": "r", "spearman": r"\rho", "kendall": r"\tau"}
 
 def escaped(text: str) -> str:
     """A text as LaTeX prints it."""
-    return "".join(_SPECIAL.get(letter, letter) for letter in text)
+    return "".join(_SPECIAL.get(letter, letter) for letter in _one_line(text))
+
+
+def _one_line(text: str) -> str:
+    """An empty line would end the paragraph, and with it the table."""
+    return re.sub(r"[\r\n\v\f\x85\u2028\u2029]+", " ", text)
+
+
+def first_cell(text: str) -> str:
+    """A text at the beginning of a row: after `\\\\`, LaTeX would take `*` and `[` for arguments of it."""
+    return f"{{}}{escaped(text)}" if text.lstrip()[:1] in ("*", "[") else escaped(text)
 
 
 def as_latex(report: Report) -> str:
@@ -44,7 +56,7 @@ def as_latex(report: Report) -> str:
         for at, mark in enumerate(letters):
             if mark and row[2 * at] is not None:
                 cells[2 * at] += rf"$^{{{mark}}}$"
-        lines.append(rf"{escaped(judge)} & {' & '.join(cells)} \\")
+        lines.append(rf"{first_cell(judge)} & {' & '.join(cells)} \\")
     lines += [r"\midrule", rf"Human ceiling & {' & '.join(_ceiling(report, second))} \\", r"\bottomrule"]
     caption = (
         f"{options.level.capitalize()}-level correlations with the mean human rating "

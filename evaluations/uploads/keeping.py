@@ -7,11 +7,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 
+from evaluations.corpus.apart import preview_apart
 from evaluations.corpus.mapping import Columns, is_native, problems_of
 from evaluations.corpus.packed import Counter
-from evaluations.corpus.preview import Preview, preview_file
+from evaluations.corpus.preview import Preview
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.rows import printable
 from evaluations.models import Project, SavedColumns, Upload, UploadFile, UploadPart
@@ -34,7 +36,7 @@ def keep_upload(project: Project, user_id: int | None, files: Sequence[ChosenFil
     upload = Upload.objects.create(project=project, made_by_id=user_id, about=about)
     saved = list(project.saved_columns.all())
     for chosen in files:
-        preview = preview_file(chosen.path, chosen.name)
+        preview = preview_apart(chosen.path, chosen.name)
         file = UploadFile.objects.create(
             upload=upload,
             name=printable(chosen.name)[:200],
@@ -64,7 +66,7 @@ def _keep_parts(file: UploadFile, path: Path) -> None:
 @contextmanager
 def files_of(upload: Upload, counter: Counter | None = None) -> Iterator[list[InputFile]]:
     """The files of an upload in a folder of their own, with what their columns are."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=settings.TEMPORARY_DIR) as folder:
         inputs = []
         for file in upload.files.all():
             path = Path(folder) / str(file.pk)

@@ -1,10 +1,12 @@
 """Checking and loading an upload: small ones at once, others by a worker; each in one transaction, all or nothing."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from evaluations.corpus.mapping import Columns
@@ -12,13 +14,21 @@ from evaluations.corpus.packed import Counter
 from evaluations.corpus.rows import About, LoadError
 from evaluations.corpus.store import load_files
 from evaluations.models import Upload, UploadPart, UploadState
+from evaluations.models.uploads import MOST_ATTEMPTS
 from evaluations.uploads.keeping import files_of, problems_with
 from evaluations.uploads.progress import telling
+from geval_site.disk import FULL, is_disk_full
 
 # Smaller ones are checked and loaded while the browser waits, which needs no worker.
 AT_ONCE_BYTES = 2**20
 MOST_FAULTS = 10_000
 AT_REST = (UploadState.CHOSEN, UploadState.CHECKED, UploadState.FAULTY)
+FAILED = "It failed unexpectedly: {}. Try again; if that does not help, tell the site's administrator."
+PARKED = (
+    f"The worker ended {MOST_ATTEMPTS} times while it worked on this, perhaps out of memory. "
+    "Split the files, or try again."
+)
+log = logging.getLogger(__name__)
 NOTHING: dict[str, Any] = {"result": None, "faults": [], "fault_count": 0}
 
 
@@ -53,7 +63,7 @@ def start_check(upload: Upload, *, call_worker: Callable[[int], None]) -> None:
     problems = problems_with(upload)
     if problems:
         changed = Upload.objects.filter(pk=upload.pk, state__in=AT_REST).update(
-            state=UploadState.FAULTY, message=" ".join(problems)[:500], **NOTHING
+            state=UploadState.FAULTY, message=" ".join(problems)[:500], attempts=0, **NOTHING
         )
         _refuse_unless(changed, upload)
         return
@@ -77,11 +87,15 @@ def _refuse_unless(changed: int, upload: Upload) -> None:
 
 def _start(upload: Upload, state: UploadState, *, among: Sequence[UploadState], call: Callable[[int], None]) -> None:
     changed = Upload.objects.filter(pk=upload.pk, state__in=among).update(
-        state=state, step="", bytes_read=0, beat_at=None, message=""
+        state=state, step="", bytes_read=0, beat_at=None, message="", attempts=0
     )
     _refuse_unless(changed, upload)
-    if upload.size <= AT_ONCE_BYTES:
-        work_on_upload(upload.pk)
+    unpacks_large = any(file.preview.get("is_large") for file in upload.files.all())
+    if upload.size <= AT_ONCE_BYTES and not unpacks_large:
+        try:
+            work_on_upload(upload.pk)
+        except Exception:
+            log.exception("Upload %s failed while somebody waited; its page says so", upload.pk)
     else:
         transaction.on_commit(lambda: call(upload.pk))
 
@@ -101,17 +115,25 @@ def work_on_upload(upload_id: int) -> None:
         _finish(upload, UploadState.FAULTY, result=None, faults=faults, fault_count=error.total)
     except Exception as error:
         # Whoever waits for it has to learn that it ended; the log has the rest.
-        _finish(upload, UploadState.FAULTY, message=f"It failed unexpectedly: {type(error).__name__}. Try again.")
+        said = FULL if is_disk_full(error) else FAILED.format(type(error).__name__)
+        _finish(upload, UploadState.FAULTY, message=said)
         raise
 
 
 def neglected_uploads() -> list[int]:
-    """The ids of uploads that a worker should be called for."""
+    """The ids of uploads that a worker should be called for; those that were tried too often are put aside."""
+    _park_exhausted()
     return list(Upload.objects.neglected().values_list("pk", flat=True))
 
 
+def _park_exhausted() -> None:
+    Upload.objects.exhausted().update(state=UploadState.FAULTY, step="", beat_at=None, message=PARKED, **NOTHING)
+
+
 def _claim(upload_id: int) -> Upload | None:
-    if not Upload.objects.neglected().filter(pk=upload_id).update(beat_at=timezone.now()):
+    _park_exhausted()
+    waiting = Upload.objects.neglected().filter(pk=upload_id)
+    if not waiting.update(beat_at=timezone.now(), attempts=F("attempts") + 1):
         return None
     return Upload.objects.select_related("project").get(pk=upload_id)
 

@@ -92,8 +92,7 @@ def figure(request: HttpRequest, project: Project, kind: str, criterion: int) ->
     drawn = FIGURES[kind](Subject(project.criteria.get(pk=criterion), result, data))
     if "table" in request.GET:
         return render(request, "evaluations/report_figure.html", {"project": project, "tab": "report", "figure": drawn})
-    content = {"title": drawn.title, "caption": drawn.caption, "traces": drawn.traces, "layout": drawn.layout}
-    return JsonResponse(content)
+    return JsonResponse(drawn.as_json())
 
 
 @project_view(READERS)

@@ -1,10 +1,10 @@
 """Uploading, in three steps: choose files, see what is in them and what loading would do, load."""
 
-import csv
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -16,8 +16,9 @@ from evaluations.corpus.mapping import kind_of
 from evaluations.corpus.results import in_order, said_result
 from evaluations.forms import ColumnsForm, SavedColumnsForm, UploadForm, first_about
 from evaluations.models import Project, SavedColumns, Upload, UploadState, WorkerHeartbeat
-from evaluations.reports.export import harmless_cell
+from evaluations.spreadsheets import csv_line
 from evaluations.tasks import upload_files
+from evaluations.typed import whole_number
 from evaluations.uploads.keeping import ChosenFile, keep_upload
 from evaluations.uploads.work import NotReadyError, say_columns, start_check, start_load
 from evaluations.views.polling import STOP_POLLING
@@ -31,7 +32,7 @@ PASTED = "pasted rows"
 def upload_create(request: HttpRequest, project: Project) -> HttpResponse:
     form = UploadForm(request.POST or None, request.FILES or None)
     if form.is_valid():
-        with tempfile.NamedTemporaryFile() as pasted:
+        with tempfile.NamedTemporaryFile(dir=settings.TEMPORARY_DIR) as pasted:
             files = [ChosenFile(Path(file.temporary_file_path()), file.name) for file in form.cleaned_data["files"]]
             if form.cleaned_data["text"].strip():
                 pasted.write(form.cleaned_data["text"].encode("utf-8", "surrogatepass"))
@@ -82,7 +83,8 @@ def upload_columns(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 def _save_columns(request: HttpRequest, upload: Upload) -> None:
     """Keep the columns of the file whose button was pressed, under the name beside it."""
-    file = upload.files.filter(pk=request.POST.get("save", "").removeprefix("file-") or 0).first()
+    pressed = whole_number(request.POST.get("save", "").removeprefix("file-"), default=0)
+    file = upload.files.filter(pk=pressed).first()
     if file is None:
         return
     form = SavedColumnsForm({"name": request.POST.get(f"name-{file.pk}", "").strip()})
@@ -112,6 +114,8 @@ def upload_load(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     try:
         if upload.is_silent:
             upload_files.delay(upload.pk)
+        elif upload.is_parked:
+            start_check(upload, call_worker=upload_files.delay)
         else:
             start_load(upload, call_worker=upload_files.delay)
     except NotReadyError as error:
@@ -137,12 +141,10 @@ def upload_faults(_request: HttpRequest, project: Project, pk: int) -> HttpRespo
     """All faults that are kept, as CSV."""
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-faults.csv"'
-    writer = csv.writer(response)
-    writer.writerow(["file", "line", "column", "message"])
+    columns = ("file", "line", "column", "message")
+    response.write(csv_line(columns))
     for fault in _upload(project, pk).faults:
-        writer.writerow(
-            [harmless_cell(fault["file"]), fault["line"] or "", harmless_cell(fault["column"]), fault["message"]]
-        )
+        response.write(csv_line(fault[name] or "" for name in columns))
     return response
 
 

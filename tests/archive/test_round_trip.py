@@ -150,7 +150,7 @@ def test_a_run_under_way_is_paused_in_the_copy(rich: Project) -> None:
         ),
         (
             {"ratings_jsonl": lambda data: data.replace(b'"score":4', b'"score":"x"', 1)},
-            "the database refuses its rows",
+            "ratings.jsonl, line 1: score is no number that can be kept (x)",
         ),
         ({"ratings_jsonl": lambda data: data + data}, "the database refuses its rows"),
     ],

@@ -123,3 +123,18 @@ def test_nothing_serious_for_axe_and_nothing_too_wide(
 
     assert violations == []
     assert overflow <= 0
+
+
+def test_a_judges_name_is_text_in_charts(
+    owner: User, small_project: Project, load: Callable[..., object], sign_in: Callable[[str], Page]
+) -> None:
+    name = '<a href="https://x.example/">R&D</a>'
+    quoted = name.replace('"', '""')
+    load(small_project, {"scores.csv": SCORES.replace("imported", f'"{quoted}"')})
+    page = sign_in("olga")
+
+    page.goto(REPORT)
+    page.locator("[data-figure]").first.scroll_into_view_if_needed()
+
+    expect(page.locator(".main-svg .legendtext", has_text=name).first).to_be_visible()
+    assert page.locator(".main-svg a").count() == 0

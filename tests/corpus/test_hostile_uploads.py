@@ -90,7 +90,7 @@ def test_all_comes_in_or_all_is_reported(project: Project, tmp_path: Path, conte
 
 
 @given(content=FILES)
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 def test_the_upload_page_loads_everything_or_says_why_not(owner: User, project: Project, content: bytes) -> None:
     client = Client()
     with transaction.atomic():

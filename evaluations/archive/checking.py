@@ -1,0 +1,207 @@
+"""What a row of an archive may hold: the rules of the models' own fields, and of the records that have more."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.apps import apps
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.utils.dateparse import parse_datetime
+
+from evaluations.archive.tables import Table
+from evaluations.evaluators.base import EvaluatorError, SettingsError
+from evaluations.evaluators.registry import make_evaluator
+from evaluations.judging.addresses import ForbiddenAddressError, check_address
+from evaluations.judging.replies import choices_from_json
+from evaluations.models import Judge
+from evaluations.scales import is_number, problems_of_scale
+
+Check = Callable[[Any], None]
+YEARS = range(1970, 2200)
+JUDGE_NUMBERS = frozenset({"samples", "temperature", "concurrency", "max_tokens", "timeout_seconds"})
+
+
+class WrongValueError(ValueError):
+    """A value that no form would take; says what is wrong with it."""
+
+
+def checks_of(table: Table) -> dict[str, Check]:
+    """A check for each field of a table's rows that is no reference."""
+    fields = {field.column: field for field in _model_of(table)._meta.concrete_fields}
+    return {name: _check_of(fields[column]) for column, name in table.columns.items() if isinstance(name, str)}
+
+
+def check_record(table: Table, row: Mapping[str, Any]) -> None:
+    """What is more than one field's business.
+
+    Raises:
+        WrongValueError: the record cannot be used as it is.
+    """
+    if check := _RECORDS.get(table.name):
+        check(row)
+
+
+def _model_of(table: Table) -> type[models.Model]:
+    return next(model for model in apps.get_models() if model._meta.db_table == table.target)
+
+
+def _check_of(field: models.Field[Any, Any]) -> Check:
+    kind = next((check for types, check in _KINDS if isinstance(field, types)), lambda value, _field: value)
+
+    choices = {key for key, _label in field.flatchoices}
+
+    def check(value: Any) -> None:
+        if value is None:
+            if not field.null:
+                raise WrongValueError("is empty")
+            return
+        converted = kind(value, field)
+        if choices and converted not in choices and not (converted == "" and field.blank):
+            raise WrongValueError(f"is {str(value)[:40]!r}, which is none of {', '.join(map(str, choices))}")
+        try:
+            field.run_validators(converted)
+        except ValidationError as error:
+            raise WrongValueError(" ".join(error.messages)) from None
+
+    return check
+
+
+def _whole(value: Any, _field: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise WrongValueError(f"is no whole number ({str(value)[:40]})")
+    return value
+
+
+def _number(value: Any, _field: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not is_number(value):
+        raise WrongValueError(f"is no number that can be kept ({str(value)[:40]})")
+    return value
+
+
+def _decimal(value: Any, _field: Any) -> Decimal:
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not number.is_finite():
+        raise WrongValueError(f"is no amount ({str(value)[:40]})")
+    return number
+
+
+def _flag(value: Any, _field: Any) -> bool:
+    if not isinstance(value, bool):
+        raise WrongValueError(f"is neither true nor false ({str(value)[:40]})")
+    return value
+
+
+def _moment(value: Any, _field: Any) -> datetime.datetime:
+    try:
+        moment = parse_datetime(value) if isinstance(value, str) else None
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None or moment.year not in YEARS:
+        raise WrongValueError(f"is no date with a time zone ({str(value)[:40]})")
+    return moment
+
+
+def _text(value: Any, _field: Any) -> str:
+    if not isinstance(value, str) or "\0" in value:
+        raise WrongValueError("is no text")
+    return value
+
+
+def _json(value: Any, field: models.Field[Any, Any]) -> Any:
+    # An object or a list, as the field begins with; anything else would end the pages that read it.
+    if field.default in (dict, list) and not isinstance(value, field.default):
+        raise WrongValueError(f"is not {'an object' if field.default is dict else 'a list'}")
+    return value
+
+
+_KINDS: tuple[tuple[Any, Callable[[Any, Any], Any]], ...] = (
+    (models.BooleanField, _flag),
+    (models.IntegerField, _whole),
+    (models.FloatField, _number),
+    (models.DecimalField, _decimal),
+    (models.DateTimeField, _moment),
+    (models.JSONField, _json),
+    ((models.CharField, models.TextField), _text),
+)
+
+
+# A run keeps its judge's settings as they were.
+_JUDGE_CHECKS = {field.name: _check_of(field) for field in Judge._meta.concrete_fields if field.name in JUDGE_NUMBERS}
+
+
+# Records
+
+
+def _criterion(row: Mapping[str, Any]) -> None:
+    ends = (row["scale_min"], row["scale_max"], row["scale_step"])
+    for name, said in problems_of_scale(*ends, row["scale_labels"]).items():
+        raise WrongValueError(f"{name}: {said}")
+
+
+def _endpoint(row: Mapping[str, Any]) -> None:
+    try:
+        # Whether a private network is fine is asked when the endpoint is called.
+        check_address(row["base_url"], allow_private=True)
+    except (ForbiddenAddressError, ValueError) as error:
+        raise WrongValueError(f"base_url: {error}") from None
+
+
+def _judge(row: Mapping[str, Any]) -> None:
+    try:
+        make_evaluator(row["kind"], row["settings"])
+    except EvaluatorError:
+        pass  # the package that brings its kind may be another site's
+    except SettingsError as error:
+        raise WrongValueError(f"settings: {error}") from None
+
+
+def _run(row: Mapping[str, Any]) -> None:
+    for name in sorted(JUDGE_NUMBERS):
+        value = row["parameters"].get(name)
+        if value is not None:
+            _named(name, _JUDGE_CHECKS[name], value)
+
+
+def _reply(row: Mapping[str, Any]) -> None:
+    try:
+        choices_from_json(row["choices"])
+    except (TypeError, ValueError, KeyError, AttributeError, IndexError):
+        raise WrongValueError("choices: are no replies") from None
+
+
+def _score(row: Mapping[str, Any]) -> None:
+    shares = row["distribution"]
+    if shares is not None and not (
+        isinstance(shares, dict) and all(isinstance(share, int | float) for share in shares.values())
+    ):
+        raise WrongValueError("distribution: is no object of points and shares")
+
+
+def _document(row: Mapping[str, Any]) -> None:
+    if not all(isinstance(text, str) for text in row["references"]):
+        raise WrongValueError("references: is no list of texts")
+
+
+def _named(name: str, check: Check, value: Any) -> None:
+    try:
+        check(value)
+    except WrongValueError as error:
+        raise WrongValueError(f"{name} {error}") from None
+
+
+_RECORDS: dict[str, Callable[[Mapping[str, Any]], None]] = {
+    "criteria": _criterion,
+    "endpoints": _endpoint,
+    "judges": _judge,
+    "runs": _run,
+    "replies": _reply,
+    "scores": _score,
+    "documents": _document,
+}

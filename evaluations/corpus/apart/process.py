@@ -1,0 +1,134 @@
+"""The process that reads: it waits for jobs, and forks for each, so that every file has its own limits and memory.
+
+Waiting costs nothing and starting takes a third of a second, hence one process for many files. It has a single
+thread, so forking is safe; it ends when its input does, and a killed site leaves none behind.
+"""
+
+import gc
+import os
+import resource
+import signal
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+from django.conf import settings
+
+from evaluations.corpus.apart.messages import Ended, Job, Part, next_message, packed_message
+from evaluations.corpus.packed import UNREADABLE, Counter, open_packed
+from evaluations.corpus.preview import preview_file
+from evaluations.corpus.readers import InputFile, read_rows
+from evaluations.corpus.records import is_parquet
+from evaluations.corpus.rows import Faults, Row, characters_of
+
+PART_ROWS = 1000
+PART_CHARACTERS = 2**20
+TOO_MUCH_MEMORY = (
+    "cannot be read within {} MB of memory (GEVAL_READING_MEMORY_MB); split it, or write it as JSON Lines or CSV"
+)
+TOO_MUCH_TIME = "takes longer to read than {} s (GEVAL_READING_SECONDS); split it"
+BROKEN = "cannot be read: its reader ended unexpectedly ({}); write the file again, or in another format"
+
+
+def main() -> None:
+    """Do one job after the other, each in a child, until the input ends."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing printed may get between the answers
+    gc.freeze()
+    while (job := next_message(sys.stdin.buffer)) is not None:
+        child = os.fork()
+        if child == 0:
+            _do(job, answers)
+        _, status = os.waitpid(child, 0)
+        answers.write(packed_message(Ended(_why(status, job))))
+        answers.flush()
+
+
+def _do(job: Job, answers: IO[bytes]) -> None:
+    """One job, at the end of which the process ends."""
+    status = 1
+    try:
+        settings.configure(**job.settings)
+        resource.setrlimit(resource.RLIMIT_CPU, (job.seconds, job.seconds + 1))
+        _limit_memory()
+        _import_for(job.file.path)
+        if job.unnamed is None:
+            answers.write(packed_message(preview_file(job.file.path, job.file.name)))
+        else:
+            _read(job, answers)
+        answers.flush()
+        status = 0
+    except MemoryError:
+        status = MEMORY
+    except BrokenPipeError:
+        status = 0
+    except BaseException as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201 (the site's log)
+    finally:
+        os._exit(status)  # nothing of the waiting process may be ended or flushed twice
+
+
+MEMORY = 9
+
+
+def _read(job: Job, answers: IO[bytes]) -> None:
+    counter, faults = Counter(), Faults(field_limit=settings.FIELD_LIMIT_BYTES, most=10_000)
+    file = InputFile(job.file.path, job.file.name, job.file.columns, counter)
+    assert job.unnamed is not None
+    rows = read_rows(file, faults, unnamed=job.unnamed)
+    while True:
+        part = list(_part_of(rows))
+        listed, total = faults.taken()
+        answers.write(packed_message(Part(part, listed, total, counter.count)))
+        answers.flush()
+        if not part:
+            return
+
+
+def _part_of(rows: Iterator[Row]) -> Iterator[Row]:
+    """The next rows that go together: some hundred, fewer where they are long."""
+    characters = 0
+    for row in islice(rows, PART_ROWS):
+        yield row
+        characters += characters_of(row)
+        if characters > PART_CHARACTERS:
+            return
+
+
+def _limit_memory() -> None:
+    """Let this process grow by so much from here on; what it shares with the waiting one does not count."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except OSError:  # a system without it enforces no such limit either
+        return
+    most = pages * resource.getpagesize() + settings.READING_MEMORY_BYTES
+    resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
+
+
+def _import_for(path: Path) -> None:
+    """Arrow takes more room to be imported than many files take to be read: it does not count either."""
+    try:
+        with open_packed(path) as raw:
+            if not is_parquet(raw):
+                return
+    except UNREADABLE:
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    from pyarrow import parquet  # noqa: F401
+
+    _limit_memory()
+
+
+def _why(status: int, job: Job) -> str:
+    """What kept a child from reading its file, in words; empty if nothing did."""
+    code = os.waitstatus_to_exitcode(status)
+    if code == 0:
+        return ""
+    # C++ that gets no memory aborts.
+    if code in (MEMORY, -signal.SIGABRT):
+        return TOO_MUCH_MEMORY.format(job.settings["READING_MEMORY_BYTES"] // 2**20)
+    if code in (-signal.SIGXCPU, -signal.SIGKILL):
+        return TOO_MUCH_TIME.format(job.seconds)
+    return BROKEN.format(signal.Signals(-code).name if code < 0 else f"code {code}")

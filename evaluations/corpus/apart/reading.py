@@ -1,0 +1,189 @@
+"""Having files read by a process apart: the site's own end. A process is used by one reading at a time, and again."""
+
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from django.conf import settings
+
+from evaluations.corpus.apart.messages import (
+    LENGTH,
+    Ended,
+    Job,
+    Message,
+    Part,
+    current_settings,
+    packed_message,
+    unpacked_message,
+)
+from evaluations.corpus.apart.process import BROKEN, TOO_MUCH_TIME
+from evaluations.corpus.preview import Preview
+from evaluations.corpus.readers import InputFile
+from evaluations.corpus.rows import Faults, Row, Unnamed
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+PREVIEW_SECONDS = 20
+READ_BYTES = 2**20
+
+
+class ReadingError(Exception):
+    """A file could not be read to its end; says why."""
+
+
+def preview_apart(path: Path, name: str) -> Preview:
+    """The first rows of a file, whatever it is; never an error."""
+    seconds = min(PREVIEW_SECONDS, settings.READING_SECONDS)
+    preview = None
+    try:
+        for message in _messages(Job(InputFile(path, name), None, current_settings(), seconds)):
+            if isinstance(message, Preview):
+                preview = message
+    except ReadingError as error:
+        return Preview("", fault=str(error))
+    assert preview is not None
+    return preview
+
+
+def read_apart(file: InputFile, faults: Faults, *, unnamed: Unnamed) -> Generator[Row, None, None]:
+    """All rows of a file; what cannot be read is added to `faults` and left out. See `readers.read_rows`."""
+    job = Job(replace(file, counter=None), unnamed, current_settings(), settings.READING_SECONDS)
+    begun = file.counter.count if file.counter else 0
+    try:
+        with closing(_messages(job)) as messages:
+            for message in messages:
+                if isinstance(message, Part):
+                    faults.take(message.faults, message.fault_count)
+                    if file.counter:
+                        file.counter.count = begun + message.bytes_read
+                    yield from message.rows
+    except GeneratorExit:
+        if file.counter:
+            file.counter.count = begun  # it will be read from the beginning again, or never
+        raise
+    except ReadingError as error:
+        faults.add(file.name, 0, "", str(error))
+
+
+class _Process:
+    """A waiting process and the pipes to it, in a session of its own so that it goes with its child."""
+
+    def __init__(self) -> None:
+        self.popen = subprocess.Popen(
+            [sys.executable, "-m", "evaluations.corpus.apart"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=CHECKOUT,
+            # Arrow's own allocator reserves memory by the gigabyte; the limit is on what is reserved.
+            env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"},
+            start_new_session=True,
+        )
+        assert self.popen.stdin is not None
+        assert self.popen.stdout is not None
+        self.input = self.popen.stdin
+        self.output = self.popen.stdout.fileno()
+        self.unread = bytearray()
+
+    def ask(self, job: Job) -> None:
+        self.input.write(packed_message(job))
+        self.input.flush()
+
+    def answer(self, seconds: float) -> Message:
+        """The next message.
+
+        Raises:
+            TimeoutError, EOFError: it says nothing for so long, or has ended.
+        """
+        self._wait_for(LENGTH.size, seconds)
+        end = LENGTH.size + LENGTH.unpack_from(self.unread)[0]
+        self._wait_for(end, seconds)
+        with memoryview(self.unread) as unread:
+            message: Message = unpacked_message(unread[LENGTH.size : end])
+        del self.unread[:end]
+        return message
+
+    def _wait_for(self, count: int, seconds: float) -> None:
+        """Read until so many bytes are there."""
+        deadline = time.monotonic() + seconds
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.output, selectors.EVENT_READ)
+            while len(self.unread) < count:
+                if not selector.select(max(0.0, deadline - time.monotonic())):
+                    raise TimeoutError
+                if not (content := os.read(self.output, READ_BYTES)):
+                    raise EOFError
+                self.unread += content
+
+    def kill(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self.popen.pid, signal.SIGKILL)
+        with suppress(BrokenPipeError):
+            self.input.close()
+        assert self.popen.stdout is not None
+        self.popen.stdout.close()
+        self.popen.wait()
+
+
+class _Waiting:
+    """The process that waits for the next file; one is kept, more are ended after their file."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.kept: _Process | None = None
+        self.owner = 0
+
+    def take(self) -> _Process:
+        with self.lock:
+            # A process that was forked from this one must not read what belongs to the other.
+            found, self.kept = (self.kept if self.owner == os.getpid() else None), None
+        if found is not None and found.popen.poll() is None:
+            return found
+        return _Process()
+
+    def give_back(self, process: _Process) -> None:
+        with self.lock:
+            if self.owner != os.getpid() or self.kept is None:
+                self.owner, self.kept = os.getpid(), process
+                return
+        process.kill()
+
+
+_waiting = _Waiting()
+
+
+@contextmanager
+def _process() -> Iterator[_Process]:
+    """A process for one file; it is used again only if it answered to the end."""
+    process = _waiting.take()
+    try:
+        yield process
+    except BaseException:
+        process.kill()
+        raise
+    _waiting.give_back(process)
+
+
+def _messages(job: Job) -> Generator[Message, None, None]:
+    """What reading a file gives, up to the end.
+
+    Raises:
+        ReadingError: the file takes too much memory or time, or ended its reader.
+    """
+    with _process() as process:
+        try:
+            process.ask(job)
+            while not isinstance(message := process.answer(job.seconds + 5), Ended):
+                yield message
+        except TimeoutError:
+            raise ReadingError(TOO_MUCH_TIME.format(job.seconds)) from None
+        except (EOFError, BrokenPipeError):
+            raise ReadingError(BROKEN.format("no answer")) from None
+    if message.why:
+        raise ReadingError(message.why)

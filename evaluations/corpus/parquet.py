@@ -1,0 +1,127 @@
+"""Rows of Parquet files. A few kilobytes can decode to gigabytes, so what a file says of itself is looked at first."""
+
+import math
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+from django.conf import settings
+
+from evaluations.corpus.limits import too_many_columns
+from evaluations.corpus.packed import PackedError, check_unpacked
+from evaluations.corpus.rows import EXPECTED, Faults
+
+BATCH_ROWS = 500
+# Rows are turned into Python's objects so much at a time.
+SLICE_BYTES = 8 * 2**20
+MOST_CHUNKS = 200_000
+LIMITS: dict[str, Any] = {
+    "thrift_string_size_limit": 16 * 2**20,
+    "thrift_container_size_limit": 2 * 10**6,
+    "buffer_size": 2**20,
+}
+
+
+def parquet_records(stream: IO[bytes], name: str, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Rows of a Parquet file by their number. Its directory is at its end, so it is unpacked to a file."""
+    # Arrow is large, and few uploads need it.
+    import pyarrow
+
+    with _unpacked(stream) as file:
+        number = 0
+        try:
+            for record in _records(file):
+                number += 1
+                yield number, record
+        except (MemoryError, PackedError):
+            raise
+        except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
+            said = str(error).split("\n")[0][:200]
+            faults.add(name, 0, "", f"the Parquet file cannot be read ({said}); write it again")
+            return
+    if not number:
+        faults.add(name, 0, "", f"the file has no rows; {EXPECTED}")
+
+
+def most_decoded(stream: IO[bytes]) -> int:
+    """How many bytes a Parquet file's rows may take at most: each may have the longest text there can be."""
+    from pyarrow import parquet
+
+    with _unpacked(stream) as file:
+        metadata = parquet.ParquetFile(file, **LIMITS).metadata
+        groups = map(metadata.row_group, range(metadata.num_row_groups))
+        return sum(group.num_rows * group.total_byte_size for group in groups)
+
+
+@contextmanager
+def _unpacked(stream: IO[bytes]) -> Iterator[IO[bytes]]:
+    with tempfile.TemporaryFile() as file:
+        while chunk := stream.read(2**20):
+            file.write(chunk)
+        yield file
+
+
+def _records(file: IO[bytes]) -> Iterator[dict[str, Any]]:
+    from pyarrow import parquet
+
+    first = parquet.ParquetFile(file, **LIMITS)
+    _check_metadata(first.metadata)
+    # A text that stands in a million rows is kept once, until its row is read.
+    texts = [field.name for field in first.schema_arrow if _is_text(field.type)]
+    decoded = 0
+    found = parquet.ParquetFile(file, read_dictionary=texts, **LIMITS)
+    for batch in found.iter_batches(batch_size=BATCH_ROWS, use_threads=False):
+        size = _decoded_bytes(batch)
+        decoded += size
+        check_unpacked(decoded)
+        rows = max(1, batch.num_rows // math.ceil(size / SLICE_BYTES + 1e-9)) if size else BATCH_ROWS
+        for start in range(0, batch.num_rows, rows):
+            yield from batch.slice(start, rows).to_pylist()
+
+
+def _check_metadata(metadata: Any) -> None:
+    """Refuse a file that says it holds more than the site takes.
+
+    Raises:
+        PackedError: too many rows, columns, values or bytes.
+    """
+    if said := too_many_columns(metadata.num_columns):
+        raise PackedError(said)
+    if metadata.num_rows > settings.ROW_LIMIT:
+        raise PackedError(
+            f"has {metadata.num_rows:,} rows; the limit is {settings.ROW_LIMIT:,} (GEVAL_ROW_LIMIT); split it"
+        )
+    if metadata.num_row_groups * metadata.num_columns > MOST_CHUNKS:
+        raise PackedError(f"has {metadata.num_row_groups:,} row groups; write it again with fewer")
+    size = 0
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for chunk in map(group.column, range(metadata.num_columns)):
+            size += max(0, chunk.total_uncompressed_size)
+            if chunk.num_values > settings.ROW_LIMIT:
+                raise PackedError(
+                    f"has {chunk.num_values:,} values in column {chunk.path_in_schema}; the limit is "
+                    f"{settings.ROW_LIMIT:,} (GEVAL_ROW_LIMIT); shorten the lists or split the file"
+                )
+    check_unpacked(size)
+
+
+def _decoded_bytes(batch: Any) -> int:
+    """How many bytes the rows of a batch take once each has its own texts."""
+    import pyarrow.compute as pc
+    from pyarrow import types
+
+    size = 0
+    for column in batch.columns:
+        if types.is_dictionary(column.type) and _is_text(column.type.value_type):
+            lengths = pc.binary_length(column.dictionary).take(column.indices)
+            size += pc.sum(lengths).as_py() or 0
+        else:
+            size += column.nbytes
+    return size
+
+
+def _is_text(kind: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind))

@@ -1,0 +1,24 @@
+"""Files that a killed process left behind: uploads on their way, and their copies while they were read."""
+
+import contextlib
+import shutil
+import time
+
+from django.conf import settings
+
+KEPT_SECONDS = 24 * 3600
+
+
+def clear_leftovers(*, older_than: float = KEPT_SECONDS) -> int:
+    """Remove what nobody has touched for so long from the folder of temporary files; returns how many it were."""
+    folder = settings.TEMPORARY_DIR
+    if folder is None:
+        return 0
+    cleared = 0
+    for path in folder.iterdir():
+        # Another worker may be clearing as well.
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > older_than:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                cleared += 1
+    return cleared

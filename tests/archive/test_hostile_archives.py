@@ -1,0 +1,125 @@
+"""Archives pass the rules of forms: what no form takes comes in by no file, with its place; all of it or nothing."""
+
+import io
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.db import transaction
+
+from annotations.models import Rating
+from evaluations.archive.read import ArchiveError, read_archive
+from evaluations.models import Project
+from evaluations.reports.export import as_json
+from evaluations.reports.report import build_report
+from tests.archive.test_round_trip import archived, changed
+from tests.hostile_files import zip_of_many
+
+pytestmark = pytest.mark.django_db
+Edit = Callable[[dict[str, object]], object]
+
+
+def edited(project: Project, name: str, edit: Edit) -> io.BytesIO:
+    """The archive of a project with the first row of a file changed."""
+
+    def change(data: bytes) -> bytes:
+        first, *rest = data.splitlines(keepends=True)
+        row = json.loads(first)
+        edit(row)
+        return json.dumps(row).encode() + b"\n" + b"".join(rest)
+
+    return changed(archived(project), **{f"{name}_jsonl": change})
+
+
+def setting(**values: object) -> Edit:
+    return lambda row: row.update(values)
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "said"),
+    [
+        ("judges", setting(concurrency=300_000), "concurrency Ensure this value is less than or equal to 512"),
+        ("judges", setting(temperature=float("inf")), "line 1: "),
+        ("judges", setting(samples=10**30), "samples"),
+        ("judges", setting(settings=[]), "settings is not an object"),
+        ("judges", setting(mode="psychic"), "which is none of"),
+        ("judges", setting(name="n" * 201, judge="n" * 201), "Ensure this value has at most 200 characters"),
+        ("judges", setting(price_in="NaN"), "price_in is no amount"),
+        ("criteria", setting(scale_step=1e-9), "A scale has at most 1001 points"),
+        ("criteria", setting(scale_max=float("nan")), "line 1: "),
+        ("criteria", setting(scale_max="5"), "scale_max is no number"),
+        ("criteria", setting(scale_labels={"9": "Off"}), "names a point that is not on the scale"),
+        ("criteria", setting(position=-1), "position"),
+        ("ratings", setting(score=1e308), "score is no number that can be kept"),
+        ("ratings", setting(score=True), "score is no number"),
+        ("ratings", setting(created_at="infinity"), "created_at is no date"),
+        ("ratings", setting(created_at="9999-12-31T00:00:00+00:00"), "created_at is no date"),
+        ("ratings", setting(scores_in_sight="yes"), "is neither true nor false"),
+        ("endpoints", setting(base_url="file:///etc/passwd"), "is not an address like"),
+        ("endpoints", setting(base_url="http://169.254.169.254/v1"), "metadata service"),
+        ("endpoints", setting(requests_per_minute=0), "requests_per_minute"),
+        ("outputs", setting(output="a\0b"), "output is no text"),
+        ("documents", setting(references=[5]), "references: is no list of texts"),
+        ("documents", setting(metadata="x"), "metadata is not an object"),
+        ("runs", lambda row: row["parameters"].update(concurrency=300_000), "concurrency"),  # type: ignore[attr-defined]
+        ("runs", setting(state="flying"), "which is none of"),
+        ("runs", setting(parameters=5), "parameters is not an object"),
+        ("scores", setting(distribution=[1]), "distribution: is no object"),
+        ("scores", setting(value=None), "value is empty"),
+    ],
+)
+def test_what_no_form_takes_is_refused_with_its_file_and_line(
+    judged_project: Project, name: str, edit: Edit, said: str
+) -> None:
+    archive = edited(judged_project, name, edit)
+
+    with pytest.raises(ArchiveError) as refused:
+        read_archive(archive, slug="copy")
+
+    assert f"{name}.jsonl, line 1: " in str(refused.value)
+    assert said in str(refused.value)
+    assert list(Project.objects.values_list("slug", flat=True)) == ["small"]
+
+
+def test_a_zip_of_thousands_of_files_is_refused_before_its_directory_is_read() -> None:
+    with pytest.raises(ArchiveError, match="This zip has thousands of files"):
+        read_archive(io.BytesIO(zip_of_many(2000)))
+
+
+@pytest.mark.parametrize("manifest", [b"[]", b"5", b'{"format": 5}', b"\xff", b"[" * 10**5, b""])
+def test_a_manifest_that_is_none_is_refused(small_project: Project, manifest: bytes) -> None:
+    with pytest.raises(ArchiveError):
+        read_archive(changed(archived(small_project), manifest_json=lambda _data: manifest), slug="copy")
+
+
+def flipped(content: bytes, step: int) -> Iterator[bytes]:
+    for at in range(0, len(content), step):
+        yield content[:at] + bytes([content[at] ^ 0xFF]) + content[at + 1 :]
+
+
+def numbers_of(project: Project) -> dict[str, object]:
+    return json.loads(as_json(build_report(project))) | {"project": "any"}
+
+
+def all_flips_load_the_same_or_are_refused(project: Project, step: int) -> tuple[int, int]:
+    """How many archives with one byte flipped came in, all of them equal, and how many were refused."""
+    content = archived(project).getvalue()
+    expected, ratings = numbers_of(project), Rating.objects.count()
+    loaded = refused = 0
+    for number, broken in enumerate(flipped(content, step)):
+        try:
+            with transaction.atomic():
+                copy = read_archive(io.BytesIO(broken), slug=f"copy-{number}")
+                assert numbers_of(copy) == expected
+                transaction.set_rollback(True)
+            loaded += 1
+        except ArchiveError:
+            refused += 1
+        assert (Project.objects.count(), Rating.objects.count()) == (1, ratings)
+    return loaded, refused
+
+
+def test_a_flipped_byte_is_an_error_or_makes_no_difference(small_project: Project) -> None:
+    loaded, refused = all_flips_load_the_same_or_are_refused(small_project, step=97)
+
+    assert refused > loaded

@@ -1,0 +1,176 @@
+"""Files that are made to take gigabytes or minutes are refused with a reason, and harm nobody but their own reader."""
+
+import os
+import signal
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from evaluations.corpus.apart import preview_apart, read_apart, reading
+from evaluations.corpus.packed import Counter
+from evaluations.corpus.readers import InputFile
+from evaluations.corpus.rows import Faults, OutputRow, Row, Unnamed
+from evaluations.models import CandidateOutput, Project, Upload, UploadState
+from evaluations.uploads import work
+from tests.conftest import OUTPUTS
+from tests.hostile_files import (
+    broken_gzip,
+    deep_json,
+    gzipped,
+    long_lines_in_gzip,
+    long_list,
+    long_number,
+    one_text_for_all_rows,
+    wide_csv,
+    wide_jsonl,
+    wide_parquet,
+    zeros_in_gzip,
+)
+
+GOOD = OUTPUTS.encode() + b"\n"
+
+
+def read(path: Path) -> tuple[list[Row], Faults]:
+    faults = Faults()
+    return list(read_apart(InputFile(path, path.name), faults, unnamed=Unnamed("judge"))), faults
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        (
+            "list.parquet",
+            partial(long_list, 1100),
+            "has 1,100 values in column output.list.element; the limit is 1,000",
+        ),
+        ("text.parquet", partial(one_text_for_all_rows, 100, 10**6), "unpacks to more than 100 MB"),
+        ("wide.csv", wide_csv, "has 50,000 columns; the limit is 1,000 (GEVAL_COLUMN_LIMIT)"),
+        ("wide.jsonl", wide_jsonl, "has 50,000 columns"),
+        ("wide.parquet", partial(wide_parquet, 1001), "has 1,001 columns"),
+        ("zeros.gz", partial(zeros_in_gzip, 10**7), "has a line of more than 4 MB"),
+        ("deep.json", deep_json, "nested too deeply"),
+        ("number.json", long_number, "not JSON"),
+        ("broken.gz", broken_gzip, "the packed data is broken"),
+    ],
+)
+def test_a_hostile_file_is_refused_with_its_reason(
+    tmp_path: Path, settings: Any, name: str, content: Callable[[], bytes], said: str
+) -> None:
+    settings.ROW_LIMIT, settings.FIELD_LIMIT_BYTES, settings.UNPACKED_LIMIT_BYTES = (
+        1000,
+        2**20,
+        100 * 2**20,
+    )
+    path = tmp_path / name
+    path.write_bytes(content())
+
+    preview, (rows, faults) = preview_apart(path, name), read(path)
+
+    assert said in preview.fault
+    assert [said in str(fault) for fault in faults.listed] == [True]
+    assert not rows
+
+
+def test_what_takes_too_much_memory_is_refused_and_the_next_file_is_read(tmp_path: Path, settings: Any) -> None:
+    settings.READING_MEMORY_BYTES = 64 * 2**20
+    hostile, good = tmp_path / "list.json.gz", tmp_path / "good.jsonl"
+    hostile.write_bytes(gzipped(b"{},\n" * 2**18, 30, before=b"[\n", after=b"{}]"))
+    good.write_bytes(GOOD)
+
+    rows, faults = read(hostile)
+
+    assert "cannot be read within 64 MB of memory (GEVAL_READING_MEMORY_MB)" in str(faults.listed[0])
+    assert not rows
+    assert len(read(good)[0]) == 6
+
+
+def test_what_takes_too_long_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "PREVIEW_SECONDS", 1)
+    path = tmp_path / "long.jsonl.gz"
+    path.write_bytes(long_lines_in_gzip(rows=20))
+
+    assert "takes longer to read than 1 s" in preview_apart(path, "long.jsonl.gz").fault
+
+
+def test_a_reader_that_is_killed_is_an_error_of_the_file_and_the_next_one_is_read(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "good.jsonl"
+    path.write_bytes(GOOD * 2000)
+    faults = Faults()
+    rows = read_apart(InputFile(path, "good.jsonl"), faults, unnamed=Unnamed("judge"))
+    next(rows)
+    for children in Path("/proc/self/task").glob("*/children"):
+        for pid in map(int, children.read_text().split()):
+            if "evaluations.corpus.apart" in Path(f"/proc/{pid}/cmdline").read_text():
+                os.killpg(pid, signal.SIGKILL)
+
+    assert len(list(rows)) < 12_000
+    assert "its reader ended unexpectedly" in str(faults.listed[0])
+    path.write_bytes(GOOD)
+    assert len(read(path)[0]) == 6
+
+
+def test_a_file_that_is_left_in_the_middle_is_read_from_the_beginning_again(tmp_path: Path) -> None:
+    path, counter = tmp_path / "good.jsonl", Counter()
+    path.write_bytes(GOOD * 500)
+    file = InputFile(path, "good.jsonl", counter=counter)
+    rows = read_apart(file, Faults(), unnamed=Unnamed("judge"))
+    next(rows)
+
+    rows.close()
+
+    assert counter.count == 0
+    assert len(list(read_apart(file, Faults(), unnamed=Unnamed("judge")))) == 3000
+    assert counter.count == path.stat().st_size
+
+
+def test_texts_that_a_parquet_file_holds_once_come_out_for_every_row(tmp_path: Path) -> None:
+    path = tmp_path / "texts.parquet"
+    path.write_bytes(one_text_for_all_rows(rows=30, characters=10**6))
+
+    rows, faults = read(path)
+
+    assert not faults.total
+    assert {(len(row.source), len(row.output)) for row in rows if isinstance(row, OutputRow)} == {(10**6, 10**6)}
+    assert len(rows) == 30
+
+
+@pytest.mark.django_db
+def test_the_page_says_what_is_wrong_with_a_bomb(owner: User, project: Project) -> None:
+    client = Client()
+    client.force_login(owner)
+    bomb = SimpleUploadedFile("bomb.parquet", one_text_for_all_rows(characters=10**6 * 5))
+
+    page = client.post("/p/small/data/upload/", {"files": [bomb]}, follow=True)
+
+    assert page.status_code == 200
+    assert "unpacks to more than 4,000 MB" in page.content.decode()
+    assert Upload.objects.get().state == UploadState.FAULTY
+
+
+@pytest.mark.django_db
+def test_a_small_file_that_unpacks_to_much_waits_for_a_worker(
+    owner: User,
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Callable[..., Any],
+) -> None:
+    called: list[int] = []
+    monkeypatch.setattr("evaluations.views.uploads.upload_files.delay", called.append)
+    client = Client()
+    client.force_login(owner)
+    rows = gzipped(b'{"doc_id": "d", "system_id": "s", "source": "x", "output": "y"}\n' * 1000, 200)
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post("/p/small/data/upload/", {"files": [SimpleUploadedFile("rows.jsonl.gz", rows)]})
+
+    upload = Upload.objects.get()
+    assert len(rows) < work.AT_ONCE_BYTES
+    assert (upload.state, called) == (UploadState.CHECKING, [upload.pk])
+    assert not CandidateOutput.objects.exists()

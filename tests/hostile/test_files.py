@@ -1,0 +1,225 @@
+"""Hostile files through the real site, web server and worker as processes: no failure, and memory stays small.
+
+Prints what was tried, how each ended, and how much memory the site took at most.
+"""
+
+import io
+import os
+import re
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from http.cookiejar import CookieJar
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from evaluations.models import Project, Upload
+from tests.archive.test_round_trip import archived
+from tests.hostile_files import HOSTILE_FILES
+from tests.processes import SiteProcess, WorkerProcess
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
+MOST_BYTES = 500 * 2**20
+ENDED = ("Cannot be loaded", "Checked")
+
+
+class MemoryWatch:
+    """The most memory that a process took with all its children, looked at twenty times a second."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.most = 0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> "MemoryWatch":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(0.05):
+            self.most = max(self.most, sum(memory_of(pid) for pid in descendants(self.pid)))
+
+
+def memory_of(pid: int) -> int:
+    """Its own memory and its share of what several processes share."""
+    try:
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0
+    found = re.search(r"^Pss:\s+(\d+) kB", rollup, re.MULTILINE)
+    return int(found[1]) * 1024 if found else 0
+
+
+def descendants(pid: int) -> Iterator[int]:
+    yield pid
+    try:
+        children = [file.read_text().split() for file in Path(f"/proc/{pid}/task").glob("*/children")]
+    except OSError:
+        return
+    for child in (int(one) for listed in children for one in listed):
+        yield from descendants(child)
+
+
+class Browser:
+    """Signs in and sends forms with files; an answer of 500 or more is its status."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.cookies = CookieJar()
+        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
+
+    def get(self, path: str) -> tuple[int, str]:
+        return self._open(urllib.request.Request(self.address + path))
+
+    def post(self, path: str, fields: dict[str, str], name: str = "", content: bytes = b"") -> tuple[int, str]:
+        token = next((cookie.value for cookie in self.cookies if cookie.name == "csrftoken"), "") or ""
+        boundary = "b0undary"
+        body = io.BytesIO()
+        for field, value in {**fields, "csrfmiddlewaretoken": token}.items():
+            body.write(f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode())
+        if name:
+            field = "file" if path == "/new/archive/" else "files"
+            head = f'Content-Disposition: form-data; name="{field}"; filename="{name}"'
+            body.write(f"--{boundary}\r\n{head}\r\n\r\n".encode() + content + b"\r\n")
+        body.write(f"--{boundary}--\r\n".encode())
+        headers = {"Content-Type": f"multipart/form-data; boundary={boundary}", "Referer": self.address}
+        return self._open(urllib.request.Request(self.address + path, body.getvalue(), headers))
+
+    def _open(self, request: urllib.request.Request) -> tuple[int, str]:
+        try:
+            with self.opener.open(request, timeout=120) as answer:
+                return answer.status, answer.read().decode("utf-8", "replace")
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode("utf-8", "replace")
+
+
+@pytest.fixture
+def site(database_url: str, tmp_path: Path) -> Iterator[SiteProcess]:
+    site = SiteProcess(database_url)
+    yield site
+    site.stop()
+
+
+@pytest.fixture
+def browser(site: SiteProcess, owner: User) -> Browser:
+    browser = Browser(site.address)
+    browser.get("/sign-in/")
+    assert browser.post("/sign-in/", {"username": "olga", "password": "secret-of-olga"})[0] == 200
+    return browser
+
+
+def ended(browser: Browser, upload: Upload) -> str:
+    """How an upload ended, as its page says, once nothing is done any more."""
+    deadline = time.monotonic() + 300
+    while (upload := Upload.objects.get(pk=upload.pk)).is_active:
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
+    status, _page = browser.get(upload.get_absolute_url())
+    assert status == 200
+    said = upload.message or (upload.faults[0]["message"] if upload.faults else "")
+    return f"{upload.get_state_display()}: {said}"
+
+
+def test_hostile_files_harm_neither_the_web_server_nor_a_worker(
+    site: SiteProcess, browser: Browser, project: Project, start_worker: Callable[[], WorkerProcess]
+) -> None:
+    worker = start_worker()
+    rows: list[tuple[str, int, str, int]] = []
+    for name, make in HOSTILE_FILES.items():
+        content = make()
+        with MemoryWatch(site.process.pid) as web, MemoryWatch(worker.process.pid) as working:
+            status, _page = browser.post("/p/small/data/upload/", {}, name, content)
+            upload = Upload.objects.order_by("-pk").first()
+            outcome = ended(browser, upload) if upload and status == 200 else ""
+        most = max(web.most, working.most)
+        rows.append((name, status, outcome, most))
+    alive, _ = browser.get("/p/small/data/")
+
+    _print(rows, alive)
+    assert alive == 200
+    assert {name: status for name, status, _, _ in rows if status >= 500} == {}
+    assert {name: most // 2**20 for name, _, _, most in rows if most > MOST_BYTES} == {}
+    assert all(outcome.startswith(ENDED) for _, _, outcome, _ in rows)
+
+
+def test_hostile_archives_harm_no_web_server(site: SiteProcess, browser: Browser, small_project: Project) -> None:
+    content = archived(small_project).getvalue()
+    hostile: dict[str, bytes] = {
+        "cut": content[: len(content) // 2],
+        "names": HOSTILE_FILES["many.zip"](),
+        "bomb": _inflated(content),
+        "flipped": bytes([*content[:2000], content[2000] ^ 0xFF, *content[2001:]]),
+    }
+    rows: list[tuple[str, int, str, int]] = []
+    for name, archive in hostile.items():
+        with MemoryWatch(site.process.pid) as web:
+            status, page = browser.post("/new/archive/", {}, "archive.zip", archive)
+        rows.append((name, status, "refused" if "error" in page else "", web.most))
+
+    _print(rows, browser.get("/")[0])
+    assert {status for _, status, _, _ in rows} == {422}
+    assert all(most < MOST_BYTES for *_, most in rows)
+    assert Project.objects.count() == 1
+
+
+def test_a_body_of_a_gigabyte_from_nobody_is_not_written_to_disk(site: SiteProcess, settings: Any) -> None:
+    import socket
+
+    host, port = site.address.removeprefix("http://").split(":")
+    before = free_bytes(Path(settings.DATA_DIR))
+    sent = 0
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
+        size = 1200 * 2**20
+        connection.sendall(
+            f"POST /sign-in/ HTTP/1.1\r\nHost: {host}\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+            f"Content-Length: {size}\r\n\r\n--b\r\n"
+            'Content-Disposition: form-data; name="f"; filename="f"\r\n\r\n'.encode()
+        )
+        try:
+            while sent < size:
+                sent += connection.send(b"x" * 2**20)
+        except OSError:
+            pass
+
+    print(f"\n{sent / 2**20:,.0f} of 1,200 MB were sent before the server closed the connection")  # noqa: T201
+    assert sent < 200 * 2**20
+    assert before - free_bytes(Path(settings.DATA_DIR)) < 500 * 2**20
+
+
+def free_bytes(folder: Path) -> int:
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize
+
+
+def _inflated(content: bytes) -> bytes:
+    """An archive with a line of a gigabyte."""
+    import zipfile
+
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            if name != "documents.jsonl":
+                new.writestr(name, old.read(name))
+        with new.open("documents.jsonl", "w") as file:
+            for _ in range(1024):
+                file.write(b" " * 2**20)
+    return out.getvalue()
+
+
+def _print(rows: list[tuple[str, int, str, int]], alive: int) -> None:
+    survived = sum(status < 500 and most <= MOST_BYTES for _, status, _, most in rows)
+    print()  # noqa: T201
+    for name, status, outcome, most in rows:
+        print(f"{name:<32} {status} {most // 2**20:>5} MB  {outcome[:90]}")  # noqa: T201
+    print(f"tried {len(rows)}, survived {survived}, lost {len(rows) - survived}; the site answers {alive}")  # noqa: T201
