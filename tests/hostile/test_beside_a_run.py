@@ -1,6 +1,7 @@
 """A run keeps its pace beside servers that take connections and never answer; measured within one run."""
 
 import time
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -14,6 +15,7 @@ from evaluations.webhooks.signing import new_secret
 from geval_site.queues import queue_names
 from geval_site.sealing import seal
 from tests.conftest import wait_until
+from tests.hostile.table import record
 from tests.processes import WorkerProcess
 from tests.silence import SilentServer, silent_server
 
@@ -77,7 +79,8 @@ def test_a_run_is_not_slowed_by_servers_that_never_answer(
         beside = seconds_for_a_piece()
         wait_until(lambda: bool(server.accepted))
 
-    print(f"{nuisance.__name__}, {workers}: {alone:.2f} s alone, {beside:.2f} s beside")  # noqa: T201
+    ends = Counter({"lost" if beside >= 1.5 * alone else f"{beside / alone:.2f} times as long": 1})
+    record(f"{nuisance.__name__}, {workers}", ends)
     assert beside < 1.5 * alone
     run.refresh_from_db()
     assert run.state in (RunState.RUNNING, RunState.DONE)
