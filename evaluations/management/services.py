@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from django.conf import settings
 from django.core.management.base import CommandError
@@ -30,6 +30,11 @@ def start_workers(processes: Processes) -> list[subprocess.Popen[str]]:
     ]
 
 
+def start_one_worker(processes: Processes) -> list[subprocess.Popen[str]]:
+    """Start a Celery worker for everything, which is enough for a command that waits for one run."""
+    return [_start_worker(processes, "all", jobs=[RUNS, *SHORT], pool=["--concurrency", "2"])]
+
+
 def _start_worker(
     processes: Processes, name: str, *, jobs: Sequence[str], pool: Sequence[str]
 ) -> subprocess.Popen[str]:
@@ -46,7 +51,9 @@ def _start_worker(
     )  # fmt: skip
 
 
-def ensure_workers(processes: Processes) -> None:
+def ensure_workers(
+    processes: Processes, start: Callable[[Processes], list[subprocess.Popen[str]]] = start_workers
+) -> None:
     """Start workers unless one for runs is alive, and wait until it is.
 
     Raises:
@@ -54,7 +61,7 @@ def ensure_workers(processes: Processes) -> None:
     """
     if WorkerHeartbeat.objects.doing(RUNS).exists():
         return
-    workers = start_workers(processes)
+    workers = start(processes)
     deadline = time.monotonic() + START_SECONDS
     while not WorkerHeartbeat.objects.doing(RUNS).exists():
         ended = next((worker for worker in workers if worker.poll() is not None), None)

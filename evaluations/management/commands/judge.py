@@ -13,7 +13,7 @@ from evaluations.judging.prompts import PromptError
 from evaluations.judging.run import RunError, resume_run, start_run
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
-from evaluations.management.services import ensure_workers
+from evaluations.management.services import ensure_workers, start_one_worker
 from evaluations.management.watching import watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, RunState, Transport
 from geval_site.processes import Processes
@@ -44,7 +44,7 @@ class Command(SiteCommand):
             self._say_estimate(judge, criteria, fresh=options["fresh"], transport=transport, as_json=options["json"])
             return
         with Processes() as processes:
-            ensure_workers(processes)
+            ensure_workers(processes, start_one_worker)
             try:
                 if options["retry"]:
                     run = self._last_run(judge.runs.first(), budget=options["budget"])
