@@ -135,7 +135,6 @@ def test_rated_and_unrated_documents(client: Client, scored: Project) -> None:
 def test_words_and_names_are_found(client: Client, scored: Project) -> None:
     assert names(client, "q=ferry") == ["d1", "d2", "d3"]
     assert names(client, "q=d2") == ["d2"]
-    assert names(client, "q=%00") == ["d1", "d2", "d3"]
 
 
 def test_words_that_differ_are_marked(client: Client, scored: Project) -> None:
