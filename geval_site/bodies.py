@@ -14,7 +14,6 @@ from django.http import HttpRequest, HttpResponse
 from evaluations.access import EDITORS, member_of
 from evaluations.models import ApiToken
 from evaluations.models.tokens import digest_of
-from geval_site.disk import FULL, is_disk_full
 from geval_site.refusals import refused
 
 # The page of uploads, an archive's, and what the API loads; a test keeps this in step with the addresses.
@@ -47,19 +46,6 @@ class BodyLimitMiddleware:
         if _length(request) <= settings.BODY_LIMIT_BYTES or _may_upload(request, kwargs.get("slug")):
             return None
         return _too_large(request, settings.BODY_LIMIT_BYTES, " Sign in as somebody who may upload to send more.")
-
-
-def _take_files(request: HttpRequest) -> HttpResponse | None:
-    """Have the files of a form written, so that a full disk is an answer and no failure."""
-    if request.method != "POST" or request.content_type != "multipart/form-data":
-        return None
-    try:
-        _ = request.FILES
-    except OSError as error:
-        if not is_disk_full(error):
-            raise
-        return refused(request, 507, "The disk is full", FULL)
-    return None
 
 
 def _length(request: HttpRequest) -> int:

@@ -32,6 +32,8 @@ from evaluations.corpus.rows import Faults, Row, Unnamed
 CHECKOUT = Path(__file__).resolve().parents[3]
 PREVIEW_SECONDS = 20
 READ_BYTES = 2**20
+# What is left of a small file when nobody wants the rest of it.
+SOON_SECONDS, SOON_MESSAGES = 0.5, 3
 
 
 class ReadingError(Exception):
@@ -170,6 +172,13 @@ def _process() -> Iterator[_Process]:
     _waiting.give_back(process)
 
 
+def _ends_soon(process: _Process) -> bool:
+    """Whether a process comes to the end of its file by itself; small files are read further than anybody asked."""
+    with suppress(TimeoutError, EOFError):
+        return any(isinstance(process.answer(SOON_SECONDS), Ended) for _ in range(SOON_MESSAGES))
+    return False
+
+
 def _messages(job: Job) -> Generator[Message, None, None]:
     """What reading a file gives, up to the end.
 
@@ -181,6 +190,10 @@ def _messages(job: Job) -> Generator[Message, None, None]:
             process.ask(job)
             while not isinstance(message := process.answer(job.seconds + 5), Ended):
                 yield message
+        except GeneratorExit:
+            if _ends_soon(process):
+                return  # so that the process is kept for the next file
+            raise
         except TimeoutError:
             raise ReadingError(TOO_MUCH_TIME.format(job.seconds)) from None
         except (EOFError, BrokenPipeError):
