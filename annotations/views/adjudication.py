@@ -12,8 +12,8 @@ from annotations.others import in_words, said
 from annotations.submission import questions_of
 from annotations.task_page import item_rows, item_texts
 from evaluations.access import EDITORS, project_view
-from evaluations.corpus.rows import printable
 from evaluations.models import Project
+from evaluations.texts import storable
 
 
 @project_view(EDITORS)
@@ -28,7 +28,7 @@ def adjudication_item(request: HttpRequest, project: Project, pk: int, item: int
     found = get_object_or_404(
         CampaignItem.objects.select_related("campaign", "document"), campaign=pk, campaign__project=project, pk=item
     )
-    fields = {printable(name): printable(str(value)) for name, value in request.POST.items()}
+    fields = {storable(name): storable(str(value)) for name, value in request.POST.items()}
     note = DecisionNoteForm(request.POST or None)
     fault = None
     if request.method == "POST" and note.is_valid():

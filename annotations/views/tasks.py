@@ -16,7 +16,7 @@ from annotations.models import Assignment, AssignmentState, Seat
 from annotations.others import others_of, own_answers, own_of
 from annotations.submission import questions_of, submit
 from annotations.task_page import own_assignment, task_page
-from evaluations.corpus.rows import printable
+from evaluations.texts import storable
 from evaluations.typed import whole_number
 
 DRAFT_LIMIT = 64 * 1024
@@ -103,7 +103,7 @@ def task_draft(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespons
 @require_POST
 @seat_view
 def task_skip(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
-    skip(seat, assignment, printable(request.POST.get("reason", "")))
+    skip(seat, assignment, storable(request.POST.get("reason", "")))
     if wants_json(request):
         return JsonResponse({})
     return redirect("annotations:task_current", seat.campaign.project.slug, seat.campaign_id)
@@ -190,7 +190,7 @@ def _page(
 def _fields(request: HttpRequest) -> dict[str, str]:
     """What was typed, fit to be kept as a draft."""
     given = request.POST.items()
-    return {printable(name): printable(str(value)) for name, value in given if name not in (*BOOKKEEPING, "number")}
+    return {storable(name): storable(str(value)) for name, value in given if name not in (*BOOKKEEPING, "number")}
 
 
 def _seconds(request: HttpRequest) -> float | None:

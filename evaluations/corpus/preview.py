@@ -12,7 +12,8 @@ from evaluations.corpus.mapping import flattened, guess_columns, structure_of
 from evaluations.corpus.packed import UNREADABLE, open_packed, said_of
 from evaluations.corpus.parquet import most_decoded
 from evaluations.corpus.records import Objects, Table, is_parquet, records_of
-from evaluations.corpus.rows import Faults, printable
+from evaluations.corpus.rows import Faults
+from evaluations.texts import storable
 
 ROWS = 50
 SHOWN_ROWS = 3
@@ -101,9 +102,9 @@ def _columns(
     guess = {} if known else guess_columns(names, rows)
     return tuple(
         PreviewColumn(
-            printable(name),
+            storable(name),
             # A name that cannot be kept as it is cannot be told from another one later.
-            guess.get(name, "") if printable(name) == name else "",
+            guess.get(name, "") if storable(name) == name else "",
             tuple(_shown(row.get(name)) for row in rows[:SHOWN_ROWS]),
         )
         for name in names[:MOST_COLUMNS]
@@ -111,7 +112,7 @@ def _columns(
 
 
 def _shown(value: Any) -> str:
-    written = printable(value if isinstance(value, str) else "" if value is None else _as_json(value))
+    written = storable(value if isinstance(value, str) else "" if value is None else _as_json(value))
     return written if len(written) <= SHOWN_CHARACTERS else f"{written[: SHOWN_CHARACTERS - 1]}…"
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from evaluations.texts import storable
+
 EXPECTED = (
     "expected JSONL, CSV or Parquet of outputs (doc_id, system_id, source, output), "
     "of ratings (doc_id, system_id, criterion, annotator, score), of scores (…, judge, score) "
@@ -151,11 +153,6 @@ def is_text(value: str) -> bool:
     return True
 
 
-def printable(value: str) -> str:
-    """A text without what no database and no page can hold: NUL, and bytes that were no UTF-8."""
-    return value.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
-
-
 class LoadError(Exception):
     """Files that cannot be loaded: nothing was written. Holds the first faults and how many there are in all."""
 
@@ -183,7 +180,7 @@ class Faults:
         """Note a fault; what it quotes of a file is made fit to be shown and kept."""
         self.total += 1
         if len(self.listed) < self.most:
-            self.listed.append(Fault(printable(file), line, printable(column), printable(message)))
+            self.listed.append(Fault(storable(file), line, storable(column), storable(message)))
 
     def taken(self) -> tuple[list[Fault], int]:
         """What was noted since this was last asked, for `take` of others."""

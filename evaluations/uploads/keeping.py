@@ -15,8 +15,8 @@ from evaluations.corpus.mapping import Columns, is_native, problems_of
 from evaluations.corpus.packed import Counter
 from evaluations.corpus.preview import Preview
 from evaluations.corpus.readers import InputFile
-from evaluations.corpus.rows import printable
 from evaluations.models import Project, SavedColumns, Upload, UploadFile, UploadPart
+from evaluations.texts import storable
 
 PART_BYTES = 2**20
 
@@ -39,7 +39,7 @@ def keep_upload(project: Project, user_id: int | None, files: Sequence[ChosenFil
         preview = preview_apart(chosen.path, chosen.name)
         file = UploadFile.objects.create(
             upload=upload,
-            name=printable(chosen.name)[:200],
+            name=storable(chosen.name)[:200],
             size=chosen.path.stat().st_size,
             preview=asdict(preview),
             columns=_columns_for(preview, saved),
