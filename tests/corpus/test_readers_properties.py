@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from evaluations.corpus.readers import InputFile, read_rows
 from evaluations.corpus.rows import Faults, OutputRow, RatingRow, Unnamed
+from evaluations.scales import FARTHEST
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=80)
 NAME = TEXT.map(str.strip).filter(bool)
@@ -47,11 +48,7 @@ def test_outputs_written_as_jsonl_are_read_back(tmp_path: Path, rows: list[tuple
 
 
 @ANY_FOLDER
-@given(
-    st.lists(
-        st.tuples(NAME, NAME, NAME, NAME, st.floats(allow_nan=False, allow_infinity=False)), min_size=1, max_size=5
-    )
-)
+@given(st.lists(st.tuples(NAME, NAME, NAME, NAME, st.floats(-FARTHEST, FARTHEST)), min_size=1, max_size=5))
 def test_ratings_written_as_csv_are_read_back(tmp_path: Path, rows: list[tuple[str, str, str, str, float]]) -> None:
     out = io.StringIO()
     writer = csv.writer(out)

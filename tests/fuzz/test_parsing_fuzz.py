@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluations.judging.endpoints import EndpointError, read_chat_answer
 from evaluations.judging.parsing import Failure, parse_rating
 from evaluations.judging.replies import Choice, Token
+from evaluations.judging.wire import MalformedError, read_chat_answer
 from evaluations.scales import Scale
 from tests.made_up_files import HOSTILE
 
@@ -79,5 +79,5 @@ def test_reading_an_answer_gives_a_reply_or_an_error_of_the_endpoint(body: Any) 
     content = json.dumps(body).encode()
 
     for sent in (content, content[: len(content) // 2], content.replace(b"null", b"\xff")):
-        with contextlib.suppress(EndpointError):
+        with contextlib.suppress(MalformedError):
             assert read_chat_answer(sent).choices is not None
