@@ -56,6 +56,8 @@ def why_not_allowed(name: str, allowed: Iterable[str]) -> str:
     names = sorted(allowed)
     if not name or name in names:
         return ""
+    if _OWN.fullmatch(name):
+        return f"{name} is one of this site's own variables, which endpoints never get. Enter the key itself."
     instead = f"The names allowed here are {', '.join(names)}. " if names else ""
     return (
         f"Keys are not read from the variable {name} on this site. {instead}"

@@ -1,24 +1,41 @@
 """Requests with what no database text can hold (NUL) are refused at the door, and never an error of ours."""
 
 from collections.abc import Callable
+from typing import Any
 
+from django.core.handlers.wsgi import WSGIRequest
 from django.db import DataError
 from django.http import HttpRequest, HttpResponse
+from django.utils.http import parse_header_parameters
 
 from geval_site.disk import FULL, is_disk_full
 from geval_site.refusals import refused
 
 NUL = "\0"
+UTF_8 = ("utf-8", "utf8", "us-ascii", "ascii")
 TITLE = "The request cannot be read"
 
 
+class Utf8Request(WSGIRequest):
+    """A request whose address and forms are read as UTF-8.
+
+    Django reads them by whatever codec of Python's the visitor names, before any middleware: some are no encodings
+    of texts, and punycode takes a time that grows with the square of the length.
+    """
+
+    def _set_content_type_params(self, meta: dict[str, Any]) -> None:
+        self.content_type, self.content_params = parse_header_parameters(meta.get("CONTENT_TYPE", ""))
+
+
 class WellFormedMiddleware:
-    """Refuses NUL in addresses and cookies; where a form's value cannot be stored, says that instead of failing."""
+    """Refuses NUL in addresses and cookies, and other codecs than UTF-8; a value that cannot be stored is an error."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if (request.content_params or {}).get("charset", "utf-8").lower() not in UTF_8:
+            return refused(request, 415, TITLE, "Its text is not in UTF-8; send it as UTF-8, or name no charset.")
         if _has_nul(request):
             return refused(request, 400, TITLE, "Its address or a cookie holds a NUL character; leave it out.")
         return self.get_response(request)

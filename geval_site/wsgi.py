@@ -7,3 +7,7 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
 
 application = get_wsgi_application()
+
+from geval_site.wellformed import Utf8Request  # noqa: E402 (its imports need Django, which is set up here)
+
+application.request_class = Utf8Request

@@ -19,6 +19,8 @@ _METADATA = frozenset(
     ipaddress.ip_address(text) for text in ("168.63.129.16", "100.100.100.200", "fd00:ec2::254", "192.0.0.192")
 )
 _BROADCAST = ipaddress.ip_address("255.255.255.255")
+# Not for servers, though this Python takes them for global: 6to4 relays (RFC 7526), segment routing (RFC 9602).
+_RESERVED = tuple(map(ipaddress.ip_network, ("192.88.99.0/24", "5f00::/16")))
 _METADATA_NAMES = frozenset({"metadata.google.internal", "metadata", "instance-data"})
 # IPv6 networks whose addresses carry an IPv4 address that a gateway connects to, and at which byte.
 _CARRIES_IPV4 = (
@@ -73,7 +75,11 @@ def check_ip(address: IPAddress, *, host: str, allow_private: bool) -> None:
         if one.is_multicast or one.is_unspecified or one == _BROADCAST:
             raise ForbiddenAddressError(f"{host} ({address}) is not the address of a server.")
         # Site-local addresses (fec0::/10) are private too, though deprecated and not on Python's list.
-        is_private = not one.is_global or getattr(one, "is_site_local", False)
+        is_private = (
+            not one.is_global
+            or getattr(one, "is_site_local", False)
+            or any(one in network for network in _RESERVED if network.version == one.version)
+        )
         if is_private and not allow_private:
             raise ForbiddenAddressError(
                 f"{host} is in a private network ({address}), which this site does not call. "
@@ -125,7 +131,7 @@ def _parsed(base_url: str) -> URL:
         raise refused from None
     if url.scheme not in ("http", "https") or not is_host or url.port == 0:
         raise refused
-    if url.raw_query_string or url.raw_fragment:
+    if "?" in base_url or "#" in base_url:
         raise ForbiddenAddressError("Leave out what follows a ? or # in the base URL; it ends in /v1 on most servers.")
     if url.user is not None or url.password is not None:
         raise ForbiddenAddressError("Leave name and password out of the base URL; give the key as the key.")
@@ -155,4 +161,4 @@ def _with_carried(address: IPAddress) -> list[IPAddress]:
 
 
 def _metadata(host: str) -> str:
-    return f"{host} is the metadata service of a cloud, never an endpoint. Enter the address of an LLM server."
+    return f"{host} is the metadata service of a cloud, which this site never calls. Enter the address of your server."

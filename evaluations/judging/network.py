@@ -6,6 +6,7 @@ follows redirects: the answer of a redirect is an error like any other.
 
 import asyncio
 import contextlib
+import re
 import socket
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -53,6 +54,17 @@ def _checked_socket(allow_private: bool) -> Callable[[Any], socket.socket]:
     return make
 
 
+def spellings(secret: str) -> re.Pattern[bytes]:
+    r"""A key as JSON may spell it: each character as it is, behind a backslash, or as \u and its number."""
+    each = (
+        rf"(?:\\?{re.escape(character)}|\\u(?i:{ord(character):04x}))"
+        if ord(character) < 2**16
+        else re.escape(character)
+        for character in secret
+    )
+    return re.compile("".join(each).encode())
+
+
 class BoundedTransport(httpx2.AsyncBaseTransport):
     """HTTP over aiohttp, with connections checked and replies read up to a limit.
 
@@ -66,7 +78,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
 
     def __init__(self, *, allow_private: bool, limit: int, secret: str = "") -> None:
         self.limit = limit
-        self._secret = secret.encode() if len(secret) >= SHORTEST_MASKED else b""
+        self._secret = spellings(secret) if len(secret) >= SHORTEST_MASKED else None
         self._allow_private = allow_private
         self._large = asyncio.Semaphore(1)
         self._session: aiohttp.ClientSession | None = None
@@ -120,7 +132,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
             raise BrokenReplyError(f"it does not speak HTTP as it should ({error.message or error})") from error
 
     def _masked(self, content: bytes) -> bytes:
-        return content.replace(self._secret, MASK) if self._secret else content
+        return self._secret.sub(MASK, content) if self._secret else content
 
     async def aclose(self) -> None:
         for session in (self._session, self._through_proxy):

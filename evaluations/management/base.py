@@ -1,5 +1,7 @@
 """The base of our commands: they find a database that is ready, or say what to do."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
@@ -7,6 +9,8 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
+
+_LOCK = 0x6D696772  # any constant: under it tables are made
 
 
 class SiteCommand(BaseCommand):
@@ -20,6 +24,17 @@ class SiteCommand(BaseCommand):
         return super().execute(*args, **options)
 
 
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Commands and workers that start together make the tables one after the other; the last ones find them made."""
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
+
+
 def bring_up_to_date() -> None:
     """See that the tables are those of this version; locally they are made.
 
@@ -30,4 +45,5 @@ def bring_up_to_date() -> None:
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         if settings.PRODUCTION:
             raise CommandError("The database is not up to date; run `manage.py migrate` first.")
-        call_command("migrate", verbosity=0)
+        with _one_at_a_time():
+            call_command("migrate", verbosity=0)

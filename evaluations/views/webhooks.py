@@ -2,6 +2,7 @@
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -11,11 +12,14 @@ from evaluations.access import OWNERS, project_view
 from evaluations.audit import note_detail, note_refusal
 from evaluations.forms import WebhookForm
 from evaluations.models import Project, Webhook, WebhookDelivery, WebhookEvent, WorkerHeartbeat
+from evaluations.tasks import send_webhooks
 from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.signing import new_secret
-from geval_site.sealing import seal
+from geval_site.sealing import seal, unseal
 
 SHOWN = 50
+# Where a secret waits, sealed, for the one page that shows it.
+NEW_SECRET = "new_webhook_secret"  # noqa: S105 (a name in the session)
 
 
 @project_view(OWNERS)
@@ -25,7 +29,6 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
     if request.method == "POST" and why_not:
         raise PermissionDenied(why_not)
     form = WebhookForm(request.POST or None)
-    secret = ""
     if form.is_valid():
         secret = new_secret()
         Webhook.objects.create(
@@ -35,15 +38,16 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
             sealed_secret=seal(secret),
             made_by_id=request.user.pk,
         )
-        form = WebhookForm()
-    elif form.has_error("url"):
+        request.session[NEW_SECRET] = seal(secret)
+        return redirect("evaluations:webhook_list", project.slug)  # a page that is loaded again makes no second one
+    if form.has_error("url"):
         note_refusal(request, ValidationError({"url": "refused"}))
     deliveries = WebhookDelivery.objects.filter(webhook__project=project).select_related("webhook")[:SHOWN]
     context = {
         "project": project,
         "tab": "members",
         "form": form,
-        "secret": secret,
+        "secret": unseal(request.session.pop(NEW_SECRET)) if NEW_SECRET in request.session else "",
         "webhooks": project.webhooks.all(),
         "deliveries": deliveries,
         "worker_alive": WorkerHeartbeat.objects.doing("webhooks").exists(),
@@ -67,7 +71,8 @@ def webhook_test(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     """Have a message sent that says only that it is a test."""
     webhook = get_object_or_404(Webhook, project=project, pk=pk)
     leave_message(webhook, WebhookEvent.TEST, {"project": project.slug})
-    messages.success(request, "A test is on its way; see below how it goes.")
+    transaction.on_commit(send_webhooks.delay)
+    messages.success(request, "A test was sent. Reload this page to see the answer.")
     return redirect("evaluations:webhook_list", project.slug)
 
 
@@ -79,4 +84,5 @@ def delivery_repeat(_request: HttpRequest, project: Project, pk: int) -> HttpRes
     WebhookDelivery.objects.filter(pk=delivery.pk).update(
         state=WebhookDelivery.State.WAITING, attempts=0, next_at=timezone.now(), sending_until=None
     )
+    transaction.on_commit(send_webhooks.delay)
     return redirect("evaluations:webhook_list", project.slug)

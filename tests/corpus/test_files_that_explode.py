@@ -15,7 +15,8 @@ from django.test import Client
 from evaluations.corpus.apart import preview_apart, read_apart, reading
 from evaluations.corpus.packed import Counter
 from evaluations.corpus.readers import InputFile
-from evaluations.corpus.rows import Faults, OutputRow, Row, Unnamed
+from evaluations.corpus.rows import About, Faults, OutputRow, Row, Unnamed
+from evaluations.corpus.store import load_files
 from evaluations.models import CandidateOutput, Project, Upload, UploadState
 from evaluations.uploads import work
 from tests.conftest import OUTPUTS
@@ -174,3 +175,15 @@ def test_a_small_file_that_unpacks_to_much_waits_for_a_worker(
     assert len(rows) < work.AT_ONCE_BYTES
     assert (upload.state, called) == (UploadState.CHECKING, [upload.pk])
     assert not CandidateOutput.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_relative_path_is_that_of_whoever_names_it(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("o.jsonl").write_text('{"doc_id": "d", "system_id": "s", "source": "S.", "output": "T."}')
+
+    load_files(project, [InputFile(Path("o.jsonl"), "o.jsonl")], about=About())
+
+    assert project.documents.count() == 1

@@ -19,7 +19,9 @@ METADATA = (
 PRIVATE = (
     "10.0.0.5", "10.5", "167772165", "0xa000005", "172.16.0.1", "192.168.1.1", "192.168.257", "100.64.0.1",
     "198.18.0.1",
-    "192.0.2.1", "203.0.113.1", "240.0.0.1", "[fc00::1]", "[fec0::1]", "[2001:db8::1]", "[::ffff:10.0.0.5]",
+    "192.0.2.1",
+    "192.88.99.1", "[5f00::1]",
+    "203.0.113.1", "240.0.0.1", "[fc00::1]", "[fec0::1]", "[2001:db8::1]", "[::ffff:10.0.0.5]",
     "[64:ff9b::10.0.0.5]", "[2002:a00:5::]", "private.test", "both.test",
 )  # fmt: skip
 NO_SERVER = ("255.255.255.255", "224.0.0.1", "[ff02::1]", "[fe80::1]")
@@ -31,5 +33,6 @@ URLS = (
     "http://public.test\r\nHost: 127.0.0.1/v1", "http://-a.test/v1", "http://a_.-b/v1",
     "http://" + "a" * 64 + ".test/v1",
     "http://" + "a." * 130 + "test/v1", "http://*.test/v1", "http://a,b.test/v1", "http://[::1/v1", "http://::1/v1",
-    "http://\ud800.test/v1", "http://user:secret@public.test/v1", "",
+    "http://\ud800.test/v1", "http://user:secret@public.test/v1", "http://public.test/v1#",
+    "http://public.test/v1?", "",
 )  # fmt: skip

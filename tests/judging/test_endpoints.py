@@ -3,6 +3,7 @@
 import asyncio
 import datetime
 import email.utils
+import json
 from collections.abc import Callable
 
 import pytest
@@ -14,6 +15,7 @@ from evaluations.judging.endpoints import (
     ErrorKind,
     status_error,
 )
+from evaluations.judging.network import MASK, spellings
 from evaluations.judging.replies import Choice, Token, choices_from_json, choices_to_json
 from tests.processes import StandInProcess, free_port
 
@@ -123,6 +125,20 @@ def test_a_key_that_comes_back_in_an_error_is_masked(start_standin: Callable[...
         asyncio.run(ask())
 
     assert "[key hidden]" in raised.value.message
+
+
+@pytest.mark.parametrize("escape", [str, lambda key: key.replace("/", "\\/"), lambda key: as_numbers(key)])
+def test_a_key_is_masked_however_json_spells_it(escape: Callable[[str], str]) -> None:
+    key = "sk-secret/AAAA+BBBB.1234"
+    body = f'{{"error": {{"message": "bad key {escape(key)}."}}}}'.encode()
+
+    masked = spellings(key).sub(MASK, body)
+
+    assert json.loads(masked)["error"]["message"] == "bad key [key hidden]."
+
+
+def as_numbers(text: str) -> str:
+    return "".join(f"\\u{ord(character):04X}" for character in text)
 
 
 def test_what_is_stored_of_a_reply_comes_back_the_same() -> None:

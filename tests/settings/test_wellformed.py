@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from evaluations.models import ApiToken, Project
 from evaluations.models.tokens import new_token
+from geval_site.wsgi import application
 
 pytestmark = pytest.mark.django_db
 DIGITS = "9" * 5000
@@ -161,3 +162,41 @@ def test_hidden_fields_with_nonsense_in_them_are_no_failure(client: Client, proj
 
     for save in ("file-x", "²", DIGITS, "\0", "file-99999999999999999999"):
         assert client.post(f"{upload}columns/", about | {"save": save}).status_code == 302
+
+
+CODECS = (
+    "hex",
+    "base64",
+    "zlib",
+    "punycode",
+    "idna",
+    "utf-7",
+    "utf-16",
+    "rot13",
+    "undefined",
+    "latin-1",
+    "'utf-8",
+    "x",
+)
+
+
+def answered(kind: str) -> tuple[int, dict[str, str]]:
+    """What the site's WSGI application answers, without the test client, which makes requests of its own."""
+    environ = RequestFactory()._base_environ(PATH_INFO="/sign-in/", QUERY_STRING="next=%61", CONTENT_TYPE=kind)
+    found: list[Any] = []
+    application(environ, lambda status, headers: found.extend([int(status.split()[0]), dict(headers)]))
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("kind", ["text/html", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b"])
+def test_a_request_in_another_codec_than_utf_8_is_refused(codec: str, kind: str) -> None:
+    status, headers = answered(f"{kind}; charset={codec}")
+
+    assert status == 415
+    assert "Content-Security-Policy" in headers
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "UTF-8", '"utf-8"', "us-ascii"])
+def test_utf_8_may_be_named(codec: str) -> None:
+    assert answered(f"text/html; charset={codec}")[0] == 200

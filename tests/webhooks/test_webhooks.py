@@ -207,7 +207,8 @@ def test_the_secret_is_shown_once_and_kept_sealed(owner: User, project: Project)
     client = Client()
     client.force_login(owner)
 
-    shown = client.post("/p/small/webhooks/", {"url": "https://example.org/h", "events": ["run.finished"]})
+    made = {"url": "https://example.org/h", "events": ["run.finished"]}
+    shown = client.post("/p/small/webhooks/", made, follow=True)
 
     webhook = Webhook.objects.get()
     secret = unseal(webhook.sealed_secret)
