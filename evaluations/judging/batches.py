@@ -28,6 +28,7 @@ from evaluations.judging.judgement import (
     first_request,
     score_choices,
 )
+from evaluations.judging.metering import Spent
 from evaluations.judging.parsing import Failure, Reason
 from evaluations.judging.questions import Asked, criteria_asked, key_of, question_about, settings_of
 from evaluations.judging.replies import Reply
@@ -209,9 +210,9 @@ async def _look(
     await database.call(lambda: _store_results(batch, run, asked, worker, client.base_url, replies, errors, remote))
 
 
-def _spent(replies: dict[str, list[Reply]], tokens_each: int) -> work.Spent:
+def _spent(replies: dict[str, list[Reply]], tokens_each: int) -> Spent:
     """What the replies of a batch took; tokens are estimated where the endpoint does not say."""
-    spent = work.Spent()
+    spent = Spent()
     for reply in (reply for found in replies.values() for reply in found):
         written = sum(len(choice.text) for choice in reply.choices)
         spent.add(

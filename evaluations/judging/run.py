@@ -7,15 +7,15 @@ from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import F, Q
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
 import geval_site
 from annotations.models import Preference
 from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError, Text
 from evaluations.evaluators.registry import make_evaluator
-from evaluations.judging.calls import Answer, RetryPolicy, ask_until_answered
 from evaluations.judging.cost import cost, most_tokens, prices_from
-from evaluations.judging.endpoints import ChatRequest, Client
+from evaluations.judging.endpoints import ChatRequest
 from evaluations.judging.judgement import READ_ATTEMPTS
 from evaluations.judging.layout import lay_out_items
 from evaluations.judging.parsing import Reason
@@ -208,6 +208,12 @@ def claim_preparation(run_id: int) -> bool:
     return waiting.update(preparer_until=timezone.now() + PREPARE_LEASE, preparations=F("preparations") + 1) == 1
 
 
+def leave_preparation(run_id: int) -> None:
+    """Leave the preparing of a run to whoever comes next; that was no lost worker."""
+    preparing = EvaluationRun.objects.filter(pk=run_id, state=RunState.PREPARING)
+    preparing.update(preparer_until=None, preparations=Greatest(F("preparations") - 1, 0))
+
+
 def missing_steps(run: EvaluationRun) -> dict[int, ChatRequest]:
     """The requests for evaluation steps that criteria of the run need and do not have, by criterion id."""
     if not run.parameters["use_steps"] or evaluator_of(run)[0] != JudgeKind.GEVAL:
@@ -219,18 +225,6 @@ def missing_steps(run: EvaluationRun) -> dict[int, ChatRequest]:
         )
         for criterion in criteria
         if needs_steps(prompt_parts(criterion)) and not criterion.steps.exists()
-    }
-
-
-async def write_steps(wanted: dict[int, ChatRequest], client: Client, policy: RetryPolicy) -> dict[int, Answer]:
-    """Ask the LLM for the steps of each criterion: criterion id -> answer.
-
-    Raises:
-        EndpointError: the endpoint does not answer.
-    """
-    return {
-        criterion_id: await ask_until_answered(client.chat, request, policy=policy)
-        for criterion_id, request in wanted.items()
     }
 
 

@@ -21,6 +21,7 @@ from evaluations.changes import note_change
 from evaluations.judging.calls import Answer
 from evaluations.judging.endpoints import Request
 from evaluations.judging.judgement import Judgement
+from evaluations.judging.metering import Spent
 from evaluations.judging.parsing import Failure, Reason
 from evaluations.judging.prompts import Texts
 from evaluations.judging.replies import choices_from_json, choices_to_json
@@ -36,24 +37,6 @@ log = logging.getLogger(__name__)
 _REFUSED = (DataError, IntegrityError, ValueError)
 # Workers that were lost with an item in hand before the item counts as the cause.
 MOST_LOST_WORKERS = 5
-
-
-@dataclass
-class Spent:
-    """What calls took since it was last written down."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-    def add(self, prompt_tokens: int = 0, completion_tokens: int = 0, *, calls: int = 0) -> None:
-        self.calls += calls
-        self.prompt_tokens += prompt_tokens
-        self.completion_tokens += completion_tokens
-
-    @property
-    def any(self) -> bool:
-        return bool(self.calls or self.prompt_tokens or self.completion_tokens)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from evaluations.judging.database import Database, DatabaseAwayError, DiskFullEr
 from evaluations.judging.endpoints import Client, EndpointError, ErrorKind, Request
 from evaluations.judging.judgement import Judgement
 from evaluations.judging.local import evaluate_items
+from evaluations.judging.metering import Spent, ask_counted
 from evaluations.judging.parsing import Failure, Reason
 from evaluations.judging.questions import Asked, criteria_asked, item_of, settings_of
 from evaluations.judging.quota import Grant, Limits, Permits, take
@@ -37,9 +38,9 @@ from evaluations.judging.run import (
     close_if_finished,
     evaluator_of,
     lay_out_run,
+    leave_preparation,
     missing_steps,
     pause_run,
-    write_steps,
 )
 from evaluations.judging.scoring import Scored
 from evaluations.judging.shift import Shift
@@ -150,7 +151,7 @@ async def _work(run_id: int, worker: str, policy: RetryPolicy, shift: Shift, dat
         await _pause_with(database, run_id, worker, str(error))
         return
     async with client:
-        if run.state == RunState.PREPARING and not await _prepare(run, client, policy, database):
+        if run.state == RunState.PREPARING and not await _prepare(run, client, policy, database, shift):
             return
         if run.transport == Transport.BATCH:
             await advance_batches(run, client, database)
@@ -169,24 +170,66 @@ async def _lay_out_and_compute(
     await evaluate_items(run, evaluator, worker, database, shift)
 
 
-async def _prepare(run: EvaluationRun, client: Client, policy: RetryPolicy, database: Database) -> bool:
+async def _prepare(run: EvaluationRun, client: Client, policy: RetryPolicy, database: Database, shift: Shift) -> bool:
     """Have missing steps written and lay the run out; False if another worker does, or if it had to be paused."""
     if not await database.call(lambda: claim_preparation(run.pk)):
         return False
+    preparation = _Preparation(run.pk, client, database, shift)
     try:
         wanted = await database.call(lambda: missing_steps(run))
-        answers = await write_steps(wanted, client, policy)
+        answers = {pk: await preparation.ask(request, policy) for pk, request in wanted.items()}
         texts = {criterion_id: read_steps(answer) for criterion_id, answer in answers.items()}
     except (EndpointError, StepsError) as error:
         text = str(error)
         await database.call(lambda: pause_run(run.pk, text))
         return False
-    paid = work.Spent()
-    for answer in answers.values():
-        paid.add(answer.prompt_tokens, answer.completion_tokens, calls=answer.calls)
-    await database.call(lambda: work.count_up(run.pk, paid))
+    except StoppedError:
+        await database.call(lambda: leave_preparation(run.pk))
+        return False
     await database.call(lambda: lay_out_run(run.pk, texts))
     return True
+
+
+class _Preparation:
+    """Calls before a run has items: counted, and their waits shown and ended, as those for items are."""
+
+    def __init__(self, run_id: int, client: Client, database: Database, shift: Shift) -> None:
+        self.run_id = run_id
+        self.client = client
+        self.database = database
+        self.shift = shift
+        self.spent = Spent()
+
+    async def ask(self, request: Request, policy: RetryPolicy) -> Answer:
+        """Ask until it is answered.
+
+        Raises:
+            EndpointError: it is not.
+            StoppedError: the run or the worker stopped meanwhile.
+        """
+        return await ask_until_answered(self._call, request, policy=policy, sleep=self._sleep, on_wait=self._note_wait)
+
+    async def _call(self, request: Request) -> Reply:
+        try:
+            return await ask_counted(self.client, request, self.spent)
+        finally:
+            await self.database.call(functools.partial(work.count_up, self.run_id, self.spent.taken()))
+
+    def _note_wait(self, seconds: float, error: EndpointError) -> None:
+        self.wait = Wait(timezone.now() + datetime.timedelta(seconds=seconds), error.message)
+
+    async def _sleep(self, seconds: float) -> None:
+        ends = time.monotonic() + seconds
+        if seconds >= SHOWN_WAIT_SECONDS:
+            await self.database.call(functools.partial(work.note_wait, self.run_id, self.wait.until, self.wait.reason))
+        while (left := ends - time.monotonic()) > 0:
+            if not await self.database.call(self._goes_on):
+                raise StoppedError
+            await asyncio.sleep(min(left, FLUSH_SECONDS))
+
+    def _goes_on(self) -> bool:
+        preparing = EvaluationRun.objects.filter(pk=self.run_id, state=RunState.PREPARING)
+        return not self.shift.is_over and preparing.exists()
 
 
 @dataclass(frozen=True)
@@ -239,7 +282,7 @@ class RunWorker:
         self.slots: int = run.parameters["concurrency"]
         self.throttle = Throttle(self.slots)
         self.permits: Permits | None = None
-        self.spent = work.Spent()
+        self.spent = Spent()
         self.asked_criteria: dict[int, Asked] = {}
         self.waiting: asyncio.Queue[Waiting | None] = asyncio.Queue()
         self.finished: list[work.FinishedItem] = []
@@ -439,16 +482,12 @@ class RunWorker:
                 await self.permits.one()
             if self.stopped.is_set():
                 raise StoppedError
-            self.spent.add(calls=1)
             try:
-                reply = await self.client.ask(request)
+                reply = await ask_counted(self.client, request, self.spent)
             except EndpointError as error:
                 if error.kind == ErrorKind.RATE_LIMIT:
                     self.throttle.was_limited()
-                if error.kind.may_be_billed:
-                    self.spent.add(estimated_tokens(len(request.shown)), request.most_reply_tokens)
                 raise
-            self.spent.add(reply.prompt_tokens or 0, reply.completion_tokens or 0)
         self.throttle.succeeded()
         return reply
 
@@ -500,8 +539,7 @@ class RunWorker:
     async def _count(self) -> None:
         """Add what was spent, and what is waited for, to the run's row."""
         if self.spent.any:
-            spent, self.spent = self.spent, work.Spent()
-            await self.database.call(functools.partial(work.count_up, self.run.pk, spent))
+            await self.database.call(functools.partial(work.count_up, self.run.pk, self.spent.taken()))
         if self.wait != self.wait_shown:
             self.wait_shown = self.wait
             await self.database.call(functools.partial(work.note_wait, self.run.pk, self.wait.until, self.wait.reason))

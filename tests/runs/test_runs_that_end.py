@@ -256,3 +256,25 @@ def test_a_worker_told_to_stop_gives_up_calls_that_take_long(
 def test_a_shift_is_over_when_its_time_is() -> None:
     assert not Shift(ends=time.monotonic() + 60).is_over
     assert Shift(ends=time.monotonic() - 1).is_over
+
+
+@pytest.mark.parametrize("stop", ["pause", "worker told to stop"])
+def test_a_wait_before_there_are_items_ends_as_well_and_its_calls_count(
+    small_project: Project, make_judge: MakeJudge, stop: str
+) -> None:
+    judge = make_judge(small_project, "--rate-limit-rate", "1", "--retry-after", "250")
+    run = started(judge)
+    told = threading.Event()
+    shift = Shift(told_to_stop=told.is_set)
+    worker = threading.Thread(target=lambda: (work_on_run(run.pk, "tester", shift=shift), connection.close()))
+    worker.start()
+    wait_until(lambda: EvaluationRun.objects.filter(pk=run.pk, waits_until__isnull=False).exists())
+
+    {"pause": lambda: pause_run(run.pk, ".")}.get(stop, told.set)()
+    worker.join(30)
+
+    assert not worker.is_alive()
+    run.refresh_from_db()
+    assert run.calls == 1
+    if stop == "worker told to stop":
+        assert (run.preparations, run.preparer_until) == (0, None)
