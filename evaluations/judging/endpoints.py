@@ -498,7 +498,7 @@ def _passing_error(status: int, said: str, base_url: str, wait: float | None) ->
             f"{base_url} asks to wait {_spelled(wait)} ({status}): {said} Resume the run after that.",
         )
     if status == 429:
-        return EndpointError(ErrorKind.RATE_LIMIT, f"Rate limit: {said}", retry_after=wait)
+        return EndpointError(ErrorKind.RATE_LIMIT, f"Rate limit of {base_url}: {said}", retry_after=wait)
     kind = ErrorKind.TIMEOUT if status == 408 else ErrorKind.SERVER
     return EndpointError(kind, f"Error {status} from {base_url}: {said}", retry_after=wait)
 
