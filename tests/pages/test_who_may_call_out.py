@@ -70,7 +70,8 @@ def test_webhooks_need_the_right_as_well(
     settings.WHO_MAY_CALL_OUT = setting
     owner = as_role("owner")
 
-    answer = owner.post("/p/small/webhooks/", {"url": "http://127.0.0.1:9/h", "events": ["run.finished"]})
+    made = {"url": "http://127.0.0.1:9/h", "events": ["run.finished"]}
+    answer = owner.post("/p/small/webhooks/", made, follow=True)
 
     assert answer.status_code == status
     assert Webhook.objects.count() == (status == 200)
