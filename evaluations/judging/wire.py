@@ -44,7 +44,7 @@ def _text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, list):
-        texts = [part["text"] for part in value if isinstance(part, dict) and part.get("type") == "text"]
+        texts = [part.get("text") for part in value if isinstance(part, dict) and part.get("type") == "text"]
         if texts and all(isinstance(text, str) for text in texts):
             return "".join(texts)
     if not isinstance(value, str):
