@@ -44,8 +44,9 @@ def _text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, list):
-        texts = [part.get("text") for part in value if isinstance(part, dict) and part.get("type") == "text"]
-        if texts and all(isinstance(text, str) for text in texts):
+        parts = [part.get("text") for part in value if isinstance(part, dict) and part.get("type") == "text"]
+        texts = [part for part in parts if isinstance(part, str)]
+        if texts and len(texts) == len(parts):
             return "".join(texts)
     if not isinstance(value, str):
         raise ValueError("the content of a message is a text")
