@@ -7,15 +7,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evaluations.judging.endpoints import EndpointError, ErrorKind, Request
+from evaluations.judging.endpoints import LONGEST_WAIT_SECONDS, EndpointError, ErrorKind, Request
 from evaluations.judging.replies import Choice, Reply
 
 Ask = Callable[[Any], Awaitable[Reply]]
 Sleep = Callable[[float], Awaitable[None]]
 # Told before each wait: how many seconds, and after which error.
 OnWait = Callable[[float, EndpointError], None]
-# No server makes a call wait longer than this; endpoints.py turns what asks for more into an error of its own.
-LONGEST_ASKED_WAIT = 300.0
 
 
 def _tell_nobody(_seconds: float, _error: EndpointError) -> None: ...
@@ -35,7 +33,7 @@ class RetryPolicy:
         `jitter` from 0 to 1 spreads callers over half the pause, so that they do not come back together.
         """
         if retry_after is not None:
-            return min(retry_after, LONGEST_ASKED_WAIT) * (1 + 0.1 * jitter)
+            return min(retry_after, LONGEST_WAIT_SECONDS) * (1 + 0.1 * jitter)
         grown = min(self.longest_wait, self.first_wait * 2 ** (attempt - 1))
         return grown * (0.5 + 0.5 * jitter)
 

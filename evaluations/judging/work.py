@@ -259,6 +259,13 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> 
     return len(kept)
 
 
+def reason_of(error: BaseException) -> str:
+    """What an unforeseen error says, for people: the first cause of a group, with its type."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return storable(f"{type(error).__name__}: {error}")[:500]
+
+
 def store_each(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> None:
     """Store results together; where the database refuses one, each by itself, and that one as failed."""
     try:
@@ -269,8 +276,7 @@ def store_each(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str
                 store(run, [entry], worker)
             except _REFUSED as error:
                 log.exception("Item %s of run %s cannot be stored.", entry.item.id, run.pk)
-                said = storable(f"{type(error).__name__}: {error}")[:500]
-                failure = Failure(Reason.UNFORESEEN, f"Its result could not be stored ({said}).")
+                failure = Failure(Reason.UNFORESEEN, f"Its result could not be stored ({reason_of(error)}).")
                 store(run, [FinishedItem(entry.item, "", failure)], worker)
 
 

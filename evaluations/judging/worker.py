@@ -47,7 +47,6 @@ from evaluations.judging.shift import Shift
 from evaluations.judging.steps import StepsError, read_steps
 from evaluations.judging.throttle import Throttle
 from evaluations.models import EvaluationRun, ModelReply, RunState, Transport
-from evaluations.texts import storable
 
 FLUSH_SECONDS = 0.25
 FLUSH_ITEMS = 200
@@ -63,13 +62,6 @@ log = logging.getLogger(__name__)
 
 class StoppedError(Exception):
     """The run stopped while a call waited for its turn."""
-
-
-def reason_of(error: BaseException) -> str:
-    """What an unforeseen error says, for people: the first cause of a group, with its type."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return storable(f"{type(error).__name__}: {error}")[:500]
 
 
 def work_on_run(
@@ -98,25 +90,17 @@ async def _work_guarded(run_id: int, worker: str, policy: RetryPolicy, shift: Sh
     database = Database()
     try:
         await _work(run_id, worker, policy, shift, database)
-    except DatabaseAwayError:
-        raise
-    except DiskFullError as error:
-        await _pause_with(database, run_id, worker, str(error))
     except Exception as error:
         if _holds(error, DatabaseAwayError):
             raise
-        disk = _holds(error, DiskFullError)
-        if not disk:
+        text = str(_holds(error, DiskFullError) or "")
+        if not text:
             log.exception("Run %s met an unexpected error.", run_id)
-        await _pause_with(
-            database,
-            run_id,
-            worker,
-            str(disk)
-            if disk
-            else f"An unexpected error occurred ({reason_of(error)}). Resume the run to try again; "
-            "if it happens again, report it.",
-        )
+            text = (
+                f"An unexpected error occurred ({work.reason_of(error)}). Resume the run to try again; "
+                "if it happens again, report it."
+            )
+        await _pause_with(database, run_id, worker, text)
     finally:
         await database.close()
 
@@ -414,7 +398,7 @@ class RunWorker:
                 continue
             except Exception as error:  # whatever one item does, the others go on
                 log.exception("Item %s of run %s met an unexpected error.", waiting.item.id, self.run.pk)
-                done = work.FinishedItem(waiting.item, "", Failure(Reason.UNFORESEEN, reason_of(error)))
+                done = work.FinishedItem(waiting.item, "", Failure(Reason.UNFORESEEN, work.reason_of(error)))
             if done:
                 self.finished.append(done)
                 self._count_failures(done.outcome)
