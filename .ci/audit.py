@@ -27,7 +27,9 @@ def main() -> int:
         mended = ", ".join(vuln["fix_versions"]) or "no version yet"
         print(f"{name} {version}: {vuln['id']}, mended in {mended}")
     if not bad:
-        print(f"{len(audited)} dependencies have no known vulnerability." if audited else UNREACHABLE)
+        print(
+            f"{len(audited)} dependencies have no known vulnerability." if audited else UNREACHABLE
+        )
     return 1 if bad else 0
 
 

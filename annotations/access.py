@@ -35,7 +35,9 @@ def seat_view(view: View) -> View:
 
     @login_required
     @wraps(view)
-    def guarded(request: HttpRequest, slug: str, pk: int, *args: Any, **kwargs: Any) -> HttpResponse:
+    def guarded(
+        request: HttpRequest, slug: str, pk: int, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
         seat, role = _seat(slug, pk, request.user.pk)
         try:
             _check(seat, role, request, slug)
@@ -60,7 +62,9 @@ def _check(seat: Seat | None, role: str | None, request: HttpRequest, slug: str)
     if seat is None:
         if not Project.objects.seen_by(request.user).filter(slug=slug).exists():
             raise Http404
-        raise AnnotationError("You are not an annotator of this campaign; its owner can add you.", keeps_place=False)
+        raise AnnotationError(
+            "You are not an annotator of this campaign; its owner can add you.", keeps_place=False
+        )
     if role is None:
         raise AnnotationError(
             f"You are no longer a member of {seat.campaign.project.name}, so nothing was stored. {KEPT}",
@@ -68,20 +72,33 @@ def _check(seat: Seat | None, role: str | None, request: HttpRequest, slug: str)
         )
     if seat.campaign.project.archived_at:
         raise AnnotationError(
-            f"{seat.campaign.project.name} is archived, so nothing was stored. {KEPT}", keeps_place=False
+            f"{seat.campaign.project.name} is archived, so nothing was stored. {KEPT}",
+            keeps_place=False,
         )
     if seat.removed_at:
         raise AnnotationError(
-            f"You are no longer an annotator of {seat.campaign.name}, so nothing was stored. {KEPT}", keeps_place=False
+            f"You are no longer an annotator of {seat.campaign.name}, so nothing was stored. {KEPT}",
+            keeps_place=False,
         )
 
 
-def refusal(request: HttpRequest, error: AnnotationError, *, status: int | None = None) -> HttpResponse:
+def refusal(
+    request: HttpRequest, error: AnnotationError, *, status: int | None = None
+) -> HttpResponse:
     """The refusal as JSON for a script, else as a page that gives back what was typed."""
     status = status or (422 if error.fields else 409 if error.keeps_place else 403)
     if wants_json(request):
-        content = {"message": error.message, "fields": error.fields, "keeps_place": error.keeps_place}
+        content = {
+            "message": error.message,
+            "fields": error.fields,
+            "keeps_place": error.keeps_place,
+        }
         return JsonResponse(content, status=status)
     hidden = {"csrfmiddlewaretoken", "version", "seconds"}
     typed = {name: value for name, value in request.POST.items() if value and name not in hidden}
-    return render(request, "annotations/refused.html", {"message": error.message, "typed": typed}, status=status)
+    return render(
+        request,
+        "annotations/refused.html",
+        {"message": error.message, "typed": typed},
+        status=status,
+    )

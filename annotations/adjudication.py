@@ -37,16 +37,25 @@ def disputed_items(campaign: Campaign) -> list[Disputed]:
     with connection.cursor() as cursor:
         cursor.execute(_FURTHEST, {"campaign": campaign.pk, "beyond": campaign.adjudicate_beyond})
         spreads = dict(cursor.fetchall())
-    items = CampaignItem.objects.filter(pk__in=spreads).select_related("document").prefetch_related("decisions")
+    items = (
+        CampaignItem.objects.filter(pk__in=spreads)
+        .select_related("document")
+        .prefetch_related("decisions")
+    )
     found = [Disputed(item, float(spreads[item.pk]), bool(item.decisions.all())) for item in items]
-    return sorted(found, key=lambda disputed: (disputed.decided, -disputed.spread, disputed.item.position))
+    return sorted(
+        found, key=lambda disputed: (disputed.decided, -disputed.spread, disputed.item.position)
+    )
 
 
 def adjudication_shape(item: CampaignItem) -> Shape:
     """A decision has the form of an answer; outputs stand in the order of their ids."""
     campaign = item.campaign
     return Shape(
-        kind=campaign.kind, questions=questions_of(campaign), shown=tuple(item.outputs), strength=campaign.strength
+        kind=campaign.kind,
+        questions=questions_of(campaign),
+        shown=tuple(item.outputs),
+        strength=campaign.strength,
     )
 
 

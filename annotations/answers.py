@@ -86,7 +86,9 @@ def _scores(shape: Shape, fields: Mapping[str, str], faults: dict[str, str]) -> 
             value = math.nan
         point = question.scale.point_at(value)
         if point is None:
-            faults[name] = f"{question.name}: {written[:40]} is not a point of its scale {question.scale}."
+            faults[name] = (
+                f"{question.name}: {written[:40]} is not a point of its scale {question.scale}."
+            )
         else:
             scores[str(question.key)] = point
     return {"scores": scores}
@@ -100,7 +102,9 @@ def _choices(shape: Shape, fields: Mapping[str, str], faults: dict[str, str]) ->
         if not written:
             faults[name] = f"Choose for {question.name}."
         elif written not in allowed:
-            faults[name] = f"{question.name}: {written[:40]} is not one of the choices {', '.join(allowed)}."
+            faults[name] = (
+                f"{question.name}: {written[:40]} is not one of the choices {', '.join(allowed)}."
+            )
         else:
             choices[str(question.key)] = int(written)
     return {"choices": choices}
@@ -128,7 +132,9 @@ def _ranks(shape: Shape, fields: Mapping[str, str], faults: dict[str, str]) -> A
         given = {pk: fields.get(f"rank-{question.key}-{pk}", "").strip() for pk in shape.shown}
         for pk, written in given.items():
             if written not in allowed:
-                faults[f"rank-{question.key}-{pk}"] = f"Give every text a rank for {question.name}, 1 for the best."
+                faults[f"rank-{question.key}-{pk}"] = (
+                    f"Give every text a rank for {question.name}, 1 for the best."
+                )
         if all(written in allowed for written in given.values()):
             ranks[str(question.key)] = {str(pk): int(written) for pk, written in given.items()}
     return {"ranks": ranks}
@@ -192,7 +198,9 @@ def preference_pairs(answer: Answer, shown: Sequence[int]) -> list[PreferencePai
         left, right = shown[0], shown[1]
         ordered = left < right
         found.append(
-            PreferencePair(min(left, right), max(left, right), int(key), value if ordered else -value, ordered)
+            PreferencePair(
+                min(left, right), max(left, right), int(key), value if ordered else -value, ordered
+            )
         )
     for key, best in answer.get("best", {}).items():
         worst = answer["worst"][key]
@@ -206,7 +214,9 @@ def preference_pairs(answer: Answer, shown: Sequence[int]) -> list[PreferencePai
         for index, a in enumerate(ordered_ids):
             for b in ordered_ids[index + 1 :]:
                 difference = ranks[str(b)] - ranks[str(a)]
-                found.append(PreferencePair(a, b, int(key), (difference > 0) - (difference < 0), None))
+                found.append(
+                    PreferencePair(a, b, int(key), (difference > 0) - (difference < 0), None)
+                )
     return found
 
 

@@ -131,7 +131,9 @@ def _reserved(seat: Seat) -> list[int]:
 def _lock_for_reserving(seat: Seat) -> None:
     """Put this annotator's requests in line, and see where the ones before have come to."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT cursor, handed FROM annotations_seat WHERE id = %s FOR UPDATE", [seat.pk])
+        cursor.execute(
+            "SELECT cursor, handed FROM annotations_seat WHERE id = %s FOR UPDATE", [seat.pk]
+        )
         seat.cursor, seat.handed = cursor.fetchone()
 
 
@@ -151,7 +153,12 @@ def _reserve_more(seat: Seat) -> int:
                 [[item.item for item in picked]],
             )
         # Within a pack each annotator has an order of their own, so that no output always comes after the same one.
-        order = shown_order(range(len(picked)), seed=seat.campaign.seed, item=seat.cursor, annotator=seat.annotator_id)
+        order = shown_order(
+            range(len(picked)),
+            seed=seat.campaign.seed,
+            item=seat.cursor,
+            annotator=seat.annotator_id,
+        )
         picked = [picked[index] for index in order]
         for number, check in enumerate(checks):  # spread among the others, never first
             picked.insert(min(len(picked), 1 + (check.item * 7 + number) % len(picked)), check)
@@ -193,9 +200,16 @@ def _pick_checks(seat: Seat, kinds: tuple[str, ...], most: int) -> list[_Picked]
                  AND NOT EXISTS (SELECT 1 FROM annotations_assignment a WHERE a.item_id = i.id
                                  AND a.annotator_id = %(annotator)s AND a.state <> 'expired')
                ORDER BY md5(i.id::text || ':' || %(annotator)s::text) LIMIT %(most)s""",
-            {"campaign": seat.campaign_id, "annotator": seat.annotator_id, "kinds": list(kinds), "most": most},
+            {
+                "campaign": seat.campaign_id,
+                "annotator": seat.annotator_id,
+                "kinds": list(kinds),
+                "most": most,
+            },
         )
-        return [_Picked(pk, position, outputs, False) for pk, position, outputs in cursor.fetchall()]
+        return [
+            _Picked(pk, position, outputs, False) for pk, position, outputs in cursor.fetchall()
+        ]
 
 
 def _assign(seat: Seat, picked: list[_Picked]) -> None:
@@ -213,7 +227,10 @@ def _assign(seat: Seat, picked: list[_Picked]) -> None:
                VALUES (%s, %s, %s, 'reserved', %s, now() + make_interval(secs => %s))
                ON CONFLICT (item_id, annotator_id) DO UPDATE
                SET state = 'reserved', lease_until = EXCLUDED.lease_until, reserved_at = now()""",
-            [(seat.campaign_id, item, annotator, shown, seat.campaign.lease_minutes * 60) for item, shown in rows],
+            [
+                (seat.campaign_id, item, annotator, shown, seat.campaign.lease_minutes * 60)
+                for item, shown in rows
+            ],
         )
 
 
@@ -253,7 +270,8 @@ def take_back(assignment: Assignment) -> None:
     if item.kind == ItemKind.ORDINARY:
         with connection.cursor() as cursor:
             cursor.execute(
-                "UPDATE annotations_campaignitem SET places = places - 1 WHERE id = %s AND places > 0", [item.pk]
+                "UPDATE annotations_campaignitem SET places = places - 1 WHERE id = %s AND places > 0",
+                [item.pk],
             )
             if not cursor.rowcount:
                 raise AnnotationError(
@@ -275,11 +293,14 @@ def skip(seat: Seat, assignment_id: int, reason: str) -> None:
     assignment = locked_assignment(seat, assignment_id)
     refuse_if_not_open(seat.campaign)
     if assignment.state == AssignmentState.SUBMITTED:
-        raise AnnotationError("This item is submitted already; change your answer instead of skipping it.")
+        raise AnnotationError(
+            "This item is submitted already; change your answer instead of skipping it."
+        )
     if assignment.state == AssignmentState.RESERVED and assignment.item.kind == ItemKind.ORDINARY:
         with connection.cursor() as cursor:
             cursor.execute(
-                "UPDATE annotations_campaignitem SET places = places + 1 WHERE id = %s", [assignment.item_id]
+                "UPDATE annotations_campaignitem SET places = places + 1 WHERE id = %s",
+                [assignment.item_id],
             )
     assignment.state, assignment.skip_reason = AssignmentState.SKIPPED, reason.strip()[:2000]
     assignment.save(update_fields=["state", "skip_reason"])
@@ -293,11 +314,15 @@ def locked_assignment(seat: Seat, assignment_id: int) -> Assignment:
     """
     with connection.cursor() as cursor:
         # The seat puts an annotator's own requests in line.
-        cursor.execute("SELECT 1 FROM annotations_seat WHERE id = %s AND removed_at IS NULL FOR UPDATE", [seat.pk])
+        cursor.execute(
+            "SELECT 1 FROM annotations_seat WHERE id = %s AND removed_at IS NULL FOR UPDATE",
+            [seat.pk],
+        )
         is_seated = cursor.fetchone()
     if not is_seated:
         raise AnnotationError(
-            f"You are no longer an annotator of {seat.campaign.name}, so this was not submitted.", keeps_place=False
+            f"You are no longer an annotator of {seat.campaign.name}, so this was not submitted.",
+            keeps_place=False,
         )
     row = _ASSIGNMENTS.first([assignment_id, seat.campaign_id, seat.annotator_id])
     if row is None:
@@ -312,13 +337,18 @@ def locked_assignment(seat: Seat, assignment_id: int) -> Assignment:
 
 
 @transaction.atomic
-def keep_draft(seat: Seat, assignment_id: int, *, number: int, draft: dict[str, Any], seconds: float | None) -> bool:
+def keep_draft(
+    seat: Seat, assignment_id: int, *, number: int, draft: dict[str, Any], seconds: float | None
+) -> bool:
     """Keep what is typed, unless a newer draft is kept already; returns whether it was kept.
 
     Drafts are kept of closed campaigns too: what was typed is never lost.
     """
     kept = Assignment.objects.filter(
-        pk=assignment_id, annotator=seat.annotator_id, campaign=seat.campaign_id, draft_number__lt=number
+        pk=assignment_id,
+        annotator=seat.annotator_id,
+        campaign=seat.campaign_id,
+        draft_number__lt=number,
     ).update(draft=draft, draft_number=number, **({} if seconds is None else {"seconds": seconds}))
     return bool(kept)
 
@@ -328,5 +358,9 @@ def previous_of(seat: Seat, *, before: int | None) -> Assignment | None:
     mine = Assignment.objects.filter(
         campaign=seat.campaign_id, annotator=seat.annotator_id, state=AssignmentState.SUBMITTED
     ).order_by("-submitted_at", "-pk")
-    at = Assignment.objects.filter(pk=before).values_list("submitted_at", flat=True).first() if before else None
+    at = (
+        Assignment.objects.filter(pk=before).values_list("submitted_at", flat=True).first()
+        if before
+        else None
+    )
     return mine.filter(submitted_at__lt=at).first() if at else mine.first()

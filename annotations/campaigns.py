@@ -101,7 +101,9 @@ def seat_annotators(campaign: Campaign, users: Iterable[Any]) -> None:
     wanted = {user.pk: user for user in users}
     for user in wanted.values():
         Seat.objects.update_or_create(
-            campaign=campaign, annotator=annotator_of(campaign.project, user), defaults={"removed_at": None}
+            campaign=campaign,
+            annotator=annotator_of(campaign.project, user),
+            defaults={"removed_at": None},
         )
     leaving = campaign.seats.filter(removed_at=None).exclude(annotator__user__in=wanted)
     release_expired(campaign.pk, leaving=list(leaving.values_list("annotator", flat=True)))
@@ -143,12 +145,18 @@ def _outputs(campaign: Campaign, rng: np.random.Generator) -> Outputs:
     return planning.sample(outputs, size, rng)
 
 
-def _ordinary(campaign: Campaign, outputs: Outputs, rng: np.random.Generator) -> Iterator[PlannedItem]:
+def _ordinary(
+    campaign: Campaign, outputs: Outputs, rng: np.random.Generator
+) -> Iterator[PlannedItem]:
     """The ordinary items in their order. All queries are done when it returns: the items are read during a COPY, when
     the connection can do nothing else."""
     in_documents = campaign.order == ItemOrder.DOCUMENT
     if campaign.is_rating:
-        ordered = planning.by_document(outputs, rng) if in_documents else planning.systems_in_turn(outputs, rng)
+        ordered = (
+            planning.by_document(outputs, rng)
+            if in_documents
+            else planning.systems_in_turn(outputs, rng)
+        )
         pairs = zip(ordered.documents.tolist(), ordered.ids.tolist(), strict=True)
         return (PlannedItem(document, (pk,)) for document, pk in pairs)
     most = campaign.sample_size if campaign.selection != Selection.ALL else None
@@ -177,7 +185,9 @@ def _write_items(campaign: Campaign, planned: Iterable[PlannedItem]) -> int:
                     f"The campaign would have more than {MOST_ITEMS:,} items; choose a sample of a smaller size."
                 )
             outputs = "{" + ",".join(map(str, item.outputs)) + "}"
-            copy.write_row((campaign.pk, item.document, count, ItemKind.ORDINARY, outputs, campaign.overlap))
+            copy.write_row(
+                (campaign.pk, item.document, count, ItemKind.ORDINARY, outputs, campaign.overlap)
+            )
             count += 1
     return count
 
@@ -218,7 +228,13 @@ def _attention_checks(campaign: Campaign, ordinary: int) -> Iterator[CampaignIte
         )
 
 
-def _wanted_answer(campaign: Campaign, criteria: Sequence[Criterion], chance: random.Random) -> dict[str, Any]:
+def _wanted_answer(
+    campaign: Campaign, criteria: Sequence[Criterion], chance: random.Random
+) -> dict[str, Any]:
     if campaign.is_rating:
-        return {"scores": {str(criterion.pk): chance.choice(criterion.scale.points) for criterion in criteria}}
+        return {
+            "scores": {
+                str(criterion.pk): chance.choice(criterion.scale.points) for criterion in criteria
+            }
+        }
     return {"side": chance.choice(["left", "right"])}

@@ -10,7 +10,9 @@ class AnnotationError(Exception):
     the annotator may try again with the same item.
     """
 
-    def __init__(self, message: str, *, fields: Mapping[str, str] | None = None, keeps_place: bool = True) -> None:
+    def __init__(
+        self, message: str, *, fields: Mapping[str, str] | None = None, keeps_place: bool = True
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.fields = dict(fields or {})

@@ -9,7 +9,15 @@ from django.db import connections, transaction
 from evaluations.models import Project
 from evaluations.spreadsheets import csv_line
 
-RATINGS = ("doc_id", "system_id", "criterion", "annotator", "score", "scores_in_sight", "created_at")
+RATINGS = (
+    "doc_id",
+    "system_id",
+    "criterion",
+    "annotator",
+    "score",
+    "scores_in_sight",
+    "created_at",
+)
 PREFERENCES = (
     "doc_id", "system_a", "system_b", "criterion", "annotator", "winner", "strength", "shown_first", "scores_in_sight",
     "created_at",
@@ -46,7 +54,9 @@ def as_csv(project: Project, kind: str) -> Iterator[str]:
 def as_jsonl(project: Project, kind: str) -> Iterator[bytes]:
     """One JSON object a line."""
     for row in _rows(project, kind):
-        yield orjson.dumps(dict(zip(COLUMNS[kind], row, strict=True)), option=orjson.OPT_APPEND_NEWLINE)
+        yield orjson.dumps(
+            dict(zip(COLUMNS[kind], row, strict=True)), option=orjson.OPT_APPEND_NEWLINE
+        )
 
 
 def _rows(project: Project, kind: str) -> Iterator[tuple[Any, ...]]:

@@ -22,7 +22,15 @@ GROUPS = (
     ("Checks", ("check_percent", "attention_checks", "practice_items", "gold_csv")),
     (
         "How it is shown",
-        ("show_systems", "show_others", "show_scores", "strength", "categories", "severities", "adjudicate_beyond"),
+        (
+            "show_systems",
+            "show_others",
+            "show_scores",
+            "strength",
+            "categories",
+            "severities",
+            "adjudicate_beyond",
+        ),
     ),
 )
 
@@ -48,7 +56,9 @@ class CampaignForm(forms.ModelForm):
         "ratings only.",
     )
     severities = forms.CharField(
-        label="Severities", required=False, help_text="With commas; MQM’s are “neutral, minor, major, critical”."
+        label="Severities",
+        required=False,
+        help_text="With commas; MQM’s are “neutral, minor, major, critical”.",
     )
 
     class Meta:
@@ -60,7 +70,9 @@ class CampaignForm(forms.ModelForm):
         )  # fmt: skip
         widgets = {
             "criteria": forms.CheckboxSelectMultiple,
-            "deadline": forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+            "deadline": forms.DateTimeInput(
+                attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"
+            ),
         }
         labels = {
             "kind": "Annotators",
@@ -104,12 +116,16 @@ class CampaignForm(forms.ModelForm):
         self.fields["annotators"].queryset = members  # type: ignore[attr-defined]
         campaign = self.instance
         if campaign.pk:
-            seated = members.filter(annotators__seats__campaign=campaign, annotators__seats__removed_at=None)
+            seated = members.filter(
+                annotators__seats__campaign=campaign, annotators__seats__removed_at=None
+            )
             self.fields["annotators"].initial = seated
             self.fields["categories"].initial = "\n".join(campaign.span_categories)
             self.fields["severities"].initial = ", ".join(campaign.span_severities)
         else:
-            self.initial["criteria"] = list(project.criteria.all())  # else the empty instance decides
+            self.initial["criteria"] = list(
+                project.criteria.all()
+            )  # else the empty instance decides
             self.fields["annotators"].initial = members.filter(memberships__role="annotator")
         if self.is_planned:
             for name in PLAN:
@@ -122,7 +138,9 @@ class CampaignForm(forms.ModelForm):
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         """The fields under their headings; the known answers of an open campaign are not shown again."""
         hidden = {"gold_csv"} if self.is_planned else set()
-        return [(title, [self[name] for name in names if name not in hidden]) for title, names in GROUPS]
+        return [
+            (title, [self[name] for name in names if name not in hidden]) for title, names in GROUPS
+        ]
 
     def clean_name(self) -> str:
         name = self.cleaned_data["name"].strip()
@@ -131,10 +149,18 @@ class CampaignForm(forms.ModelForm):
         return name
 
     def clean_categories(self) -> list[str]:
-        return [line.strip()[:100] for line in self.cleaned_data["categories"].splitlines() if line.strip()]
+        return [
+            line.strip()[:100]
+            for line in self.cleaned_data["categories"].splitlines()
+            if line.strip()
+        ]
 
     def clean_severities(self) -> list[str]:
-        return [word.strip()[:100] for word in self.cleaned_data["severities"].split(",") if word.strip()]
+        return [
+            word.strip()[:100]
+            for word in self.cleaned_data["severities"].split(",")
+            if word.strip()
+        ]
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -146,7 +172,10 @@ class CampaignForm(forms.ModelForm):
         if data.get("selection") not in (None, Selection.ALL) and not data.get("sample_size"):
             self.add_error("sample_size", "Say how many to take.")
         if kind != CampaignKind.RATING and data.get("selection") == Selection.STRATIFIED:
-            self.add_error("selection", "A sample by system is for ratings; pairs are balanced over systems anyway.")
+            self.add_error(
+                "selection",
+                "A sample by system is for ratings; pairs are balanced over systems anyway.",
+            )
         try:
             self.instance.gold = read_gold(
                 data.get("gold_csv") or "", project=self.project, kind=kind or "", criteria=criteria
@@ -159,11 +188,23 @@ class CampaignForm(forms.ModelForm):
     def _check_checks(self, data: dict[str, Any], kind: str | None) -> None:
         gold, practice = len(self.instance.gold), data.get("practice_items") or 0
         if practice > gold:
-            self.add_error("practice_items", f"There are {gold} items with known answers; give at least as many.")
-        if data.get("attention_checks") and kind not in (CampaignKind.RATING, CampaignKind.PAIRWISE):
+            self.add_error(
+                "practice_items",
+                f"There are {gold} items with known answers; give at least as many.",
+            )
+        if data.get("attention_checks") and kind not in (
+            CampaignKind.RATING,
+            CampaignKind.PAIRWISE,
+        ):
             self.add_error("attention_checks", "Attention checks are for ratings and for pairs.")
-        if (data.get("check_percent") or 0) > 0 and gold <= practice and not data.get("attention_checks"):
-            self.add_error("check_percent", "Give known answers beyond the practice, or use attention checks.")
+        if (
+            (data.get("check_percent") or 0) > 0
+            and gold <= practice
+            and not data.get("attention_checks")
+        ):
+            self.add_error(
+                "check_percent", "Give known answers beyond the practice, or use attention checks."
+            )
         if data.get("attention_checks") and not data.get("check_percent"):
             self.add_error("check_percent", "Say how many of the items are to be checks.")
 
@@ -182,4 +223,6 @@ class GuidelinesForm(forms.ModelForm):
 
 
 class DecisionNoteForm(forms.Form):
-    note = forms.CharField(required=False, max_length=10_000, widget=forms.Textarea(attrs={"rows": 2}))
+    note = forms.CharField(
+        required=False, max_length=10_000, widget=forms.Textarea(attrs={"rows": 2})
+    )

@@ -25,7 +25,9 @@ class _Gold:
     expected: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def read_gold(text: str, *, project: Project, kind: str, criteria: list[Criterion]) -> list[dict[str, Any]]:
+def read_gold(
+    text: str, *, project: Project, kind: str, criteria: list[Criterion]
+) -> list[dict[str, Any]]:
     """The known answers in a CSV text, one entry an item, with ids of this project.
 
     For ratings the columns are doc_id, system_id, criterion, score; for pairs doc_id, system_a, system_b, winner ("a",
@@ -56,8 +58,13 @@ def read_gold(text: str, *, project: Project, kind: str, criteria: list[Criterio
         except GoldError as error:
             faults.append(f"Line {line}: {error}")
     if faults:
-        raise GoldError(" ".join(faults[:10]) + (f" … and {len(faults) - 10} more." if len(faults) > 10 else ""))
-    return [{"document": gold.document, "outputs": gold.outputs, "expected": gold.expected} for gold in found.values()]
+        raise GoldError(
+            " ".join(faults[:10]) + (f" … and {len(faults) - 10} more." if len(faults) > 10 else "")
+        )
+    return [
+        {"document": gold.document, "outputs": gold.outputs, "expected": gold.expected}
+        for gold in found.values()
+    ]
 
 
 def _outputs(project: Project) -> dict[tuple[str, str], tuple[int, int]]:
@@ -80,13 +87,17 @@ def _take(
     for column in systems:
         key = (row["doc_id"], row[column])
         if key not in outputs:
-            raise GoldError(f"there is no output of {row[column] or 'nobody'} for document {row['doc_id']}.")
+            raise GoldError(
+                f"there is no output of {row[column] or 'nobody'} for document {row['doc_id']}."
+            )
         pk, document = outputs[key]
         pks.append(pk)
     criterion = criteria.get(row.get("criterion", "").lower())
     if criterion is None and (criteria or kind == CampaignKind.RATING):
         known = ", ".join(criteria)
-        raise GoldError(f"{row.get('criterion') or 'no criterion'} is not a criterion of the campaign ({known}).")
+        raise GoldError(
+            f"{row.get('criterion') or 'no criterion'} is not a criterion of the campaign ({known})."
+        )
     gold = found.setdefault(tuple(pks), _Gold(document, pks))
     if kind == CampaignKind.RATING:
         assert criterion is not None
@@ -105,5 +116,7 @@ def _point(written: str, criterion: Criterion) -> float:
     except ValueError:
         point = None
     if point is None:
-        raise GoldError(f"score {written[:40]!r} is not on {criterion.name}'s scale {criterion.scale}.")
+        raise GoldError(
+            f"score {written[:40]!r} is not on {criterion.name}'s scale {criterion.scale}."
+        )
     return point

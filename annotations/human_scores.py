@@ -35,10 +35,23 @@ def human_scores(
     """
     annotators = list(Annotator.objects.filter(project_id=project_id).order_by("pk"))
     known = np.array([annotator.pk for annotator in annotators], dtype=np.int64)
-    people = [index for index, annotator in enumerate(annotators) if annotator.kind == Annotator.Kind.PERSON]
-    means = [index for index, annotator in enumerate(annotators) if annotator.kind == Annotator.Kind.MEAN]
+    people = [
+        index
+        for index, annotator in enumerate(annotators)
+        if annotator.kind == Annotator.Kind.PERSON
+    ]
+    means = [
+        index for index, annotator in enumerate(annotators) if annotator.kind == Annotator.Kind.MEAN
+    ]
     rows = fetch_numbers(
-        ["r.criterion_id", "o.document_id", "o.system_id", "r.annotator_id", "r.score", "r.scores_in_sight::int"],
+        [
+            "r.criterion_id",
+            "o.document_id",
+            "o.system_id",
+            "r.annotator_id",
+            "r.score",
+            "r.scores_in_sight::int",
+        ],
         f"""FROM annotations_rating r JOIN evaluations_candidateoutput o ON o.id = r.output_id
             WHERE r.annotator_id IN ({id_list(known.tolist())}) AND r.criterion_id IN ({id_list(criterion_ids)})""",
     )

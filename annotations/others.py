@@ -35,7 +35,9 @@ def own_of(assignment: Assignment) -> Said:
     return said(assignment.campaign, [("You", assignment)], _letters(assignment))[0]
 
 
-def own_answers(campaign: Campaign, assignments: Iterable[Assignment]) -> list[tuple[Assignment, Said]]:
+def own_answers(
+    campaign: Campaign, assignments: Iterable[Assignment]
+) -> list[tuple[Assignment, Said]]:
     """An annotator's own assignments with their answers in words."""
     found = []
     for assignment in assignments:
@@ -49,7 +51,9 @@ def _letters(assignment: Assignment) -> dict[int, str]:
     return {pk: LETTERS[index] for index, pk in enumerate(assignment.shown)}
 
 
-def said(campaign: Campaign, assignments: Iterable[tuple[str, Assignment]], letters: dict[int, str]) -> list[Said]:
+def said(
+    campaign: Campaign, assignments: Iterable[tuple[str, Assignment]], letters: dict[int, str]
+) -> list[Said]:
     """Answers in words; `letters` names the outputs."""
     questions = [str(question.key) for question in questions_of(campaign)]
     return [

@@ -64,7 +64,8 @@ def highest(outputs: Outputs, values: FloatArray, size: int) -> Outputs:
 def allocated_sample(outputs: Outputs, wanted: dict[int, int], rng: np.random.Generator) -> Outputs:
     """A random sample with a number wanted of each system, such as Neyman's allocation gives."""
     chosen = [
-        rng.permutation(np.flatnonzero(outputs.systems == system))[:number] for system, number in sorted(wanted.items())
+        rng.permutation(np.flatnonzero(outputs.systems == system))[:number]
+        for system, number in sorted(wanted.items())
     ]
     return outputs.at(np.sort(np.concatenate(chosen)) if chosen else np.array([], dtype=np.int64))
 
@@ -90,7 +91,11 @@ def _rank_within(groups: IntArray) -> IntArray:
     """For each element, how many of the same group stand before it."""
     order = np.argsort(groups, kind="stable")
     ordered = groups[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(groups) else np.array([], dtype=np.int64)
+    starts = (
+        np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+        if len(groups)
+        else np.array([], dtype=np.int64)
+    )
     lengths = np.diff(np.r_[starts, len(groups)])
     ranks = np.empty(len(groups), dtype=np.int64)
     ranks[order] = np.arange(len(groups)) - np.repeat(starts, lengths)
@@ -119,7 +124,9 @@ def pairs_connected_early(outputs: Outputs, rng: np.random.Generator) -> Iterato
             if turn < len(documents):
                 some = True
                 document = documents[turn]
-                yield PlannedItem(document, (by_system[first][document], by_system[second][document]))
+                yield PlannedItem(
+                    document, (by_system[first][document], by_system[second][document])
+                )
         if not some:
             return
 

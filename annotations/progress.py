@@ -110,7 +110,8 @@ def item_counts(campaign: Campaign) -> tuple[int, int]:
     """Ordinary items, and how many of them have all their answers."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT count(*) FROM annotations_campaignitem WHERE campaign_id = %s AND kind = 'ordinary'", [campaign.pk]
+            "SELECT count(*) FROM annotations_campaignitem WHERE campaign_id = %s AND kind = 'ordinary'",
+            [campaign.pk],
         )
         items = cursor.fetchone()[0]
         cursor.execute(
@@ -136,7 +137,11 @@ def _totals(campaign: Campaign) -> tuple[int, int, float | None]:
         )
         submitted, reserved, lately, hours = cursor.fetchone()
     # Below a minute a rate means nothing.
-    return submitted, reserved, lately / float(hours) if lately and hours and hours > 1 / 60 else None
+    return (
+        submitted,
+        reserved,
+        lately / float(hours) if lately and hours and hours > 1 / 60 else None,
+    )
 
 
 def _annotators(campaign: Campaign) -> tuple[AnnotatorProgress, ...]:
@@ -144,8 +149,15 @@ def _annotators(campaign: Campaign) -> tuple[AnnotatorProgress, ...]:
         cursor.execute(_BY_ANNOTATOR, {"campaign": campaign.pk})
         rows = cursor.fetchall()
         cursor.execute(_DISTANCES, {"campaign": campaign.pk})
-        distances = {annotator: (float(distance), compared) for annotator, distance, compared in cursor.fetchall()}
-    usual = [row["seconds"] for row in map(_named, rows) if row["seconds"] and row["submitted"] >= LEAST_TO_SUSPECT]
+        distances = {
+            annotator: (float(distance), compared)
+            for annotator, distance, compared in cursor.fetchall()
+        }
+    usual = [
+        row["seconds"]
+        for row in map(_named, rows)
+        if row["seconds"] and row["submitted"] >= LEAST_TO_SUSPECT
+    ]
     median = float(np.median(usual)) if len(usual) > 1 else None
     return tuple(_annotator(_named(row), distances, median) for row in rows)
 
@@ -158,7 +170,9 @@ def _named(row: tuple) -> dict:
     return dict(zip(names, row, strict=True))
 
 
-def _annotator(row: dict, distances: dict[int, tuple[float, int]], median: float | None) -> AnnotatorProgress:
+def _annotator(
+    row: dict, distances: dict[int, tuple[float, int]], median: float | None
+) -> AnnotatorProgress:
     distance, compared = distances.get(row["pk"], (None, 0))
     hours = row["hours"] and float(row["hours"])
     return AnnotatorProgress(

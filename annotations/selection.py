@@ -45,7 +45,9 @@ def disagreement(campaign: Campaign, outputs: Outputs) -> FloatArray:
     return _values(query, campaign, outputs)
 
 
-def needed_per_system(campaign: Campaign, outputs: Outputs, size: int) -> tuple[Outputs, dict[int, int]]:
+def needed_per_system(
+    campaign: Campaign, outputs: Outputs, size: int
+) -> tuple[Outputs, dict[int, int]]:
     """The outputs nobody rated, and how many of each system to rate next for the least uncertain mean (Neyman).
 
     What counts is how far people's means scatter around the judges' (or, without judges, in themselves) per system.
@@ -59,13 +61,17 @@ def needed_per_system(campaign: Campaign, outputs: Outputs, size: int) -> tuple[
         campaign,
         outputs,
     )
-    judged = _values(f"SELECT output_id, avg(value) FROM ({newest_scores()}) AS s GROUP BY 1", campaign, outputs)
+    judged = _values(
+        f"SELECT output_id, avg(value) FROM ({newest_scores()}) AS s GROUP BY 1", campaign, outputs
+    )
     residual = human - np.where(np.isnan(judged), 0.0, judged)
     overall = _deviation(residual, default=1.0)
     unrated = outputs.at(np.flatnonzero(np.isnan(human)))
     systems = np.unique(unrated.systems)
     left = np.array([(unrated.systems == system).sum() for system in systems], dtype=float)
-    spread = np.array([_deviation(residual[outputs.systems == system], default=overall) for system in systems])
+    spread = np.array(
+        [_deviation(residual[outputs.systems == system], default=overall) for system in systems]
+    )
     if not len(systems):
         return unrated, {}
     _, counts = neyman_allocation(left, np.maximum(spread, 1e-9), min(size, int(left.sum())))
@@ -75,7 +81,9 @@ def needed_per_system(campaign: Campaign, outputs: Outputs, size: int) -> tuple[
 def pair_values(campaign: Campaign, outputs: Outputs, pairs: list[PlannedItem]) -> FloatArray:
     """Shape (pairs,): what to ask first. By disagreement: mean spread of judges on the two outputs; by need: how much
     one more comparison of the two systems would tell about the ranking so far (Bradley-Terry)."""
-    places = np.searchsorted(outputs.ids, np.array([pair.outputs for pair in pairs], dtype=np.int64).reshape(-1, 2))
+    places = np.searchsorted(
+        outputs.ids, np.array([pair.outputs for pair in pairs], dtype=np.int64).reshape(-1, 2)
+    )
     if campaign.selection == Selection.DISAGREEMENT:
         return np.nan_to_num(disagreement(campaign, outputs), nan=0.0)[places].mean(axis=1)
     systems = np.unique(outputs.systems)

@@ -10,7 +10,15 @@ from django.utils import timezone
 from annotations.answers import Answer, Question, Shape, fields_of, preference_pairs, read_answer
 from annotations.assignment import locked_assignment, refuse_if_not_open, take_back
 from annotations.errors import AnnotationError
-from annotations.models import AnswerChange, Assignment, AssignmentState, Campaign, ItemKind, Seat, Span
+from annotations.models import (
+    AnswerChange,
+    Assignment,
+    AssignmentState,
+    Campaign,
+    ItemKind,
+    Seat,
+    Span,
+)
 from evaluations.changes import note_change
 from evaluations.models import CandidateOutput, Criterion
 from geval_site.joined import JoinedQuery
@@ -32,7 +40,10 @@ class Submitted:
 
 def questions_of(campaign: Campaign) -> tuple[Question, ...]:
     """What a campaign asks: its criteria, or for comparisons without any, "overall"."""
-    asked = tuple(Question(criterion.pk, criterion.name, criterion.scale) for criterion in criteria_of(campaign))
+    asked = tuple(
+        Question(criterion.pk, criterion.name, criterion.scale)
+        for criterion in criteria_of(campaign)
+    )
     return asked or (Question(0, "overall"),)
 
 
@@ -91,7 +102,10 @@ def submit(
     replaced = _store(assignment, answer)
     if before is not None or replaced:
         AnswerChange.objects.create(
-            assignment=assignment, user=user, before=before if before is not None else replaced, after=answer
+            assignment=assignment,
+            user=user,
+            before=before if before is not None else replaced,
+            after=answer,
         )
     now = timezone.now()
     assignment.answer, assignment.draft = answer, None
@@ -104,7 +118,9 @@ def submit(
         assignment.seconds = min(seconds, (now - assignment.reserved_at).total_seconds())
     _save(assignment)
     if assignment.item.kind == ItemKind.ORDINARY:
-        note_change(seat.campaign.project_id, [int(key) for key in answer.get("scores", {})] or [None])
+        note_change(
+            seat.campaign.project_id, [int(key) for key in answer.get("scores", {})] or [None]
+        )
     return Submitted(assignment, repeated=False)
 
 
@@ -142,7 +158,8 @@ def _store(assignment: Assignment, answer: Answer) -> Answer | None:
     if assignment.campaign.span_categories:
         Span.objects.filter(annotator=annotator, output=output).delete()
         Span.objects.bulk_create(
-            Span(annotator_id=annotator, output_id=output, **span) for span in answer.get("spans", ())
+            Span(annotator_id=annotator, output_id=output, **span)
+            for span in answer.get("spans", ())
         )
     replaced = _upsert(
         "annotations_rating",
@@ -163,7 +180,10 @@ def _store_preferences(assignment: Assignment, answer: Answer, in_sight: bool) -
         "annotations_preference",
         ("output_a_id", "output_b_id", "criterion_id", "annotator_id"),
         "value",
-        [(pair.output_a, pair.output_b, pair.criterion or None, assignment.annotator_id) for pair in pairs],
+        [
+            (pair.output_a, pair.output_b, pair.criterion or None, assignment.annotator_id)
+            for pair in pairs
+        ],
         [pair.value for pair in pairs],
         in_sight,
         more={"a_was_left": [pair.a_was_left for pair in pairs]},
@@ -180,7 +200,11 @@ def _upsert(
     """Insert or replace what an annotator said, in one statement; returns by key what stood there before."""
     more = more or {}
     columns = [*keys, value, *more]
-    kinds = ["bigint"] * len(keys) + ["float8" if value == "score" else "smallint"] + ["boolean"] * len(more)
+    kinds = (
+        ["bigint"] * len(keys)
+        + ["float8" if value == "score" else "smallint"]
+        + ["boolean"] * len(more)
+    )
     arrays = [list(column) for column in zip(*rows, strict=True)] + [values, *more.values()]
     unnested = ", ".join(f"%s::{kind}[]" for kind in kinds)
     # Only a comparison's criterion may be empty; plain equality of the others lets the unique index be used.

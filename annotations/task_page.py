@@ -9,7 +9,15 @@ from django.db import connection
 
 from annotations.answers import LETTERS
 from annotations.differences import Piece, word_differences
-from annotations.models import Assignment, AssignmentState, Campaign, CampaignItem, CampaignKind, ItemKind, Seat
+from annotations.models import (
+    Assignment,
+    AssignmentState,
+    Campaign,
+    CampaignItem,
+    CampaignKind,
+    ItemKind,
+    Seat,
+)
 from annotations.selection import newest_scores
 from annotations.submission import criteria_of, draft_fields
 from evaluations.models import Criterion, Document
@@ -84,7 +92,9 @@ class TaskPage:
         return self.assignment.item.kind == ItemKind.PRACTICE
 
 
-def task_page(seat: Seat, assignment: Assignment, *, fields: dict[str, str] | None = None) -> TaskPage:
+def task_page(
+    seat: Seat, assignment: Assignment, *, fields: dict[str, str] | None = None
+) -> TaskPage:
     """The page of an assignment; `fields` instead of the draft where a form comes back with errors."""
     campaign = seat.campaign
     criteria = criteria_of(campaign)
@@ -130,15 +140,21 @@ def item_texts(item: CampaignItem, *, show_systems: bool) -> tuple[ShownOutput, 
     return _outputs(assignment, list(item.campaign.criteria.all()), show_systems=show_systems)
 
 
-def item_rows(campaign: Campaign, outputs: tuple[ShownOutput, ...], fields: dict[str, str]) -> tuple[Row, ...]:
+def item_rows(
+    campaign: Campaign, outputs: tuple[ShownOutput, ...], fields: dict[str, str]
+) -> tuple[Row, ...]:
     """The questions of a campaign about some outputs."""
     return tuple(_rows(campaign, list(campaign.criteria.all()), outputs, fields, {}))
 
 
-def _outputs(assignment: Assignment, criteria: list[Criterion], *, show_systems: bool) -> tuple[ShownOutput, ...]:
+def _outputs(
+    assignment: Assignment, criteria: list[Criterion], *, show_systems: bool
+) -> tuple[ShownOutput, ...]:
     campaign, item = assignment.campaign, assignment.item
     if item.kind == ItemKind.ATTENTION:
-        texts = dict.fromkeys(assignment.shown, _attention_text(campaign, criteria, item.expected or {}))
+        texts = dict.fromkeys(
+            assignment.shown, _attention_text(campaign, criteria, item.expected or {})
+        )
         systems: dict[int, str] = {}
     else:
         with connection.cursor() as cursor:
@@ -160,7 +176,9 @@ def _outputs(assignment: Assignment, criteria: list[Criterion], *, show_systems:
 def _attention_text(campaign: Campaign, criteria: list[Criterion], expected: dict[str, Any]) -> str:
     if campaign.is_rating:
         scores = {criterion.pk: criterion.name for criterion in criteria}
-        asked = ", ".join(f"{scores[int(key)]} {short(point)}" for key, point in expected["scores"].items())
+        asked = ", ".join(
+            f"{scores[int(key)]} {short(point)}" for key, point in expected["scores"].items()
+        )
         return f"This is an attention check, not a text of a system. Please give these ratings: {asked}."
     side = "A, on the left" if expected["side"] == "left" else "B, on the right"
     return f"This is an attention check, not a text of a system. Please choose {side}, everywhere."
@@ -182,11 +200,16 @@ def _rows(
             few = len(points) <= MOST_BUTTONS
             options = _points(criterion.scale, begun.get(field, "")) if few else ()
             typed = "" if few else begun.get(field, "")
-            yield Row(field, name, options, typed, criterion.scale, criterion, tuple(hints.get(key, ())))
+            yield Row(
+                field, name, options, typed, criterion.scale, criterion, tuple(hints.get(key, ()))
+            )
         elif campaign.kind == CampaignKind.PAIRWISE:
             yield _row(f"choice-{key}", name, _sides(strength=campaign.strength), begun, criterion)
         elif campaign.kind == CampaignKind.BEST_WORST:
-            letters = [(str(output.pk), output.letter, "", str(n)) for n, output in enumerate(outputs, start=1)]
+            letters = [
+                (str(output.pk), output.letter, "", str(n))
+                for n, output in enumerate(outputs, start=1)
+            ]
             yield _row(f"best-{key}", f"{name}: best", letters, begun, criterion)
             yield _row(f"worst-{key}", f"{name}: worst", letters, begun, None)
         else:
@@ -194,27 +217,45 @@ def _rows(
             for output in outputs:
                 title = f"{name}: rank of {output.letter}"
                 first = output is outputs[0]
-                yield _row(f"rank-{key}-{output.pk}", title, ranks, begun, criterion if first else None)
+                yield _row(
+                    f"rank-{key}-{output.pk}", title, ranks, begun, criterion if first else None
+                )
 
 
 def _row(
-    field: str, title: str, options: list[tuple[str, str, str, str]], begun: dict[str, str], criterion: Criterion | None
+    field: str,
+    title: str,
+    options: list[tuple[str, str, str, str]],
+    begun: dict[str, str],
+    criterion: Criterion | None,
 ) -> Row:
     chosen = begun.get(field, "")
-    made = tuple(Option(value, label, name, key, value == chosen) for value, label, name, key in options)
+    made = tuple(
+        Option(value, label, name, key, value == chosen) for value, label, name, key in options
+    )
     return Row(field, title, made, "", None, criterion)
 
 
 def _points(scale: Scale, chosen: str) -> tuple[Option, ...]:
     """A point is given by its digit, 10 by 0; points that are no digits by their number in the row."""
     names = {point: name for name, point in scale.labels.items()}
-    digits = scale.is_integral and scale.points[-1] <= 10 and not (scale.points[0] == 0 and scale.points[-1] == 10)
+    digits = (
+        scale.is_integral
+        and scale.points[-1] <= 10
+        and not (scale.points[0] == 0 and scale.points[-1] == 10)
+    )
     return tuple(
         Option(
             value=short(point),
             label=short(point),
             name=names.get(point, ""),
-            key=short(point % 10) if digits else str(number) if number < 10 else "0" if number == 10 else "",
+            key=short(point % 10)
+            if digits
+            else str(number)
+            if number < 10
+            else "0"
+            if number == 10
+            else "",
             chosen=short(point) == chosen,
         )
         for number, point in enumerate(scale.points, start=1)
@@ -233,13 +274,19 @@ def _sides(*, strength: bool) -> list[tuple[str, str, str, str]]:
     return [("1", "A", "", "1"), ("0", "tie", "", "0"), ("-1", "B", "", "2")]
 
 
-def _judge_scores(campaign: Campaign, assignment: Assignment, outputs: tuple[ShownOutput, ...]) -> dict[int, list[str]]:
+def _judge_scores(
+    campaign: Campaign, assignment: Assignment, outputs: tuple[ShownOutput, ...]
+) -> dict[int, list[str]]:
     """Judges' scores by criterion, in words; with several outputs each says which it is of."""
     letters = {output.pk: output.letter for output in outputs}
     of_these = newest_scores("AND s.output_id = ANY(%(outputs)s)")
     query = f"""SELECT s.criterion_id, j.name, s.output_id, s.value FROM ({of_these}) AS s
                 JOIN evaluations_judge j ON j.id = s.judge_id ORDER BY j.id"""
-    values: dict[str, Any] = {"project": campaign.project_id, "criteria": [], "outputs": list(assignment.shown)}
+    values: dict[str, Any] = {
+        "project": campaign.project_id,
+        "criteria": [],
+        "outputs": list(assignment.shown),
+    }
     found: dict[int, list[str]] = defaultdict(list)
     with connection.cursor() as cursor:
         cursor.execute(query, values)

@@ -19,7 +19,11 @@ urlpatterns = [
     path(CAMPAIGN + "close/", campaigns.campaign_close, name="campaign_close"),
     path(CAMPAIGN + "progress/", campaigns.campaign_progress_piece, name="campaign_progress"),
     path(CAMPAIGN + "adjudicate/", adjudication.adjudication_list, name="adjudication_list"),
-    path(CAMPAIGN + "adjudicate/<int:item>/", adjudication.adjudication_item, name="adjudication_item"),
+    path(
+        CAMPAIGN + "adjudicate/<int:item>/",
+        adjudication.adjudication_item,
+        name="adjudication_item",
+    ),
     path(CAMPAIGN + "task/", tasks.task_current, name="task_current"),
     path(CAMPAIGN + "task/next/", tasks.task_next, name="task_next"),
     path(CAMPAIGN + "task/back/", tasks.task_back, name="task_back"),

@@ -39,7 +39,10 @@ def annotate(port: int, campaign: int, session: str, seconds: float, start_at: f
     token = "t" * 32
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     headers = {"Cookie": f"sessionid={session}; csrftoken={token}", "X-CSRFToken": token}
-    form = headers | {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
+    form = headers | {
+        "Content-Type": "application/x-www-form-urlencoded",
+        "Accept": "application/json",
+    }
     base = f"/p/bench/annotate/{campaign}/task/"
     seen = Measured([], [], [], [])
     time.sleep(max(0.0, start_at - time.time()))
@@ -54,7 +57,9 @@ def annotate(port: int, campaign: int, session: str, seconds: float, start_at: f
         if answer.status != 200 or not found:
             seen.errors.append(f"next: {answer.status}")
             continue
-        fields = "&".join(f"{name.decode()}=3" for name in SCORES.findall(page)) + "&version=0&seconds=1"
+        fields = (
+            "&".join(f"{name.decode()}=3" for name in SCORES.findall(page)) + "&version=0&seconds=1"
+        )
         began = time.perf_counter()
         connection.request("POST", f"{base}{found[1].decode()}/submit/", body=fields, headers=form)
         answer = connection.getresponse()
@@ -73,15 +78,22 @@ def all_annotate(port: int, campaign: int, sessions: list[str], seconds: float) 
     start_at = time.time() + 3.0
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         halves = [sessions[0::2], sessions[1::2]]
-        found = pool.starmap(_some_annotate, [(port, campaign, half, seconds, start_at) for half in halves])
+        found = pool.starmap(
+            _some_annotate, [(port, campaign, half, seconds, start_at) for half in halves]
+        )
     return [seen for half in found for seen in half]
 
 
-def _some_annotate(port: int, campaign: int, sessions: list[str], seconds: float, start_at: float) -> list[Measured]:
+def _some_annotate(
+    port: int, campaign: int, sessions: list[str], seconds: float, start_at: float
+) -> list[Measured]:
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(len(sessions)) as threads:
-        futures = [threads.submit(annotate, port, campaign, session, seconds, start_at) for session in sessions]
+        futures = [
+            threads.submit(annotate, port, campaign, session, seconds, start_at)
+            for session in sessions
+        ]
         return [future.result() for future in futures]
 
 
@@ -145,7 +157,9 @@ def open_for_all(project: Any, name: str) -> Any:
     from annotations.campaigns import open_campaign, seat_annotators
     from annotations.models import Campaign, ItemOrder
 
-    campaign = Campaign.objects.create(project=project, name=name, overlap=OVERLAP, order=ItemOrder.RANDOM)
+    campaign = Campaign.objects.create(
+        project=project, name=name, overlap=OVERLAP, order=ItemOrder.RANDOM
+    )
     campaign.criteria.set(project.criteria.all())
     seat_annotators(campaign, get_user_model().objects.filter(username__startswith="annotator"))
     began = time.perf_counter()
@@ -170,16 +184,27 @@ def check(campaign: Any, submitted: list[int]) -> list[str]:
     from annotations.models import Assignment, Rating
 
     faults = []
-    stored = set(Assignment.objects.filter(campaign=campaign, state="submitted").values_list("pk", flat=True))
+    stored = set(
+        Assignment.objects.filter(campaign=campaign, state="submitted").values_list("pk", flat=True)
+    )
     if missing := set(submitted) - stored:
         faults.append(f"{len(missing)} submitted answers are missing")
     if len(set(submitted)) != len(submitted):
         faults.append("an assignment was given out again after it was submitted")
-    per_item = Assignment.objects.filter(campaign=campaign, state="submitted").values("item").annotate(n=Count("pk"))
+    per_item = (
+        Assignment.objects.filter(campaign=campaign, state="submitted")
+        .values("item")
+        .annotate(n=Count("pk"))
+    )
     if too_often := per_item.filter(n__gt=OVERLAP).count():
         faults.append(f"{too_often} items were rated more than {OVERLAP} times")
     ratings = Rating.objects.filter(annotator__assignments__in=submitted).distinct().count()
-    doubled = Rating.objects.values("output", "criterion", "annotator").annotate(n=Count("pk")).filter(n__gt=1).count()
+    doubled = (
+        Rating.objects.values("output", "criterion", "annotator")
+        .annotate(n=Count("pk"))
+        .filter(n__gt=1)
+        .count()
+    )
     if doubled:
         faults.append(f"{doubled} ratings are doubled")
     if ratings < 4 * len(set(submitted)):
@@ -190,7 +215,9 @@ def check(campaign: Any, submitted: list[int]) -> list[str]:
 def measure(title: str, campaign: Any, sessions: list[str], seconds: float) -> float:
     """Print the figures of one size; returns cycles a second."""
     with web_site() as port:
-        all_annotate(port, campaign.pk, sessions, 3.0)  # so that both workers have their code and connections
+        all_annotate(
+            port, campaign.pk, sessions, 3.0
+        )  # so that both workers have their code and connections
         found = all_annotate(port, campaign.pk, sessions, seconds)
     submitted = [pk for seen in found for pk in seen.submitted]
     errors = [error for seen in found for error in seen.errors]
@@ -200,12 +227,19 @@ def measure(title: str, campaign: Any, sessions: list[str], seconds: float) -> f
     for name in ("next_seconds", "submit_seconds"):
         times = sorted(s for seen in found for s in getattr(seen, name))
         p50, p95 = statistics.median(times), times[int(0.95 * len(times))]
-        print(f"  {name.removesuffix('_seconds')}: p50 {1000 * p50:.0f} ms, p95 {1000 * p95:.0f} ms")
-    print(f"  all requests: p95 {1000 * requests[int(0.95 * len(requests))]:.0f} ms (wanted: at most 150)")
+        print(
+            f"  {name.removesuffix('_seconds')}: p50 {1000 * p50:.0f} ms, p95 {1000 * p95:.0f} ms"
+        )
+    print(
+        f"  all requests: p95 {1000 * requests[int(0.95 * len(requests))]:.0f} ms (wanted: at most 150)"
+    )
     for error in errors[:3]:
         print("  ", error)
     faults = check(campaign, submitted)
-    print("  afterwards:", "; ".join(faults) or f"nothing is missing, doubled, or rated more than {OVERLAP} times")
+    print(
+        "  afterwards:",
+        "; ".join(faults) or f"nothing is missing, doubled, or rated more than {OVERLAP} times",
+    )
     return rate
 
 
@@ -225,7 +259,9 @@ def main() -> None:
             campaign = open_for_all(project, "large")
             settle()
             large = measure("1,600,000 outputs", campaign, sessions, options.seconds)
-            print(f"1,000 times as many outputs cost {small / large:.2f} times as much a cycle (wanted: at most 1.3)")
+            print(
+                f"1,000 times as many outputs cost {small / large:.2f} times as much a cycle (wanted: at most 1.3)"
+            )
 
 
 if __name__ == "__main__":

@@ -40,10 +40,14 @@ def _measure(folder: Path, *, copies: int) -> None:
         all_ = _scored(project, kind, settings, "all cores", processes=len(cores))
         print(one.line(f"{kind}, {one.items:,} outputs, one core"))
         print(all_.line(f"{kind}, {all_.items:,} outputs, {len(cores)} cores"))
-        print(f"{kind}: {len(cores)} cores against one {all_.rate / one.rate:21.2f} x  (at least 1.70 on two)")
+        print(
+            f"{kind}: {len(cores)} cores against one {all_.rate / one.rate:21.2f} x  (at least 1.70 on two)"
+        )
 
 
-def _scored(project: object, kind: str, given: dict[str, str], name: str, *, processes: int) -> Measured:
+def _scored(
+    project: object, kind: str, given: dict[str, str], name: str, *, processes: int
+) -> Measured:
     """A run of a new judge on all outputs of a project."""
     from django.conf import settings
 

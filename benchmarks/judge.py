@@ -44,7 +44,9 @@ class Measured:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--large", action="store_true", help="also a run of 160,000 items (many minutes)")
+    parser.add_argument(
+        "--large", action="store_true", help="also a run of 160,000 items (many minutes)"
+    )
     options = parser.parse_args()
     with temporary_site():
         _measure(large=options.large)
@@ -58,7 +60,9 @@ def _measure(*, large: bool) -> None:
     with StandIn("--latency", LATENCY) as standin:
         judge = _judge(project, standin.base_url, "bench")
         prompts = _prompts(project)
-        asyncio.run(_bare_loop(standin.base_url, prompts))  # the stand-in remembers its distributions: warm for all
+        asyncio.run(
+            _bare_loop(standin.base_url, prompts)
+        )  # the stand-in remembers its distributions: warm for all
         first = Worker()
         try:
             wait_for_workers(1)
@@ -118,7 +122,9 @@ def _flat_cost(project: object, *, large: bool) -> None:
             worker.stop()
     print(small.line(f"{small.items:,} items without latency"))
     print(big.line(f"{big.items:,} items without latency"))
-    print(f"cost an item, {copies} x the items     {big.cpu_ms / small.cpu_ms:6.2f} x  (flat: about 1)")
+    print(
+        f"cost an item, {copies} x the items     {big.cpu_ms / small.cpu_ms:6.2f} x  (flat: about 1)"
+    )
     print(f"worker's peak memory            {small_memory:6.0f} MB, then {big_memory:.0f} MB")
 
 
@@ -130,7 +136,9 @@ def _load(project: object) -> None:
     if not path.exists():
         raise SystemExit(f"SummEval's outputs are not at {path}; this benchmark needs them.")
     load_files(project, [InputFile(path, path.name)])
-    project.criteria.create(name="coherence", definition="Whether the sentences make one well-built whole.")
+    project.criteria.create(
+        name="coherence", definition="Whether the sentences make one well-built whole."
+    )
 
 
 def _multiplied(project: object, copies: int, *, references: bool = False) -> object:
@@ -140,7 +148,9 @@ def _multiplied(project: object, copies: int, *, references: bool = False) -> ob
     from evaluations.models import Project
 
     big = Project.objects.create(slug="many", name="Many")
-    big.criteria.create(name="coherence", definition="Whether the sentences make one well-built whole.")
+    big.criteria.create(
+        name="coherence", definition="Whether the sentences make one well-built whole."
+    )
     with connection.cursor() as cursor:
         cursor.execute(
             """INSERT INTO evaluations_document (project_id, doc_id, source, context, "references")
@@ -219,7 +229,9 @@ def _run(judge: object, workers: Sequence[Worker], *, limit: int = 0) -> Measure
     if limit:
         time.sleep(1)
     cpu = sum(worker.cpu_seconds for worker in workers) - before
-    return Measured(max(1, run.items.filter(state__in=("done", "failed")).count()), seconds, cpu, run.calls)
+    return Measured(
+        max(1, run.items.filter(state__in=("done", "failed")).count()), seconds, cpu, run.calls
+    )
 
 
 if __name__ == "__main__":

@@ -32,10 +32,17 @@ def main() -> None:
 
 def _measure(folder: Path) -> None:
     summeval = BENCHMARK_DATA / "summeval"
-    names = ("outputs.jsonl.gz", "human_ratings.csv.gz", "llm_scores.csv.gz", "metric_scores.csv.gz")
+    names = (
+        "outputs.jsonl.gz",
+        "human_ratings.csv.gz",
+        "llm_scores.csv.gz",
+        "metric_scores.csv.gz",
+    )
     whole = _load("summeval", [str(summeval / name) for name in names])
     print(f"SummEval complete {whole['seconds']:28.2f} s    (under 3)")
-    loaded = _load("large", [str(path) for path in (_outputs(summeval, folder), _ratings(summeval, folder))])
+    loaded = _load(
+        "large", [str(path) for path in (_outputs(summeval, folder), _ratings(summeval, folder))]
+    )
     rows = loaded["documents"] + loaded["outputs"] + loaded["ratings"]
     name = f"{loaded['outputs']:,} outputs, {loaded['ratings']:,} ratings"
     print(f"{name:36}{loaded['seconds']:9.2f} s {rows / loaded['seconds']:12,.0f} rows/s")
@@ -67,7 +74,10 @@ def _load_here(slug: str, paths: list[str]) -> None:
     result = load_files(project, [InputFile(Path(path), Path(path).name) for path in paths])
     seconds = time.monotonic() - began
     status = Path("/proc/self/status").read_text()
-    peak = int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) / 1024
+    peak = (
+        int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
+        / 1024
+    )
     counts = {name: tally["created"] for name, tally in result.as_json().items()}
     print(json.dumps(counts | {"seconds": seconds, "megabytes": peak}))
 

@@ -17,7 +17,16 @@ from benchmarks.judge import _multiplied
 from benchmarks.site import BENCHMARK_DATA, temporary_site, web_site
 
 CLIENTS, EACH, COPIES = 10, 40, 100
-WORDS = ("goal", "police", "season manchester", "daughter", "president", "injury", "court", "london")
+WORDS = (
+    "goal",
+    "police",
+    "season manchester",
+    "daughter",
+    "president",
+    "injury",
+    "court",
+    "london",
+)
 
 
 def main() -> None:
@@ -53,12 +62,16 @@ def _measure() -> None:
             "document": lambda dice: f"/p/many/data/{dice.choice(documents)}/",
             "report": lambda _dice: "/p/many/report/",
         }
-        print(f"{big.documents.count():,} documents, {CLIENTS} requests at once, {CLIENTS * EACH} of each page")
+        print(
+            f"{big.documents.count():,} documents, {CLIENTS} requests at once, {CLIENTS * EACH} of each page"
+        )
         for name, address in pages.items():
             _all(port, cookie, address)  # every process reads the project once
             took = np.sort(_all(port, cookie, address))
             p50, p95 = took[len(took) // 2], took[int(0.95 * len(took))]
-            print(f"{name:10} p50 {1000 * p50:7.0f} ms   p95 {1000 * p95:7.0f} ms   (p95 under 200)")
+            print(
+                f"{name:10} p50 {1000 * p50:7.0f} ms   p95 {1000 * p95:7.0f} ms   (p95 under 200)"
+            )
 
 
 def _rate(small: object, big: object) -> None:
@@ -84,7 +97,9 @@ def _rate(small: object, big: object) -> None:
             criterion.save()
             criteria[old] = criterion.pk
         for annotator in small.annotators.all():
-            annotators[annotator.pk] = big.annotators.create(name=annotator.name, kind=annotator.kind).pk
+            annotators[annotator.pk] = big.annotators.create(
+                name=annotator.name, kind=annotator.kind
+            ).pk
         for old, new in criteria.items():
             for old_annotator, new_annotator in annotators.items():
                 cursor.execute(

@@ -145,7 +145,9 @@ def update(project: Any, client: Any) -> float:
     outputs = CandidateOutput.objects.filter(document=document).values_list("pk", flat=True)
     found = []
     for value in (2.0, 3.0, 4.0, 2.5, 3.5):
-        Score.objects.filter(output__in=list(outputs), criterion=criterion, run__judge=judge).update(value=value)
+        Score.objects.filter(
+            output__in=list(outputs), criterion=criterion, run__judge=judge
+        ).update(value=value)
         first = Score.objects.filter(output=outputs[0], criterion=criterion, run__judge=judge)
         first.update(value=1.0)
         note_change(project.pk, [criterion.pk], judge=judge.pk)
@@ -192,8 +194,12 @@ def main() -> None:
             pstats.Stats(profile).sort_stats("cumulative").print_stats(60)
         page = seconds(whole, 5)
         print(f"the whole report, database to HTML: {page:.2f} s (wanted: at most 1.0)")
-        print(f"the same again, nothing changed: {1000 * seconds(lambda: client.get(address), 5):.0f} ms")
-        print(f"an update after 16 new scores: {1000 * update(project, client):.0f} ms (wanted: at most 50)")
+        print(
+            f"the same again, nothing changed: {1000 * seconds(lambda: client.get(address), 5):.0f} ms"
+        )
+        print(
+            f"an update after 16 new scores: {1000 * update(project, client):.0f} ms (wanted: at most 50)"
+        )
         against_others(project)
 
         if options.quick:

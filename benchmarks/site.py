@@ -71,11 +71,15 @@ class StandIn:
             cwd=CHECKOUT, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert self.process.stdout
-        self.base_url = next(word for word in self.process.stdout.readline().split() if word.startswith("http://"))
+        self.base_url = next(
+            word for word in self.process.stdout.readline().split() if word.startswith("http://")
+        )
 
     @property
     def calls(self) -> int:
-        with urllib.request.urlopen(self.base_url.removesuffix("/v1") + "/stats", timeout=30) as answer:
+        with urllib.request.urlopen(
+            self.base_url.removesuffix("/v1") + "/stats", timeout=30
+        ) as answer:
             return int(json.load(answer)["calls"])
 
     def __enter__(self) -> "StandIn":
@@ -122,7 +126,14 @@ class Worker:
         peaks = []
         for pid in self._tree:
             status = Path(f"/proc/{pid}/status").read_text()
-            peaks.append(int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) / 1024)
+            peaks.append(
+                int(
+                    next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[
+                        1
+                    ]
+                )
+                / 1024
+            )
         return max(peaks)
 
     def stop(self) -> None:

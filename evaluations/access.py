@@ -30,7 +30,9 @@ View = Callable[..., HttpResponse]
 PERMISSION_TO_CALL_OUT = "evaluations.add_endpoint"
 
 
-ARCHIVED = "This project is archived: nothing in it changes. Its owner can bring it back, on its overview."
+ARCHIVED = (
+    "This project is archived: nothing in it changes. Its owner can bring it back, on its overview."
+)
 
 
 def why_not_call_out(user: Any, role: str) -> str:
@@ -65,7 +67,9 @@ def member_of(slug: str, user_id: int | None) -> Membership | None:
     return member
 
 
-def project_view(roles: frozenset[str], *, archived: bool = False, calls_out: bool = False) -> Callable[[View], View]:
+def project_view(
+    roles: frozenset[str], *, archived: bool = False, calls_out: bool = False
+) -> Callable[[View], View]:
     """Give a view the project of its `slug`, if the user is a member in one of the roles.
 
     Strangers get "not found", members in another role "forbidden", visitors the sign-in page. In an archived project

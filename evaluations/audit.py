@@ -19,7 +19,8 @@ from geval_site.visitors import client_address
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 # Answers of annotators have a history of their own, item by item; drafts and reading on are no changes.
 LEFT_OUT = frozenset(
-    f"annotations:task_{name}" for name in ("current", "next", "back", "list", "detail", "submit", "draft", "skip")
+    f"annotations:task_{name}"
+    for name in ("current", "next", "back", "list", "detail", "submit", "draft", "skip")
 )
 REFUSED = 400
 MOST_REFUSED_AN_HOUR = 100
@@ -69,7 +70,12 @@ def _note_lockout(request: HttpRequest, username: str | None, **_more: Any) -> N
     if same.filter(user_name=name, address=address).exists() or _is_full(None):
         return
     AuditEntry.objects.create(
-        user_name=name, action="login", path=request.path[:500], detail="locked out", refused=True, address=address
+        user_name=name,
+        action="login",
+        path=request.path[:500],
+        detail="locked out",
+        refused=True,
+        address=address,
     )
 
 

@@ -11,7 +11,9 @@ MOST_ROWS = 500
 Key = tuple[int | None, int | None]
 
 
-def note_change(project_id: int, criteria: Iterable[int | None] = (None,), *, judge: int | None = None) -> None:
+def note_change(
+    project_id: int, criteria: Iterable[int | None] = (None,), *, judge: int | None = None
+) -> None:
     """Note a change of people's ratings, or of a judge's scores, on some criteria (None: on all)."""
     wanted = list(criteria)
     with connection.cursor() as cursor:
@@ -33,7 +35,9 @@ def state_of(project_id: int) -> dict[Key, tuple[int, int]]:
                WHERE project_id = %s GROUP BY judge_id, criterion_id""",
             [project_id],
         )
-        state = {(judge, criterion): (count, last) for judge, criterion, count, last in cursor.fetchall()}
+        state = {
+            (judge, criterion): (count, last) for judge, criterion, count, last in cursor.fetchall()
+        }
     if sum(count for count, _ in state.values()) > MOST_ROWS:
         newest = [last for _, last in state.values()]
         ScoreChange.objects.filter(project_id=project_id).exclude(pk__in=newest).delete()

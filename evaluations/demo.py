@@ -62,7 +62,9 @@ def load_demo() -> tuple[Project, LoadResult]:
     )
     if made:
         _add_members(project)
-    result = load_files(project, [InputFile(DATA / name, name) for name in ("outputs.jsonl", "ratings.csv")])
+    result = load_files(
+        project, [InputFile(DATA / name, name) for name in ("outputs.jsonl", "ratings.csv")]
+    )
     for name, kind in SYSTEM_KINDS.items():
         project.systems.filter(name=name).update(kind=kind)
     if made:
@@ -73,7 +75,9 @@ def load_demo() -> tuple[Project, LoadResult]:
 def _open_campaigns(project: Project) -> None:
     """Something to rate and something to compare, for ada and ann."""
     members = get_user_model().objects.filter(username__in=("ada", "ann"))
-    rating = Campaign.objects.create(project=project, name="Rate summaries", overlap=1, show_others=True)
+    rating = Campaign.objects.create(
+        project=project, name="Rate summaries", overlap=1, show_others=True
+    )
     rating.criteria.set(project.criteria.all())
     pairs = Campaign.objects.create(
         project=project,
@@ -92,7 +96,8 @@ def _add_members(project: Project) -> None:
     user_model = get_user_model()
     for username, (password, role) in LOGINS.items():
         user, made = user_model.objects.get_or_create(
-            username=username, defaults={"is_staff": role == Role.OWNER, "is_superuser": role == Role.OWNER}
+            username=username,
+            defaults={"is_staff": role == Role.OWNER, "is_superuser": role == Role.OWNER},
         )
         if made:
             user.set_password(password)
@@ -101,7 +106,9 @@ def _add_members(project: Project) -> None:
 
 
 @transaction.atomic
-def demo_judges(project: Project, *, base_url: str, model: str, key_env: str, label: str, both: bool) -> list[Judge]:
+def demo_judges(
+    project: Project, *, base_url: str, model: str, key_env: str, label: str, both: bool
+) -> list[Judge]:
     """The demo's judges on an endpoint: by token probabilities and, if `both`, by one direct reply.
 
     A stand-in that listens elsewhere than last time keeps its judges: only the endpoint's address changes.
@@ -115,7 +122,12 @@ def demo_judges(project: Project, *, base_url: str, model: str, key_env: str, la
         if judge is None:
             endpoint = endpoint_at(project, base_url, key_env=key_env)
             judge = Judge.objects.create(
-                project=project, name=name, kind=JudgeKind.GEVAL, endpoint=endpoint, model=model, mode=mode
+                project=project,
+                name=name,
+                kind=JudgeKind.GEVAL,
+                endpoint=endpoint,
+                model=model,
+                mode=mode,
             )
         elif judge.endpoint and judge.endpoint.base_url != base_url:
             judge.endpoint.base_url = base_url
@@ -128,5 +140,10 @@ def is_judged(judge: Judge) -> bool:
     """Whether every output has a score of this judge on every criterion."""
     project = judge.project
     outputs = CandidateOutput.objects.filter(document__project=project).count()
-    scored = Score.objects.filter(run__judge=judge).values("output_id", "criterion_id").distinct().count()
+    scored = (
+        Score.objects.filter(run__judge=judge)
+        .values("output_id", "criterion_id")
+        .distinct()
+        .count()
+    )
     return scored == outputs * project.criteria.count()

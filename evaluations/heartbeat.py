@@ -123,7 +123,9 @@ def _keep_beating(jobs: list[str]) -> None:
             announce_answered_campaigns()
             if can_send_more():
                 send_webhooks.delay()
-        except Exception as error:  # the thread must outlive a database or a queue that is away for a while
+        except (
+            Exception
+        ) as error:  # the thread must outlive a database or a queue that is away for a while
             log.warning("Heartbeat: %s", error)
             with contextlib.suppress(DatabaseError):
                 connection.close()

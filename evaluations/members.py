@@ -16,19 +16,28 @@ class MemberError(ValueError):
     """What cannot be done to a member; the message says why."""
 
 
-def invite(project: Project, role: str, *, by: User, note: str = "", days: int = INVITATION_DAYS) -> str:
+def invite(
+    project: Project, role: str, *, by: User, note: str = "", days: int = INVITATION_DAYS
+) -> str:
     """Make an invitation; returns the token of its link, which is not kept."""
     token = secrets.token_urlsafe(24)
     expires = timezone.now() + timedelta(days=days)
     Invitation.objects.create(
-        project=project, role=role, digest=digest_of(token), made_by=by, note=note, expires_at=expires
+        project=project,
+        role=role,
+        digest=digest_of(token),
+        made_by=by,
+        note=note,
+        expires_at=expires,
     )
     return token
 
 
 def invitation_for(token: str) -> Invitation | None:
     """The open invitation of a link."""
-    return Invitation.objects.open().select_related("project").filter(digest=digest_of(token)).first()
+    return (
+        Invitation.objects.open().select_related("project").filter(digest=digest_of(token)).first()
+    )
 
 
 @transaction.atomic
@@ -40,7 +49,9 @@ def accept(token: str, user: User) -> Membership:
     """
     invitation = Invitation.objects.select_for_update().filter(digest=digest_of(token)).first()
     if invitation is None or not Invitation.objects.open().filter(pk=invitation.pk).exists():
-        raise MemberError("This invitation was used, taken back, or has expired. Ask for a new one.")
+        raise MemberError(
+            "This invitation was used, taken back, or has expired. Ask for a new one."
+        )
     member, _ = Membership.objects.get_or_create(
         project=invitation.project, user=user, defaults={"role": invitation.role}
     )
@@ -73,6 +84,8 @@ def remove(member: Membership) -> None:
 
 
 def _keep_an_owner(member: Membership, *, leaving: bool) -> None:
-    owners = Membership.objects.select_for_update().filter(project=member.project_id, role=Role.OWNER)
+    owners = Membership.objects.select_for_update().filter(
+        project=member.project_id, role=Role.OWNER
+    )
     if leaving and member.role == Role.OWNER and len(owners) == 1:
         raise MemberError("A project keeps at least one owner; make somebody else an owner first.")

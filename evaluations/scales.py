@@ -6,7 +6,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 # The scales in common use, narrowest first; ratings without a declared scale get the first that holds them all.
-USUAL_SCALES = ((0, 1), (1, 3), (1, 4), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (1, 100), (0, 100))
+USUAL_SCALES = (
+    (0, 1),
+    (1, 3),
+    (1, 4),
+    (1, 5),
+    (0, 5),
+    (1, 7),
+    (1, 10),
+    (0, 10),
+    (1, 100),
+    (0, 100),
+)
 MOST_POINTS = 1001
 # No rating, score or end of a scale is farther from 0: sums and squares of such numbers stay exact enough.
 FARTHEST = 1e9
@@ -58,7 +69,9 @@ class Scale:
         return next((point for point in self.points if abs(point - value) < 1e-9), None)
 
 
-def problems_of_scale(lowest: float, highest: float, step: float, labels: Mapping[str, str]) -> dict[str, str]:
+def problems_of_scale(
+    lowest: float, highest: float, step: float, labels: Mapping[str, str]
+) -> dict[str, str]:
     """What is wrong with a scale, by the part it is wrong with; empty if nothing is.
 
     Args:
@@ -75,14 +88,18 @@ def problems_of_scale(lowest: float, highest: float, step: float, labels: Mappin
             return {"scale_labels": f"The name of point {written[:40]} is not a text."}
         point = _number(written)
         if point is None or scale.point_at(point) is None:
-            return {"scale_labels": f"“{label[:40]}” names a point that is not on the scale {scale}."}
+            return {
+                "scale_labels": f"“{label[:40]}” names a point that is not on the scale {scale}."
+            }
     return {}
 
 
 def usable_scale(lowest: float, highest: float, step: float, labels: Mapping[str, str]) -> Scale:
     """A scale of stored values, or the nearest that pages and prompts can work with where those are wrong."""
     named = labels.items() if isinstance(labels, dict) else ()
-    points = {str(label): point for written, label in named if (point := _number(written)) is not None}
+    points = {
+        str(label): point for written, label in named if (point := _number(written)) is not None
+    }
     try:
         return Scale(lowest, highest, step, points)
     except ValueError:

@@ -18,7 +18,11 @@ def csv_line(cells: Iterable[Any], *, number: Callable[[float], str] = repr) -> 
     out = io.StringIO()
     # Of what ends lines elsewhere, the writer quotes only what ends its own.
     csv.writer(out, lineterminator="\r\n").writerow(
-        number(cell) if isinstance(cell, float) else _harmless(cell) if isinstance(cell, str) else cell
+        number(cell)
+        if isinstance(cell, float)
+        else _harmless(cell)
+        if isinstance(cell, str)
+        else cell
         for cell in cells
     )
     return out.getvalue().removesuffix("\r\n") + "\n"

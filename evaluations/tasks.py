@@ -25,7 +25,10 @@ SLICE_SECONDS = 300.0
 def judge_run(run_id: int) -> None:
     """Help with a run until nothing of it is free, for some minutes at most, or until the worker is told to stop."""
     host, celery_worker = socket.gethostname(), os.getppid()
-    shift = Shift(told_to_stop=lambda: is_leaving(f"{host}:{celery_worker}"), ends=time.monotonic() + SLICE_SECONDS)
+    shift = Shift(
+        told_to_stop=lambda: is_leaving(f"{host}:{celery_worker}"),
+        ends=time.monotonic() + SLICE_SECONDS,
+    )
     work_on_run(run_id, f"{host}:{os.getpid()}", shift=shift)
     if shift.ends is not None and time.monotonic() > shift.ends:
         judge_run.delay(run_id)

@@ -38,14 +38,22 @@ class BodyLimitMiddleware:
         if "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
             said = "Say how long the body is (Content-Length); chunked transfer encoding is not supported."
             return refused(request, 411, "The length is missing", said)
-        most = _upload_bytes() if UPLOADS.fullmatch(request.path_info) else settings.BODY_LIMIT_BYTES
+        most = (
+            _upload_bytes() if UPLOADS.fullmatch(request.path_info) else settings.BODY_LIMIT_BYTES
+        )
         return _too_large(request, most) if _length(request) > most else self.get_response(request)
 
-    def process_view(self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]) -> HttpResponse | None:
+    def process_view(
+        self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]
+    ) -> HttpResponse | None:
         """Here the user is known, and nothing was read yet: the check of forged requests comes later."""
-        if _length(request) <= settings.BODY_LIMIT_BYTES or _may_upload(request, kwargs.get("slug")):
+        if _length(request) <= settings.BODY_LIMIT_BYTES or _may_upload(
+            request, kwargs.get("slug")
+        ):
             return None
-        return _too_large(request, settings.BODY_LIMIT_BYTES, " Sign in as somebody who may upload to send more.")
+        return _too_large(
+            request, settings.BODY_LIMIT_BYTES, " Sign in as somebody who may upload to send more."
+        )
 
 
 def _length(request: HttpRequest) -> int:
@@ -79,7 +87,10 @@ def _too_large(request: HttpRequest, most: int, more: str = "") -> HttpResponse:
     _forget(request)
     size = f"{most / 2**20:,.1f}".removesuffix(".0")
     response = refused(
-        request, 413, "The request is too large", f"This address takes at most {size} MB.{more or SMALLER}"
+        request,
+        413,
+        "The request is too large",
+        f"This address takes at most {size} MB.{more or SMALLER}",
     )
     response["Connection"] = "close"
     return response

@@ -17,7 +17,9 @@ def demo_accounts(**_kwargs: Any) -> list[CheckMessage]:
         users = list(get_user_model().objects.filter(username__in=PASSWORDS))
     except DatabaseError:
         return []
-    found = [user.get_username() for user in users if user.check_password(PASSWORDS[user.get_username()])]
+    found = [
+        user.get_username() for user in users if user.check_password(PASSWORDS[user.get_username()])
+    ]
     if not found:
         return []
     names = ", ".join(sorted(found))

@@ -36,7 +36,9 @@ PASSING = frozenset({429, 502, 503, 504})
 class ApiError(Exception):
     """What the site refused: the status, its words, and for each fault where it is."""
 
-    def __init__(self, status: int, problem: Mapping[str, Any], *, retry_after: float = 0.0) -> None:
+    def __init__(
+        self, status: int, problem: Mapping[str, Any], *, retry_after: float = 0.0
+    ) -> None:
         self.status = status
         self.retry_after = retry_after
         self.title = str(problem.get("title", ""))
@@ -44,7 +46,11 @@ class ApiError(Exception):
         self.detail = str(problem.get("detail", ""))
         self.errors: list[dict[str, Any]] = list(problem.get("errors", []))
         lines = [
-            ": ".join(str(error[name]) for name in ("line", "at", "message") if error.get(name) not in (None, "", 0))
+            ": ".join(
+                str(error[name])
+                for name in ("line", "at", "message")
+                if error.get(name) not in (None, "", 0)
+            )
             for error in self.errors[:5]
         ]
         super().__init__("\n".join([f"{status} {self.title}: {self.detail}", *lines]))
@@ -75,11 +81,15 @@ class Client:
         """All items of a list, page by page."""
         cursor: Any = 0
         while cursor is not None:
-            found = self.call("GET", f"{path}?{urlencode({**query, 'cursor': cursor, 'limit': 1000})}")
+            found = self.call(
+                "GET", f"{path}?{urlencode({**query, 'cursor': cursor, 'limit': 1000})}"
+            )
             yield from found["items"]
             cursor = found["next"]
 
-    def call(self, method: str, path: str, body: Any = None, *, content_type: str = "application/json") -> Any:
+    def call(
+        self, method: str, path: str, body: Any = None, *, content_type: str = "application/json"
+    ) -> Any:
         """One request; the JSON of its answer.
 
         Where the site does not answer, or asks for patience, it is sent again, with a key by which the site knows it:
@@ -114,7 +124,9 @@ class Client:
         self, method: str, path: str, body: Any, content_type: str, key: str = ""
     ) -> Iterator[http.client.HTTPResponse]:
         parts = urlsplit(self.base_url)
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        kind = (
+            http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        )
         connection = kind(parts.netloc, timeout=self.timeout)
         headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
         if key:
@@ -126,11 +138,17 @@ class Client:
             else:  # a file: with its length, since few servers take a body without
                 headers["Content-Length"] = str(os.fstat(body.fileno()).st_size)
         try:
-            connection.request(method, f"{parts.path.rstrip('/')}/api/v1{path}", body=body, headers=headers)
+            connection.request(
+                method, f"{parts.path.rstrip('/')}/api/v1{path}", body=body, headers=headers
+            )
             response = connection.getresponse()
             if response.status >= 400:
                 wait = response.headers.get("Retry-After", "")
-                raise ApiError(response.status, _problem(response), retry_after=float(wait) if wait.isdigit() else 0.0)
+                raise ApiError(
+                    response.status,
+                    _problem(response),
+                    retry_after=float(wait) if wait.isdigit() else 0.0,
+                )
             yield response
         finally:
             connection.close()
@@ -184,7 +202,9 @@ class Project:
         """Load preferences: `doc_id, system_a, system_b, annotator, winner`."""
         return self._upload("preferences", rows)
 
-    def upload_scores(self, rows: Rows, *, judge: str = "imported", criterion: str = "") -> dict[str, Any]:
+    def upload_scores(
+        self, rows: Rows, *, judge: str = "imported", criterion: str = ""
+    ) -> dict[str, Any]:
         """Load scores of judges that ran elsewhere: `doc_id, system_id, criterion, judge, score`."""
         return self._upload("scores", rows, judge=judge, criterion=criterion)
 
@@ -216,7 +236,9 @@ class Project:
         """
         while True:
             try:
-                found: dict[str, Any] = self.client.call("POST", f"{self.path}/judges", {"name": name, **fields})
+                found: dict[str, Any] = self.client.call(
+                    "POST", f"{self.path}/judges", {"name": name, **fields}
+                )
                 return found
             except ApiError as error:
                 if not error.probe:
@@ -229,7 +251,9 @@ class Project:
         Raises:
             ApiError: the endpoint does not answer.
         """
-        started = self.client.call("POST", f"{self.path}/endpoints/{endpoint}/probe", {"model": model})
+        started = self.client.call(
+            "POST", f"{self.path}/endpoints/{endpoint}/probe", {"model": model}
+        )
         return self._wait_for_probe(started["address"])
 
     def _wait_for_probe(self, address: str, *, every: float = 0.5) -> dict[str, Any]:
@@ -238,12 +262,16 @@ class Project:
             if found["state"] == "done":
                 return dict(found["findings"])
             if found["state"] == "failed":
-                raise ApiError(502, {"title": "The endpoint did not answer", "detail": found["message"]})
+                raise ApiError(
+                    502, {"title": "The endpoint did not answer", "detail": found["message"]}
+                )
             time.sleep(every)
 
     def make_endpoint(self, base_url: str, **fields: Any) -> dict[str, Any]:
         """Make an endpoint; `key` or `key_env` and the like (docs/api.md)."""
-        found: dict[str, Any] = self.client.call("POST", f"{self.path}/endpoints", {"base_url": base_url, **fields})
+        found: dict[str, Any] = self.client.call(
+            "POST", f"{self.path}/endpoints", {"base_url": base_url, **fields}
+        )
         return found
 
     def start_run(self, judge: str | int, **fields: Any) -> Run:
@@ -253,7 +281,11 @@ class Project:
             LookupError: there is no judge of that name.
         """
         if isinstance(judge, str):
-            named = [one for one in self.judges() if judge in (one["name"], one["label"]) and not one["retired_at"]]
+            named = [
+                one
+                for one in self.judges()
+                if judge in (one["name"], one["label"]) and not one["retired_at"]
+            ]
             if not named:
                 raise LookupError(f"There is no judge {judge!r} in {self.slug}.")
             judge = max(named, key=lambda one: one["version"])["id"]
@@ -282,10 +314,14 @@ class Project:
         Raises:
             ApiError: with a fault for each line that does not fit.
         """
-        path = f"{self.path}/{name}?{urlencode({key: value for key, value in query.items() if value})}"
+        path = (
+            f"{self.path}/{name}?{urlencode({key: value for key, value in query.items() if value})}"
+        )
         if isinstance(rows, str | Path):
             with Path(rows).open("rb") as file:
-                return dict(self.client.call("POST", path, file, content_type="application/octet-stream"))
+                return dict(
+                    self.client.call("POST", path, file, content_type="application/octet-stream")
+                )
         with tempfile.TemporaryFile() as lines:
             for row in rows:
                 lines.write(json.dumps(dict(row)).encode() + b"\n")
@@ -302,7 +338,9 @@ class Run:
 
     def status(self) -> dict[str, Any]:
         """State, message and counts."""
-        found: dict[str, Any] = self.project.client.call("GET", f"{self.project.path}/runs/{self.id}")
+        found: dict[str, Any] = self.project.client.call(
+            "GET", f"{self.project.path}/runs/{self.id}"
+        )
         return found
 
     def pause(self) -> bool:
@@ -334,7 +372,11 @@ class Run:
                 time.sleep(every)
 
     def _do(self, what: str, body: Any = None) -> bool:
-        return bool(self.project.client.call("POST", f"{self.project.path}/runs/{self.id}/{what}", body)["done"])
+        return bool(
+            self.project.client.call("POST", f"{self.project.path}/runs/{self.id}/{what}", body)[
+                "done"
+            ]
+        )
 
 
 def report_rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:

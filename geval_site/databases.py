@@ -35,11 +35,23 @@ def database_settings(url: str, data_dir: Path, *, prepare: bool = True) -> dict
         parts = conninfo_to_dict(url)
     except ProgrammingError as error:
         raise ImproperlyConfigured(f"DATABASE_URL cannot be read: {error}") from None
-    named = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
+    named = {
+        "NAME": "dbname",
+        "USER": "user",
+        "PASSWORD": "password",
+        "HOST": "host",
+        "PORT": "port",
+    }
     settings = {key: str(parts.pop(name, "") or "") for key, name in named.items()}
     if not settings["NAME"]:
-        raise ImproperlyConfigured("DATABASE_URL names no database: postgresql://user:password@host:5432/database")
-    return common | settings | {"ENGINE": "django.db.backends.postgresql", "OPTIONS": {**parts, **options}}
+        raise ImproperlyConfigured(
+            "DATABASE_URL names no database: postgresql://user:password@host:5432/database"
+        )
+    return (
+        common
+        | settings
+        | {"ENGINE": "django.db.backends.postgresql", "OPTIONS": {**parts, **options}}
+    )
 
 
 def broker_options(url: str, database: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -67,10 +79,18 @@ def queue_conninfo(database: dict[str, Any]) -> str:
     for empty ones. So each value is quoted once more, empty ones become an explicit `''` (libpq's default), and other
     options (`sslmode` and the like) ride along behind the last of the five.
     """
-    names = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
+    names = {
+        "host": "HOST",
+        "port": "PORT",
+        "dbname": "NAME",
+        "user": "USER",
+        "password": "PASSWORD",
+    }
     quoted = {name: _quoted(str(database.get(key) or "")) for name, key in names.items()}
     options = (
-        f" {name}={_quoted(str(value))}" for name, value in database.get("OPTIONS", {}).items() if name not in PREPARED
+        f" {name}={_quoted(str(value))}"
+        for name, value in database.get("OPTIONS", {}).items()
+        if name not in PREPARED
     )
     conninfo = make_conninfo(**quoted | {"password": quoted["password"] + "".join(options)})
     return conninfo.replace("://", ":\\//")  # the package takes whatever holds :// for a URL

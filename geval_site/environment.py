@@ -22,7 +22,9 @@ def flag(name: str, *, default: bool, env: Mapping[str, str] = os.environ) -> bo
         return default
     if value in TRUE | FALSE:
         return value in TRUE
-    raise ImproperlyConfigured(f"{name} is {value!r}; write 1 or 0 (or true/false, yes/no, on/off).")
+    raise ImproperlyConfigured(
+        f"{name} is {value!r}; write 1 or 0 (or true/false, yes/no, on/off)."
+    )
 
 
 def whole(name: str, *, default: int, least: int = 0, env: Mapping[str, str] = os.environ) -> int:
@@ -38,14 +40,18 @@ def whole(name: str, *, default: int, least: int = 0, env: Mapping[str, str] = o
     return number
 
 
-def choice(name: str, *, default: str, among: tuple[str, ...], env: Mapping[str, str] = os.environ) -> str:
+def choice(
+    name: str, *, default: str, among: tuple[str, ...], env: Mapping[str, str] = os.environ
+) -> str:
     value = text(name, default=default, env=env)
     if value not in among:
         raise ImproperlyConfigured(f"{name} is {value!r}; it is one of {', '.join(among)}.")
     return value
 
 
-def words(name: str, *, default: tuple[str, ...] = (), env: Mapping[str, str] = os.environ) -> list[str]:
+def words(
+    name: str, *, default: tuple[str, ...] = (), env: Mapping[str, str] = os.environ
+) -> list[str]:
     """A comma-separated list."""
     value = text(name, env=env)
     return [word.strip() for word in value.split(",") if word.strip()] if value else list(default)
@@ -60,5 +66,7 @@ def rate(name: str, *, default: str, env: Mapping[str, str] = os.environ) -> str
     """A number of something for each second, minute, hour or day, such as `600/m`."""
     value = text(name, default=default, env=env)
     if not re.fullmatch(r"[1-9]\d*/[smhd]", value):
-        raise ImproperlyConfigured(f"{name} is {value!r}; write a number for each s, m, h or d, as in 600/m.")
+        raise ImproperlyConfigured(
+            f"{name} is {value!r}; write a number for each s, m, h or d, as in 600/m."
+        )
     return value

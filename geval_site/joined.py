@@ -13,7 +13,9 @@ from django.db import connection, models
 class JoinedQuery:
     """A query over some tables; each row comes back as one record a table, and then the other columns."""
 
-    def __init__(self, tables: Mapping[str, type[models.Model]], rest: str, *, others: Sequence[str] = ()) -> None:
+    def __init__(
+        self, tables: Mapping[str, type[models.Model]], rest: str, *, others: Sequence[str] = ()
+    ) -> None:
         """Args:
         tables: models by the alias that `rest` (from FROM on) gives them.
         others: further expressions to select.
@@ -29,7 +31,9 @@ class JoinedQuery:
     @staticmethod
     def _readers(model: type[models.Model]) -> tuple[list[str], list[Any]]:
         fields = model._meta.concrete_fields
-        return [field.attname for field in fields], [getattr(field, "from_db_value", None) for field in fields]
+        return [field.attname for field in fields], [
+            getattr(field, "from_db_value", None) for field in fields
+        ]
 
     def all(self, parameters: Sequence[Any] | Mapping[str, Any]) -> list[list[Any]]:
         with connection.cursor() as cursor:

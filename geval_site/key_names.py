@@ -42,7 +42,9 @@ def key_names(listed: Iterable[str]) -> frozenset[str]:
     names = frozenset(listed)
     for name in sorted(names):
         if not _NAME.fullmatch(name):
-            raise ImproperlyConfigured(f"GEVAL_ENDPOINT_KEYS has {name!r}, which is not a variable's name.")
+            raise ImproperlyConfigured(
+                f"GEVAL_ENDPOINT_KEYS has {name!r}, which is not a variable's name."
+            )
         if _OWN.fullmatch(name):
             raise ImproperlyConfigured(
                 f"GEVAL_ENDPOINT_KEYS has {name}, which this site itself runs on: users could have it sent to a "

@@ -6,10 +6,14 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 PROVIDER = "oidc"
-INSTALL = "GEVAL_OIDC_URL is set, but django-allauth is not installed: pip install 'geval-site[oidc]'."
+INSTALL = (
+    "GEVAL_OIDC_URL is set, but django-allauth is not installed: pip install 'geval-site[oidc]'."
+)
 
 
-def openid_settings(url: str, *, client: str, secret: str, name: str, behind_https: bool) -> dict[str, Any]:
+def openid_settings(
+    url: str, *, client: str, secret: str, name: str, behind_https: bool
+) -> dict[str, Any]:
     """Settings to be merged into the site's: `apps`, `middleware`, `backends`, and allauth's own under `own`.
 
     `name` is empty without a provider; `origin` is where its pages are.
@@ -27,9 +31,13 @@ def openid_settings(url: str, *, client: str, secret: str, name: str, behind_htt
         return {"name": "", "origin": "", "apps": [], "middleware": [], "backends": [], "own": {}}
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ImproperlyConfigured(f"GEVAL_OIDC_URL is {url!r}; write the provider's issuer, as https://login.example.")
+        raise ImproperlyConfigured(
+            f"GEVAL_OIDC_URL is {url!r}; write the provider's issuer, as https://login.example."
+        )
     if not client or not secret:
-        raise ImproperlyConfigured("GEVAL_OIDC_URL is set; set GEVAL_OIDC_CLIENT and GEVAL_OIDC_SECRET as well.")
+        raise ImproperlyConfigured(
+            "GEVAL_OIDC_URL is set; set GEVAL_OIDC_CLIENT and GEVAL_OIDC_SECRET as well."
+        )
     try:
         import allauth.socialaccount  # noqa: F401
     except ImportError:
@@ -48,7 +56,10 @@ def openid_settings(url: str, *, client: str, secret: str, name: str, behind_htt
         "backends": ["allauth.account.auth_backends.AuthenticationBackend"],
         "own": {
             "SOCIALACCOUNT_PROVIDERS": {
-                "openid_connect": {"APPS": [app | {"settings": {"server_url": url}}], "OAUTH_PKCE_ENABLED": True}
+                "openid_connect": {
+                    "APPS": [app | {"settings": {"server_url": url}}],
+                    "OAUTH_PKCE_ENABLED": True,
+                }
             },
             "SOCIALACCOUNT_OPENID_CONNECT_URL_PREFIX": "",
             # The site's own names and passwords stay Django's.

@@ -14,11 +14,19 @@ MINUTES_BETWEEN_MAILS = 2
 class ResetForm(PasswordResetForm):
     """Leaves everything that depends on the address to a worker."""
 
-    def save(self, *_args: Any, request: HttpRequest | None = None, use_https: bool = False, **_options: Any) -> None:
+    def save(
+        self,
+        *_args: Any,
+        request: HttpRequest | None = None,
+        use_https: bool = False,
+        **_options: Any,
+    ) -> None:
         from evaluations.tasks import send_password_reset
 
         assert request is not None
-        send_password_reset.delay(self.cleaned_data["email"], domain=request.get_host(), use_https=use_https)
+        send_password_reset.delay(
+            self.cleaned_data["email"], domain=request.get_host(), use_https=use_https
+        )
 
 
 class ResetView(PasswordResetView):

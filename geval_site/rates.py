@@ -18,7 +18,9 @@ class RequestRateMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        usage = get_usage(request, group="site", key=_sender, rate=settings.REQUEST_RATE, increment=True)
+        usage = get_usage(
+            request, group="site", key=_sender, rate=settings.REQUEST_RATE, increment=True
+        )
         if usage is None or not usage["should_limit"]:
             return self.get_response(request)
         wait = max(1, usage["time_left"])

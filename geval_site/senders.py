@@ -30,7 +30,11 @@ def _token_id(request: HttpRequest) -> int | None:
     """The id of the valid token of a request to the API, looked up once."""
     header = request.headers.get("Authorization", "")
     token = header[len(SCHEME) :]
-    if not is_for_api(request) or not header.lower().startswith(SCHEME) or not token.startswith(PREFIX):
+    if (
+        not is_for_api(request)
+        or not header.lower().startswith(SCHEME)
+        or not token.startswith(PREFIX)
+    ):
         return None
     if not hasattr(request, "_token_id"):
         found = ApiToken.objects.filter(digest=digest_of(token), user__is_active=True)

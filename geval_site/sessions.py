@@ -14,7 +14,9 @@ from geval_site.demo_logins import is_refused
 from geval_site.joined import JoinedQuery
 
 log = logging.getLogger(__name__)
-_SESSIONS = JoinedQuery({"s": Session}, "FROM django_session s WHERE s.session_key = %s AND s.expire_date > %s")
+_SESSIONS = JoinedQuery(
+    {"s": Session}, "FROM django_session s WHERE s.session_key = %s AND s.expire_date > %s"
+)
 _USERS = JoinedQuery({"u": User}, "FROM auth_user u WHERE u.id = %s")
 
 
@@ -33,7 +35,11 @@ class UserBackend(ModelBackend):
     """Django's users with their passwords. The demo's are wrong on a production site, whoever has them."""
 
     def authenticate(
-        self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: Any
+        self,
+        request: HttpRequest | None,
+        username: str | None = None,
+        password: str | None = None,
+        **kwargs: Any,
     ) -> Any:
         # Asked after the password was checked, so that the answer takes as long as for any other.
         user = super().authenticate(request, username, password, **kwargs)

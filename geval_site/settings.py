@@ -14,7 +14,12 @@ from django.core.exceptions import ImproperlyConfigured
 
 from geval_site import environment
 from geval_site.databases import broker_options, database_settings
-from geval_site.datafolder import default_data_dir, local_secret_key, packaged_folder, temporary_folder
+from geval_site.datafolder import (
+    default_data_dir,
+    local_secret_key,
+    packaged_folder,
+    temporary_folder,
+)
 from geval_site.email import email_settings
 from geval_site.key_names import WELL_KNOWN, key_names
 from geval_site.openid import openid_settings
@@ -27,19 +32,25 @@ MODE = environment.choice("GEVAL_MODE", default="production", among=("local", "p
 PRODUCTION = MODE == "production"
 DEBUG = environment.flag("GEVAL_DEBUG", default=False)
 
-ALLOWED_HOSTS = environment.words("GEVAL_HOSTS", default=() if PRODUCTION else ("localhost", "127.0.0.1", "[::1]"))
+ALLOWED_HOSTS = environment.words(
+    "GEVAL_HOSTS", default=() if PRODUCTION else ("localhost", "127.0.0.1", "[::1]")
+)
 SECRET_KEY = environment.text("GEVAL_SECRET_KEY")
 DATABASE_URL = environment.text("DATABASE_URL")
 
 if PRODUCTION:
     if DEBUG:
-        raise ImproperlyConfigured("GEVAL_DEBUG=1 shows settings to visitors; use it with GEVAL_MODE=local only.")
+        raise ImproperlyConfigured(
+            "GEVAL_DEBUG=1 shows settings to visitors; use it with GEVAL_MODE=local only."
+        )
     if not SECRET_KEY:
         raise ImproperlyConfigured(
             "GEVAL_SECRET_KEY is not set. Set it to a long random text, or GEVAL_MODE=local to try the site out."
         )
     if not ALLOWED_HOSTS:
-        raise ImproperlyConfigured("GEVAL_HOSTS is not set. Name the hosts the site answers to, with commas.")
+        raise ImproperlyConfigured(
+            "GEVAL_HOSTS is not set. Name the hosts the site answers to, with commas."
+        )
     if not DATABASE_URL and not environment.flag("GEVAL_ALLOW_EMBEDDED", default=False):
         raise ImproperlyConfigured(
             "DATABASE_URL is not set. The embedded PostgreSQL trusts every local user who reaches its socket; "
@@ -138,7 +149,9 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # How many processes a worker may use for evaluators that compute on its machine, such as ROUGE.
-EVALUATOR_PROCESSES = environment.whole("GEVAL_EVALUATOR_PROCESSES", default=os.cpu_count() or 1, least=1)
+EVALUATOR_PROCESSES = environment.whole(
+    "GEVAL_EVALUATOR_PROCESSES", default=os.cpu_count() or 1, least=1
+)
 # A queue for each kind of job, so that many of one kind never stand in the way of another.
 CELERY_TASK_DEFAULT_QUEUE = environment.text("GEVAL_QUEUE", default="geval")
 QUEUES = queue_names(CELERY_TASK_DEFAULT_QUEUE)
@@ -147,7 +160,11 @@ CELERY_TASK_ROUTES = task_routes(QUEUES)
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+    )
 ]
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
@@ -167,7 +184,9 @@ AXES_HTTP_RESPONSE_CODE = 429
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 # Password resets go by mail. Without a server, mails are printed where the site runs.
-vars().update(email_settings(environment.text("GEVAL_EMAIL_URL"), sender=environment.text("GEVAL_EMAIL_FROM")))
+vars().update(
+    email_settings(environment.text("GEVAL_EMAIL_URL"), sender=environment.text("GEVAL_EMAIL_FROM"))
+)
 SESSION_ENGINE = "geval_site.sessions"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "evaluations:project_list"
@@ -179,7 +198,9 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SECURE_SSL_REDIRECT = PRODUCTION and environment.flag("GEVAL_SSL_REDIRECT", default=True)
 SECURE_PROXY_SSL_HEADER = (
-    ("HTTP_X_FORWARDED_PROTO", "https") if environment.flag("GEVAL_BEHIND_PROXY", default=False) else None
+    ("HTTP_X_FORWARDED_PROTO", "https")
+    if environment.flag("GEVAL_BEHIND_PROXY", default=False)
+    else None
 )
 SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION
@@ -255,7 +276,10 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["console"], "level": environment.text("GEVAL_LOG_LEVEL", default="WARNING")},
+    "root": {
+        "handlers": ["console"],
+        "level": environment.text("GEVAL_LOG_LEVEL", default="WARNING"),
+    },
 }
 
 # What is read of an endpoint's reply, and of a file of its batch API; more ends the call with an error.
@@ -266,7 +290,9 @@ BATCH_LIMIT_BYTES = environment.whole("GEVAL_BATCH_LIMIT_MB", default=64, least=
 ALLOW_PRIVATE_ENDPOINTS = environment.flag("GEVAL_ALLOW_PRIVATE_ENDPOINTS", default=not PRODUCTION)
 
 # Variables that may hold keys of endpoints. Whoever may make an endpoint can have these sent to any address.
-ENDPOINT_KEYS = key_names(environment.words("GEVAL_ENDPOINT_KEYS", default=() if PRODUCTION else WELL_KNOWN))
+ENDPOINT_KEYS = key_names(
+    environment.words("GEVAL_ENDPOINT_KEYS", default=() if PRODUCTION else WELL_KNOWN)
+)
 # Who may have the site call addresses of their choice: make and change endpoints and webhooks; see docs/rights.md.
 WHO_MAY_CALL_OUT = environment.choice(
     "GEVAL_WHO_MAY_CALL_OUT",

@@ -23,7 +23,11 @@ urlpatterns = [
     path("password/changed/", PasswordChangeDoneView.as_view(), name="password_change_done"),
     path("password/forgotten/", ResetView.as_view(), name="password_reset"),
     path("password/sent/", PasswordResetDoneView.as_view(), name="password_reset_done"),
-    path("password/new/<uidb64>/<token>/", PasswordResetConfirmView.as_view(), name="password_reset_confirm"),
+    path(
+        "password/new/<uidb64>/<token>/",
+        PasswordResetConfirmView.as_view(),
+        name="password_reset_confirm",
+    ),
     path("password/set/", PasswordResetCompleteView.as_view(), name="password_reset_complete"),
     *([path("sign-in/with/", include("allauth.urls"))] if settings.OPENID_NAME else []),
     path("admin/", admin.site.urls),

@@ -24,7 +24,9 @@ class Utf8Request(WSGIRequest):
     """
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:
-        self.content_type, self.content_params = parse_header_parameters(meta.get("CONTENT_TYPE", ""))
+        self.content_type, self.content_params = parse_header_parameters(
+            meta.get("CONTENT_TYPE", "")
+        )
 
 
 class WellFormedMiddleware:
@@ -35,9 +37,16 @@ class WellFormedMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if (request.content_params or {}).get("charset", "utf-8").lower() not in UTF_8:
-            return refused(request, 415, TITLE, "Its text is not in UTF-8; send it as UTF-8, or name no charset.")
+            return refused(
+                request,
+                415,
+                TITLE,
+                "Its text is not in UTF-8; send it as UTF-8, or name no charset.",
+            )
         if _has_nul(request):
-            return refused(request, 400, TITLE, "Its address or a cookie holds a NUL character; leave it out.")
+            return refused(
+                request, 400, TITLE, "Its address or a cookie holds a NUL character; leave it out."
+            )
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:

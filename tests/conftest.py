@@ -94,7 +94,9 @@ def as_role(make_user: Callable[..., User], project: Project) -> Callable[[str],
 def load(tmp_path: Path) -> Callable[..., LoadResult]:
     """Load texts as files, given as name=content; returns the tallies."""
 
-    def load_texts(project: Project, files: dict[str, str | bytes], *, judge: str = "file", **about: Any) -> LoadResult:
+    def load_texts(
+        project: Project, files: dict[str, str | bytes], *, judge: str = "file", **about: Any
+    ) -> LoadResult:
         inputs = []
         for name, content in files.items():
             path = tmp_path / name
@@ -133,12 +135,19 @@ def small_project(project: Project, load: Callable[..., LoadResult]) -> Project:
 @pytest.fixture
 def judged_project(small_project: Project, make_judge: Callable[..., Judge]) -> Project:
     """The small project with a finished run: a score for each item but the last, which was refused."""
-    judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1", name="Judge Judy", use_steps=False)
+    judge = make_judge(
+        small_project, base_url="http://127.0.0.1:1/v1", name="Judge Judy", use_steps=False
+    )
     run = start_run(judge, list(small_project.criteria.all()))
     lay_out_run(run.pk, {})
     items = work.claim(run.pk, "t", most=100)
-    outcomes = [Scored(1.0 + index % 4, {1.0 + index % 4: 0.75, 5.0: 0.25}, 0.97) for index, _ in enumerate(items[:-1])]
-    finished = [work.FinishedItem(item, "", outcome) for item, outcome in zip(items, outcomes, strict=False)]
+    outcomes = [
+        Scored(1.0 + index % 4, {1.0 + index % 4: 0.75, 5.0: 0.25}, 0.97)
+        for index, _ in enumerate(items[:-1])
+    ]
+    finished = [
+        work.FinishedItem(item, "", outcome) for item, outcome in zip(items, outcomes, strict=False)
+    ]
     refused = work.FinishedItem(items[-1], "", Failure(Reason.REFUSAL, "The model refused: “No.”"))
     work.store(run, [*finished, refused], "t")
     close_if_finished(run.pk)
@@ -151,7 +160,9 @@ def run(judged_project: Project) -> EvaluationRun:
 
 
 @pytest.fixture(scope="session")
-def start_standin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., StandInProcess]]:
+def start_standin(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Callable[..., StandInProcess]]:
     """Start stand-in LLMs with switches; one with the same switches is shared within the session."""
     running: dict[tuple[str, ...], StandInProcess] = {}
 
@@ -171,8 +182,14 @@ def make_judge(start_standin: Callable[..., StandInProcess]) -> Callable[..., Ju
 
     def make(project: Project, *switches: str, base_url: str = "", **fields: Any) -> Judge:
         name = f"endpoint {project.endpoints.count()}"
-        endpoint = project.endpoints.create(name=name, base_url=base_url or start_standin(*switches).base_url)
-        given = {"name": "Stand-in", "model": "offline-stand-in", "mode": ScoringMode.LOGPROBS} | fields
+        endpoint = project.endpoints.create(
+            name=name, base_url=base_url or start_standin(*switches).base_url
+        )
+        given = {
+            "name": "Stand-in",
+            "model": "offline-stand-in",
+            "mode": ScoringMode.LOGPROBS,
+        } | fields
         return Judge.objects.create(project=project, endpoint=endpoint, **given)
 
     return make

@@ -15,7 +15,9 @@ from pathlib import Path
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.setdefault("GEVAL_MODE", "local")
-os.environ.setdefault("GEVAL_REQUEST_RATE", "1000000/m")  # tests ask one after the other, as fast as they can
+os.environ.setdefault(
+    "GEVAL_REQUEST_RATE", "1000000/m"
+)  # tests ask one after the other, as fast as they can
 for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "GEVAL_MODEL"):
     os.environ.pop(name, None)
 
@@ -28,4 +30,6 @@ os.environ["GEVAL_DATA_DIR"] = os.environ["GEVAL_TEST_DATA_DIR"]
 # Each pytest worker has a database of its own, so each needs a queue of its own where the broker is shared.
 session = zlib.crc32(os.environ["GEVAL_TEST_DATA_DIR"].encode())
 os.environ["GEVAL_QUEUE"] = f"t{session:08x}_{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
-(Path(os.environ["GEVAL_DATA_DIR"]) / "static").mkdir(exist_ok=True)  # WhiteNoise warns where it is missing
+(Path(os.environ["GEVAL_DATA_DIR"]) / "static").mkdir(
+    exist_ok=True
+)  # WhiteNoise warns where it is missing

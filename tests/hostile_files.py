@@ -22,7 +22,9 @@ def long_list(elements: int = 10**8) -> bytes:
     """A Parquet file of one row with a list of so many elements, in about a kilobyte."""
     values = pa.repeat(pa.scalar(0, pa.int8()), elements)
     lists = pa.ListArray.from_arrays(pa.array([0, elements], pa.int32()), values)
-    return written(pa.table({"doc_id": ["d"], "system_id": ["s"], "output": lists}), compression="zstd")
+    return written(
+        pa.table({"doc_id": ["d"], "system_id": ["s"], "output": lists}), compression="zstd"
+    )
 
 
 def one_text_for_all_rows(rows: int = 500, characters: int = 10**7) -> bytes:
@@ -30,7 +32,9 @@ def one_text_for_all_rows(rows: int = 500, characters: int = 10**7) -> bytes:
     text = pa.array(["x" * characters])
     column = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), text)
     names = pa.array([f"d{number}" for number in range(rows)])
-    table = pa.table({"doc_id": names, "system_id": pa.repeat("s", rows), "source": column, "output": column})
+    table = pa.table(
+        {"doc_id": names, "system_id": pa.repeat("s", rows), "source": column, "output": column}
+    )
     return written(table, compression="zstd")
 
 
@@ -58,7 +62,12 @@ def json_list_in_gzip(size: int = 4 * 10**8) -> bytes:
 
 def long_lines_in_gzip(rows: int = 40, characters: int = 2 * 10**7) -> bytes:
     """JSON Lines whose texts are just within the limit of a field."""
-    row = json.dumps({"doc_id": "d", "system_id": "s", "source": "x" * characters, "output": "y"}).encode() + b"\n"
+    row = (
+        json.dumps(
+            {"doc_id": "d", "system_id": "s", "source": "x" * characters, "output": "y"}
+        ).encode()
+        + b"\n"
+    )
     return gzipped(row, rows)
 
 

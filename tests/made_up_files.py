@@ -20,7 +20,9 @@ def as_jsonl(records: list[dict[str, Any]]) -> bytes:
 
 def as_csv(records: list[dict[str, Any]]) -> bytes:
     out = io.StringIO()
-    writer = csv.DictWriter(out, list(dict.fromkeys(name for record in records for name in record)) or ["doc_id"])
+    writer = csv.DictWriter(
+        out, list(dict.fromkeys(name for record in records for name in record)) or ["doc_id"]
+    )
     writer.writeheader()
     writer.writerows(records)
     return out.getvalue().encode("utf-8", "surrogatepass")

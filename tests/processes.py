@@ -41,7 +41,9 @@ class StandInProcess:
     @property
     def stats(self) -> dict[str, Any]:
         """What the server counted: calls, answers by status, and how often the same was asked."""
-        with urllib.request.urlopen(self.base_url.removesuffix("/v1") + "/stats", timeout=10) as answer:
+        with urllib.request.urlopen(
+            self.base_url.removesuffix("/v1") + "/stats", timeout=10
+        ) as answer:
             return json.load(answer)
 
     def stop(self) -> None:
@@ -54,7 +56,9 @@ class StandInProcess:
 class SiteProcess:
     """The site, served by gunicorn on a port of its own; `address` answers once it is made."""
 
-    def __init__(self, database_url: str, *switches: str, threads: int = 4, **environment: str) -> None:
+    def __init__(
+        self, database_url: str, *switches: str, threads: int = 4, **environment: str
+    ) -> None:
         port = free_port()
         self.address = f"http://127.0.0.1:{port}"
         self.process = subprocess.Popen(

@@ -23,9 +23,18 @@ def test_impossible_scales_are_refused(bad: tuple[float, float, float]) -> None:
 
 @pytest.mark.parametrize(
     ("ratings", "ends"),
-    [([1, 5], (1, 5)), ([0, 1], (0, 1)), ([2.67, 4], (1, 4)), ([0, 5], (0, 5)), ([10], (1, 10)), ([-3, 3], (-3, 3))],
+    [
+        ([1, 5], (1, 5)),
+        ([0, 1], (0, 1)),
+        ([2.67, 4], (1, 4)),
+        ([0, 5], (0, 5)),
+        ([10], (1, 10)),
+        ([-3, 3], (-3, 3)),
+    ],
 )
-def test_ratings_show_the_narrowest_usual_scale(ratings: list[float], ends: tuple[float, float]) -> None:
+def test_ratings_show_the_narrowest_usual_scale(
+    ratings: list[float], ends: tuple[float, float]
+) -> None:
     scale = usual_scale_for(ratings)
 
     assert (scale.lowest, scale.highest) == ends

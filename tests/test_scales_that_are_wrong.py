@@ -23,7 +23,9 @@ WRONG = [
 
 
 @pytest.mark.parametrize("ends", WRONG)
-def test_a_wrong_scale_is_refused_and_one_that_is_stored_is_still_usable(ends: tuple[float, float, float]) -> None:
+def test_a_wrong_scale_is_refused_and_one_that_is_stored_is_still_usable(
+    ends: tuple[float, float, float],
+) -> None:
     assert problems_of_scale(*ends, {})
 
     usable = usable_scale(*ends, {"x": "No point", "1": "Yes"})
@@ -31,7 +33,9 @@ def test_a_wrong_scale_is_refused_and_one_that_is_stored_is_still_usable(ends: t
     assert 1 <= len(usable.points) <= 101
 
 
-@pytest.mark.parametrize("labels", [{"9": "Off"}, {"nan": "No"}, {"1": ""}, {"1": 5}, {"one": "Yes"}, ["Yes"]])
+@pytest.mark.parametrize(
+    "labels", [{"9": "Off"}, {"nan": "No"}, {"1": ""}, {"1": 5}, {"one": "Yes"}, ["Yes"]]
+)
 def test_names_of_points_are_texts_for_points_on_the_scale(labels: Any) -> None:
     assert list(problems_of_scale(1, 5, 1, labels)) == ["scale_labels"]
 
@@ -46,7 +50,9 @@ def test_the_scale_that_ratings_show_is_a_sound_one(values: list[float]) -> None
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("ends", WRONG)
-def test_form_api_and_database_refuse_it_alike(project: Project, owner: Any, ends: tuple[float, float, float]) -> None:
+def test_form_api_and_database_refuse_it_alike(
+    project: Project, owner: Any, ends: tuple[float, float, float]
+) -> None:
     token, digest = new_token()
     ApiToken.objects.create(user=owner, name="t", digest=digest)
     values = dict(zip(("scale_min", "scale_max", "scale_step"), ends, strict=True))
@@ -70,7 +76,13 @@ def test_form_api_and_database_refuse_it_alike(project: Project, owner: Any, end
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     "settings",
-    [{"concurrency": 300_000}, {"temperature": NAN}, {"samples": 0}, {"timeout_seconds": INFINITE}, {"max_tokens": 0}],
+    [
+        {"concurrency": 300_000},
+        {"temperature": NAN},
+        {"samples": 0},
+        {"timeout_seconds": INFINITE},
+        {"max_tokens": 0},
+    ],
 )
 def test_no_judge_has_settings_out_of_range(project: Project, settings: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
@@ -96,11 +108,21 @@ def test_pages_of_a_project_with_a_silly_scale_are_shown(
     client = as_role("owner")
     document = judged_project.documents.first()
     assert document is not None
-    pages = ["", "data/", f"data/{document.pk}/", "criteria/", f"criteria/{criterion.pk}/", "judges/", "runs/"]
+    pages = [
+        "",
+        "data/",
+        f"data/{document.pk}/",
+        "criteria/",
+        f"criteria/{criterion.pk}/",
+        "judges/",
+        "runs/",
+    ]
     pages += ["report/", "annotate/", "annotate/new/", "report/export/csv/", "report/export/json/"]
     pages += [f"report/figure/scores/{criterion.pk}/", f"report/figure/scatter/{criterion.pk}/"]
 
-    assert {page: client.get(f"/p/small/{page}").status_code for page in pages} == dict.fromkeys(pages, 200)
+    assert {page: client.get(f"/p/small/{page}").status_code for page in pages} == dict.fromkeys(
+        pages, 200
+    )
 
 
 def test_a_sound_scale_is_used_as_it_is() -> None:

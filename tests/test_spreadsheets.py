@@ -13,7 +13,9 @@ from evaluations.spreadsheets import csv_line
 
 @pytest.mark.parametrize("begins", ["=", "+", "-", "@", "\t", "\r", "\n"])
 def test_a_text_that_begins_like_a_formula_is_a_text(begins: str) -> None:
-    (cells,) = csv.reader(io.StringIO(csv_line([f"{begins}cmd|' /C calc'!A0", "plain"]), newline=""))
+    (cells,) = csv.reader(
+        io.StringIO(csv_line([f"{begins}cmd|' /C calc'!A0", "plain"]), newline="")
+    )
 
     assert cells == [f"'{begins}cmd|' /C calc'!A0", "plain"]
 
@@ -26,7 +28,9 @@ def test_numbers_and_nothing_are_as_they_were() -> None:
 @pytest.mark.django_db
 def test_no_cell_of_the_errors_of_an_upload_is_a_formula(owner: User, project: Project) -> None:
     fault = {"file": "=a.csv", "line": 3, "column": "+x", "message": "@SUM(A1) is not a number"}
-    upload = Upload.objects.create(project=project, state=UploadState.FAULTY, faults=[fault], fault_count=1)
+    upload = Upload.objects.create(
+        project=project, state=UploadState.FAULTY, faults=[fault], fault_count=1
+    )
     client = Client()
     client.force_login(owner)
 

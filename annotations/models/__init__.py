@@ -8,7 +8,14 @@ from annotations.models.assignments import (
     Decision,
     ItemKind,
 )
-from annotations.models.campaigns import Campaign, CampaignKind, CampaignState, ItemOrder, Seat, Selection
+from annotations.models.campaigns import (
+    Campaign,
+    CampaignKind,
+    CampaignState,
+    ItemOrder,
+    Seat,
+    Selection,
+)
 from annotations.models.judgements import Preference, Rating, Span
 from annotations.models.people import Annotator
 

@@ -26,7 +26,9 @@ class CampaignItem(models.Model):
     item never has more than the campaign's overlap. Checks go to everybody and make no ratings.
     """
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="items", db_index=False)
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.CASCADE, related_name="items", db_index=False
+    )
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="campaign_items")
     position = models.IntegerField()
     kind = models.CharField(max_length=10, choices=ItemKind, default=ItemKind.ORDINARY)
@@ -38,11 +40,21 @@ class CampaignItem(models.Model):
         ordering = ("campaign", "position")
         constraints = (
             models.UniqueConstraint(fields=("campaign", "position"), name="item_position_once"),
-            models.CheckConstraint(condition=models.Q(places__gte=0), name="item_not_given_too_often"),
+            models.CheckConstraint(
+                condition=models.Q(places__gte=0), name="item_not_given_too_often"
+            ),
         )
         indexes = (
-            models.Index(fields=("campaign", "position"), condition=models.Q(places__gt=0), name="item_with_places"),
-            models.Index(fields=("campaign", "kind"), condition=~models.Q(kind="ordinary"), name="item_checks"),
+            models.Index(
+                fields=("campaign", "position"),
+                condition=models.Q(places__gt=0),
+                name="item_with_places",
+            ),
+            models.Index(
+                fields=("campaign", "kind"),
+                condition=~models.Q(kind="ordinary"),
+                name="item_checks",
+            ),
         )
 
     def __str__(self) -> str:
@@ -64,10 +76,18 @@ class Assignment(models.Model):
     outputs in the order in which this annotator sees them.
     """
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="assignments", db_index=False)
-    item = models.ForeignKey(CampaignItem, on_delete=models.CASCADE, related_name="assignments", db_index=False)
-    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="assignments", db_index=False)
-    state = models.CharField(max_length=10, choices=AssignmentState, default=AssignmentState.RESERVED)
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.CASCADE, related_name="assignments", db_index=False
+    )
+    item = models.ForeignKey(
+        CampaignItem, on_delete=models.CASCADE, related_name="assignments", db_index=False
+    )
+    annotator = models.ForeignKey(
+        Annotator, on_delete=models.PROTECT, related_name="assignments", db_index=False
+    )
+    state = models.CharField(
+        max_length=10, choices=AssignmentState, default=AssignmentState.RESERVED
+    )
     shown = ArrayField(models.BigIntegerField())
     reserved_at = models.DateTimeField(db_default=Now())
     lease_until = models.DateTimeField()
@@ -83,11 +103,15 @@ class Assignment(models.Model):
 
     class Meta:
         ordering = ("pk",)
-        constraints = (models.UniqueConstraint(fields=("item", "annotator"), name="assignment_once"),)
+        constraints = (
+            models.UniqueConstraint(fields=("item", "annotator"), name="assignment_once"),
+        )
         indexes = (
             models.Index(fields=("annotator", "campaign", "state", "id"), name="assignment_queue"),
             models.Index(
-                fields=("campaign", "lease_until"), condition=models.Q(state="reserved"), name="assignment_leases"
+                fields=("campaign", "lease_until"),
+                condition=models.Q(state="reserved"),
+                name="assignment_leases",
             ),
         )
 
@@ -99,7 +123,9 @@ class AnswerChange(models.Model):
     """A submitted answer that was changed later: who, when, from what, to what."""
 
     assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="changes")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
     at = models.DateTimeField(db_default=Now())
     before = models.JSONField()
     after = models.JSONField()
@@ -118,7 +144,9 @@ class Decision(models.Model):
     """
 
     item = models.ForeignKey(CampaignItem, on_delete=models.CASCADE, related_name="decisions")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
     answer = models.JSONField()
     note = models.TextField(blank=True)
     at = models.DateTimeField(db_default=Now())

@@ -54,17 +54,27 @@ class Campaign(models.Model):
     state = models.CharField(max_length=10, choices=CampaignState, default=CampaignState.DRAFT)
     criteria = models.ManyToManyField(Criterion, related_name="campaigns", blank=True)
     selection = models.CharField(max_length=20, choices=Selection, default=Selection.ALL)
-    sample_size = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
-    group_size = models.PositiveIntegerField(default=3, validators=[MinValueValidator(3), MaxValueValidator(9)])
-    overlap = models.PositiveIntegerField(default=3, validators=[MinValueValidator(1), MaxValueValidator(1000)])
+    sample_size = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    group_size = models.PositiveIntegerField(
+        default=3, validators=[MinValueValidator(3), MaxValueValidator(9)]
+    )
+    overlap = models.PositiveIntegerField(
+        default=3, validators=[MinValueValidator(1), MaxValueValidator(1000)]
+    )
     order = models.CharField(max_length=20, choices=ItemOrder, default=ItemOrder.DOCUMENT)
     seed = models.PositiveIntegerField(default=0)
-    lease_minutes = models.FloatField(default=60, validators=[MinValueValidator(0.01), MaxValueValidator(10_080)])
+    lease_minutes = models.FloatField(
+        default=60, validators=[MinValueValidator(0.01), MaxValueValidator(10_080)]
+    )
     deadline = models.DateTimeField(null=True, blank=True)
 
     check_percent = models.PositiveIntegerField(default=0, validators=[MaxValueValidator(50)])
     attention_checks = models.BooleanField(default=False)
-    gold = models.JSONField(default=list, blank=True, help_text="Outputs whose right answers are known.")
+    gold = models.JSONField(
+        default=list, blank=True, help_text="Outputs whose right answers are known."
+    )
     practice_items = models.PositiveIntegerField(default=0, validators=[MaxValueValidator(50)])
 
     show_systems = models.BooleanField(default=False)
@@ -83,7 +93,9 @@ class Campaign(models.Model):
 
     class Meta:
         ordering = ("-pk",)
-        constraints = (models.UniqueConstraint(fields=("project", "name"), name="campaign_once_per_project"),)
+        constraints = (
+            models.UniqueConstraint(fields=("project", "name"), name="campaign_once_per_project"),
+        )
 
     def __str__(self) -> str:
         return self.name

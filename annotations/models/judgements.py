@@ -12,11 +12,15 @@ from evaluations.models import CandidateOutput, Criterion
 class Rating(models.Model):
     """One annotator's score of one output on one criterion."""
 
-    output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="ratings", db_index=False)
+    output = models.ForeignKey(
+        CandidateOutput, on_delete=models.CASCADE, related_name="ratings", db_index=False
+    )
     criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="ratings")
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="ratings")
     score = models.FloatField()
-    scores_in_sight = models.BooleanField(db_default=False, help_text="LLM scores were shown while rating.")
+    scores_in_sight = models.BooleanField(
+        db_default=False, help_text="LLM scores were shown while rating."
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -24,7 +28,9 @@ class Rating(models.Model):
         constraints = (
             # With the score in it, means of a document's ratings are read from this index alone.
             models.UniqueConstraint(
-                fields=("output", "criterion", "annotator"), include=("score",), name="rating_once_per_annotator"
+                fields=("output", "criterion", "annotator"),
+                include=("score",),
+                name="rating_once_per_annotator",
             ),
         )
 
@@ -40,13 +46,19 @@ class Preference(models.Model):
     """
 
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="preferences")
-    output_a = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="preferences_as_a")
-    output_b = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="preferences_as_b")
+    output_a = models.ForeignKey(
+        CandidateOutput, on_delete=models.CASCADE, related_name="preferences_as_a"
+    )
+    output_b = models.ForeignKey(
+        CandidateOutput, on_delete=models.CASCADE, related_name="preferences_as_b"
+    )
     criterion = models.ForeignKey(
         Criterion, on_delete=models.CASCADE, null=True, blank=True, related_name="preferences"
     )
     value = models.SmallIntegerField()
-    a_was_left = models.BooleanField(null=True, help_text="Unknown for imported preferences and for rankings.")
+    a_was_left = models.BooleanField(
+        null=True, help_text="Unknown for imported preferences and for rankings."
+    )
     scores_in_sight = models.BooleanField(db_default=False)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -61,7 +73,9 @@ class Preference(models.Model):
             models.CheckConstraint(
                 condition=models.Q(output_a__lt=models.F("output_b")), name="preference_in_id_order"
             ),
-            models.CheckConstraint(condition=models.Q(value__range=(-2, 2)), name="preference_value_in_range"),
+            models.CheckConstraint(
+                condition=models.Q(value__range=(-2, 2)), name="preference_value_in_range"
+            ),
         )
 
     def __str__(self) -> str:
@@ -84,7 +98,11 @@ class Span(models.Model):
 
     class Meta:
         ordering = ("output", "start", "pk")
-        constraints = (models.CheckConstraint(condition=models.Q(start__lt=models.F("end")), name="span_not_empty"),)
+        constraints = (
+            models.CheckConstraint(
+                condition=models.Q(start__lt=models.F("end")), name="span_not_empty"
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.category}: {self.quote[:50]}"

@@ -19,14 +19,22 @@ from evaluations.texts import storable
 @project_view(EDITORS)
 def adjudication_list(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
-    context = {"project": project, "tab": "annotate", "campaign": campaign, "disputed": disputed_items(campaign)}
+    context = {
+        "project": project,
+        "tab": "annotate",
+        "campaign": campaign,
+        "disputed": disputed_items(campaign),
+    }
     return render(request, "annotations/adjudication_list.html", context)
 
 
 @project_view(EDITORS)
 def adjudication_item(request: HttpRequest, project: Project, pk: int, item: int) -> HttpResponse:
     found = get_object_or_404(
-        CampaignItem.objects.select_related("campaign", "document"), campaign=pk, campaign__project=project, pk=item
+        CampaignItem.objects.select_related("campaign", "document"),
+        campaign=pk,
+        campaign__project=project,
+        pk=item,
     )
     fields = {storable(name): storable(str(value)) for name, value in request.POST.items()}
     note = DecisionNoteForm(request.POST or None)
@@ -39,21 +47,32 @@ def adjudication_item(request: HttpRequest, project: Project, pk: int, item: int
         else:
             messages.success(request, "The decision is kept beside the ratings.")
             return redirect("annotations:adjudication_list", project.slug, pk)
-    return render(request, "annotations/adjudication_item.html", _context(project, found, fields, note, fault))
+    return render(
+        request, "annotations/adjudication_item.html", _context(project, found, fields, note, fault)
+    )
 
 
 def _context(
-    project: Project, item: CampaignItem, fields: dict[str, str], note: DecisionNoteForm, fault: str | None
+    project: Project,
+    item: CampaignItem,
+    fields: dict[str, str],
+    note: DecisionNoteForm,
+    fault: str | None,
 ) -> dict[str, object]:
     campaign = item.campaign
     outputs = item_texts(item, show_systems=True)
     letters = {output.pk: output.letter for output in outputs}
     assignments = (
-        Assignment.objects.filter(item=item, state=AssignmentState.SUBMITTED).select_related("annotator").order_by("pk")
+        Assignment.objects.filter(item=item, state=AssignmentState.SUBMITTED)
+        .select_related("annotator")
+        .order_by("pk")
     )
     questions = questions_of(campaign)
     decisions = [
-        (decision, [in_words(decision.answer, str(q.key), item.outputs, letters) for q in questions])
+        (
+            decision,
+            [in_words(decision.answer, str(q.key), item.outputs, letters) for q in questions],
+        )
         for decision in item.decisions.select_related("user")
     ]
     return {

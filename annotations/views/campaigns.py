@@ -26,7 +26,9 @@ def campaign_list(request: HttpRequest, project: Project) -> HttpResponse:
         "mine": [
             (seat.campaign, own_progress(seat.campaign, seat.annotator_id))
             for campaign in mine
-            for seat in campaign.seats.filter(annotator__user=request.user.pk).select_related("campaign")
+            for seat in campaign.seats.filter(annotator__user=request.user.pk).select_related(
+                "campaign"
+            )
         ],
         "campaigns": project.campaigns.all() if request.may_edit else None,  # type: ignore[attr-defined]
     }
@@ -65,11 +67,21 @@ def campaign_progress_piece(request: HttpRequest, project: Project, pk: int) -> 
     """The figures alone, for a page that refreshes them; 286 tells htmx to stop asking."""
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
     status = 200 if campaign.state == CampaignState.OPEN else STOP_POLLING
-    return render(request, "annotations/campaign_detail.html#progress", _context(project, campaign), status=status)
+    return render(
+        request,
+        "annotations/campaign_detail.html#progress",
+        _context(project, campaign),
+        status=status,
+    )
 
 
 def _context(project: Project, campaign: Campaign) -> dict[str, object]:
-    return {"project": project, "tab": "annotate", "campaign": campaign, "progress": campaign_progress(campaign)}
+    return {
+        "project": project,
+        "tab": "annotate",
+        "campaign": campaign,
+        "progress": campaign_progress(campaign),
+    }
 
 
 @require_POST
@@ -104,5 +116,10 @@ def guidelines_edit(request: HttpRequest, project: Project) -> HttpResponse:
         form.save()
         messages.success(request, "The guidelines are saved.")
         return redirect("annotations:campaign_list", project.slug)
-    context = {"project": project, "tab": "annotate", "form": form, "criteria": project.criteria.all()}
+    context = {
+        "project": project,
+        "tab": "annotate",
+        "form": form,
+        "criteria": project.criteria.all(),
+    }
     return render(request, "annotations/guidelines_edit.html", context)

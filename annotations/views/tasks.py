@@ -46,7 +46,9 @@ def task_next(request: HttpRequest, seat: Seat) -> HttpResponse:
 def task_detail(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
     """One of the annotator's own items, answered or not."""
     found = _own(seat, assignment)
-    return _fragment(request, seat, found) if wants_fragment(request) else _page(request, seat, found)
+    return (
+        _fragment(request, seat, found) if wants_fragment(request) else _page(request, seat, found)
+    )
 
 
 @require_GET
@@ -86,7 +88,9 @@ def task_submit(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
     if wants_json(request):
         return JsonResponse({"version": found.version, "repeated": done.repeated})
     if found.item.kind == "practice":
-        return redirect("annotations:task_detail", seat.campaign.project.slug, seat.campaign_id, found.pk)
+        return redirect(
+            "annotations:task_detail", seat.campaign.project.slug, seat.campaign_id, found.pk
+        )
     return redirect("annotations:task_current", seat.campaign.project.slug, seat.campaign_id)
 
 
@@ -94,7 +98,9 @@ def task_submit(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
 @seat_view
 def task_draft(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
     if len(request.body) > DRAFT_LIMIT:
-        raise AnnotationError("The draft is too long to be kept on the server; shorten the comment.")
+        raise AnnotationError(
+            "The draft is too long to be kept on the server; shorten the comment."
+        )
     fields, number = _fields(request), _draft_number(request)
     kept = keep_draft(seat, assignment, number=number, draft=fields, seconds=_seconds(request))
     return JsonResponse({"kept": kept})
@@ -119,8 +125,15 @@ def task_list(request: HttpRequest, seat: Seat) -> HttpResponse:
         .select_related("item__document")
         .order_by("-submitted_at", "-pk")
     )
-    context: dict[str, Any] = {"project": seat.campaign.project, "campaign": seat.campaign, "tab": "annotate"}
-    context |= {"questions": questions_of(seat.campaign), "answers": own_answers(seat.campaign, mine[:500])}
+    context: dict[str, Any] = {
+        "project": seat.campaign.project,
+        "campaign": seat.campaign,
+        "tab": "annotate",
+    }
+    context |= {
+        "questions": questions_of(seat.campaign),
+        "answers": own_answers(seat.campaign, mine[:500]),
+    }
     return render(request, "annotations/task_list.html", context)
 
 
@@ -155,9 +168,16 @@ def _own(seat: Seat, pk: int) -> Assignment:
     return found
 
 
-def _context(seat: Seat, assignment: Assignment | None, fields: dict[str, str] | None = None) -> dict[str, Any]:
+def _context(
+    seat: Seat, assignment: Assignment | None, fields: dict[str, str] | None = None
+) -> dict[str, Any]:
     base = reverse("annotations:task_current", args=[seat.campaign.project.slug, seat.campaign_id])
-    context: dict[str, Any] = {"campaign": seat.campaign, "project": seat.campaign.project, "seat": seat, "base": base}
+    context: dict[str, Any] = {
+        "campaign": seat.campaign,
+        "project": seat.campaign.project,
+        "seat": seat,
+        "base": base,
+    }
     if assignment is None:
         return context | {"standing": standing(seat)}
     return context | {"page": task_page(seat, assignment, fields=fields)}
@@ -190,7 +210,11 @@ def _page(
 def _fields(request: HttpRequest) -> dict[str, str]:
     """What was typed, fit to be kept as a draft."""
     given = request.POST.items()
-    return {storable(name): storable(str(value)) for name, value in given if name not in (*BOOKKEEPING, "number")}
+    return {
+        storable(name): storable(str(value))
+        for name, value in given
+        if name not in (*BOOKKEEPING, "number")
+    }
 
 
 def _seconds(request: HttpRequest) -> float | None:

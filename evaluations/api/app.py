@@ -46,8 +46,12 @@ def _unauthorised(_request: HttpRequest, _error: AuthenticationError) -> HttpRes
 
 @api.exception_handler(RequestError)
 def _unreadable(_request: HttpRequest, error: RequestError) -> HttpResponse:
-    errors = [{"at": ".".join(map(str, entry["loc"])), "message": entry["msg"]} for entry in error.errors]
-    return problem(422, "The request does not fit", "Some fields are wrong or missing.", errors=errors)
+    errors = [
+        {"at": ".".join(map(str, entry["loc"])), "message": entry["msg"]} for entry in error.errors
+    ]
+    return problem(
+        422, "The request does not fit", "Some fields are wrong or missing.", errors=errors
+    )
 
 
 @api.exception_handler(ValidationError)
@@ -55,12 +59,16 @@ def _refused(request: HttpRequest, error: ValidationError) -> HttpResponse:
     note_refusal(request, error)
     fields = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
     errors = [{"at": name, "message": text} for name, texts in fields.items() for text in texts]
-    return problem(422, "The values do not fit", " ".join(entry["message"] for entry in errors), errors=errors)
+    return problem(
+        422, "The values do not fit", " ".join(entry["message"] for entry in errors), errors=errors
+    )
 
 
 @api.exception_handler(LoadError)
 def _faults(_request: HttpRequest, error: LoadError) -> HttpResponse:
-    errors = [{"at": fault.column, "line": fault.line, "message": fault.message} for fault in error.faults]
+    errors = [
+        {"at": fault.column, "line": fault.line, "message": fault.message} for fault in error.faults
+    ]
     return problem(422, "The rows do not fit", str(error), errors=errors, total=error.total)
 
 
@@ -80,7 +88,9 @@ def _ask_first(_request: HttpRequest, error: ProbeNeededError) -> HttpResponse:
     """A worker asks the endpoint; the same request succeeds, or is refused for good, once it has."""
     if error.endpoint.retired_at:
         return problem(
-            422, "The values do not fit", "This endpoint is retired, so it is not asked. Bring it back first."
+            422,
+            "The values do not fit",
+            "This endpoint is retired, so it is not asked. Bring it back first.",
         )
     address = probe_address(request_probe(error.endpoint, error.model))
     response = problem(

@@ -24,7 +24,11 @@ class TokenAuth(HttpBearer):
         self.calls_out = calls_out
 
     def authenticate(self, request: HttpRequest, token: str) -> Any:
-        found = ApiToken.objects.select_related("user").filter(digest=digest_of(token), user__is_active=True).first()
+        found = (
+            ApiToken.objects.select_related("user")
+            .filter(digest=digest_of(token), user__is_active=True)
+            .first()
+        )
         if found is None:
             return None
         ApiToken.objects.filter(pk=found.pk).update(last_used_at=timezone.now())
@@ -55,7 +59,13 @@ def check_rights(request: HttpRequest, token: ApiToken | None, *, calls_out: boo
     """Refuse before anything of a request is read: who may not change a project does not learn what fits its fields."""
     match = request.resolver_match
     if match is not None and "slug" in match.kwargs:
-        _project(request, match.kwargs["slug"], token, change=request.method not in SAFE, calls_out=calls_out)
+        _project(
+            request,
+            match.kwargs["slug"],
+            token,
+            change=request.method not in SAFE,
+            calls_out=calls_out,
+        )
 
 
 def project_for(request: HttpRequest, slug: str, *, change: bool = False) -> Project:
@@ -70,7 +80,12 @@ def project_for(request: HttpRequest, slug: str, *, change: bool = False) -> Pro
 
 
 def _project(
-    request: HttpRequest, slug: str, token: ApiToken | None, *, change: bool, calls_out: bool = False
+    request: HttpRequest,
+    slug: str,
+    token: ApiToken | None,
+    *,
+    change: bool,
+    calls_out: bool = False,
 ) -> Project:
     if not storable(slug):
         raise Http404("There is no such project.")

@@ -27,10 +27,15 @@ ROWS = 2000
 BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "content": {"application/x-ndjson": {"schema": {"type": "string"}}, "text/csv": {"schema": {"type": "string"}}},
+        "content": {
+            "application/x-ndjson": {"schema": {"type": "string"}},
+            "text/csv": {"schema": {"type": "string"}},
+        },
     }
 }
-LINES: dict[str, Any] = {"responses": {200: {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}}}}
+LINES: dict[str, Any] = {
+    "responses": {200: {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}}}
+}
 
 
 class DocumentOut(Schema):
@@ -123,7 +128,9 @@ def list_documents(request: HttpRequest, slug: Path[str], page: Query[DocumentSe
 @router.get("/outputs", response=Outputs)
 def list_outputs(request: HttpRequest, slug: Path[str], page: Query[OutputFilter]) -> Any:
     """Candidate outputs in pages, of one document or system if you say which."""
-    outputs = CandidateOutput.objects.of_project(project_for(request, slug)).select_related("document", "system")
+    outputs = CandidateOutput.objects.of_project(project_for(request, slug)).select_related(
+        "document", "system"
+    )
     if page.doc_id:
         outputs = outputs.filter(document__doc_id=_text(page.doc_id))
     if page.system_id:
@@ -174,7 +181,9 @@ def load_scores(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) 
 @router.get("/ratings", openapi_extra=LINES)
 def get_ratings(request: HttpRequest, slug: Path[str]) -> Any:
     """All ratings of people, one JSON object a line."""
-    return StreamingHttpResponse(as_jsonl(project_for(request, slug), "ratings"), content_type="application/x-ndjson")
+    return StreamingHttpResponse(
+        as_jsonl(project_for(request, slug), "ratings"), content_type="application/x-ndjson"
+    )
 
 
 @router.get("/preferences", openapi_extra=LINES)
@@ -201,9 +210,20 @@ def get_scores(request: HttpRequest, slug: Path[str]) -> Any:
                    WHERE r.project_id = %s ORDER BY t.run_id, t.id""",
                 [project.pk],
             )
-            names = ("doc_id", "system_id", "criterion", "judge", "judge_version", "run", "score", "coverage")
+            names = (
+                "doc_id",
+                "system_id",
+                "criterion",
+                "judge",
+                "judge_version",
+                "run",
+                "score",
+                "coverage",
+            )
             while rows := cursor.fetchmany(ROWS):
-                yield b"".join(orjson.dumps(dict(zip(names, row, strict=True))) + b"\n" for row in rows)
+                yield b"".join(
+                    orjson.dumps(dict(zip(names, row, strict=True))) + b"\n" for row in rows
+                )
 
     return StreamingHttpResponse(lines(), content_type="application/x-ndjson")
 
@@ -213,7 +233,9 @@ def _text(value: str) -> str:
     return value.replace("\0", "")
 
 
-def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> HttpResponse | dict[str, Any]:
+def _load(
+    request: HttpRequest, slug: str, about: LoadQuery, name: str
+) -> HttpResponse | dict[str, Any]:
     """Take the body to a file, and load that; faults are problem details with their lines."""
     project = project_for(request, slug, change=True)
     with tempfile.NamedTemporaryFile(dir=settings.TEMPORARY_DIR) as file:
@@ -221,7 +243,10 @@ def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> HttpR
         while chunk := request.read(CHUNK):
             size += len(chunk)
             if size > settings.UPLOAD_LIMIT_BYTES:
-                raise HttpError(413, f"The body is larger than {settings.UPLOAD_LIMIT_BYTES // 2**20} MB; split it.")
+                raise HttpError(
+                    413,
+                    f"The body is larger than {settings.UPLOAD_LIMIT_BYTES // 2**20} MB; split it.",
+                )
             file.write(chunk)
         file.flush()
         given = About(
@@ -230,5 +255,7 @@ def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> HttpR
             annotator=_text(about.annotator).strip() or "annotator",
             replace=about.replace,
         )
-        result = load_files(project, [InputFile(FilePath(file.name), name)], about=given, rehearse=about.check)
+        result = load_files(
+            project, [InputFile(FilePath(file.name), name)], about=given, rehearse=about.check
+        )
     return result.as_json() | {"unreadable": result.unreadable}

@@ -37,10 +37,16 @@ class IdempotencyMiddleware:
         if key is None or request.method in SAFE or not is_for_api(request):
             return self.get_response(request)
         if not key.strip() or len(key) > LONGEST_KEY or not key.isprintable():
-            return problem(400, "The key does not fit", f"{HEADER} takes 1 to {LONGEST_KEY} printable characters.")
+            return problem(
+                400,
+                "The key does not fit",
+                f"{HEADER} takes 1 to {LONGEST_KEY} printable characters.",
+            )
         sender = known_sender(request)
         if not sender:
-            return self.get_response(request)  # it is refused there; nobody reserves or reads a key before
+            return self.get_response(
+                request
+            )  # it is refused there; nobody reserves or reads a key before
         IdempotentAnswer.objects.outdated().delete()
         kept = _reserve(sender, key.strip())
         if kept is None:
@@ -92,7 +98,9 @@ def _reserve(sender: str, key: str) -> IdempotentAnswer | None:
         return None
 
 
-def _keep(kept: IdempotentAnswer, request: HttpRequest, body: _HashedBody, response: HttpResponse) -> None:
+def _keep(
+    kept: IdempotentAnswer, request: HttpRequest, body: _HashedBody, response: HttpResponse
+) -> None:
     """Keep an answer; what failed here, or was refused at the door, may be tried again."""
     if response.status_code >= 500 or response.status_code in NOT_KEPT or response.streaming:
         kept.delete()
@@ -111,14 +119,20 @@ def _repeat(request: HttpRequest, sender: str, key: str) -> HttpResponse | None:
     kept = IdempotentAnswer.objects.filter(sender=sender, key=key).first()
     if kept is None or kept.status is None:
         response = problem(
-            409, "Still at it", "The first request with this key is not answered yet; try again in a moment."
+            409,
+            "Still at it",
+            "The first request with this key is not answered yet; try again in a moment.",
         )
         response["Retry-After"] = "1" if kept is None else str(kept.seconds_reserved)
         return response
     if not _may_still(request):
         return None
     if kept.request != _digest(request, _HashedBody(request).digest()):
-        return problem(422, "The key was used", f"Another request had this {HEADER}; take a new key for a new request.")
+        return problem(
+            422,
+            "The key was used",
+            f"Another request had this {HEADER}; take a new key for a new request.",
+        )
     response = HttpResponse(bytes(kept.body), status=kept.status, content_type=kept.content_type)
     response["Idempotency-Replayed"] = "true"
     return response
@@ -137,5 +151,10 @@ def _may_still(request: HttpRequest) -> bool:
 
 def _digest(request: HttpRequest, body: str) -> str:
     """What tells one request from another."""
-    parts = (request.method or "", request.get_full_path(), request.headers.get("Content-Type", ""), body)
+    parts = (
+        request.method or "",
+        request.get_full_path(),
+        request.headers.get("Content-Type", ""),
+        body,
+    )
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

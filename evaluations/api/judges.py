@@ -143,7 +143,9 @@ def list_endpoints(request: HttpRequest, slug: Path[str]) -> Any:
 @router.post("/endpoints", response={201: EndpointOut}, auth=CALLS_OUT)
 def make_endpoint(request: HttpRequest, slug: Path[str], data: EndpointIn) -> Any:
     """Make an endpoint."""
-    return Status(201, save_endpoint(project_for(request, slug, change=True), EndpointDraft(**data.dict())))
+    return Status(
+        201, save_endpoint(project_for(request, slug, change=True), EndpointDraft(**data.dict()))
+    )
 
 
 @router.put("/endpoints/{int:pk}", response=EndpointOut, auth=CALLS_OUT)

@@ -51,7 +51,9 @@ def make_project(request: HttpRequest, data: ProjectIn) -> Any:
     """Make a project; the user owns it. The answer has its short name."""
     token = request.auth  # type: ignore[attr-defined]
     if isinstance(token, ApiToken) and (token.project_id or not token.may_change):
-        raise ForbiddenError("This token can only reach or read what is there; make projects with another.")
+        raise ForbiddenError(
+            "This token can only reach or read what is there; make projects with another."
+        )
     project = Project.objects.make(**data.dict(), owner_id=request.user.pk or 0)
     return Status(201, Project.objects.with_counts().get(pk=project.pk))
 
@@ -62,11 +64,15 @@ def get_project(request: HttpRequest, slug: Path[str]) -> Any:
     return Project.objects.with_counts().get(pk=project_for(request, slug).pk)
 
 
-@router.get("/{slug}/archive", openapi_extra={"responses": {200: {"content": {"application/zip": {}}}}})
+@router.get(
+    "/{slug}/archive", openapi_extra={"responses": {200: {"content": {"application/zip": {}}}}}
+)
 def get_archive(request: HttpRequest, slug: Path[str]) -> Any:
     """The whole project as one zip of plain files."""
     project = project_for(request, slug, change=True)
     file = tempfile.TemporaryFile()  # noqa: SIM115 (the response closes it when it is sent)
     write_archive(project, file)
     file.seek(0)
-    return FileResponse(file, as_attachment=True, filename=f"{project.slug}.zip", content_type="application/zip")
+    return FileResponse(
+        file, as_attachment=True, filename=f"{project.slug}.zip", content_type="application/zip"
+    )

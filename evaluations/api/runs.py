@@ -121,7 +121,9 @@ def make_criterion(request: HttpRequest, slug: Path[str], data: CriterionIn) -> 
 @router.delete("/criteria/{int:pk}", response={204: None})
 def remove_criterion_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """Remove a criterion, if nobody rated or judged by it; otherwise 409 says what stands on it."""
-    remove_criterion(get_object_or_404(Criterion, project=project_for(request, slug, change=True), pk=pk))
+    remove_criterion(
+        get_object_or_404(Criterion, project=project_for(request, slug, change=True), pk=pk)
+    )
     return Status(204, None)
 
 
@@ -141,7 +143,9 @@ def make_run(request: HttpRequest, slug: Path[str], data: RunIn) -> Any:
     chosen = [criterion for criterion in criteria if not wanted or criterion.name.lower() in wanted]
     unknown = wanted - {criterion.name.lower() for criterion in criteria}
     if unknown:
-        raise ValidationError({"criteria": f"There is no criterion {sorted(unknown)[0]!r} in this project."})
+        raise ValidationError(
+            {"criteria": f"There is no criterion {sorted(unknown)[0]!r} in this project."}
+        )
     run = start_run(judge, chosen, fresh=data.fresh, budget=data.budget, transport=data.transport)
     return Status(201, _run_out(run))
 
@@ -174,7 +178,10 @@ def cancel(request: HttpRequest, slug: Path[str], pk: int) -> Any:
 
 
 @router.get(
-    "/report", openapi_extra={"responses": {200: {"content": {"application/json": {"schema": {"type": "object"}}}}}}
+    "/report",
+    openapi_extra={
+        "responses": {200: {"content": {"application/json": {"schema": {"type": "object"}}}}}
+    },
 )
 def get_report(request: HttpRequest, slug: Path[str], query: Query[ReportQuery]) -> Any:
     """Everything of the report page, as `manage.py report --format json` prints it."""

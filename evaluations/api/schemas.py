@@ -18,7 +18,9 @@ class In(Schema):
         if isinstance(inner, dict):
             for name, value in inner.items():
                 if not storable(value):
-                    raise ValueError(f"{name} holds a character that no database text can (NUL, or half of a pair)")
+                    raise ValueError(
+                        f"{name} holds a character that no database text can (NUL, or half of a pair)"
+                    )
         return values
 
 

@@ -22,7 +22,9 @@ from evaluations.scales import is_number, problems_of_scale
 
 Check = Callable[[Any], None]
 YEARS = range(1970, 2200)
-JUDGE_NUMBERS = frozenset({"samples", "temperature", "concurrency", "max_tokens", "timeout_seconds"})
+JUDGE_NUMBERS = frozenset(
+    {"samples", "temperature", "concurrency", "max_tokens", "timeout_seconds"}
+)
 
 
 class WrongValueError(ValueError):
@@ -32,7 +34,11 @@ class WrongValueError(ValueError):
 def checks_of(table: Table) -> dict[str, Check]:
     """A check for each field of a table's rows that is no reference."""
     fields = {field.column: field for field in _model_of(table)._meta.concrete_fields}
-    return {name: _check_of(fields[column]) for column, name in table.columns.items() if isinstance(name, str)}
+    return {
+        name: _check_of(fields[column])
+        for column, name in table.columns.items()
+        if isinstance(name, str)
+    }
 
 
 def check_record(table: Table, row: Mapping[str, Any]) -> None:
@@ -50,7 +56,9 @@ def _model_of(table: Table) -> type[models.Model]:
 
 
 def _check_of(field: models.Field[Any, Any]) -> Check:
-    kind = next((check for types, check in _KINDS if isinstance(field, types)), lambda value, _field: value)
+    kind = next(
+        (check for types, check in _KINDS if isinstance(field, types)), lambda value, _field: value
+    )
 
     choices = {key for key, _label in field.flatchoices}
 
@@ -61,7 +69,9 @@ def _check_of(field: models.Field[Any, Any]) -> Check:
             return
         converted = kind(value, field)
         if choices and converted not in choices and not (converted == "" and field.blank):
-            raise WrongValueError(f"is {str(value)[:40]!r}, which is none of {', '.join(map(str, choices))}")
+            raise WrongValueError(
+                f"is {str(value)[:40]!r}, which is none of {', '.join(map(str, choices))}"
+            )
         try:
             field.run_validators(converted)
         except ValidationError as error:
@@ -133,7 +143,11 @@ _KINDS: tuple[tuple[Any, Callable[[Any, Any], Any]], ...] = (
 
 
 # A run keeps its judge's settings as they were.
-_JUDGE_CHECKS = {field.name: _check_of(field) for field in Judge._meta.concrete_fields if field.name in JUDGE_NUMBERS}
+_JUDGE_CHECKS = {
+    field.name: _check_of(field)
+    for field in Judge._meta.concrete_fields
+    if field.name in JUDGE_NUMBERS
+}
 
 
 # Records
@@ -179,7 +193,8 @@ def _reply(row: Mapping[str, Any]) -> None:
 def _score(row: Mapping[str, Any]) -> None:
     shares = row["distribution"]
     if shares is not None and not (
-        isinstance(shares, dict) and all(isinstance(share, int | float) for share in shares.values())
+        isinstance(shares, dict)
+        and all(isinstance(share, int | float) for share in shares.values())
     ):
         raise WrongValueError("distribution: is no object of points and shares")
 

@@ -75,7 +75,9 @@ def read_manifest(archive: zipfile.ZipFile) -> Manifest:
         ) from None
 
 
-def read_archive(source: Path | IO[bytes], *, slug: str = "", name: str = "", anew: bool = False) -> Project:
+def read_archive(
+    source: Path | IO[bytes], *, slug: str = "", name: str = "", anew: bool = False
+) -> Project:
     """Make a new project of an archive.
 
     Args:
@@ -90,7 +92,9 @@ def read_archive(source: Path | IO[bytes], *, slug: str = "", name: str = "", an
         with zipfile.ZipFile(source) as archive, transaction.atomic():
             manifest = read_manifest(archive)
             _check_size(archive)
-            project = _new_project(manifest, slug=new_slug(name or manifest.name) if anew else slug, name=name)
+            project = _new_project(
+                manifest, slug=new_slug(name or manifest.name) if anew else slug, name=name
+            )
             ids: dict[str, dict[tuple[Any, ...], int]] = {}
             for table in TABLES:
                 count = _TableReader(table, project.pk, ids).read(archive)
@@ -109,11 +113,15 @@ def read_archive(source: Path | IO[bytes], *, slug: str = "", name: str = "", an
     except ArchiveError:
         raise
     except ValidationError as error:
-        raise ArchiveError(f"manifest.json: {' '.join(error.messages)} Change it, or give another name.") from None
+        raise ArchiveError(
+            f"manifest.json: {' '.join(error.messages)} Change it, or give another name."
+        ) from None
     except DatabaseError as error:
         if is_disk_full(error):
             raise
-        raise ArchiveError(f"The database refuses it: {first_line(error)}. Nothing was written.") from error
+        raise ArchiveError(
+            f"The database refuses it: {first_line(error)}. Nothing was written."
+        ) from error
     except (*UNREADABLE, IndexError, KeyError, OverflowError) as error:
         raise ArchiveError(
             f"The file cannot be read as a zip ({error}); get it again from where it was made."
@@ -132,7 +140,10 @@ def check_directory(source: Path | IO[bytes]) -> None:
         end = file.read()
         file.seek(0)
     at = end.rfind(END_OF_ZIP)
-    if 0 <= at <= len(end) - 16 and int.from_bytes(end[at + 12 : at + 16], "little") > DIRECTORY_BYTES:
+    if (
+        0 <= at <= len(end) - 16
+        and int.from_bytes(end[at + 12 : at + 16], "little") > DIRECTORY_BYTES
+    ):
         raise ArchiveError("This zip has thousands of files; a project's archive has about twenty.")
 
 
@@ -158,7 +169,9 @@ def _new_project(manifest: Manifest, *, slug: str, name: str) -> Project:
         guidelines=manifest.guidelines,
     )
     if Project.objects.filter(slug=project.slug).exists():
-        raise ArchiveError(f"There is a project {project.slug!r} already; give the copy another short name.")
+        raise ArchiveError(
+            f"There is a project {project.slug!r} already; give the copy another short name."
+        )
     project.full_clean(validate_unique=False)
     project.save()
     return project
@@ -167,7 +180,9 @@ def _new_project(manifest: Manifest, *, slug: str, name: str) -> Project:
 class _TableReader:
     """Reads one file into its table; ids of records that others point to are kept by their keys."""
 
-    def __init__(self, table: Table, project_id: int, ids: dict[str, dict[tuple[Any, ...], int]]) -> None:
+    def __init__(
+        self, table: Table, project_id: int, ids: dict[str, dict[tuple[Any, ...], int]]
+    ) -> None:
         self.table = table
         self.project_id = project_id
         self.ids = ids
@@ -178,12 +193,19 @@ class _TableReader:
     def read(self, archive: zipfile.ZipFile) -> int:
         """Copy every row; returns how many there were."""
         table = self.table
-        columns = ["id", *(["project_id"] if table.of_project else []), *table.columns, *table.defaults]
+        columns = [
+            "id",
+            *(["project_id"] if table.of_project else []),
+            *table.columns,
+            *table.defaults,
+        ]
         quoted = ", ".join(f'"{column}"' for column in columns)
         try:
             file = archive.open(f"{table.name}.jsonl")
         except KeyError:
-            raise ArchiveError(f"{table.name}.jsonl is missing in the archive; make it again.") from None
+            raise ArchiveError(
+                f"{table.name}.jsonl is missing in the archive; make it again."
+            ) from None
         try:
             with file, connection.cursor() as cursor:
                 for lines in self._chunks(file):
@@ -195,7 +217,9 @@ class _TableReader:
         except (DatabaseError, psycopg.Error) as error:
             if is_disk_full(error):
                 raise
-            raise ArchiveError(f"{table.name}.jsonl: the database refuses its rows: {first_line(error)}.") from error
+            raise ArchiveError(
+                f"{table.name}.jsonl: the database refuses its rows: {first_line(error)}."
+            ) from error
         if table.key:
             self.ids[table.name] = self.own
         return self.line
@@ -250,7 +274,9 @@ class _TableReader:
             ) from None
         except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
             said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-            raise ArchiveError(f"{table.name}.jsonl, line {self.line}: {said}. The archive is damaged.") from None
+            raise ArchiveError(
+                f"{table.name}.jsonl, line {self.line}: {said}. The archive is damaged."
+            ) from None
         return [*values, *table.defaults.values()]
 
     def _check(self, name: str, check: Check, value: Any) -> None:
@@ -267,7 +293,9 @@ class _TableReader:
         try:
             return self.ids[ref.table][key]
         except KeyError:
-            shown = " ".join(f"{name} {value!r}" for name, value in zip(ref.fields, key, strict=True))
+            shown = " ".join(
+                f"{name} {value!r}" for name, value in zip(ref.fields, key, strict=True)
+            )
             raise ArchiveError(
                 f"{self.table.name}.jsonl, line {self.line}: {shown} is not in {ref.table}.jsonl. It is damaged."
             ) from None

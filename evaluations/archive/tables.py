@@ -57,7 +57,15 @@ TABLES = (
         """SELECT name AS criterion, definition, scale_min, scale_max, scale_step, scale_labels, task_introduction,
                   inputs, prompt_file, guidelines, position
            FROM evaluations_criterion t WHERE project_id = %(project)s""",
-        same("definition", "scale_min", "scale_max", "scale_step", "scale_labels", "task_introduction", "inputs")
+        same(
+            "definition",
+            "scale_min",
+            "scale_max",
+            "scale_step",
+            "scale_labels",
+            "task_introduction",
+            "inputs",
+        )
         | same("prompt_file", "guidelines", "position")
         | {"name": "criterion"},
         key=("criterion",),
@@ -98,7 +106,11 @@ TABLES = (
         """SELECT d.doc_id, s.name AS system_id, t.text AS output
            FROM evaluations_candidateoutput t JOIN evaluations_document d ON d.id = t.document_id
            JOIN evaluations_system s ON s.id = t.system_id WHERE d.project_id = %(project)s""",
-        {"document_id": Ref("documents", ("doc_id",)), "system_id": Ref("systems", ("system_id",)), "text": "output"},
+        {
+            "document_id": Ref("documents", ("doc_id",)),
+            "system_id": Ref("systems", ("system_id",)),
+            "text": "output",
+        },
         key=("doc_id", "system_id"),
     ),
     Table(
@@ -116,7 +128,11 @@ TABLES = (
                    t.created_at
             FROM annotations_rating t {_OUTPUT} {_CRITERION}
             JOIN annotations_annotator a ON a.id = t.annotator_id WHERE d.project_id = %(project)s""",
-        {"output_id": _OF_OUTPUT, "criterion_id": _OF_CRITERION, "annotator_id": Ref("annotators", ("annotator",))}
+        {
+            "output_id": _OF_OUTPUT,
+            "criterion_id": _OF_CRITERION,
+            "annotator_id": Ref("annotators", ("annotator",)),
+        }
         | same("score", "scores_in_sight", "created_at"),
     ),
     Table(
@@ -151,7 +167,14 @@ TABLES = (
         """SELECT name AS endpoint, base_url, api_version, key_env, requests_per_minute, tokens_per_minute, retired_at
            FROM evaluations_endpoint t WHERE project_id = %(project)s""",
         {"name": "endpoint"}
-        | same("base_url", "api_version", "key_env", "requests_per_minute", "tokens_per_minute", "retired_at"),
+        | same(
+            "base_url",
+            "api_version",
+            "key_env",
+            "requests_per_minute",
+            "tokens_per_minute",
+            "retired_at",
+        ),
         key=("endpoint",),
         of_project=True,
         defaults={"sealed_key": ""},
@@ -164,8 +187,25 @@ TABLES = (
                   t.length_parameter, t.sends_temperature, t.created_at, t.retired_at
            FROM evaluations_judge t LEFT JOIN evaluations_endpoint e ON e.id = t.endpoint_id
            WHERE t.project_id = %(project)s""",
-        same("version", "kind", "settings", "model", "mode", "samples", "temperature", "use_steps", "concurrency")
-        | same("max_tokens", "timeout_seconds", "price_in", "price_out", "length_parameter", "sends_temperature")
+        same(
+            "version",
+            "kind",
+            "settings",
+            "model",
+            "mode",
+            "samples",
+            "temperature",
+            "use_steps",
+            "concurrency",
+        )
+        | same(
+            "max_tokens",
+            "timeout_seconds",
+            "price_in",
+            "price_out",
+            "length_parameter",
+            "sends_temperature",
+        )
         | same("created_at", "retired_at")
         | {"name": "judge", "endpoint_id": Ref("endpoints", ("endpoint",))},
         key=("judge", "version"),
@@ -183,7 +223,16 @@ TABLES = (
            FROM evaluations_evaluationrun t JOIN evaluations_judge j ON j.id = t.judge_id
            WHERE t.project_id = %(project)s""",
         {"judge_id": Ref("judges", ("judge", "version"))}
-        | same("state", "message", "parameters", "software_version", "transport", "budget", "calls", "cache_hits")
+        | same(
+            "state",
+            "message",
+            "parameters",
+            "software_version",
+            "transport",
+            "budget",
+            "calls",
+            "cache_hits",
+        )
         | same("prompt_tokens", "completion_tokens", "created_at", "started_at", "finished_at"),
         key=("run",),
         of_project=True,
@@ -209,7 +258,16 @@ TABLES = (
         """SELECT t.id AS reply, t.request_key, t.choices, t.model, t.request_id, t.prompt_tokens, t.completion_tokens,
                   t.calls, t.seconds, t.created_at
            FROM evaluations_modelreply t WHERE t.project_id = %(project)s""",
-        same("request_key", "choices", "model", "request_id", "prompt_tokens", "completion_tokens", "calls", "seconds")
+        same(
+            "request_key",
+            "choices",
+            "model",
+            "request_id",
+            "prompt_tokens",
+            "completion_tokens",
+            "calls",
+            "seconds",
+        )
         | same("created_at"),
         key=("reply",),
         of_project=True,

@@ -30,7 +30,10 @@ def write_archive(project: Project, target: Path | IO[bytes]) -> dict[str, int]:
     """
     counts: dict[str, int] = {}
     is_outermost = not connection.in_atomic_block
-    with transaction.atomic(), zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+    with (
+        transaction.atomic(),
+        zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive,
+    ):
         if is_outermost:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -58,7 +61,10 @@ def write_archive(project: Project, target: Path | IO[bytes]) -> dict[str, int]:
 def _write_rows(file: IO[bytes], select: str, project_id: int) -> int:
     count = 0
     with connection.chunked_cursor() as cursor:
-        cursor.execute(f"SELECT row_to_json(r)::text FROM ({select} ORDER BY t.id) AS r", {"project": project_id})
+        cursor.execute(
+            f"SELECT row_to_json(r)::text FROM ({select} ORDER BY t.id) AS r",
+            {"project": project_id},
+        )
         while rows := cursor.fetchmany(FETCHED_ROWS):
             count += len(rows)
             file.write(b"".join(row.encode() + b"\n" for (row,) in rows))

@@ -25,7 +25,16 @@ NAMES = {
         "summary",
     ),
     "context": ("context", "retrieval_context", "contexts", "fact", "knowledge"),
-    "references": ("references", "reference", "expected_output", "expected", "highlights", "ideal", "target", "gold"),
+    "references": (
+        "references",
+        "reference",
+        "expected_output",
+        "expected",
+        "highlights",
+        "ideal",
+        "target",
+        "gold",
+    ),
 }
 REFERENCE_WRITER = "reference"
 EXPERTS = {"expert_annotations": "expert", "turker_annotations": "turker"}
@@ -45,9 +54,14 @@ def conventional(record: Mapping[str, Any], *, system: str) -> dict[str, Any]:
     if found["output"] is None and found["references"] is not None:
         # A data set of texts that people wrote: these are the outputs, and nothing else is to compare them with.
         listed = found["references"]
-        found |= {"output": listed[0] if isinstance(listed, list) and listed else listed, "references": None}
+        found |= {
+            "output": listed[0] if isinstance(listed, list) and listed else listed,
+            "references": None,
+        }
         found["system_id"] = found["system_id"] or REFERENCE_WRITER
-    if isinstance(found["context"], list) and all(isinstance(part, str) for part in found["context"]):
+    if isinstance(found["context"], list) and all(
+        isinstance(part, str) for part in found["context"]
+    ):
         found["context"] = "\n\n".join(found["context"])
     if isinstance(found["output"], dict):  # promptfoo: the provider's answer with its cost
         found["output"] = found["output"].get("output")
@@ -79,7 +93,14 @@ def _from_messages(messages: Any) -> dict[str, Any]:
     """A chat: the last thing the assistant said is the output, what came before is the source."""
     if not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
         return {}
-    last = next((place for place in reversed(range(len(messages))) if messages[place].get("role") == "assistant"), None)
+    last = next(
+        (
+            place
+            for place in reversed(range(len(messages)))
+            if messages[place].get("role") == "assistant"
+        ),
+        None,
+    )
     if last is None:
         return {}
     said = [f"{one.get('role', 'somebody')}: {one.get('content', '')}" for one in messages[:last]]

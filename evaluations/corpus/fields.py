@@ -34,7 +34,10 @@ class Place:
         """A text that a database can hold, of whatever length the site allows."""
         if len(value) > self.faults.field_limit:
             most = self.faults.field_limit // 2**20
-            self.fault(column, f"longer than {most:,} MB, which is the limit (GEVAL_FIELD_LIMIT_MB); shorten it")
+            self.fault(
+                column,
+                f"longer than {most:,} MB, which is the limit (GEVAL_FIELD_LIMIT_MB); shorten it",
+            )
         elif "\0" in value:
             self.fault(column, "holds a NUL character, which no database text can; remove it")
         elif not is_text(value):
@@ -54,7 +57,9 @@ class Fields:
         value = self.record.get(column)
         if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
             found = "nothing" if value is None or value == "" else shown(value)
-            self.place.fault(column, f"expected a short text or whole number that names it, found {found}")
+            self.place.fault(
+                column, f"expected a short text or whole number that names it, found {found}"
+            )
             return ""
         return self.place.limited(str(value).strip(), ID_LIMIT, column)
 
@@ -63,7 +68,9 @@ class Fields:
         if value is None and not required:
             return ""
         if not isinstance(value, str):
-            self.place.fault(column, f"expected a text, found {'nothing' if value is None else kind(value)}")
+            self.place.fault(
+                column, f"expected a text, found {'nothing' if value is None else kind(value)}"
+            )
             return ""
         if required and not may_be_blank and not value.strip():
             self.place.fault(column, "expected a text, found nothing")
@@ -86,7 +93,9 @@ class Fields:
         if value is None:
             return
         if not isinstance(value, dict):
-            self.place.fault(column, f"expected an object of criterion and number, found {kind(value)}")
+            self.place.fault(
+                column, f"expected an object of criterion and number, found {kind(value)}"
+            )
             return
         for name, given in value.items():
             found = number_of(given)
@@ -101,13 +110,17 @@ class Fields:
         if given is not None and not isinstance(given, dict):
             self.place.fault("metadata", f"expected an object, found {kind(given)}")
             return {}
-        dotted = {name[9:]: value for name, value in self.record.items() if name.startswith("metadata.")}
+        dotted = {
+            name[9:]: value for name, value in self.record.items() if name.startswith("metadata.")
+        }
         found = {}
         for name, value in {**(given or {}), **dotted}.items():
             if value is None or value == "":
                 continue
             if isinstance(value, dict | list):
-                self.place.fault(f"metadata.{name}", f"expected a text or number, found {kind(value)}")
+                self.place.fault(
+                    f"metadata.{name}", f"expected a text or number, found {kind(value)}"
+                )
                 continue
             written = str(value).lower() if isinstance(value, bool) else str(value)
             found[self.place.limited(str(name).strip(), ID_LIMIT, "metadata")] = self.place.limited(
@@ -139,5 +152,11 @@ def shown(value: Any) -> str:
 
 def kind(value: Any) -> str:
     """What a JSON value is, in words."""
-    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "nothing"}
+    names = {
+        dict: "an object",
+        list: "a list",
+        str: "a text",
+        bool: "true or false",
+        type(None): "nothing",
+    }
     return names.get(type(value), "a number")

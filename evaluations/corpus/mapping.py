@@ -42,7 +42,15 @@ SCORES = {
     "system_id": NAMES["system_id"],
     "criterion": ("criterion", "dimension", "aspect", "quality", "criteria"),
     "score": ("score", "rating", "value"),
-    "annotator": ("annotator", "rater", "annotator_id", "rater_id", "worker", "worker_id", "evaluator"),
+    "annotator": (
+        "annotator",
+        "rater",
+        "annotator_id",
+        "rater_id",
+        "worker",
+        "worker_id",
+        "evaluator",
+    ),
     "judge": ("judge", "metric", "judge_model"),
 }
 PREFERENCES = {
@@ -104,7 +112,9 @@ def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> di
     if "output" not in found.values():
         # Texts that people wrote, with nothing to compare them with: these are the outputs.
         found |= {name: "output" for name, target in found.items() if target == "references"}
-    rater = _named({n: p for n, p in plain.items() if n not in found}, {"annotator": SCORES["annotator"]})
+    rater = _named(
+        {n: p for n, p in plain.items() if n not in found}, {"annotator": SCORES["annotator"]}
+    )
     for name in names:
         short = plain[name].rpartition(".")[0]
         if name in found or name in rater:
@@ -120,7 +130,10 @@ def _named(plain: Mapping[str, str], known: Mapping[str, Sequence[str]]) -> dict
     found: dict[str, str] = {}
     for target, aliases in known.items():
         for alias in aliases:
-            name = next((name for name, written in plain.items() if written == alias and name not in found), None)
+            name = next(
+                (name for name, written in plain.items() if written == alias and name not in found),
+                None,
+            )
             if name is not None:
                 found[name] = target
                 break
@@ -130,7 +143,8 @@ def _named(plain: Mapping[str, str], known: Mapping[str, Sequence[str]]) -> dict
 def _all_short(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
     values = [row.get(name) for row in rows]
     return any(value not in (None, "") for value in values) and all(
-        not isinstance(value, dict | list) and len(str(value)) <= LONGEST_METADATA for value in values
+        not isinstance(value, dict | list) and len(str(value)) <= LONGEST_METADATA
+        for value in values
     )
 
 
@@ -145,7 +159,9 @@ def kind_of(columns: Columns) -> str:
     if "winner" in targets:
         return "preferences"
     if "score" in targets and "output" not in targets:
-        return "scores of judges" if "judge" in targets and "annotator" not in targets else "ratings"
+        return (
+            "scores of judges" if "judge" in targets and "annotator" not in targets else "ratings"
+        )
     if "output" in targets:
         return "outputs with ratings" if "ratings" in targets else "outputs"
     return "ratings, a column for each criterion" if "ratings" in targets else ""
@@ -161,7 +177,10 @@ def problems_of(columns: Columns) -> list[str]:
     ]
     kind = kind_of(columns)
     if not kind:
-        return [*said, "Say which column is the output, the score or the winner; there is nothing to load otherwise."]
+        return [
+            *said,
+            "Say which column is the output, the score or the winner; there is nothing to load otherwise.",
+        ]
     needed = {
         "preferences": ("doc_id", "system_a", "system_b", "annotator"),
         "ratings": ("doc_id", "system_id", "criterion", "annotator"),
@@ -169,7 +188,11 @@ def problems_of(columns: Columns) -> list[str]:
         "outputs": ("source",),
         "outputs with ratings": ("source",),
     }.get(kind, ("doc_id", "system_id"))
-    said += [f"No column is the {TARGETS[target]}, which {kind} need." for target in needed if target not in targets]
+    said += [
+        f"No column is the {TARGETS[target]}, which {kind} need."
+        for target in needed
+        if target not in targets
+    ]
     if "annotator" in targets and "judge" in targets and kind != "preferences":
         said.append("A row is by an annotator or by a judge: choose one of the two columns.")
     return said
@@ -183,7 +206,11 @@ def is_native(columns: Columns) -> bool:
 def renamed(record: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
     """A record with our columns, and only those."""
     flat = flattened(record)
-    return {_our_name(name, target): flat[name] for name, target in columns.items() if flat.get(name) is not None}
+    return {
+        _our_name(name, target): flat[name]
+        for name, target in columns.items()
+        if flat.get(name) is not None
+    }
 
 
 def renamed_header(header: Sequence[str], columns: Columns) -> tuple[str, ...]:

@@ -8,7 +8,12 @@ from django.db import connection
 from evaluations.corpus.results import LoadResult
 from evaluations.corpus.rows import About
 from evaluations.corpus.staging import StagingTable, Tally
-from evaluations.corpus.standing import DOCUMENT_STANDS, OUTPUT_STANDS, said_standing, standing_on_outputs
+from evaluations.corpus.standing import (
+    DOCUMENT_STANDS,
+    OUTPUT_STANDS,
+    said_standing,
+    standing_on_outputs,
+)
 from evaluations.corpus.taking import Taking
 from evaluations.judging.criteria import use_preset
 from evaluations.judging.parsing import parse_first_digit
@@ -42,10 +47,14 @@ class Merge:
         self._merge_outputs(result.outputs)
         self.watch("ratings")
         rating_keys = ("output_id", "criterion_id", "annotator_id")
-        self._merge_scores(result.ratings, load.rating_table, "annotations_rating", rating_keys, "score")
+        self._merge_scores(
+            result.ratings, load.rating_table, "annotations_rating", rating_keys, "score"
+        )
         self.watch("scores")
         score_keys = ("output_id", "criterion_id", "run_id")
-        self._merge_scores(result.scores, load.score_table, "evaluations_score", score_keys, "value")
+        self._merge_scores(
+            result.scores, load.score_table, "evaluations_score", score_keys, "value"
+        )
         load.preferences.merge(result.preferences, conflicts=self._conflicts)
         self._finish_new_criteria()
         read = parse_first_digit if self.about.first_digit else None
@@ -63,7 +72,10 @@ class Merge:
                 JOIN evaluations_document d ON d.project_id = %s AND d.doc_id = s.doc_id
                 WHERE {f"{DIFFERS} AND {DOCUMENT_STANDS}" if replace else f"({DIFFERS} OR {CONTRADICTS})"}""",
             [self.project.pk],
-            lambda doc_id, pk, column: (column, self._said(f"document {doc_id}", column, document=pk)),
+            lambda doc_id, pk, column: (
+                column,
+                self._said(f"document {doc_id}", column, document=pk),
+            ),
         )
         # Texts that differ are faults where they are not to be replaced, so that none of this stays.
         tally.changed = self._execute(
@@ -112,11 +124,15 @@ class Merge:
         )
         tally.unchanged = load.output_table.count - tally.created - tally.changed
 
-    def _said(self, subject: str, column: str, *, document: int = 0, outputs: Sequence[int] = ()) -> str:
+    def _said(
+        self, subject: str, column: str, *, document: int = 0, outputs: Sequence[int] = ()
+    ) -> str:
         """Why a text does not come in: it differs, and may not be replaced or is not to be."""
         if not self.about.replace or self.load.faults.total >= self.load.faults.most:
             return ANOTHER.format(subject, column)
-        ids = outputs or list(CandidateOutput.objects.filter(document=document).values_list("pk", flat=True))
+        ids = outputs or list(
+            CandidateOutput.objects.filter(document=document).values_list("pk", flat=True)
+        )
         return STANDS.format(subject, column, said_standing(standing_on_outputs(ids)))
 
     def _merge_scores(
@@ -132,7 +148,9 @@ class Merge:
                        LEFT JOIN (stage_output t JOIN evaluations_candidateoutput o
                                   ON o.document_id = t.document AND o.system_id = t.system)
                          ON t.number = s.output AND s.output >= 0"""
-        self._execute(f"CREATE INDEX ON stage_output (number); ANALYZE stage_output; ANALYZE {table.name}")
+        self._execute(
+            f"CREATE INDEX ON stage_output (number); ANALYZE stage_output; ANALYZE {table.name}"
+        )
         tally.created = self._execute(
             f"""INSERT INTO {target} ({columns}, {value})
                 SELECT {columns}, score FROM ({resolved}) AS r ORDER BY file, line
@@ -160,7 +178,9 @@ class Merge:
             if seen.is_new and (seen.ratings or seen.scores)
         }
         scales = {name: usual_scale_for(seen.ratings or seen.scores) for name, seen in new.items()}
-        presets = presets_for(scales, among=[seen.criterion.name for seen in self.load.seen.values()])
+        presets = presets_for(
+            scales, among=[seen.criterion.name for seen in self.load.seen.values()]
+        )
         for name, seen in new.items():
             criterion, scale = seen.criterion, scales[name]
             criterion.scale_min, criterion.scale_max = scale.lowest, scale.highest

@@ -31,7 +31,16 @@ def output_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> It
         if value is None:
             place.fault(f"{annotator}.{criterion}", f"expected a number, found {shown(score)}")
         else:
-            yield RatingRow(place.line, doc_id, system, criterion, annotator, value, "expert_annotations", source)
+            yield RatingRow(
+                place.line,
+                doc_id,
+                system,
+                criterion,
+                annotator,
+                value,
+                "expert_annotations",
+                source,
+            )
 
 
 def _in_our_columns(record: Mapping[str, Any], unnamed: Unnamed) -> Mapping[str, Any]:
@@ -57,10 +66,14 @@ def release_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> I
     yield OutputRow(place.line, doc_id, system, source, output, context, references)
     for criterion, score in numbers["scores"].items():
         column = f"scores.{criterion}"
-        yield RatingRow(place.line, doc_id, system, criterion, HUMAN_MEAN, score, column, source, is_mean=True)
+        yield RatingRow(
+            place.line, doc_id, system, criterion, HUMAN_MEAN, score, column, source, is_mean=True
+        )
     for criterion, score in numbers["predict_scores"].items():
         column = f"predict_scores.{criterion}"
-        yield JudgeScoreRow(place.line, doc_id, system, criterion, unnamed.judge, score, column, source)
+        yield JudgeScoreRow(
+            place.line, doc_id, system, criterion, unnamed.judge, score, column, source
+        )
 
 
 def replies_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> Iterator[Row]:
@@ -76,11 +89,20 @@ def replies_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> I
     only = next(iter(scores), "") if isinstance(scores, dict) and len(scores) == 1 else ""
     criterion = str(record.get("criterion") or unnamed.criterion or only).strip()
     if not criterion:
-        place.fault("criterion", "the replies do not say what they rate; name the criterion as you load them")
+        place.fault(
+            "criterion",
+            "the replies do not say what they rate; name the criterion as you load them",
+        )
     place.limited(criterion, CRITERION_LIMIT, "criterion")
     replies = record["all_responses"]
-    if not isinstance(replies, list) or not all(isinstance(reply, str) for reply in replies) or not replies:
-        place.fault("all_responses", f"expected a list of texts, found {kind(replies)} or nothing in it")
+    if (
+        not isinstance(replies, list)
+        or not all(isinstance(reply, str) for reply in replies)
+        or not replies
+    ):
+        place.fault(
+            "all_responses", f"expected a list of texts, found {kind(replies)} or nothing in it"
+        )
     elif place.sound:
         cleaned = tuple(place.clean(reply, "all_responses") for reply in replies)
         if place.sound:

@@ -113,10 +113,16 @@ def stem_of(name: str) -> str:
 
 def _only_file(raw: IO[bytes]) -> Any:
     archive = zipfile.ZipFile(raw)
-    inside = [info for info in archive.infolist() if not info.is_dir() and not info.filename.startswith("__MACOSX/")]
+    inside = [
+        info
+        for info in archive.infolist()
+        if not info.is_dir() and not info.filename.startswith("__MACOSX/")
+    ]
     if len(inside) != 1:
         names = ", ".join(info.filename for info in inside[:5]) or "none"
-        raise PackedError(f"a zip with {len(inside)} files ({names}); pack one file, or upload them by themselves")
+        raise PackedError(
+            f"a zip with {len(inside)} files ({names}); pack one file, or upload them by themselves"
+        )
     if inside[0].flag_bits & 1:
         raise PackedError("the zip is encrypted; pack it without a password")
     return archive.open(inside[0])

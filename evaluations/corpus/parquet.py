@@ -23,7 +23,9 @@ LIMITS: dict[str, Any] = {
 }
 
 
-def parquet_records(stream: IO[bytes], name: str, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
+def parquet_records(
+    stream: IO[bytes], name: str, faults: Faults
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Rows of a Parquet file by their number. Its directory is at its end, so it is unpacked to a file."""
     # Arrow is large, and few uploads need it.
     import pyarrow
@@ -75,7 +77,9 @@ def _records(file: IO[bytes]) -> Iterator[dict[str, Any]]:
         size = _decoded_bytes(batch)
         decoded += size
         check_unpacked(decoded)
-        rows = max(1, batch.num_rows // math.ceil(size / SLICE_BYTES + 1e-9)) if size else BATCH_ROWS
+        rows = (
+            max(1, batch.num_rows // math.ceil(size / SLICE_BYTES + 1e-9)) if size else BATCH_ROWS
+        )
         for start in range(0, batch.num_rows, rows):
             yield from batch.slice(start, rows).to_pylist()
 

@@ -28,18 +28,23 @@ def is_preference(columns: Collection[str]) -> bool:
 def is_preference_map(record: Mapping[str, Any]) -> bool:
     """Whether a record is a whole file of the form {annotator: {key: winner}}."""
     return bool(record) and all(
-        isinstance(value, dict) and value and all(SEPARATOR in key for key in value) for value in record.values()
+        isinstance(value, dict) and value and all(SEPARATOR in key for key in value)
+        for value in record.values()
     )
 
 
-def preferences_of_map(record: Mapping[str, Any], line: int, name: str, faults: Faults) -> Iterator[PreferenceRow]:
+def preferences_of_map(
+    record: Mapping[str, Any], line: int, name: str, faults: Faults
+) -> Iterator[PreferenceRow]:
     for annotator, choices in record.items():
         for key, winner in choices.items():
             fields = {"annotator": annotator, "key": key, "winner": winner}
             yield from read_preference(fields, line, name, faults)
 
 
-def read_preference(record: Mapping[str, Any], line: int, name: str, faults: Faults) -> Iterator[PreferenceRow]:
+def read_preference(
+    record: Mapping[str, Any], line: int, name: str, faults: Faults
+) -> Iterator[PreferenceRow]:
     """The comparison in a record; what is wrong with it is added to the faults."""
     before = faults.total
     document, first, second, turn = _compared(record, line, name, faults)
@@ -50,24 +55,40 @@ def read_preference(record: Mapping[str, Any], line: int, name: str, faults: Fau
         faults.add(name, line, "system_b", f"{first} is compared with itself")
     shown_first = _text(record.get("shown_first")).lower()
     if shown_first not in ("", "a", "b"):
-        faults.add(name, line, "shown_first", f"expected a, b or nothing, found {shown_first[:40]!r}")
-    for column, text in (("doc_id", document), ("system_a", first), ("system_b", second), ("criterion", criterion)):
+        faults.add(
+            name, line, "shown_first", f"expected a, b or nothing, found {shown_first[:40]!r}"
+        )
+    for column, text in (
+        ("doc_id", document),
+        ("system_a", first),
+        ("system_b", second),
+        ("criterion", criterion),
+    ):
         if len(text) > LIMIT:
             faults.add(name, line, column, f"{len(text)} characters; the limit is {LIMIT}")
         elif "\0" in text or not is_text(text):
-            faults.add(name, line, column, "is not valid UTF-8 text, or holds a NUL character; save the file as UTF-8")
+            faults.add(
+                name,
+                line,
+                column,
+                "is not valid UTF-8 text, or holds a NUL character; save the file as UTF-8",
+            )
     if faults.total == before:
         left = None if not shown_first else shown_first == "a"
         yield PreferenceRow(line, document, first, second, criterion, annotator, value, left, turn)
 
 
-def _compared(record: Mapping[str, Any], line: int, name: str, faults: Faults) -> tuple[str, str, str, str]:
+def _compared(
+    record: Mapping[str, Any], line: int, name: str, faults: Faults
+) -> tuple[str, str, str, str]:
     key = _text(record.get("key"))
     if key:
         parts = key.split(SEPARATOR)
         if len(parts) == 4 and all(parts):
             return parts[0], parts[1], parts[2], parts[3]
-        faults.add(name, line, "key", f"expected question__model_a__model_b__turn, found {key[:80]!r}")
+        faults.add(
+            name, line, "key", f"expected question__model_a__model_b__turn, found {key[:80]!r}"
+        )
         return "", "", "", ""
     document = _named(record, DOCUMENT, "doc_id", line, name, faults)
     first = _named(record, FIRST, "system_a", line, name, faults)
@@ -75,7 +96,9 @@ def _compared(record: Mapping[str, Any], line: int, name: str, faults: Faults) -
     return document, first, second, _text(record.get("turn"))
 
 
-def _value(record: Mapping[str, Any], first: str, second: str, line: int, name: str, faults: Faults) -> int:
+def _value(
+    record: Mapping[str, Any], first: str, second: str, line: int, name: str, faults: Faults
+) -> int:
     """Above 0 where the first is preferred; 2 with a strength of 2."""
     winner = _text(record.get("winner"))
     strength = _text(record.get("strength")) or "1"
@@ -89,12 +112,19 @@ def _value(record: Mapping[str, Any], first: str, second: str, line: int, name: 
         return -size
     if winner.lower().startswith("tie"):
         return 0
-    faults.add(name, line, "winner", f"expected a, b, tie or the winner's name, found {winner[:60]!r}")
+    faults.add(
+        name, line, "winner", f"expected a, b, tie or the winner's name, found {winner[:60]!r}"
+    )
     return 0
 
 
 def _named(
-    record: Mapping[str, Any], columns: tuple[str, ...], column: str, line: int, name: str, faults: Faults
+    record: Mapping[str, Any],
+    columns: tuple[str, ...],
+    column: str,
+    line: int,
+    name: str,
+    faults: Faults,
 ) -> str:
     for known in columns:
         text = _text(record.get(known))

@@ -41,7 +41,12 @@ class PreferenceStage:
         self.table = StagingTable("stage_preference", COLUMNS)
 
     def add(
-        self, file: int, row: PreferenceRow, outputs: Sequence[int | None], criterion: int | None, annotator: int
+        self,
+        file: int,
+        row: PreferenceRow,
+        outputs: Sequence[int | None],
+        criterion: int | None,
+        annotator: int,
     ) -> None:
         """Args:
         outputs: the two, by number within the load or by negative id.
@@ -67,5 +72,8 @@ class PreferenceStage:
                     ON (p.output_a_id, p.output_b_id, p.annotator_id) = (r.output_a_id, r.output_b_id, r.annotator_id)
                    AND p.criterion_id IS NOT DISTINCT FROM r.criterion_id WHERE p.value <> r.value""",
                 [],
-                lambda: ("winner", "contradicts what this annotator already said of these two outputs"),
+                lambda: (
+                    "winner",
+                    "contradicts what this annotator already said of these two outputs",
+                ),
             )

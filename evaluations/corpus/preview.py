@@ -86,7 +86,9 @@ def _preview(path: Path, name: str) -> Preview:
                     return _of_objects(str(records.format), found)
     except UNREADABLE as error:
         return Preview("", fault=said_of(error))
-    return Preview("", fault=str(faults.listed[0]) if faults.listed else "There is nothing in this file.")
+    return Preview(
+        "", fault=str(faults.listed[0]) if faults.listed else "There is nothing in this file."
+    )
 
 
 def _of_objects(format_: str, records: list[Mapping[str, Any]]) -> Preview:
@@ -112,7 +114,9 @@ def _columns(
 
 
 def _shown(value: Any) -> str:
-    written = storable(value if isinstance(value, str) else "" if value is None else _as_json(value))
+    written = storable(
+        value if isinstance(value, str) else "" if value is None else _as_json(value)
+    )
     return written if len(written) <= SHOWN_CHARACTERS else f"{written[: SHOWN_CHARACTERS - 1]}…"
 
 
@@ -130,5 +134,7 @@ def _cut(value: Any) -> Any:
 def _as_json(value: Any) -> str:
     try:
         return orjson.dumps(value, default=str).decode()
-    except orjson.JSONEncodeError:  # half of a pair of surrogates, or a number of hundreds of digits
+    except (
+        orjson.JSONEncodeError
+    ):  # half of a pair of surrogates, or a number of hundreds of digits
         return str(value)

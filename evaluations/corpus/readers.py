@@ -24,7 +24,13 @@ from evaluations.corpus.preference_rows import (
 )
 from evaluations.corpus.records import Format, Objects, Table, records_of
 from evaluations.corpus.rows import EXPECTED, Faults, Row, Unnamed
-from evaluations.corpus.score_records import SCORE_COLUMNS, is_wide, score_reader, score_rows, wide_rows
+from evaluations.corpus.score_records import (
+    SCORE_COLUMNS,
+    is_wide,
+    score_reader,
+    score_rows,
+    wide_rows,
+)
 
 OUTPUT_COLUMNS = ("doc_id", "system_id", "source", "output")
 
@@ -59,7 +65,9 @@ def read_rows(file: InputFile, faults: Faults, *, unnamed: Unnamed) -> Iterator[
         faults.add(file.name, 0, "", said_of(error))
 
 
-def _object_rows(records: Objects, file: InputFile, faults: Faults, unnamed: Unnamed) -> Iterator[Row]:
+def _object_rows(
+    records: Objects, file: InputFile, faults: Faults, unnamed: Unnamed
+) -> Iterator[Row]:
     for line, found in records.lines:
         record = renamed(found, file.columns) if file.columns else found
         place = Place(file.name, line, faults)
@@ -90,7 +98,9 @@ def _table_rows(table: Table, file: InputFile, faults: Faults, unnamed: Unnamed)
     header = renamed_header(table.header, file.columns) if file.columns else table.header
     if is_preference(header):
         for line, values in table.lines:
-            yield from read_preference(dict(zip(header, values, strict=True)), line, file.name, faults)
+            yield from read_preference(
+                dict(zip(header, values, strict=True)), line, file.name, faults
+            )
         return
     rater = next((column for column in ("annotator", "judge") if column in header), None)
     if rater and "score" in header:
@@ -102,7 +112,12 @@ def _table_rows(table: Table, file: InputFile, faults: Faults, unnamed: Unnamed)
     missing = [column for column in rater_columns or _wanted(header) if column not in header]
     if missing:
         found = ", ".join(table.header[:12])
-        faults.add(file.name, table.header_line, ", ".join(missing), f"missing in the header ({found}); {EXPECTED}")
+        faults.add(
+            file.name,
+            table.header_line,
+            ", ".join(missing),
+            f"missing in the header ({found}); {EXPECTED}",
+        )
     elif rater_columns and rater:
         read = score_reader(header, rater, file.name, faults)
         for line, values in table.lines:

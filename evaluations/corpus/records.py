@@ -82,7 +82,9 @@ def records_of(raw: IO[bytes], name: str, faults: Faults) -> Table | Objects | N
     if first.strip() == "{":
         return Objects(Format.OBJECT, _one_record(_whole(first, text), name, faults))
     if opening == "{":
-        return Objects(Format.JSONL, _line_records(itertools.chain([first], lines), skipped + 1, name, faults))
+        return Objects(
+            Format.JSONL, _line_records(itertools.chain([first], lines), skipped + 1, name, faults)
+        )
     return _table(first, lines, skipped + 1, name, faults)
 
 
@@ -121,7 +123,9 @@ def _whole(first: str, stream: IO[str]) -> str:
 # JSON
 
 
-def _line_records(lines: Iterable[str], first_line: int, name: str, faults: Faults) -> Iterator[tuple[int, Record]]:
+def _line_records(
+    lines: Iterable[str], first_line: int, name: str, faults: Faults
+) -> Iterator[tuple[int, Record]]:
     for number, line in enumerate(lines, start=first_line):
         if not line.strip():
             continue
@@ -137,7 +141,9 @@ def _line_records(lines: Iterable[str], first_line: int, name: str, faults: Faul
             faults.add(name, number, "", _too_deep())
         elif not isinstance(record, dict):
             expected = "doc_id, system_id, source, output"
-            faults.add(name, number, "", f"expected an object with {expected}, found {kind(record)}")
+            faults.add(
+                name, number, "", f"expected an object with {expected}, found {kind(record)}"
+            )
         elif said := too_many_fields(record):
             faults.add(name, number, "", said)
         else:
@@ -200,8 +206,12 @@ def _is_too_deep(value: Any, text: str) -> bool:
 def _depth(value: Any, most: int) -> int:
     """How many lists and objects stand within each other; counting ends one beyond `most`."""
     depth, level = 0, [value]
-    while depth <= most and (containers := [part for part in level if isinstance(part, dict | list)]):
-        level = [part for one in containers for part in (one.values() if isinstance(one, dict) else one)]
+    while depth <= most and (
+        containers := [part for part in level if isinstance(part, dict | list)]
+    ):
+        level = [
+            part for one in containers for part in (one.values() if isinstance(one, dict) else one)
+        ]
         depth += 1
     return depth
 
@@ -213,7 +223,9 @@ def _too_deep() -> str:
 # Tables
 
 
-def _table(header_line: str, lines: Iterator[str], first_line: int, name: str, faults: Faults) -> Table | None:
+def _table(
+    header_line: str, lines: Iterator[str], first_line: int, name: str, faults: Faults
+) -> Table | None:
     csv.field_size_limit(settings.FIELD_LIMIT_BYTES)
     delimiter = max(DELIMITERS, key=lambda mark: (header_line.count(mark), mark == ","))
     reader = csv.reader(itertools.chain([header_line], lines), delimiter=delimiter, strict=True)
@@ -230,7 +242,9 @@ def _table(header_line: str, lines: Iterator[str], first_line: int, name: str, f
         faults.add(name, first_line, twice[0], "this column is there twice; keep one")
         return None
     format_ = {",": Format.CSV, "\t": Format.TSV, ";": Format.SEMICOLONS}[delimiter]
-    return Table(format_, header, first_line, _table_lines(reader, header, first_line, name, faults))
+    return Table(
+        format_, header, first_line, _table_lines(reader, header, first_line, name, faults)
+    )
 
 
 def _table_lines(
@@ -245,11 +259,18 @@ def _table_lines(
             return
         except csv.Error as error:
             values = []
-            faults.add(name, line, "", f"not CSV: {error}; a quote within a quoted field is written twice")
+            faults.add(
+                name, line, "", f"not CSV: {error}; a quote within a quoted field is written twice"
+            )
         began = first_line - 1 + reader.line_num
         if not values:
             continue
         if len(values) != len(header):
-            faults.add(name, line, "", f"expected {len(header)} fields as in the header, found {len(values)}")
+            faults.add(
+                name,
+                line,
+                "",
+                f"expected {len(header)} fields as in the header, found {len(values)}",
+            )
             continue
         yield line, values

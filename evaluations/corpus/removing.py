@@ -37,7 +37,9 @@ def remove_output(output: CandidateOutput) -> None:
     """
     project = output.document.project
     _lock(project)
-    _refuse_if_standing(f"The output of {output.system.name} for document {output.document.doc_id}", [output.pk])
+    _refuse_if_standing(
+        f"The output of {output.system.name} for document {output.document.doc_id}", [output.pk]
+    )
     output.delete()
     note_change(project.pk)
 
@@ -71,7 +73,10 @@ def _refuse_if_standing(subject: str, outputs: Sequence[int]) -> None:
     if outputs:
         with connection.cursor() as cursor:
             # Whoever is about to rate or judge one of them waits, and then finds it gone.
-            cursor.execute("SELECT 1 FROM evaluations_candidateoutput WHERE id = ANY(%s) FOR UPDATE", [list(outputs)])
+            cursor.execute(
+                "SELECT 1 FROM evaluations_candidateoutput WHERE id = ANY(%s) FOR UPDATE",
+                [list(outputs)],
+            )
         _refuse(subject, standing_on_outputs(outputs))
 
 

@@ -39,7 +39,9 @@ class ReplyStage:
         replies = orjson.dumps(row.replies).decode()
         self.table.add((file, row.line, output, criterion, run, replies), len(replies))
 
-    def merge(self, tally: Tally, *, faults: Faults, files: Mapping[int, str], read: Read | None) -> None:
+    def merge(
+        self, tally: Tally, *, faults: Faults, files: Mapping[int, str], read: Read | None
+    ) -> None:
         """Make items, replies and scores of what was staged; what is there already with other replies is a fault.
 
         Args:
@@ -47,10 +49,18 @@ class ReplyStage:
         """
         if not self.table.count:
             return
-        criteria = {criterion.pk: criterion for criterion in Criterion.objects.filter(pk__in=self._criteria())}
+        criteria = {
+            criterion.pk: criterion
+            for criterion in Criterion.objects.filter(pk__in=self._criteria())
+        }
         seen: dict[tuple[int, int, int], list[str]] = {}
         for rows in self._chunks():
-            known = _known([(run, output, criterion) for _file, _line, output, criterion, run, _replies in rows])
+            known = _known(
+                [
+                    (run, output, criterion)
+                    for _file, _line, output, criterion, run, _replies in rows
+                ]
+            )
             new: list[tuple[int, int, int, list[str]]] = []
             for file, line, output, criterion, run, stored in rows:
                 key, replies = (run, output, criterion), orjson.loads(stored)
@@ -92,7 +102,10 @@ class ReplyStage:
             yield rows
 
     def _store(
-        self, new: Sequence[tuple[int, int, int, list[str]]], criteria: Mapping[int, Criterion], read: Read | None
+        self,
+        new: Sequence[tuple[int, int, int, list[str]]],
+        criteria: Mapping[int, Criterion],
+        read: Read | None,
     ) -> None:
         scales = {pk: criterion.scale for pk, criterion in criteria.items()}
         projects = {pk: criterion.project_id for pk, criterion in criteria.items()}
@@ -122,7 +135,9 @@ class ReplyStage:
                 detail="" if isinstance(outcome, Scored) else outcome.detail,
                 reply=reply,
             )
-            for (run, output, criterion, _), outcome, reply in zip(new, outcomes, stored, strict=True)
+            for (run, output, criterion, _), outcome, reply in zip(
+                new, outcomes, stored, strict=True
+            )
         )
         Score.objects.bulk_create(
             Score(
@@ -149,7 +164,9 @@ def score_replies(
     The coverage is the share that could be read.
     """
     found = [
-        read(Choice(reply)) if read else parse_rating(Choice(reply), scale=scale, criterion=criterion)
+        read(Choice(reply))
+        if read
+        else parse_rating(Choice(reply), scale=scale, criterion=criterion)
         for reply in replies
     ]
     values = [rating.value for rating in found if isinstance(rating, Rating)]
@@ -157,17 +174,27 @@ def score_replies(
     if not values:
         return failures[0], len(failures)
     counted = score_by_samples(values)
-    note = f"{len(failures)} of {len(replies)} replies hold no rating: {failures[0].detail}" if failures else ""
-    return Scored(counted.value, counted.distribution, len(values) / len(replies), note), len(failures)
+    note = (
+        f"{len(failures)} of {len(replies)} replies hold no rating: {failures[0].detail}"
+        if failures
+        else ""
+    )
+    return Scored(counted.value, counted.distribution, len(values) / len(replies), note), len(
+        failures
+    )
 
 
 def _known(keys: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int, int], list[str]]:
     """The replies that are there already, by run, output and criterion."""
     items = RunItem.objects.filter(
-        run__in={run for run, _, _ in keys}, output__in={output for _, output, _ in keys}, reply__isnull=False
+        run__in={run for run, _, _ in keys},
+        output__in={output for _, output, _ in keys},
+        reply__isnull=False,
     )
     return {
         (run, output, criterion): [choice["text"] for choice in choices]
-        for run, output, criterion, choices in items.values_list("run", "output", "criterion", "reply__choices")
+        for run, output, criterion, choices in items.values_list(
+            "run", "output", "criterion", "reply__choices"
+        )
         if criterion is not None
     }

@@ -30,7 +30,14 @@ class LoadResult:
 
     @property
     def changed(self) -> bool:
-        tallies = (self.documents, self.outputs, self.ratings, self.preferences, self.scores, self.replies)
+        tallies = (
+            self.documents,
+            self.outputs,
+            self.ratings,
+            self.preferences,
+            self.scores,
+            self.replies,
+        )
         return any(tally.created or tally.changed for tally in tallies)
 
     def as_json(self) -> dict[str, dict[str, int]]:
@@ -49,7 +56,11 @@ def said_result(tallies: Mapping[str, Mapping[str, int]]) -> str:
     """What a load did, in a sentence."""
     said = []
     for verb, count in (("Loaded", "created"), ("Changed", "changed")):
-        parts = [f"{t[count]:,} {kind if t[count] != 1 else ONE[kind]}" for kind, t in tallies.items() if t[count]]
+        parts = [
+            f"{t[count]:,} {kind if t[count] != 1 else ONE[kind]}"
+            for kind, t in tallies.items()
+            if t[count]
+        ]
         if parts:
             said.append(f"{verb} {', '.join(parts)}.")
     return " ".join(said) or "Nothing has changed: everything in these files was loaded before."

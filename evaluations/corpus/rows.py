@@ -129,7 +129,9 @@ class Fault:
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{place}: {self.column}: {self.message}" if self.column else f"{place}: {self.message}"
+        return (
+            f"{place}: {self.column}: {self.message}" if self.column else f"{place}: {self.message}"
+        )
 
 
 def characters_of(row: Row) -> int:

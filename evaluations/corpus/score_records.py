@@ -3,7 +3,15 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from evaluations.corpus.fields import CRITERION_LIMIT, ID_LIMIT, Fields, Place, number_of, shown, written_number
+from evaluations.corpus.fields import (
+    CRITERION_LIMIT,
+    ID_LIMIT,
+    Fields,
+    Place,
+    number_of,
+    shown,
+    written_number,
+)
 from evaluations.corpus.rows import Faults, JudgeScoreRow, RatingRow, Row, Unnamed, is_text
 
 SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "score")
@@ -33,7 +41,13 @@ def wide_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> Iter
 
 
 def wide_scores(
-    record: Mapping[str, Any], place: Place, unnamed: Unnamed, *, doc_id: str | None, system: str, source: str
+    record: Mapping[str, Any],
+    place: Place,
+    unnamed: Unnamed,
+    *,
+    doc_id: str | None,
+    system: str,
+    source: str,
 ) -> Iterator[Row]:
     """The numbers of `ratings`, or of the columns `ratings.CRITERION`: by an annotator, or by a judge if one is named.
 
@@ -45,7 +59,9 @@ def wide_scores(
     who = str(record.get("judge" if by_judge else "annotator") or unnamed.annotator).strip()
     place.limited(who, ID_LIMIT, "judge" if by_judge else "annotator")
     given = record.get("ratings")
-    dotted = {name.removeprefix(WIDE): value for name, value in record.items() if name.startswith(WIDE)}
+    dotted = {
+        name.removeprefix(WIDE): value for name, value in record.items() if name.startswith(WIDE)
+    }
     make: type[RatingRow] | type[JudgeScoreRow] = JudgeScoreRow if by_judge else RatingRow
     for criterion, value in {**(given if isinstance(given, dict) else {}), **dotted}.items():
         if value is None or value == "":
@@ -93,7 +109,9 @@ def score_reader(header: Sequence[str], rater: str, name: str, faults: Faults) -
         elif len(criterion) > CRITERION_LIMIT or "\0" in criterion or not is_text(criterion):
             place.limited(criterion, CRITERION_LIMIT, "criterion")
         if score is None:
-            place.fault("score", f"expected a number, found {shown(written) if written else 'nothing'}")
+            place.fault(
+                "score", f"expected a number, found {shown(written) if written else 'nothing'}"
+            )
         elif place.sound:
             yield make(line, doc_id, system, criterion, who, score)
 

@@ -20,7 +20,9 @@ STANDING = {
 
 
 def _exists() -> str:
-    parts = (f"EXISTS (SELECT 1 FROM {table} t WHERE {points})" for table, points in STANDING.values())
+    parts = (
+        f"EXISTS (SELECT 1 FROM {table} t WHERE {points})" for table, points in STANDING.values()
+    )
     return " OR ".join(parts)
 
 

@@ -53,7 +53,13 @@ def load_files(
         LoadError: at least one fault; it lists the first ones of all files, and nothing was written.
     """
     with transaction.atomic():
-        result = _load(project, files, about, Faults(most=most_faults, field_limit=settings.FIELD_LIMIT_BYTES), watch)
+        result = _load(
+            project,
+            files,
+            about,
+            Faults(most=most_faults, field_limit=settings.FIELD_LIMIT_BYTES),
+            watch,
+        )
         if rehearse:
             transaction.set_rollback(True)
         elif result.changed:
@@ -63,7 +69,9 @@ def load_files(
     return result
 
 
-def _load(project: Project, files: Sequence[InputFile], about: About, faults: Faults, watch: Watch) -> LoadResult:
+def _load(
+    project: Project, files: Sequence[InputFile], about: About, faults: Faults, watch: Watch
+) -> LoadResult:
     Project.objects.select_for_update().get(pk=project.pk)
     load = Taking(project, faults, about)
     try:

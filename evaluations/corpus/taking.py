@@ -82,7 +82,14 @@ class Taking:
         place = {"file": "int", "line": "int"}
         self.document_table = StagingTable(
             "stage_document",
-            place | {"doc_id": "text", "source": "text", "context": "text", "refs": "jsonb", "metadata": "jsonb"},
+            place
+            | {
+                "doc_id": "text",
+                "source": "text",
+                "context": "text",
+                "refs": "jsonb",
+                "metadata": "jsonb",
+            },
         )
         self.output_table = StagingTable(
             "stage_output",
@@ -132,8 +139,14 @@ class Taking:
     def _take_output(self, file: str, file_number: int, row: OutputRow) -> None:
         doc_id = row.doc_id or self._doc_id_of(row.source)
         place = f"{file}:{row.line}"
-        said = orjson.dumps(row.metadata, option=orjson.OPT_SORT_KEYS).decode() if row.metadata else "{}"
-        digests = tuple(_digest(text) for text in (row.source, row.context, "\0".join(row.references), said))
+        said = (
+            orjson.dumps(row.metadata, option=orjson.OPT_SORT_KEYS).decode()
+            if row.metadata
+            else "{}"
+        )
+        digests = tuple(
+            _digest(text) for text in (row.source, row.context, "\0".join(row.references), said)
+        )
         earlier = self.documents.get(doc_id)
         if earlier is None:
             self.documents[doc_id] = _Staged(len(self.documents), digests, place)
@@ -151,9 +164,13 @@ class Taking:
         twice = self.outputs.setdefault((doc_id, row.system_id), output)
         if twice is output:
             system = self._system(row.system_id)
-            self.output_table.add((file_number, row.line, output.number, doc_id, system, row.output), len(row.output))
+            self.output_table.add(
+                (file_number, row.line, output.number, doc_id, system, row.output), len(row.output)
+            )
         elif twice.digests != output.digests:
-            message = f"system {row.system_id} has another output for document {doc_id} at {twice.place}"
+            message = (
+                f"system {row.system_id} has another output for document {doc_id} at {twice.place}"
+            )
             self.faults.add(file, row.line, "output", message)
 
     def _doc_id_of(self, source: str) -> str:
@@ -182,9 +199,7 @@ class Taking:
             if scale is None:
                 _widen(criterion.ratings, row.score)
             elif not scale.holds(row.score):
-                message = (
-                    f"score {row.score:g} is outside {criterion.criterion.name}'s scale {scale}; change it or the scale"
-                )
+                message = f"score {row.score:g} is outside {criterion.criterion.name}'s scale {scale}; change it or the scale"
                 self.faults.add(file, row.line, row.column, message)
                 return
             annotator = self._annotator(row.rater, is_mean=row.is_mean)
@@ -192,7 +207,9 @@ class Taking:
                 message = f"{row.rater!r} is the name of a mean of several people here; name the person otherwise"
                 self.faults.add(file, row.line, "annotator", message)
                 return
-            self.rating_table.add((file_number, row.line, output, criterion.criterion.pk, annotator, row.score))
+            self.rating_table.add(
+                (file_number, row.line, output, criterion.criterion.pk, annotator, row.score)
+            )
         elif isinstance(row, JudgeScoreRow):
             run = self._import_run(row.rater)
             if run is None:
@@ -214,7 +231,9 @@ class Taking:
         elif run is None:
             self.faults.add(file, row.line, "judge", RUNS_HERE.format(row.judge))
         else:
-            self.replies.add(file_number, row, output, self._criterion(row.criterion).criterion.pk, run)
+            self.replies.add(
+                file_number, row, output, self._criterion(row.criterion).criterion.pk, run
+            )
 
     def _take_preference(self, file: str, file_number: int, row: PreferenceRow) -> None:
         """Both outputs are known by number or by negative id, as in scores; which is "a" is decided when ids are."""
@@ -223,7 +242,9 @@ class Taking:
             names = [f"{row.doc_id}__{row.turn}", row.doc_id] if row.turn else [row.doc_id]
             if row.turn not in ("", "1"):
                 names = names[:1]  # a later turn is another text than the first
-            key = next((key for key in ((n, system) for n in names) if self._output(key) is not None), None)
+            key = next(
+                (key for key in ((n, system) for n in names) if self._output(key) is not None), None
+            )
             if key is None:
                 message = f"no output of system {system} for document {names[0]}; load the outputs first, or along"
                 self.faults.add(file, row.line, "doc_id, system", message)
@@ -247,7 +268,9 @@ class Taking:
     def _criterion(self, name: str) -> _Seen:
         seen = self.seen.get(name.lower())
         if seen is None:
-            criterion = Criterion.objects.create(project=self.project, name=name, position=len(self.seen))
+            criterion = Criterion.objects.create(
+                project=self.project, name=name, position=len(self.seen)
+            )
             seen = self.seen[name.lower()] = _Seen(criterion, is_new=True)
         return seen
 

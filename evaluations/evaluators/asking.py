@@ -39,7 +39,9 @@ class AskingEvaluator(Evaluator):
         """
 
     @abstractmethod
-    def score_again(self, answers: Sequence[Answer], question: Any, asking: JudgeSettings) -> Outcome:
+    def score_again(
+        self, answers: Sequence[Answer], question: Any, asking: JudgeSettings
+    ) -> Outcome:
         """The score of an answer that is stored already."""
 
 

@@ -16,7 +16,9 @@ Direction = Literal["source_to_output", "reference_to_output", "output_to_refere
 
 
 class BartScoreSettings(NeuralSettings):
-    references: Reduction = Field("max", title="Several references", description="Take the best or the mean.")
+    references: Reduction = Field(
+        "max", title="Several references", description="Take the best or the mean."
+    )
     direction: Direction = Field(
         "source_to_output",
         description="Faithfulness (source to output), precision (reference to output), recall (output to "
@@ -32,14 +34,20 @@ class BartScore(NeuralEvaluator):
     Settings: ClassVar = BartScoreSettings
 
     def needed(self) -> frozenset[Text]:
-        return frozenset({"source" if self.settings.direction == "source_to_output" else "references"})
+        return frozenset(
+            {"source" if self.settings.direction == "source_to_output" else "references"}
+        )
 
     def load(self) -> None:
-        self.loaded = load_model(self.settings.model, "AutoModelForSeq2SeqLM", self.settings, title=self.title)
+        self.loaded = load_model(
+            self.settings.model, "AutoModelForSeq2SeqLM", self.settings, title=self.title
+        )
 
     def score(self, items: Sequence[Item]) -> list[Outcome]:
         size, references = self.settings.batch_size, self.settings.references
-        return score_directed(self.loaded, items, self.settings.direction, size=size, references=references)
+        return score_directed(
+            self.loaded, items, self.settings.direction, size=size, references=references
+        )
 
 
 def score_directed(

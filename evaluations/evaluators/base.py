@@ -119,9 +119,16 @@ class Evaluator(ABC):
         if not texts.output.strip():
             return Failure(Reason.EMPTY_OUTPUT, Reason.EMPTY_OUTPUT.explanation)
         for name in sorted(self.needed()):
-            there = any(text.strip() for text in texts.references) if name == "references" else getattr(texts, name)
+            there = (
+                any(text.strip() for text in texts.references)
+                if name == "references"
+                else getattr(texts, name)
+            )
             if not there or (isinstance(there, str) and not there.strip()):
-                return Failure(Reason.NO_TEXT, f"{self.title} needs the {name} of a document; this one has none.")
+                return Failure(
+                    Reason.NO_TEXT,
+                    f"{self.title} needs the {name} of a document; this one has none.",
+                )
         return None
 
 

@@ -31,15 +31,31 @@ BEST_LAYERS = {
 
 
 class BertScoreSettings(NeuralSettings):
-    references: Reduction = Field("max", title="Several references", description="Take the best or the mean.")
-    measure: Literal["f", "precision", "recall"] = Field("f", description="The F score, or one of its sides.")
-    against: Literal["references", "source"] = Field("references", description="What the output is compared with.")
-    layer: int | None = Field(
-        None, ge=0, le=200, description="Whose states are compared. Empty: the best known for the model, else the last."
+    references: Reduction = Field(
+        "max", title="Several references", description="Take the best or the mean."
     )
-    idf: bool = Field(False, title="Weigh by rarity", description="Rare tokens count more (idf over the references).")
+    measure: Literal["f", "precision", "recall"] = Field(
+        "f", description="The F score, or one of its sides."
+    )
+    against: Literal["references", "source"] = Field(
+        "references", description="What the output is compared with."
+    )
+    layer: int | None = Field(
+        None,
+        ge=0,
+        le=200,
+        description="Whose states are compared. Empty: the best known for the model, else the last.",
+    )
+    idf: bool = Field(
+        False,
+        title="Weigh by rarity",
+        description="Rare tokens count more (idf over the references).",
+    )
     baseline: float = Field(
-        0.0, ge=-1, lt=1, description="Rescales x to (x - b) / (1 - b); the mean score of unrelated texts."
+        0.0,
+        ge=-1,
+        lt=1,
+        description="Rescales x to (x - b) / (1 - b); the mean score of unrelated texts.",
     )
 
 
@@ -60,13 +76,19 @@ class BertScore(NeuralEvaluator):
 
     def load(self) -> None:
         self.loaded = load_model(self.settings.model, "AutoModel", self.settings, title=self.title)
-        layer = self.settings.layer if self.settings.layer is not None else BEST_LAYERS.get(self.settings.model, -1)
+        layer = (
+            self.settings.layer
+            if self.settings.layer is not None
+            else BEST_LAYERS.get(self.settings.model, -1)
+        )
         self.layer = min(layer, self.loaded.model.config.num_hidden_layers)
         self.idf: Callable[[int], float] = lambda _token: 1.0
 
     def look(self, corpus: Corpus) -> None:
         texts = corpus.references if self.settings.against == "references" else corpus.sources
-        self.idf = inverse_document_frequency([self.loaded.tokenizer(text)["input_ids"] for text in texts])
+        self.idf = inverse_document_frequency(
+            [self.loaded.tokenizer(text)["input_ids"] for text in texts]
+        )
 
     def score(self, items: Sequence[Item]) -> list[Outcome]:
         return compared(
@@ -91,16 +113,19 @@ def bertscore(output: Encoded, reference: Encoded, idf: Callable[[int], float]) 
     """
     import torch
 
-    similarity = torch.nn.functional.normalize(output.vectors[0], dim=-1) @ torch.nn.functional.normalize(
-        reference.vectors[0], dim=-1
-    ).transpose(0, 1)
+    similarity = torch.nn.functional.normalize(
+        output.vectors[0], dim=-1
+    ) @ torch.nn.functional.normalize(reference.vectors[0], dim=-1).transpose(0, 1)
     sides = {}
     for name, best, text in (
         ("precision", similarity.max(dim=1).values, output),
         ("recall", similarity.max(dim=0).values, reference),
     ):
         weights = torch.tensor(
-            [0.0 if special else idf(token) for token, special in zip(text.ids, text.special, strict=True)]
+            [
+                0.0 if special else idf(token)
+                for token, special in zip(text.ids, text.special, strict=True)
+            ]
         )
         total = weights.sum()
         sides[name] = float((best * weights).sum() / total) if total > 0 else 0.0

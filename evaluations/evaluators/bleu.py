@@ -48,9 +48,13 @@ class Bleu(LocalEvaluator):
 
     def score(self, items: Sequence[Item]) -> list[Outcome]:
         how = self.settings.references
-        return [Scored.plain(self._one(item.texts.output, item.texts.references, how)) for item in items]
+        return [
+            Scored.plain(self._one(item.texts.output, item.texts.references, how)) for item in items
+        ]
 
-    def _one(self, output: str, references: Sequence[str], how: Literal["together"] | Reduction) -> float:
+    def _one(
+        self, output: str, references: Sequence[str], how: Literal["together"] | Reduction
+    ) -> float:
         if how == "together":
             return float(self.metric.sentence_score(output, list(references)).score)
         return reduced((self.metric.sentence_score(output, [one]).score for one in references), how)

@@ -11,7 +11,9 @@ from evaluations.judging.scoring import Scored
 
 
 class ChrfSettings(ReferenceSettings):
-    word_order: int = Field(0, ge=0, le=4, title="Longest n-gram of words", description="0 for chrF, 2 for chrF++.")
+    word_order: int = Field(
+        0, ge=0, le=4, title="Longest n-gram of words", description="0 for chrF, 2 for chrF++."
+    )
     beta: int = Field(2, ge=1, le=5, description="How much more recall weighs than precision.")
 
 

@@ -26,12 +26,16 @@ Aspect = Literal["consistency", "relevance", "preservation", "engagingness", "gr
 
 
 class CtcSettings(NeuralSettings):
-    aspect: Aspect = Field("consistency", description="Which quality the alignments are put together for.")
+    aspect: Aspect = Field(
+        "consistency", description="Which quality the alignments are put together for."
+    )
     align: Literal["embedding", "discriminator"] = Field(
         "embedding",
         description="By the best cosine similarity of an encoder's vectors, or by a trained classifier of tokens.",
     )
-    label: str = Field("", description="For the discriminator: its label for a token that is borne out.")
+    label: str = Field(
+        "", description="For the discriminator: its label for a token that is borne out."
+    )
 
 
 # The texts of each aspect: (aligned, with what), by name.
@@ -65,21 +69,33 @@ class Ctc(NeuralEvaluator):
         self.loaded = load_model(self.settings.model, kind, self.settings, title=self.title)
         if not by_vectors:
             if self.loaded.model.config.num_labels < 2:
-                raise EvaluatorError(f"{self.title}: {self.settings.model!r} has no two labels to tell apart.")
+                raise EvaluatorError(
+                    f"{self.title}: {self.settings.model!r} has no two labels to tell apart."
+                )
             usual = ("consistent", "correct", "entailment", "aligned", "label_1")
-            self.label = label_index(self.loaded.model.config, self.settings.label, usual, self.title)
+            self.label = label_index(
+                self.loaded.model.config, self.settings.label, usual, self.title
+            )
 
     def score(self, items: Sequence[Item]) -> list[Outcome]:
         pairs = [pair for item in items for pair in _pairs(item, self.settings.aspect)]
-        found = self._by_vectors(pairs) if self.settings.align == "embedding" else self._by_labels(pairs)
+        found = (
+            self._by_vectors(pairs)
+            if self.settings.align == "embedding"
+            else self._by_labels(pairs)
+        )
         groups = regrouped(found, [len(ALIGNMENTS[self.settings.aspect])] * len(items))
         return [_put_together(group, self.settings.aspect) for group in groups]
 
     def _by_vectors(self, pairs: Sequence[tuple[str, str]]) -> list[Any]:
         size = self.settings.batch_size
         aligned = encode(self.loaded, [text for text, _ in pairs], "text", layers=[-1], size=size)
-        others = encode(self.loaded, [other for _, other in pairs], "text it stands on", layers=[-1], size=size)
-        return [_best_similarities(text, other) for text, other in zip(aligned, others, strict=True)]
+        others = encode(
+            self.loaded, [other for _, other in pairs], "text it stands on", layers=[-1], size=size
+        )
+        return [
+            _best_similarities(text, other) for text, other in zip(aligned, others, strict=True)
+        ]
 
     def _by_labels(self, pairs: Sequence[tuple[str, str]]) -> list[Any]:
         """The probability that each token of the first text is borne out, reading the other text before it."""
@@ -94,19 +110,31 @@ class Ctc(NeuralEvaluator):
                 rows.append(fitted)
                 continue
             own = [
-                index for index, part in enumerate(tokens.sequence_ids()) if part == 1 and index < len(fitted[0]) - 1
+                index
+                for index, part in enumerate(tokens.sequence_ids())
+                if part == 1 and index < len(fitted[0]) - 1
             ]
-            nothing = Failure(Reason.TOO_LONG, "The text it stands on leaves no room for the output; cut that first.")
+            nothing = Failure(
+                Reason.TOO_LONG,
+                "The text it stands on leaves no room for the output; cut that first.",
+            )
             rows.append((fitted[0], own, fitted[1]) if own else nothing)
         known = [row for row in rows if not isinstance(row, Failure)]
 
         def run(batch: list[Any]) -> list[Any]:
             ids, mask = padded([row[0] for row in batch], loaded)
             with torch.inference_mode():
-                shares = torch.softmax(loaded.model(input_ids=ids, attention_mask=mask).logits.float(), dim=-1)
-            return [(shares[index, own, self.label].cpu().numpy(), note) for index, (_, own, note) in enumerate(batch)]
+                shares = torch.softmax(
+                    loaded.model(input_ids=ids, attention_mask=mask).logits.float(), dim=-1
+                )
+            return [
+                (shares[index, own, self.label].cpu().numpy(), note)
+                for index, (_, own, note) in enumerate(batch)
+            ]
 
-        values = iter(by_length(known, self.settings.batch_size, length=lambda row: len(row[0]), work=run))
+        values = iter(
+            by_length(known, self.settings.batch_size, length=lambda row: len(row[0]), work=run)
+        )
         return [row if isinstance(row, Failure) else next(values) for row in rows]
 
 
@@ -132,7 +160,9 @@ def _best_similarities(text: Encoded | Failure, other: Encoded | Failure) -> Any
     assert isinstance(text, Encoded)
     assert isinstance(other, Encoded)
     left, right = (
-        torch.nn.functional.normalize(side.vectors[0][[not special for special in side.special]], dim=-1)
+        torch.nn.functional.normalize(
+            side.vectors[0][[not special for special in side.special]], dim=-1
+        )
         for side in (text, other)
     )
     if not len(left) or not len(right):

@@ -13,12 +13,16 @@ from evaluations.evaluators.references import Reduction
 
 
 class EmbeddingSettings(NeuralSettings):
-    against: Literal["source", "references"] = Field("source", description="What the output is compared with.")
+    against: Literal["source", "references"] = Field(
+        "source", description="What the output is compared with."
+    )
     pooling: Literal["mean", "first"] = Field(
         "mean",
         description="The mean of the tokens' vectors, or the first token's, as the model was trained.",
     )
-    references: Reduction = Field("max", title="Several references", description="Take the best or the mean.")
+    references: Reduction = Field(
+        "max", title="Several references", description="Take the best or the mean."
+    )
 
 
 class EmbeddingSimilarity(NeuralEvaluator):
@@ -48,7 +52,9 @@ class EmbeddingSimilarity(NeuralEvaluator):
     def _pair(self, output: Encoded, other: Encoded) -> float:
         import torch
 
-        return float(torch.nn.functional.cosine_similarity(self._pooled(output), self._pooled(other), dim=0))
+        return float(
+            torch.nn.functional.cosine_similarity(self._pooled(output), self._pooled(other), dim=0)
+        )
 
     def _pooled(self, text: Encoded) -> Any:
         states = text.vectors[0]

@@ -22,7 +22,9 @@ class EnsembleSettings(Settings):
         description="The mean of z-scores, which needs no ratings; or a linear blend fitted to people's ratings, each "
         "document scored by a fit on the others.",
     )
-    folds: int = Field(5, ge=2, le=50, description="For the blend: into how many parts the documents are divided.")
+    folds: int = Field(
+        5, ge=2, le=50, description="For the blend: into how many parts the documents are divided."
+    )
 
     @field_validator("judges")
     @classmethod
@@ -47,7 +49,9 @@ class Panel:
 class Ensemble(LocalEvaluator):
     kind = "ensemble"
     title = "Ensemble"
-    summary = "Several judges together: the mean of their z-scores, or a cross-validated linear blend."
+    summary = (
+        "Several judges together: the mean of their z-scores, or a cross-validated linear blend."
+    )
     family = "Other"
     paper = "Breiman (1996), Stacked Regressions"
     per_criterion = True
@@ -72,7 +76,10 @@ class Ensemble(LocalEvaluator):
         if isinstance(found, Failure):
             return found
         if item.output_id not in found:
-            return Failure(Reason.NO_SCORE, f"Not every judge of the panel scored this output on {item.criterion}.")
+            return Failure(
+                Reason.NO_SCORE,
+                f"Not every judge of the panel scored this output on {item.criterion}.",
+            )
         return Scored.plain(found[item.output_id])
 
     def _blend(self, criterion: str) -> dict[int, float] | Failure:
@@ -80,18 +87,33 @@ class Ensemble(LocalEvaluator):
         members = [self._scores_of(name, criterion) for name in names]
         missing = [name for name, scores in zip(names, members, strict=True) if not scores]
         if missing:
-            return Failure(Reason.NO_SCORE, f"{missing[0]} has no scores on {criterion}; run it first.")
+            return Failure(
+                Reason.NO_SCORE, f"{missing[0]} has no scores on {criterion}; run it first."
+            )
         panel = panel_of(members)
-        constant = [name for name, column in zip(names, panel.scores.T, strict=True) if np.ptp(column) == 0]
+        constant = [
+            name for name, column in zip(names, panel.scores.T, strict=True) if np.ptp(column) == 0
+        ]
         if constant:
-            return Failure(Reason.UNDEFINED, f"{constant[0]} gives all outputs the same score on {criterion}.")
+            return Failure(
+                Reason.UNDEFINED, f"{constant[0]} gives all outputs the same score on {criterion}."
+            )
         if self.settings.method == "mean":
-            return dict(zip(panel.outputs, z_scores(panel.scores).mean(axis=1).tolist(), strict=True))
-        ratings = np.array([self.corpus.ratings.get(criterion, {}).get(pk, np.nan) for pk in panel.outputs])
+            return dict(
+                zip(panel.outputs, z_scores(panel.scores).mean(axis=1).tolist(), strict=True)
+            )
+        ratings = np.array(
+            [self.corpus.ratings.get(criterion, {}).get(pk, np.nan) for pk in panel.outputs]
+        )
         documents = np.array([self.corpus.document_of[pk] for pk in panel.outputs])
         if (~np.isnan(ratings)).sum() < LEAST_RATED:
-            return Failure(Reason.NO_SCORE, f"A blend needs at least {LEAST_RATED} outputs rated on {criterion}.")
-        blended = cross_validated_blend(z_scores(panel.scores), ratings, documents, folds=self.settings.folds)
+            return Failure(
+                Reason.NO_SCORE,
+                f"A blend needs at least {LEAST_RATED} outputs rated on {criterion}.",
+            )
+        blended = cross_validated_blend(
+            z_scores(panel.scores), ratings, documents, folds=self.settings.folds
+        )
         return dict(zip(panel.outputs, blended.tolist(), strict=True))
 
     def _scores_of(self, name: str, criterion: str) -> Mapping[int, float]:
@@ -110,7 +132,9 @@ def z_scores(scores: np.ndarray) -> np.ndarray:
     return (scores - scores.mean(axis=0)) / scores.std(axis=0)
 
 
-def cross_validated_blend(scores: np.ndarray, ratings: np.ndarray, documents: np.ndarray, *, folds: int) -> np.ndarray:
+def cross_validated_blend(
+    scores: np.ndarray, ratings: np.ndarray, documents: np.ndarray, *, folds: int
+) -> np.ndarray:
     """What a least-squares fit of ratings on scores predicts for each output, fitted without the output's document.
 
     Args:

@@ -16,9 +16,13 @@ USUAL_LABELS = ("correct", "consistent", "entailment", "faithful", "supported")
 
 
 class FactCcSettings(NeuralSettings):
-    label: str = Field("", description="The classifier's label for consistent. Empty: a usual name is looked for.")
+    label: str = Field(
+        "", description="The classifier's label for consistent. Empty: a usual name is looked for."
+    )
     by_sentence: bool = Field(
-        True, title="Sentence by sentence", description="Ask about each sentence of the output; the mean counts."
+        True,
+        title="Sentence by sentence",
+        description="Ask about each sentence of the output; the mean counts.",
     )
 
 
@@ -33,12 +37,23 @@ class FactCc(NeuralEvaluator):
     def load(self) -> None:
         kind: ModelClass = "AutoModelForSequenceClassification"
         self.loaded = load_model(self.settings.model, kind, self.settings, title=self.title)
-        self.label = label_index(self.loaded.model.config, self.settings.label, USUAL_LABELS, self.title)
+        self.label = label_index(
+            self.loaded.model.config, self.settings.label, USUAL_LABELS, self.title
+        )
 
     def score(self, items: Sequence[Item]) -> list[Outcome]:
-        claims = [sentences(item.texts.output) if self.settings.by_sentence else [item.texts.output] for item in items]
-        pairs = [(item.texts.source, claim) for item, listed in zip(items, claims, strict=True) for claim in listed]
+        claims = [
+            sentences(item.texts.output) if self.settings.by_sentence else [item.texts.output]
+            for item in items
+        ]
+        pairs = [
+            (item.texts.source, claim)
+            for item, listed in zip(items, claims, strict=True)
+            for claim in listed
+        ]
         found = label_probability(
             self.loaded, pairs, self.label, "source with the output", size=self.settings.batch_size
         )
-        return [combined(group, mean) for group in regrouped(found, [len(listed) for listed in claims])]
+        return [
+            combined(group, mean) for group in regrouped(found, [len(listed) for listed in claims])
+        ]

@@ -39,5 +39,7 @@ class GEval(AskingEvaluator):
     async def judge(self, question: Question, asking: JudgeSettings, ask: AskFully) -> Judgement:
         return await judge(question, asking, ask)
 
-    def score_again(self, answers: Sequence[Answer], question: Question, asking: JudgeSettings) -> Outcome:
+    def score_again(
+        self, answers: Sequence[Answer], question: Question, asking: JudgeSettings
+    ) -> Outcome:
         return score_choices(list(answers), question, asking.mode)

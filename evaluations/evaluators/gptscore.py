@@ -67,10 +67,12 @@ class GptScoreSettings(ReferenceSettings):
         "instruction",
         description="The texts alone; with an instruction that names the aspect; or with that and examples.",
     )
-    direction: Literal["source_to_output", "reference_to_output", "output_to_reference", "both"] = Field(
-        "source_to_output",
-        description="What is given, and what is scored. “both” is the mean of precision (reference to output) and "
-        "recall (output to reference).",
+    direction: Literal["source_to_output", "reference_to_output", "output_to_reference", "both"] = (
+        Field(
+            "source_to_output",
+            description="What is given, and what is scored. “both” is the mean of precision (reference to output) and "
+            "recall (output to reference).",
+        )
     )
     aspects: str = Field(
         "",
@@ -83,9 +85,14 @@ class GptScoreSettings(ReferenceSettings):
         description="For prompting by demonstrations: one example a line, what is given and what is produced divided "
         "by “ => ”.",
     )
-    reduce: Literal["mean", "sum"] = Field("mean", description="Over tokens; sums favour short texts.")
+    reduce: Literal["mean", "sum"] = Field(
+        "mean", description="Over tokens; sums favour short texts."
+    )
     punctuation_weight: float = Field(
-        1.0, ge=0, le=1, description="Weight of tokens without a letter or digit; all others weigh 1."
+        1.0,
+        ge=0,
+        le=1,
+        description="Weight of tokens without a letter or digit; all others weigh 1.",
     )
 
     @field_validator("aspects")
@@ -93,7 +100,9 @@ class GptScoreSettings(ReferenceSettings):
     def _known(cls, value: str) -> str:
         unknown = [name for name in _names(value) if name not in aspects()]
         if unknown:
-            raise ValueError(f"there is no aspect {unknown[0]!r} (there are: {', '.join(aspects())})")
+            raise ValueError(
+                f"there is no aspect {unknown[0]!r} (there are: {', '.join(aspects())})"
+            )
         return value
 
     @field_validator("examples")
@@ -137,7 +146,9 @@ class GptScore(AskingEvaluator):
     Settings: ClassVar = GptScoreSettings
 
     def needed(self) -> frozenset[Text]:
-        return frozenset({"source" if self.settings.direction == "source_to_output" else "references"})
+        return frozenset(
+            {"source" if self.settings.direction == "source_to_output" else "references"}
+        )
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
         """The instruction with the definition of the criterion; the texts follow it."""
@@ -145,7 +156,9 @@ class GptScore(AskingEvaluator):
         if self.settings.prompting == "vanilla":
             return f"{task.given}: "
         if self.settings.prompting == "demonstrations" and not self.settings.examples.strip():
-            raise PromptError("GPTScore by demonstrations needs examples; put some into the judge's settings.")
+            raise PromptError(
+                "GPTScore by demonstrations needs examples; put some into the judge's settings."
+            )
         chosen = _names(self.settings.aspects)
         if chosen:
             definition = " and ".join(aspects()[name] for name in chosen)
@@ -166,11 +179,17 @@ class GptScore(AskingEvaluator):
             "source_to_output": [[(texts.source, texts.output)]],
             "reference_to_output": [[(one, texts.output) for one in references]],
             "output_to_reference": [[(texts.output, one) for one in references]],
-            "both": [[(one, texts.output) for one in references], [(texts.output, one) for one in references]],
+            "both": [
+                [(one, texts.output) for one in references],
+                [(texts.output, one) for one in references],
+            ],
         }[self.settings.direction]
         return Likelihoods(
             tuple(
-                tuple(Likelihood(self._before(item.template, given), produced.strip()) for given, produced in group)
+                tuple(
+                    Likelihood(self._before(item.template, given), produced.strip())
+                    for given, produced in group
+                )
                 for group in directions
             )
         )
@@ -181,9 +200,12 @@ class GptScore(AskingEvaluator):
             return f"{task.given}: {given.strip()}\n{task.produced}:"
         shown = ""
         if self.settings.prompting == "demonstrations":
-            pairs = [line.split(" => ") for line in self.settings.examples.splitlines() if line.strip()]
+            pairs = [
+                line.split(" => ") for line in self.settings.examples.splitlines() if line.strip()
+            ]
             shown = "".join(
-                f"{task.given}: {left.strip()}\n{task.produced}: {right.strip()}\n\n" for left, right in pairs
+                f"{task.given}: {left.strip()}\n{task.produced}: {right.strip()}\n\n"
+                for left, right in pairs
             )
         return f"{instruction}\n\n{shown}{task.given}: {given.strip()}\n{task.produced}:"
 
@@ -191,10 +213,14 @@ class GptScore(AskingEvaluator):
         return tuple(EchoRequest(asking.model, f"{one.before} {one.text}") for one in question.all)
 
     async def judge(self, question: Likelihoods, asking: JudgeSettings, ask: AskFully) -> Judgement:
-        answers = await asyncio.gather(*(ask(request) for request in self.requests(question, asking)))
+        answers = await asyncio.gather(
+            *(ask(request) for request in self.requests(question, asking))
+        )
         return Judgement(self.score_again(answers, question, asking), tuple(answers))
 
-    def score_again(self, answers: Sequence[Answer], question: Likelihoods, asking: JudgeSettings) -> Outcome:
+    def score_again(
+        self, answers: Sequence[Answer], question: Likelihoods, asking: JudgeSettings
+    ) -> Outcome:
         choices = iter([choice for answer in answers for choice in answer.choices])
         sides: list[float] = []
         notes: list[str] = []
@@ -212,10 +238,14 @@ class GptScore(AskingEvaluator):
 
     def _weighed(self, tokens: Sequence[EchoedToken]) -> float:
         weights = [
-            1.0 if any(character.isalnum() for character in token.text) else self.settings.punctuation_weight
+            1.0
+            if any(character.isalnum() for character in token.text)
+            else self.settings.punctuation_weight
             for token in tokens
         ]
-        total = math.fsum(weight * (token.logprob or 0.0) for weight, token in zip(weights, tokens, strict=True))
+        total = math.fsum(
+            weight * (token.logprob or 0.0) for weight, token in zip(weights, tokens, strict=True)
+        )
         return total if self.settings.reduce == "sum" else total / (math.fsum(weights) or 1.0)
 
 
@@ -248,7 +278,9 @@ def tokens_of(echoed: Sequence[EchoedToken], asked: Likelihood) -> Tokens | Fail
         if sent[max(begin, first) : last].strip():
             counted.append(token)
             straddles = straddles or first < begin
-    unknown = [token for token in counted if token.logprob is None or not math.isfinite(token.logprob)]
+    unknown = [
+        token for token in counted if token.logprob is None or not math.isfinite(token.logprob)
+    ]
     if unknown or not counted:
         found = f"“{unknown[0].text}”" if unknown else "the output"
         return Failure(Reason.TOKENS, f"The endpoint gave no log-probability of {found}.")

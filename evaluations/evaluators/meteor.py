@@ -17,7 +17,8 @@ NEEDS_WORDNET = (
 
 class MeteorSettings(ReferenceSettings):
     synonyms: bool = Field(
-        True, description="Match synonyms too; needs WordNet's data (python -m nltk.downloader wordnet)."
+        True,
+        description="Match synonyms too; needs WordNet's data (python -m nltk.downloader wordnet).",
     )
 
 
@@ -38,7 +39,11 @@ class Meteor(LocalEvaluator):
         from nltk.tokenize import wordpunct_tokenize
         from nltk.translate import meteor_score
 
-        self.words, self.stemmer, self.meteor = wordpunct_tokenize, PorterStemmer(), meteor_score.single_meteor_score
+        self.words, self.stemmer, self.meteor = (
+            wordpunct_tokenize,
+            PorterStemmer(),
+            meteor_score.single_meteor_score,
+        )
         self.wordnet: Any = _NoSynonyms()
         if self.settings.synonyms:
             try:
@@ -50,14 +55,19 @@ class Meteor(LocalEvaluator):
     def score(self, items: Sequence[Item]) -> list[Outcome]:
         return [
             Scored.plain(
-                reduced((self._one(item.texts.output, one) for one in item.texts.references), self.settings.references)
+                reduced(
+                    (self._one(item.texts.output, one) for one in item.texts.references),
+                    self.settings.references,
+                )
             )
             for item in items
         ]
 
     def _one(self, output: str, reference: str) -> float:
         words = self.words
-        return float(self.meteor(words(reference), words(output), stemmer=self.stemmer, wordnet=self.wordnet))
+        return float(
+            self.meteor(words(reference), words(output), stemmer=self.stemmer, wordnet=self.wordnet)
+        )
 
 
 class _NoSynonyms:

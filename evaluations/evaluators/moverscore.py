@@ -21,18 +21,28 @@ from evaluations.judging.parsing import Failure, Reason
 
 
 class MoverScoreSettings(NeuralSettings):
-    references: Reduction = Field("max", title="Several references", description="Take the best or the mean.")
-    layers: int = Field(
-        5, ge=1, le=50, title="Layers", description="How many of the last layers are put together by power means."
+    references: Reduction = Field(
+        "max", title="Several references", description="Take the best or the mean."
     )
-    idf: bool = Field(True, title="Weigh by rarity", description="Rare tokens count more (idf over the corpus).")
+    layers: int = Field(
+        5,
+        ge=1,
+        le=50,
+        title="Layers",
+        description="How many of the last layers are put together by power means.",
+    )
+    idf: bool = Field(
+        True, title="Weigh by rarity", description="Rare tokens count more (idf over the corpus)."
+    )
 
 
 class MoverScore(NeuralEvaluator):
     kind = "moverscore"
     title = "MoverScore"
     summary = "Least cost of moving the output's words, in their contexts, onto the reference's."
-    paper = "Zhao et al. (2019), MoverScore: Text Generation Evaluating with Contextualized Embeddings"
+    paper = (
+        "Zhao et al. (2019), MoverScore: Text Generation Evaluating with Contextualized Embeddings"
+    )
     needs: ClassVar = frozenset({"references"})
     chunk: ClassVar = 64
     Settings: ClassVar = MoverScoreSettings
@@ -47,7 +57,9 @@ class MoverScore(NeuralEvaluator):
 
     def look(self, corpus: Corpus) -> None:
         tokenizer = self.loaded.tokenizer
-        self.idf_of_outputs = inverse_document_frequency([tokenizer(text)["input_ids"] for text in corpus.outputs])
+        self.idf_of_outputs = inverse_document_frequency(
+            [tokenizer(text)["input_ids"] for text in corpus.outputs]
+        )
         self.idf_of_references = inverse_document_frequency(
             [tokenizer(text)["input_ids"] for text in corpus.references]
         )
@@ -67,7 +79,9 @@ class MoverScore(NeuralEvaluator):
     def _pair(self, output: Encoded, other: Encoded) -> float | Failure:
         left, right = weighed(output, self.idf_of_outputs), weighed(other, self.idf_of_references)
         if left is None or right is None:
-            return Failure(Reason.UNDEFINED, "A text has no token that weighs anything; try without idf.")
+            return Failure(
+                Reason.UNDEFINED, "A text has no token that weighs anything; try without idf."
+            )
         return 1 - earth_movers_distance(*left, *right)
 
 
@@ -104,6 +118,9 @@ def earth_movers_distance(
         ]
     ).tocsr()
     solved = optimize.linprog(
-        distance.ravel(), A_eq=sums[:-1], b_eq=np.concatenate([left_weights, right_weights])[:-1], method="highs"
+        distance.ravel(),
+        A_eq=sums[:-1],
+        b_eq=np.concatenate([left_weights, right_weights])[:-1],
+        method="highs",
     )
     return float(solved.fun)

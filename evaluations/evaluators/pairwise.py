@@ -33,11 +33,14 @@ FORM = "Better"
 
 class PairwiseSettings(Settings):
     both_orders: bool = Field(
-        True, title="Both orders", description="Ask twice with the texts exchanged; half the calls without."
+        True,
+        title="Both orders",
+        description="Ask twice with the texts exchanged; half the calls without.",
     )
     ties: bool = Field(True, description="Let the model say that both are equally good.")
     pairs: Literal["compared", "all"] = Field(
-        "compared", description="The pairs that people have compared, or every two outputs of a document."
+        "compared",
+        description="The pairs that people have compared, or every two outputs of a document.",
     )
 
 
@@ -76,7 +79,10 @@ class Pairwise(AskingEvaluator):
     def question(self, item: Item, scale: Scale, asking: JudgeSettings) -> Pair | Failure:
         texts = item.texts
         if not texts.output.strip() or not texts.rival.strip():
-            return Failure(Reason.EMPTY_OUTPUT, "One of the two outputs is empty, so there is nothing to compare.")
+            return Failure(
+                Reason.EMPTY_OUTPUT,
+                "One of the two outputs is empty, so there is nothing to compare.",
+            )
         orders = [texts, replace(texts, output=texts.rival, rival=texts.output)]
         points = WITH_TIE if self.settings.ties else WITHOUT_TIE
         try:
@@ -99,10 +105,14 @@ class Pairwise(AskingEvaluator):
             answers.extend(found.answers)
             if isinstance(found.outcome, Failure):
                 return Judgement(found.outcome, tuple(answers))
-            kept.append(_one_answer(found.answers, readable_choices(list(found.answers), order, asking)))
+            kept.append(
+                _one_answer(found.answers, readable_choices(list(found.answers), order, asking))
+            )
         return Judgement(self.score_again(kept, question, asking), tuple(kept))
 
-    def score_again(self, answers: Sequence[Answer], question: Pair, asking: JudgeSettings) -> Outcome:
+    def score_again(
+        self, answers: Sequence[Answer], question: Pair, asking: JudgeSettings
+    ) -> Outcome:
         """From equally many choices for each order, in the order they were asked."""
         choices = [choice for answer in answers for choice in answer.choices]
         each = len(choices) // len(question.orders)
@@ -114,7 +124,10 @@ class Pairwise(AskingEvaluator):
                 return outcome
             outcomes.append(outcome)
         # In the second order the first text stood on the right.
-        first = [outcome.value if number == 0 else 1 - outcome.value for number, outcome in enumerate(outcomes)]
+        first = [
+            outcome.value if number == 0 else 1 - outcome.value
+            for number, outcome in enumerate(outcomes)
+        ]
         tie = mean(outcome.distribution.get(0.5, 0.0) for outcome in outcomes)
         value = mean(first)
         return Preferred(

@@ -13,12 +13,16 @@ from evaluations.evaluators.references import Reduction
 
 
 class PrismSettings(NeuralSettings):
-    references: Reduction = Field("max", title="Several references", description="Take the best or the mean.")
+    references: Reduction = Field(
+        "max", title="Several references", description="Take the best or the mean."
+    )
     against: Literal["references", "source"] = Field(
-        "references", description="Both directions with a reference, or the output given the source."
+        "references",
+        description="Both directions with a reference, or the output given the source.",
     )
     language: str = Field(
-        "", description="The code by which a multilingual model knows the texts' language, such as en."
+        "",
+        description="The code by which a multilingual model knows the texts' language, such as en.",
     )
 
 
@@ -33,17 +37,25 @@ class Prism(NeuralEvaluator):
         return frozenset({self.settings.against})
 
     def load(self) -> None:
-        self.loaded = load_model(self.settings.model, "AutoModelForSeq2SeqLM", self.settings, title=self.title)
+        self.loaded = load_model(
+            self.settings.model, "AutoModelForSeq2SeqLM", self.settings, title=self.title
+        )
         language, tokenizer = self.settings.language, self.loaded.tokenizer
         if language:
             if not hasattr(tokenizer, "src_lang"):
-                raise EvaluatorError(f"{self.title}: {self.settings.model!r} knows no languages; leave that empty.")
+                raise EvaluatorError(
+                    f"{self.title}: {self.settings.model!r} knows no languages; leave that empty."
+                )
             try:
                 tokenizer.src_lang = tokenizer.tgt_lang = language
             except KeyError:
-                raise EvaluatorError(f"{self.title}: the model does not know the language {language!r}.") from None
+                raise EvaluatorError(
+                    f"{self.title}: the model does not know the language {language!r}."
+                ) from None
 
     def score(self, items: Sequence[Item]) -> list[Outcome]:
-        direction: Direction = "both" if self.settings.against == "references" else "source_to_output"
+        direction: Direction = (
+            "both" if self.settings.against == "references" else "source_to_output"
+        )
         size, references = self.settings.batch_size, self.settings.references
         return score_directed(self.loaded, items, direction, size=size, references=references)

@@ -19,7 +19,20 @@ from evaluations.judging.parsing import Failure, Reason
 LENGTH = struct.Struct(">Q")
 # What finding, loading and computing need. A package that scores has no business with the site's keys and passwords.
 _PASSED_ON = frozenset(
-    {"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP", "VIRTUAL_ENV", "NLTK_DATA"}
+    {
+        "PATH",
+        "HOME",
+        "USER",
+        "LOGNAME",
+        "LANG",
+        "LANGUAGE",
+        "TZ",
+        "TMPDIR",
+        "TEMP",
+        "TMP",
+        "VIRTUAL_ENV",
+        "NLTK_DATA",
+    }
     | {"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NO_PROXY", "no_proxy", "SACREBLEU"}
 )
 _PASSED_ON_PREFIXES = (
@@ -36,7 +49,10 @@ def passed_on(environment: Mapping[str, str]) -> dict[str, str]:
         name: value
         for name, value in environment.items()
         if name in _PASSED_ON | _NO_SECRETS
-        or (name.startswith(_PASSED_ON_PREFIXES) and not any(word in name.upper() for word in _SECRET))
+        or (
+            name.startswith(_PASSED_ON_PREFIXES)
+            and not any(word in name.upper() for word in _SECRET)
+        )
     }
 
 
@@ -96,7 +112,9 @@ class ScoringProcess:
 def main() -> None:
     """Load what the first message names, then answer every chunk until the input ends."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a package prints must not get between the answers
+    os.dup2(
+        sys.stderr.fileno(), sys.stdout.fileno()
+    )  # whatever a package prints must not get between the answers
     kind, given, corpus = _received(sys.stdin.buffer)
     evaluator, problem = _loaded(kind, given, corpus)
     while (items := _received(sys.stdin.buffer)) is not None:
@@ -113,7 +131,9 @@ def _received(stream: IO[bytes]) -> Any:
     return pickle.loads(stream.read(LENGTH.unpack(head)[0]))  # noqa: S301 (our own worker wrote it)
 
 
-def _loaded(kind: str, given: dict[str, Any], corpus: Corpus | None) -> tuple[LocalEvaluator | None, str]:
+def _loaded(
+    kind: str, given: dict[str, Any], corpus: Corpus | None
+) -> tuple[LocalEvaluator | None, str]:
     """The evaluator, or why there is none."""
     try:
         evaluator = make_local(kind, given)
@@ -127,7 +147,9 @@ def _loaded(kind: str, given: dict[str, Any], corpus: Corpus | None) -> tuple[Lo
     return evaluator, ""
 
 
-def _answer(evaluator: LocalEvaluator | None, problem: str, items: Sequence[Item]) -> list[Outcome] | str:
+def _answer(
+    evaluator: LocalEvaluator | None, problem: str, items: Sequence[Item]
+) -> list[Outcome] | str:
     if evaluator is None:
         return problem
     try:

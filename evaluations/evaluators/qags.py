@@ -21,11 +21,18 @@ LONGEST_ANSWER = 30
 
 class QagsSettings(NeuralSettings):
     model: str = Field(
-        title="Question model", description="Writes questions about a text (encoder-decoder): hub name or folder."
+        title="Question model",
+        description="Writes questions about a text (encoder-decoder): hub name or folder.",
     )
-    answer_model: str = Field(description="Answers questions from a text by marking a span: hub name or folder.")
-    questions: int = Field(10, ge=1, le=100, description="How many questions are asked about an output (beam search).")
-    question_tokens: int = Field(48, ge=4, le=512, title="Longest question", description="In tokens.")
+    answer_model: str = Field(
+        description="Answers questions from a text by marking a span: hub name or folder."
+    )
+    questions: int = Field(
+        10, ge=1, le=100, description="How many questions are asked about an output (beam search)."
+    )
+    question_tokens: int = Field(
+        48, ge=4, le=512, title="Longest question", description="In tokens."
+    )
     prefix: str = Field("", description="What the question model expects in front of the text.")
 
 
@@ -40,8 +47,12 @@ class Qags(NeuralEvaluator):
 
     def load(self) -> None:
         settings = self.settings
-        self.asking = load_model(settings.model, "AutoModelForSeq2SeqLM", settings, title=self.title)
-        self.answering = load_model(settings.answer_model, "AutoModelForQuestionAnswering", settings, title=self.title)
+        self.asking = load_model(
+            settings.model, "AutoModelForSeq2SeqLM", settings, title=self.title
+        )
+        self.answering = load_model(
+            settings.answer_model, "AutoModelForQuestionAnswering", settings, title=self.title
+        )
 
     def score(self, items: Sequence[Item]) -> list[Outcome]:
         return [self._one(item) for item in items]
@@ -70,7 +81,9 @@ class Qags(NeuralEvaluator):
         import torch
 
         loaded = self.asking
-        fitted = loaded.limits.fitted(loaded.tokenizer(self.settings.prefix + text)["input_ids"], "output")
+        fitted = loaded.limits.fitted(
+            loaded.tokenizer(self.settings.prefix + text)["input_ids"], "output"
+        )
         if isinstance(fitted, Failure):
             return fitted
         ids, mask = padded([fitted[0]], loaded)
@@ -93,7 +106,9 @@ class Qags(NeuralEvaluator):
         fitted = loaded.limits.fitted(tokens["input_ids"], f"question with the {what}")
         if isinstance(fitted, Failure):
             return fitted
-        inside = [part == 1 and at < len(fitted[0]) - 1 for at, part in enumerate(tokens.sequence_ids())]
+        inside = [
+            part == 1 and at < len(fitted[0]) - 1 for at, part in enumerate(tokens.sequence_ids())
+        ]
         span = best_span(loaded, fitted[0], inside)
         if span is None:
             return "", fitted[1]

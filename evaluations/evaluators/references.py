@@ -14,7 +14,9 @@ class ReferenceSettings(Settings):
     """For evaluators that compare an output with one reference at a time."""
 
     references: Reduction = Field(
-        "max", title="Several references", description="Take the best or the mean over a document's references."
+        "max",
+        title="Several references",
+        description="Take the best or the mean over a document's references.",
     )
 
 

@@ -22,7 +22,9 @@ class Broken:
 @cache
 def evaluators() -> dict[str, type[Evaluator]]:
     """All evaluators that can be loaded, by kind, in the order families are shown in."""
-    return dict(sorted(_loaded()[0].items(), key=lambda pair: (FAMILIES.index(pair[1].family), pair[0])))
+    return dict(
+        sorted(_loaded()[0].items(), key=lambda pair: (FAMILIES.index(pair[1].family), pair[0]))
+    )
 
 
 def broken_evaluators() -> tuple[Broken, ...]:
@@ -45,7 +47,9 @@ def evaluator_class(kind: str) -> type[Evaluator]:
     try:
         return _load(next(iter(points)))
     except Exception as error:
-        raise EvaluatorError(f"The evaluator {kind!r} cannot be loaded: {type(error).__name__}: {error}") from error
+        raise EvaluatorError(
+            f"The evaluator {kind!r} cannot be loaded: {type(error).__name__}: {error}"
+        ) from error
 
 
 def make_evaluator(kind: str, settings: Mapping[str, Any]) -> Evaluator:
@@ -74,7 +78,11 @@ def _loaded() -> tuple[dict[str, type[Evaluator]], tuple[Broken, ...]]:
             found[point.name] = _load(point)
         except Exception as error:
             # A package of somebody else's must not take the site down; its fault is shown in the list.
-            broken.append(Broken(point.name, f"{point.value} cannot be loaded: {type(error).__name__}: {error}"))
+            broken.append(
+                Broken(
+                    point.name, f"{point.value} cannot be loaded: {type(error).__name__}: {error}"
+                )
+            )
     return found, tuple(broken)
 
 

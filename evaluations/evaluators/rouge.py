@@ -20,8 +20,12 @@ class RougeSettings(ReferenceSettings):
         description="Single words, pairs of words, or the longest common subsequence: of the whole text, or by "
         "sentences (rougeLsum), which is what ROUGE-1.5.5 calls ROUGE-L.",
     )
-    measure: Literal["f", "precision", "recall"] = Field("f", description="The F score, or one of its sides.")
-    stem: bool = Field(True, description="Compare word stems (Porter), so that “sails” matches “sailed”.")
+    measure: Literal["f", "precision", "recall"] = Field(
+        "f", description="The F score, or one of its sides."
+    )
+    stem: bool = Field(
+        True, description="Compare word stems (Porter), so that “sails” matches “sailed”."
+    )
 
 
 class Rouge(LocalEvaluator):
@@ -39,15 +43,22 @@ class Rouge(LocalEvaluator):
         from rouge_score import rouge_scorer, tokenizers
 
         tokenize = tokenizers.DefaultTokenizer(self.settings.stem).tokenize
-        self.scorer = rouge_scorer.RougeScorer([self.settings.variant], tokenizer=_Remembering(tokenize))
+        self.scorer = rouge_scorer.RougeScorer(
+            [self.settings.variant], tokenizer=_Remembering(tokenize)
+        )
 
     def score(self, items: Sequence[Item]) -> list[Outcome]:
-        field = {"f": "fmeasure", "precision": "precision", "recall": "recall"}[self.settings.measure]
+        field = {"f": "fmeasure", "precision": "precision", "recall": "recall"}[
+            self.settings.measure
+        ]
         outcomes: list[Outcome] = []
         for item in items:
             output = self._prepared(item.texts.output)
             found = (
-                getattr(self.scorer.score(self._prepared(reference), output)[self.settings.variant], field)
+                getattr(
+                    self.scorer.score(self._prepared(reference), output)[self.settings.variant],
+                    field,
+                )
                 for reference in item.texts.references
                 if reference.strip()
             )

@@ -37,12 +37,15 @@ def dimensions() -> dict[str, dict[str, Dimension]]:
     """Task -> criterion -> dimension."""
     tables = tomllib.loads((Path(__file__).parent / "unieval_dimensions.toml").read_text())
     return {
-        task: {name: Dimension(**found) for name, found in dimensions.items()} for task, dimensions in tables.items()
+        task: {name: Dimension(**found) for name, found in dimensions.items()}
+        for task, dimensions in tables.items()
     }
 
 
 class UniEvalSettings(NeuralSettings):
-    task: Literal["summary", "dialogue", "fact", "data"] = Field("summary", description="What the outputs are.")
+    task: Literal["summary", "dialogue", "fact", "data"] = Field(
+        "summary", description="What the outputs are."
+    )
     questions: str = Field(
         "",
         description="The questions that the weights were trained with, one a line as “criterion: question”; they are "
@@ -72,7 +75,9 @@ class UniEval(NeuralEvaluator):
         name = parts.criterion.strip().lower()
         own = {
             key.strip().lower(): question.strip()
-            for key, question in (line.split(":", 1) for line in self.settings.questions.splitlines() if line.strip())
+            for key, question in (
+                line.split(":", 1) for line in self.settings.questions.splitlines() if line.strip()
+            )
         }
         if name not in known:
             raise PromptError(
@@ -82,13 +87,17 @@ class UniEval(NeuralEvaluator):
         return own.get(name, known[name].question)
 
     def load(self) -> None:
-        self.loaded = load_model(self.settings.model, "AutoModelForSeq2SeqLM", self.settings, title=self.title)
+        self.loaded = load_model(
+            self.settings.model, "AutoModelForSeq2SeqLM", self.settings, title=self.title
+        )
         self.yes, self.no = (self._answer(word) for word in ("Yes", "No"))
 
     def _answer(self, word: str) -> int:
         ids = self.loaded.tokenizer(word, add_special_tokens=False)["input_ids"]
         if not ids or ids[0] == self.loaded.tokenizer.unk_token_id:
-            raise EvaluatorError(f"{self.title}: the tokenizer of {self.settings.model!r} does not know “{word}”.")
+            raise EvaluatorError(
+                f"{self.title}: the tokenizer of {self.settings.model!r} does not know “{word}”."
+            )
         return int(ids[0])
 
     def score(self, items: Sequence[Item]) -> list[Outcome]:
@@ -114,11 +123,17 @@ class UniEval(NeuralEvaluator):
         values = {"source": texts.source, "context": texts.context, "reference": texts.reference}
         for name in dimension.fields.values():
             if name != "output" and not values[name].strip():
-                return Failure(Reason.NO_TEXT, f"UniEval shows the {name} on this criterion; this document has none.")
+                return Failure(
+                    Reason.NO_TEXT,
+                    f"UniEval shows the {name} on this criterion; this document has none.",
+                )
         return [
             " </s> ".join(
                 [f"question: {item.template}"]
-                + [f"{label}: {(values | {'output': output})[name]}" for label, name in dimension.fields.items()]
+                + [
+                    f"{label}: {(values | {'output': output})[name]}"
+                    for label, name in dimension.fields.items()
+                ]
             )
             for output in outputs
         ]
@@ -127,7 +142,10 @@ class UniEval(NeuralEvaluator):
         import torch
 
         loaded = self.loaded
-        rows = [loaded.limits.fitted(loaded.tokenizer(text)["input_ids"], "question with its texts") for text in texts]
+        rows = [
+            loaded.limits.fitted(loaded.tokenizer(text)["input_ids"], "question with its texts")
+            for text in texts
+        ]
         known = [row[0] for row in rows if not isinstance(row, Failure)]
         begin = loaded.model.config.decoder_start_token_id
 
@@ -135,8 +153,14 @@ class UniEval(NeuralEvaluator):
             ids, mask = padded(batch, loaded)
             first = torch.full((len(batch), 1), begin, dtype=torch.long, device=loaded.device)
             with torch.inference_mode():
-                logits = loaded.model(input_ids=ids, attention_mask=mask, decoder_input_ids=first).logits[:, 0].float()
+                logits = (
+                    loaded.model(input_ids=ids, attention_mask=mask, decoder_input_ids=first)
+                    .logits[:, 0]
+                    .float()
+                )
             return torch.softmax(logits[:, [self.yes, self.no]], dim=-1)[:, 0].cpu().tolist()
 
         values = iter(by_length(known, self.settings.batch_size, length=len, work=run))
-        return [row if isinstance(row, Failure) else Scored.plain(next(values), row[1]) for row in rows]
+        return [
+            row if isinstance(row, Failure) else Scored.plain(next(values), row[1]) for row in rows
+        ]

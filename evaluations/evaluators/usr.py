@@ -22,7 +22,8 @@ USUAL_LABELS = ("true", "correct", "entailment", "relevant", "label_1")
 
 class UsrSettings(NeuralSettings):
     variant: Literal["mlm", "retrieval"] = Field(
-        "mlm", description="Fluency in context by a masked language model, or fit by a classifier of replies."
+        "mlm",
+        description="Fluency in context by a masked language model, or fit by a classifier of replies.",
     )
     given: Literal["source", "context"] = Field(
         "source", description="What the reply is read after: the conversation, or the fact."
@@ -33,7 +34,9 @@ class UsrSettings(NeuralSettings):
 class Usr(NeuralEvaluator):
     kind = "usr"
     title = "USR"
-    summary = "How natural a reply is in its conversation, and how well it fits, without a reference."
+    summary = (
+        "How natural a reply is in its conversation, and how well it fits, without a reference."
+    )
     paper = "Mehri and Eskenazi (2020), USR: An Unsupervised and Reference Free Evaluation Metric for Dialog Generation"
     chunk: ClassVar = 64
     Settings: ClassVar = UsrSettings
@@ -43,18 +46,28 @@ class Usr(NeuralEvaluator):
 
     def load(self) -> None:
         by_masks = self.settings.variant == "mlm"
-        kind: ModelClass = "AutoModelForMaskedLM" if by_masks else "AutoModelForSequenceClassification"
+        kind: ModelClass = (
+            "AutoModelForMaskedLM" if by_masks else "AutoModelForSequenceClassification"
+        )
         self.loaded = load_model(self.settings.model, kind, self.settings, title=self.title)
         if not by_masks:
-            self.label = label_index(self.loaded.model.config, self.settings.label, USUAL_LABELS, self.title)
+            self.label = label_index(
+                self.loaded.model.config, self.settings.label, USUAL_LABELS, self.title
+            )
         elif self.loaded.tokenizer.mask_token_id is None:
-            raise EvaluatorError(f"{self.title}: the tokenizer of {self.settings.model!r} has no mask token.")
+            raise EvaluatorError(
+                f"{self.title}: the tokenizer of {self.settings.model!r} has no mask token."
+            )
 
     def score(self, items: Sequence[Item]) -> list[Outcome]:
         pairs = [(getattr(item.texts, self.settings.given), item.texts.output) for item in items]
         if self.settings.variant == "retrieval":
             size = self.settings.batch_size
-            return list(label_probability(self.loaded, pairs, self.label, "conversation with the reply", size=size))
+            return list(
+                label_probability(
+                    self.loaded, pairs, self.label, "conversation with the reply", size=size
+                )
+            )
         return [self._masked(given, output) for given, output in pairs]
 
     def _masked(self, given: str, output: str) -> Outcome:
@@ -66,15 +79,24 @@ class Usr(NeuralEvaluator):
         if isinstance(fitted, Failure):
             return fitted
         ids, note = fitted
-        own = [index for index, part in enumerate(tokens.sequence_ids()) if part == 1 and index < len(ids) - 1]
+        own = [
+            index
+            for index, part in enumerate(tokens.sequence_ids())
+            if part == 1 and index < len(ids) - 1
+        ]
         if not own:
-            return Failure(Reason.TOO_LONG, "The conversation leaves no room for the reply; cut it before you load it.")
+            return Failure(
+                Reason.TOO_LONG,
+                "The conversation leaves no room for the reply; cut it before you load it.",
+            )
 
         def run(places: list[int]) -> list[float]:
             rows = [[*ids[:at], loaded.tokenizer.mask_token_id, *ids[at + 1 :]] for at in places]
             row, mask = padded(rows, loaded)
             with torch.inference_mode():
-                shares = torch.log_softmax(loaded.model(input_ids=row, attention_mask=mask).logits.float(), dim=-1)
+                shares = torch.log_softmax(
+                    loaded.model(input_ids=row, attention_mask=mask).logits.float(), dim=-1
+                )
             return [float(shares[index, at, ids[at]]) for index, at in enumerate(places)]
 
         values = by_length(own, self.settings.batch_size, length=lambda _at: len(ids), work=run)

@@ -20,7 +20,9 @@ class DocumentFilterForm(forms.Form):
 
     q = forms.CharField(label="Words in source or outputs", required=False, max_length=200)
     rated = forms.ChoiceField(
-        label="Ratings", required=False, choices=(("", "any"), ("yes", "rated by people"), ("no", "not rated yet"))
+        label="Ratings",
+        required=False,
+        choices=(("", "any"), ("yes", "rated by people"), ("no", "not rated yet")),
     )
     name = forms.ChoiceField(label="Metadata", required=False)
     value = forms.CharField(label="is", required=False, max_length=1000)

@@ -93,7 +93,9 @@ class CriterionForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         named = self.instance.scale_labels or {}
-        self.fields["labels_text"].initial = "\n".join(f"{point} = {label}" for point, label in named.items())
+        self.fields["labels_text"].initial = "\n".join(
+            f"{point} = {label}" for point, label in named.items()
+        )
 
     def clean_labels_text(self) -> dict[str, str]:
         named: dict[str, str] = {}
@@ -150,7 +152,9 @@ class CriterionForm(forms.ModelForm):
 class StepsForm(forms.Form):
     """A new version of evaluation steps: written here, or by the LLM of a judge."""
 
-    text = forms.CharField(label="Evaluation steps", widget=forms.Textarea(attrs={"rows": 10}), required=False)
+    text = forms.CharField(
+        label="Evaluation steps", widget=forms.Textarea(attrs={"rows": 10}), required=False
+    )
     judge = forms.ModelChoiceField(queryset=Judge.objects.none(), required=False, empty_label=None)
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:

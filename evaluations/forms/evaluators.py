@@ -21,7 +21,9 @@ class EvaluatorForm(TakesErrors):
 
     name = forms.CharField(max_length=200, help_text="What reports call it.")
 
-    def __init__(self, *args: Any, project: Project, evaluator: type[Evaluator], **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, project: Project, evaluator: type[Evaluator], **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.evaluator = evaluator
         if issubclass(evaluator, AskingEvaluator):
@@ -58,7 +60,9 @@ def field_for(name: str, info: FieldInfo) -> forms.Field:
         "initial": None if info.is_required() else info.default,
     }
     if get_origin(kind) is Literal:
-        return forms.ChoiceField(choices=[(value, str(value).replace("_", " ")) for value in get_args(kind)], **common)
+        return forms.ChoiceField(
+            choices=[(value, str(value).replace("_", " ")) for value in get_args(kind)], **common
+        )
     if kind is bool:
         return forms.BooleanField(**common | {"required": False})
     if kind in (int, float):
@@ -76,4 +80,7 @@ def _without_none(annotation: Any) -> Any:
 
 
 def _limit(info: FieldInfo, name: str) -> Any:
-    return next((getattr(part, name) for part in info.metadata if getattr(part, name, None) is not None), None)
+    return next(
+        (getattr(part, name) for part in info.metadata if getattr(part, name, None) is not None),
+        None,
+    )

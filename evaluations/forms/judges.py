@@ -25,9 +25,13 @@ class TakesErrors(forms.Form):
 
 
 class EndpointForm(TakesErrors):
-    name = forms.CharField(max_length=100, required=False, help_text="Left empty, its host is its name.")
+    name = forms.CharField(
+        max_length=100, required=False, help_text="Left empty, its host is its name."
+    )
     base_url = forms.CharField(
-        label="Base URL", max_length=500, help_text="Of an OpenAI-compatible API; ends in /v1 on most servers."
+        label="Base URL",
+        max_length=500,
+        help_text="Of an OpenAI-compatible API; ends in /v1 on most servers.",
     )
     key = forms.CharField(
         label="Key",
@@ -49,7 +53,9 @@ class EndpointForm(TakesErrors):
     requests_per_minute = forms.IntegerField(
         min_value=1, required=False, help_text="Over all workers. Empty: no limit."
     )
-    tokens_per_minute = forms.IntegerField(min_value=1, required=False, help_text="Over all workers. Empty: no limit.")
+    tokens_per_minute = forms.IntegerField(
+        min_value=1, required=False, help_text="Over all workers. Empty: no limit."
+    )
     api_version = forms.CharField(
         label="Azure API version",
         max_length=40,
@@ -68,7 +74,9 @@ class EndpointForm(TakesErrors):
     @classmethod
     def of(cls, endpoint: Endpoint) -> "EndpointForm":
         """The form with an endpoint's values, except its key."""
-        initial = {name: getattr(endpoint, name) for name in cls.base_fields if hasattr(endpoint, name)}
+        initial = {
+            name: getattr(endpoint, name) for name in cls.base_fields if hasattr(endpoint, name)
+        }
         return cls(initial=initial, endpoint=endpoint)
 
     def draft(self) -> EndpointDraft:
@@ -102,10 +110,17 @@ class AskingForm(forms.Form):
         help_text="The endpoint is asked first what it can do; a mode beyond it is refused.",
     )
     samples = forms.IntegerField(
-        label="Replies an item", min_value=1, max_value=100, initial=20, help_text="For the mode Samples."
+        label="Replies an item",
+        min_value=1,
+        max_value=100,
+        initial=20,
+        help_text="For the mode Samples.",
     )
     temperature = forms.FloatField(
-        min_value=0, max_value=2, required=False, help_text="Left empty: 1 for samples, 0 otherwise."
+        min_value=0,
+        max_value=2,
+        required=False,
+        help_text="Left empty: 1 for samples, 0 otherwise.",
     )
     max_tokens = forms.IntegerField(
         label="Longest reply in tokens",
@@ -124,18 +139,28 @@ class AskingForm(forms.Form):
         label="Calls in flight", min_value=1, max_value=512, initial=16, help_text="Of each worker."
     )
     timeout_seconds = forms.FloatField(
-        label="Time limit of a call", min_value=1, max_value=3600, initial=60, help_text="In seconds, as a whole."
+        label="Time limit of a call",
+        min_value=1,
+        max_value=3600,
+        initial=60,
+        help_text="In seconds, as a whole.",
     )
     price_in = forms.DecimalField(
         label="Price of a million tokens in", min_value=0, max_digits=12, decimal_places=4, required=False,
         help_text="For estimates and budgets, in any currency.",
     )  # fmt: skip
     price_out = forms.DecimalField(
-        label="Price of a million tokens out", min_value=0, max_digits=12, decimal_places=4, required=False
+        label="Price of a million tokens out",
+        min_value=0,
+        max_digits=12,
+        decimal_places=4,
+        required=False,
     )
 
     @classmethod
-    def fields_for(cls, evaluator: type[AskingEvaluator], project: Project) -> dict[str, forms.Field]:
+    def fields_for(
+        cls, evaluator: type[AskingEvaluator], project: Project
+    ) -> dict[str, forms.Field]:
         """Those that mean something to an evaluator, with the project's endpoints to choose from."""
         fields = cls().fields
         endpoints = project.endpoints.current()

@@ -8,7 +8,10 @@ from evaluations.models import Role
 class InvitationForm(forms.Form):
     role = forms.ChoiceField(choices=Role.choices, initial=Role.ANNOTATOR)
     note = forms.CharField(
-        label="For whom", max_length=200, required=False, help_text="For your own list; the invited do not see it."
+        label="For whom",
+        max_length=200,
+        required=False,
+        help_text="For your own list; the invited do not see it.",
     )
     days = forms.IntegerField(label="Valid for days", min_value=1, max_value=90, initial=14)
 

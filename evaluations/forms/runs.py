@@ -15,9 +15,13 @@ class RunForm(forms.Form):
         error_messages={"required": "Choose one."},
     )
     fresh = forms.BooleanField(
-        label="Judge everything again", required=False, help_text="Otherwise only missing scores are filled."
+        label="Judge everything again",
+        required=False,
+        help_text="Otherwise only missing scores are filled.",
     )
-    transport = forms.ChoiceField(label="Sent", choices=Transport.choices, initial=Transport.LIVE, required=False)
+    transport = forms.ChoiceField(
+        label="Sent", choices=Transport.choices, initial=Transport.LIVE, required=False
+    )
     budget = forms.DecimalField(
         min_value=0,
         max_digits=14,

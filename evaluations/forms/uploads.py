@@ -16,7 +16,10 @@ from evaluations.models import SavedColumns, Upload, UploadFile
 
 CHOICES = [
     ("", "left out"),
-    *((group, [(target, TARGETS[target]) for target in targets]) for group, targets in GROUPS.items()),
+    *(
+        (group, [(target, TARGETS[target]) for target in targets])
+        for group, targets in GROUPS.items()
+    ),
 ]
 
 
@@ -31,11 +34,17 @@ class MultipleFileField(forms.FileField):
 
     def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
         files = data if isinstance(data, list | tuple) else [data]
-        cleaned = [super(MultipleFileField, self).clean(file, initial) for file in files if file or self.required]
+        cleaned = [
+            super(MultipleFileField, self).clean(file, initial)
+            for file in files
+            if file or self.required
+        ]
         for file in cleaned:
             if file.size > settings.UPLOAD_LIMIT_BYTES:
                 limit = settings.UPLOAD_LIMIT_BYTES // 2**20
-                raise ValidationError(f"{file.name} is larger than {limit:,} MB; split it, or use manage.py load.")
+                raise ValidationError(
+                    f"{file.name} is larger than {limit:,} MB; split it, or use manage.py load."
+                )
         return cleaned
 
 
@@ -71,16 +80,24 @@ class AboutForm(forms.Form):
         help_text="For scores and replies that come without one (predict_scores, all_responses).",
     )
     annotator = forms.CharField(
-        label="Annotator's name", max_length=200, help_text="For ratings that come without one, a column a criterion."
+        label="Annotator's name",
+        max_length=200,
+        help_text="For ratings that come without one, a column a criterion.",
     )
     criterion = forms.CharField(
         required=False, max_length=100, help_text="For raw replies that do not say what they rate."
     )
     version = forms.CharField(
-        label="Version", required=False, max_length=100, help_text="Of the program that computed the scores."
+        label="Version",
+        required=False,
+        max_length=100,
+        help_text="Of the program that computed the scores.",
     )
     source = forms.CharField(
-        label="Source", required=False, max_length=500, help_text="Where the scores come from: a paper, a release."
+        label="Source",
+        required=False,
+        max_length=500,
+        help_text="Where the scores come from: a paper, a release.",
     )
     first_digit = forms.BooleanField(
         label="Read raw replies by their first digit",
@@ -98,7 +115,12 @@ def first_about(files: Sequence[str]) -> dict[str, Any]:
     """What to begin with: a judge is named after the first file."""
     stem = stem_of(files[0]) or files[0]
     fields = {name: field.initial or "" for name, field in AboutForm.base_fields.items()}
-    return fields | {"judge": stem[:200], "annotator": "annotator", "first_digit": False, "replace": False}
+    return fields | {
+        "judge": stem[:200],
+        "annotator": "annotator",
+        "first_digit": False,
+        "replace": False,
+    }
 
 
 @dataclass(frozen=True)
@@ -141,13 +163,18 @@ class ColumnsForm(AboutForm):
     def columns_of(self, file: UploadFile) -> list[ColumnField]:
         """The columns of a file, to show."""
         return [
-            ColumnField(column["name"] or "(no name)", column["values"], self[self._key(file, number)])
+            ColumnField(
+                column["name"] or "(no name)", column["values"], self[self._key(file, number)]
+            )
             for number, column in enumerate(self._columns(file))
         ]
 
     def chosen(self, file: UploadFile) -> dict[str, str]:
         """What the columns of a file are, as a valid form says."""
-        named = ((column["name"], self._key(file, number)) for number, column in enumerate(self._columns(file)))
+        named = (
+            (column["name"], self._key(file, number))
+            for number, column in enumerate(self._columns(file))
+        )
         return {name: target for name, key in named if (target := self.cleaned_data[key])}
 
 

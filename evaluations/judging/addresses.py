@@ -16,7 +16,8 @@ IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 # Cloud metadata services that are not link-local: Azure's wire server, Alibaba's, and AWS's on IPv6.
 _METADATA = frozenset(
-    ipaddress.ip_address(text) for text in ("168.63.129.16", "100.100.100.200", "fd00:ec2::254", "192.0.0.192")
+    ipaddress.ip_address(text)
+    for text in ("168.63.129.16", "100.100.100.200", "fd00:ec2::254", "192.0.0.192")
 )
 _BROADCAST = ipaddress.ip_address("255.255.255.255")
 # Not for servers, though this Python takes them for global: 6to4 relays (RFC 7526), segment routing (RFC 9602).
@@ -117,7 +118,9 @@ def _parsed(base_url: str) -> URL:
     Raises:
         ForbiddenAddressError: it has not, or it carries a password or a query.
     """
-    refused = ForbiddenAddressError(f"{base_url!r} is not an address like https://api.example.com/v1.")
+    refused = ForbiddenAddressError(
+        f"{base_url!r} is not an address like https://api.example.com/v1."
+    )
     if any(character.isspace() or not character.isprintable() for character in base_url):
         raise refused
     try:
@@ -125,16 +128,21 @@ def _parsed(base_url: str) -> URL:
         host = url.raw_host or ""
         # What the parser leaves alone the client would encode in its own way.
         is_host = _is_ip(host) or (
-            len(host) <= LONGEST_HOST and all(map(_LABEL.fullmatch, host.removesuffix(".").split(".")))
+            len(host) <= LONGEST_HOST
+            and all(map(_LABEL.fullmatch, host.removesuffix(".").split(".")))
         )
     except ValueError:
         raise refused from None
     if url.scheme not in ("http", "https") or not is_host or url.port == 0:
         raise refused
     if "?" in base_url or "#" in base_url:
-        raise ForbiddenAddressError("Leave out what follows a ? or # in the base URL; it ends in /v1 on most servers.")
+        raise ForbiddenAddressError(
+            "Leave out what follows a ? or # in the base URL; it ends in /v1 on most servers."
+        )
     if url.user is not None or url.password is not None:
-        raise ForbiddenAddressError("Leave name and password out of the base URL; give the key as the key.")
+        raise ForbiddenAddressError(
+            "Leave name and password out of the base URL; give the key as the key."
+        )
     return url
 
 
@@ -156,7 +164,9 @@ def _with_carried(address: IPAddress) -> list[IPAddress]:
     if address.is_loopback or address.is_unspecified:
         return carried
     return carried + [
-        ipaddress.IPv4Address(address.packed[at : at + 4]) for network, at in _CARRIES_IPV4 if address in network
+        ipaddress.IPv4Address(address.packed[at : at + 4])
+        for network, at in _CARRIES_IPV4
+        if address in network
     ]
 
 

@@ -57,12 +57,16 @@ async def advance_batches(run: EvaluationRun, client: Client, database: Database
         return
     asked = await database.call(lambda: criteria_asked(run))
     try:
-        for batch in await database.call(lambda: list(run.batches.filter(state=Batch.State.SENDING))):
+        for batch in await database.call(
+            lambda: list(run.batches.filter(state=Batch.State.SENDING))
+        ):
             sending = _send(batch, run, asked, client, database, maybe_sent=True)
             if not await _tried(batch, sending, database):
                 return
         for batch in await database.call(lambda: _due(run)):
-            if not await _tried(batch, _look(batch, run, asked, worker, client, database), database):
+            if not await _tried(
+                batch, _look(batch, run, asked, worker, client, database), database
+            ):
                 return
         while made := await database.call(lambda: _gather(run)):
             if not await _tried(made, _send(made, run, asked, client, database), database):
@@ -81,7 +85,11 @@ async def _tried(batch: Batch, step: Coroutine[Any, Any, None], database: Databa
         await step
     except EndpointError as error:
         text = error.message
-        gives_up = error.kind.stops_run or not error.kind.is_passing or batch.failures + 1 >= MOST_FAILED_LOOKS
+        gives_up = (
+            error.kind.stops_run
+            or not error.kind.is_passing
+            or batch.failures + 1 >= MOST_FAILED_LOOKS
+        )
         await database.call(lambda: _note_failure(batch, text))
         if gives_up:
             await database.call(lambda: pause_run(batch.run_id, text))
@@ -94,13 +102,18 @@ async def _tried(batch: Batch, step: Coroutine[Any, Any, None], database: Databa
 def _note_failure(batch: Batch, text: str) -> None:
     wait = min(LOOK_LATER_SECONDS, LOOK_FIRST_SECONDS * 2**batch.failures)
     Batch.objects.filter(pk=batch.pk).update(
-        failures=F("failures") + 1, message=text, look_at=timezone.now() + datetime.timedelta(seconds=wait)
+        failures=F("failures") + 1,
+        message=text,
+        look_at=timezone.now() + datetime.timedelta(seconds=wait),
     )
 
 
 def _tend(run_id: int) -> bool:
     until = timezone.now() + datetime.timedelta(seconds=TENDING_SECONDS)
-    return EvaluationRun.objects.active().untended().filter(pk=run_id).update(preparer_until=until) == 1
+    return (
+        EvaluationRun.objects.active().untended().filter(pk=run_id).update(preparer_until=until)
+        == 1
+    )
 
 
 def _stop_tending(run_id: int) -> None:
@@ -116,13 +129,22 @@ def _gather(run: EvaluationRun) -> Batch | None:
     """Put waiting items into a new batch; None if none wait or the run is paused."""
     if not EvaluationRun.objects.active().filter(pk=run.pk).exists():
         return None
-    waiting = RunItem.objects.filter(run=run).claimable().order_by("pk").select_for_update(skip_locked=True)
+    waiting = (
+        RunItem.objects.filter(run=run)
+        .claimable()
+        .order_by("pk")
+        .select_for_update(skip_locked=True)
+    )
     ids = list(waiting.values_list("pk", flat=True)[:BATCH_ITEMS])
     if not ids:
         return None
     batch = Batch.objects.create(run=run)
     RunItem.objects.filter(pk__in=ids).update(
-        state=ItemState.SENT, batch=batch, attempts=F("attempts") + 1, leased_by="", lease_until=None
+        state=ItemState.SENT,
+        batch=batch,
+        attempts=F("attempts") + 1,
+        leased_by="",
+        lease_until=None,
     )
     return batch
 
@@ -168,11 +190,15 @@ def _lines(batch: Batch, run: EvaluationRun, asked: dict[int, Asked], base_url: 
         line
         for key, question in questions.items()
         if key not in known
-        for line in _request_lines(key, question, settings, several=run.parameters.get("several_choices", True))
+        for line in _request_lines(
+            key, question, settings, several=run.parameters.get("several_choices", True)
+        )
     ]
 
 
-def _request_lines(key: str, question: Question, settings: JudgeSettings, *, several: bool) -> Iterable[bytes]:
+def _request_lines(
+    key: str, question: Question, settings: JudgeSettings, *, several: bool
+) -> Iterable[bytes]:
     body = first_request(settings, question.prompt).body()
     lines = 1
     if not several:
@@ -188,7 +214,12 @@ def _short(key: str) -> str:
 
 
 async def _look(
-    batch: Batch, run: EvaluationRun, asked: dict[int, Asked], worker: str, client: Client, database: Database
+    batch: Batch,
+    run: EvaluationRun,
+    asked: dict[int, Asked],
+    worker: str,
+    client: Client,
+    database: Database,
 ) -> None:
     """Ask about a batch, and read it if it has ended."""
     remote = await client.get_batch(batch.remote_id) if batch.remote_id else None
@@ -207,7 +238,9 @@ async def _look(
     spent = _spent(replies, estimated_tokens(run.parameters.get("characters_each", 4000)))
     # Counted before anything is made of them, so that it counts whatever comes of them.
     await database.call(lambda: work.count_up(run.pk, spent))
-    await database.call(lambda: _store_results(batch, run, asked, worker, client.base_url, replies, errors, remote))
+    await database.call(
+        lambda: _store_results(batch, run, asked, worker, client.base_url, replies, errors, remote)
+    )
 
 
 def _spent(replies: dict[str, list[Reply]], tokens_each: int) -> Spent:
@@ -217,7 +250,9 @@ def _spent(replies: dict[str, list[Reply]], tokens_each: int) -> Spent:
         written = sum(len(choice.text) for choice in reply.choices)
         spent.add(
             tokens_each if reply.prompt_tokens is None else reply.prompt_tokens,
-            estimated_tokens(written) if reply.completion_tokens is None else reply.completion_tokens,
+            estimated_tokens(written)
+            if reply.completion_tokens is None
+            else reply.completion_tokens,
             calls=1,
         )
     return spent
@@ -252,7 +287,10 @@ def read_results(
                 request_id = str(response.get("request_id") or "")
                 replies[key].append(
                     wire.chat_reply(
-                        response.get("body"), request_id=request_id, n=MOST_RESULTS, most_tokens=most_tokens
+                        response.get("body"),
+                        request_id=request_id,
+                        n=MOST_RESULTS,
+                        most_tokens=most_tokens,
                     )
                 )
             except wire.MalformedError as error:
@@ -285,7 +323,9 @@ def _store_results(
     paid: dict[str, Judgement] = {}
     items = work.lease_batch(batch.pk, worker)
     questions = {item.id: question_about(item, asked) for item in items}
-    keys = {pk: key_of(q, settings, base_url) for pk, q in questions.items() if isinstance(q, Question)}
+    keys = {
+        pk: key_of(q, settings, base_url) for pk, q in questions.items() if isinstance(q, Question)
+    }
     since = run.created_at if run.parameters["fresh"] else None
     known = work.stored_replies(run.project_id, list(keys.values()), since=since)
     for item in items:
@@ -299,13 +339,19 @@ def _store_results(
             finished.append(work.FinishedItem(item, key, outcome, stored_reply=known[key].pk))
             continue
         is_first = key not in paid
-        judgement = paid.setdefault(key, _judgement(replies.get(_short(key), []), errors, key, question, settings))
+        judgement = paid.setdefault(
+            key, _judgement(replies.get(_short(key), []), errors, key, question, settings)
+        )
         if not isinstance(judgement.outcome, Scored) and attempts[item.id] < READ_ATTEMPTS:
             again.append(item.id)
             continue
-        finished.append(work.FinishedItem(item, key, judgement.outcome, judgement if is_first else None))
+        finished.append(
+            work.FinishedItem(item, key, judgement.outcome, judgement if is_first else None)
+        )
     work.store_each(run, finished, worker)
-    RunItem.objects.filter(pk__in=again).update(state=ItemState.PENDING, leased_by="", lease_until=None, batch=None)
+    RunItem.objects.filter(pk__in=again).update(
+        state=ItemState.PENDING, leased_by="", lease_until=None, batch=None
+    )
     Batch.objects.filter(pk=batch.pk).update(
         state=Batch.State.FAILED if remote and remote.has_failed else Batch.State.DONE,
         remote_state=remote.state if remote else "",
@@ -315,14 +361,20 @@ def _store_results(
 
 
 def _judgement(
-    replies: Sequence[Reply], errors: dict[str, str], key: str, question: Question, settings: JudgeSettings
+    replies: Sequence[Reply],
+    errors: dict[str, str],
+    key: str,
+    question: Question,
+    settings: JudgeSettings,
 ) -> Judgement:
     """What the replies to one question come to."""
     if not replies:
         said = errors.get(_short(key), "The batch ended without an answer to this item.")
         return Judgement(Failure(Reason.ENDPOINT, said), ())
     answer = Answer(
-        choices=tuple(choice for reply in replies for choice in reply.choices)[: max(1, settings.samples)],
+        choices=tuple(choice for reply in replies for choice in reply.choices)[
+            : max(1, settings.samples)
+        ],
         model=replies[-1].model,
         request_id=replies[-1].request_id,
         prompt_tokens=sum(reply.prompt_tokens or 0 for reply in replies),

@@ -81,7 +81,9 @@ async def ask_until_answered(
             await sleep(pause)
             continue
         if not reply.choices:
-            raise EndpointError(ErrorKind.MALFORMED, "The endpoint answered without a single choice.")
+            raise EndpointError(
+                ErrorKind.MALFORMED, "The endpoint answered without a single choice."
+            )
         replies.append(reply)
         choices.extend(reply.choices)
     return Answer(

@@ -12,10 +12,14 @@ def corpus_for(run: EvaluationRun, wanted: frozenset[str]) -> Corpus:
     """The parts of a corpus that an evaluator asks for: of outputs, sources, references, scores."""
     project = run.project
     outputs = CandidateOutput.objects.of_project(project)
-    references = project.documents.values_list("references", flat=True) if "references" in wanted else ()
+    references = (
+        project.documents.values_list("references", flat=True) if "references" in wanted else ()
+    )
     return Corpus(
         outputs=list(outputs.values_list("text", flat=True)) if "outputs" in wanted else (),
-        sources=list(project.documents.values_list("source", flat=True)) if "sources" in wanted else (),
+        sources=list(project.documents.values_list("source", flat=True))
+        if "sources" in wanted
+        else (),
         references=[text for listed in references for text in listed],
         scores=_scores(project.pk) if "scores" in wanted else {},
         ratings=_ratings(project.pk) if "scores" in wanted else {},

@@ -59,7 +59,11 @@ class Preview:
 
 def preview(criterion: Criterion, *, steps: str | None = None) -> Preview:
     """The whole prompt about the project's first output, with its token estimate."""
-    output = CandidateOutput.objects.of_project(criterion.project).select_related("document", "system").first()
+    output = (
+        CandidateOutput.objects.of_project(criterion.project)
+        .select_related("document", "system")
+        .first()
+    )
     newest = criterion.newest_steps if criterion.pk else None
     text = steps if steps is not None else (newest.text if newest else None)
     parts = prompt_parts(criterion)
@@ -68,12 +72,19 @@ def preview(criterion: Criterion, *, steps: str | None = None) -> Preview:
     try:
         template = compose_template(parts, steps=text)
         if output is None:
-            return Preview(template, estimated_tokens(len(template)), "", "There is no document yet to show it with.")
+            return Preview(
+                template,
+                estimated_tokens(len(template)),
+                "",
+                "There is no document yet to show it with.",
+            )
         document = output.document
         prompt = render(template, output.texts())
     except PromptError as error:
         return Preview("", 0, output.document.doc_id if output else "", str(error))
-    return Preview(prompt, estimated_tokens(len(prompt)), f"{document.doc_id}, {output.system.name}")
+    return Preview(
+        prompt, estimated_tokens(len(prompt)), f"{document.doc_id}, {output.system.name}"
+    )
 
 
 def generate_steps(criterion: Criterion, judge: Judge) -> EvaluationSteps:

@@ -26,7 +26,9 @@ class DiskFullError(Exception):
     """The database has no room left."""
 
     def __init__(self) -> None:
-        super().__init__("The database's disk is full, so nothing can be stored. Free some space, then resume the run.")
+        super().__init__(
+            "The database's disk is full, so nothing can be stored. Free some space, then resume the run."
+        )
 
 
 class Database:
@@ -41,7 +43,9 @@ class Database:
         Raises:
             DatabaseAwayError, DiskFullError: the server did not come back in time, or has no room left.
         """
-        return await asyncio.get_running_loop().run_in_executor(self._thread, functools.partial(_patiently, function))
+        return await asyncio.get_running_loop().run_in_executor(
+            self._thread, functools.partial(_patiently, function)
+        )
 
     async def close(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._thread, _close_connection)

@@ -24,7 +24,12 @@ import openai
 from evaluations.judging import wire
 from evaluations.judging.addresses import ForbiddenAddressError
 from evaluations.judging.cost import estimated_tokens
-from evaluations.judging.network import USUAL_BYTES, BodyTooLargeError, BoundedTransport, BrokenReplyError
+from evaluations.judging.network import (
+    USUAL_BYTES,
+    BodyTooLargeError,
+    BoundedTransport,
+    BrokenReplyError,
+)
 from evaluations.judging.replies import Reply
 from evaluations.texts import storable
 
@@ -246,7 +251,9 @@ class Client:
     ) -> None:
         self.base_url = base_url
         self.timeout = timeout
-        self._transport = BoundedTransport(allow_private=allow_private, limit=reply_limit, secret=api_key)
+        self._transport = BoundedTransport(
+            allow_private=allow_private, limit=reply_limit, secret=api_key
+        )
         self._file_limit = file_limit
         options: dict[str, Any] = {
             "api_key": api_key or "none",
@@ -259,7 +266,9 @@ class Client:
         self._openai: openai.AsyncOpenAI
         try:
             if api_version:
-                self._openai = openai.AsyncAzureOpenAI(azure_endpoint=base_url, api_version=api_version, **options)
+                self._openai = openai.AsyncAzureOpenAI(
+                    azure_endpoint=base_url, api_version=api_version, **options
+                )
             else:
                 self._openai = openai.AsyncOpenAI(base_url=base_url, **options)
         except Exception as error:  # addresses that the package cannot take apart
@@ -269,7 +278,10 @@ class Client:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         await self._openai.close()
 
@@ -303,11 +315,16 @@ class Client:
         create = self._openai.completions.with_raw_response.create
         response = await self._call(create(**request.body()), model=request.model)
         wanted = "a completion with the log-probabilities of the echoed text"
-        return _counted(self._read(lambda: wire.read_echo_answer(response.content), response.content, wanted), request)
+        return _counted(
+            self._read(lambda: wire.read_echo_answer(response.content), response.content, wanted),
+            request,
+        )
 
     async def ask(self, request: Request) -> Reply:
         """Ask once, in whichever way the request is made."""
-        return await (self.echo(request) if isinstance(request, EchoRequest) else self.chat(request))
+        return await (
+            self.echo(request) if isinstance(request, EchoRequest) else self.chat(request)
+        )
 
     async def send_batch(self, lines: bytes, *, token: str) -> RemoteBatch:
         """Send chat requests as a batch; `token` is kept in its metadata, to find it again.
@@ -315,9 +332,13 @@ class Client:
         Raises:
             EndpointError: whatever went wrong, with its kind.
         """
-        upload = self._openai.files.with_raw_response.create(file=(f"{token}.jsonl", lines), purpose="batch")
+        upload = self._openai.files.with_raw_response.create(
+            file=(f"{token}.jsonl", lines), purpose="batch"
+        )
         uploaded = await self._call(upload, model="", timeout=FILE_SECONDS)
-        file_id = self._read(lambda: wire.read_id(uploaded.content), uploaded.content, "an uploaded file")
+        file_id = self._read(
+            lambda: wire.read_id(uploaded.content), uploaded.content, "an uploaded file"
+        )
         call = self._openai.batches.with_raw_response.create(
             input_file_id=file_id,
             endpoint="/v1/chat/completions",
@@ -333,7 +354,9 @@ class Client:
 
     async def find_batch(self, token: str) -> RemoteBatch | None:
         """The batch that was sent with a token, among the last hundred."""
-        content = (await self._call(self._openai.batches.with_raw_response.list(limit=100), model="")).content
+        content = (
+            await self._call(self._openai.batches.with_raw_response.list(limit=100), model="")
+        ).content
         listed = self._read(lambda: wire.read_batch_list(content), content, "a list of batches")
         return next((_as_remote_batch(batch) for batch in listed if _mark_of(batch) == token), None)
 
@@ -367,7 +390,9 @@ class Client:
             async with asyncio.timeout(timeout or self.timeout):
                 return await call
         except TimeoutError as error:
-            raise EndpointError(ErrorKind.TIMEOUT, f"{self.base_url} did not answer in time.") from error
+            raise EndpointError(
+                ErrorKind.TIMEOUT, f"{self.base_url} did not answer in time."
+            ) from error
         except Exception as error:
             raise as_endpoint_error(error, self.base_url, model) from error
 
@@ -379,9 +404,13 @@ def _counted(reply: Reply, request: Request) -> Reply:
     written = sum(len(choice.text) for choice in reply.choices)
     return replace(
         reply,
-        prompt_tokens=estimated_tokens(len(request.shown)) if reply.prompt_tokens is None else reply.prompt_tokens,
+        prompt_tokens=estimated_tokens(len(request.shown))
+        if reply.prompt_tokens is None
+        else reply.prompt_tokens,
         completion_tokens=(
-            max(1, estimated_tokens(written)) if reply.completion_tokens is None else reply.completion_tokens
+            max(1, estimated_tokens(written))
+            if reply.completion_tokens is None
+            else reply.completion_tokens
         ),
     )
 
@@ -398,7 +427,9 @@ def _as_remote_batch(batch: wire.BatchRecord) -> RemoteBatch:
     return RemoteBatch(
         id=batch["id"],
         state=batch["status"],
-        files=tuple(file for file in (batch.get("output_file_id"), batch.get("error_file_id")) if file),
+        files=tuple(
+            file for file in (batch.get("output_file_id"), batch.get("error_file_id")) if file
+        ),
         message=" ".join(str(message) for message in messages)[:1000],
     )
 
@@ -424,21 +455,29 @@ def as_endpoint_error(error: Exception, base_url: str, model: str) -> EndpointEr
                 f"The reply of {base_url} is larger than this site reads (GEVAL_REPLY_LIMIT_MB).",
             )
         if isinstance(cause, BrokenReplyError):
-            return EndpointError(ErrorKind.BROKEN, f"{base_url} sent a broken reply: {storable(str(cause))[:300]}.")
+            return EndpointError(
+                ErrorKind.BROKEN, f"{base_url} sent a broken reply: {storable(str(cause))[:300]}."
+            )
         if isinstance(cause, aiohttp.InvalidURL | httpx2.InvalidURL):
-            return EndpointError(ErrorKind.FORBIDDEN_ADDRESS, f"{base_url} is not an address that can be called.")
+            return EndpointError(
+                ErrorKind.FORBIDDEN_ADDRESS, f"{base_url} is not an address that can be called."
+            )
     if any(isinstance(cause, TimeoutError | openai.APITimeoutError) for cause in causes):
         return EndpointError(ErrorKind.TIMEOUT, f"{base_url} did not answer in time.")
     # The innermost one says best what happened.
     innermost = storable(str(causes[-1]))[:300] or type(causes[-1]).__name__
     if any(isinstance(cause, aiohttp.ClientConnectorError) for cause in causes):
         return EndpointError(
-            ErrorKind.CONNECTION, f"Nothing answers at {base_url} ({innermost}). Is the server running?"
+            ErrorKind.CONNECTION,
+            f"Nothing answers at {base_url} ({innermost}). Is the server running?",
         )
     if any(isinstance(cause, OSError | aiohttp.ClientError) for cause in causes):
-        return EndpointError(ErrorKind.BROKEN, f"The connection to {base_url} broke off ({innermost}).")
+        return EndpointError(
+            ErrorKind.BROKEN, f"The connection to {base_url} broke off ({innermost})."
+        )
     return EndpointError(
-        ErrorKind.UNFORESEEN, f"The call to {base_url} failed: {type(causes[-1]).__name__}: {innermost}"
+        ErrorKind.UNFORESEEN,
+        f"The call to {base_url} failed: {type(causes[-1]).__name__}: {innermost}",
     )
 
 
@@ -486,8 +525,12 @@ def status_error(
             f"{base_url} does not know the model {model!r} or has no chat there: {said}",
         )
     if "context" in said.lower() and ("length" in said.lower() or "token" in said.lower()):
-        return EndpointError(ErrorKind.CONTEXT_LENGTH, f"The prompt is longer than the model's context: {said}")
-    return EndpointError(ErrorKind.BAD_REQUEST, f"The endpoint refused the request ({status}): {said}")
+        return EndpointError(
+            ErrorKind.CONTEXT_LENGTH, f"The prompt is longer than the model's context: {said}"
+        )
+    return EndpointError(
+        ErrorKind.BAD_REQUEST, f"The endpoint refused the request ({status}): {said}"
+    )
 
 
 def _passing_error(status: int, said: str, base_url: str, wait: float | None) -> EndpointError:
@@ -498,7 +541,9 @@ def _passing_error(status: int, said: str, base_url: str, wait: float | None) ->
             f"{base_url} asks to wait {_spelled(wait)} ({status}): {said} Resume the run after that.",
         )
     if status == 429:
-        return EndpointError(ErrorKind.RATE_LIMIT, f"Rate limit of {base_url}: {said}", retry_after=wait)
+        return EndpointError(
+            ErrorKind.RATE_LIMIT, f"Rate limit of {base_url}: {said}", retry_after=wait
+        )
     kind = ErrorKind.TIMEOUT if status == 408 else ErrorKind.SERVER
     return EndpointError(kind, f"Error {status} from {base_url}: {said}", retry_after=wait)
 
@@ -506,7 +551,11 @@ def _passing_error(status: int, said: str, base_url: str, wait: float | None) ->
 def _spelled(seconds: float) -> str:
     for unit, size in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}" if seconds < 10_000 * size else "more than 10 000 days"
+            return (
+                f"{seconds / size:.0f} {unit}"
+                if seconds < 10_000 * size
+                else "more than 10 000 days"
+            )
     return f"{seconds:.0f} seconds"
 
 

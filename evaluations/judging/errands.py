@@ -35,7 +35,9 @@ from evaluations.models.errands import MOST_ATTEMPTS
 # Longer than any errand may take (judging/patience.py), so that whoever is late has died.
 LEASE = timedelta(seconds=150)
 MOST_IN_HAND = 4
-_LOCK = 0x65727264  # any constant: with a project's id it is the lock under which its errands are taken
+_LOCK = (
+    0x65727264  # any constant: with a project's id it is the lock under which its errands are taken
+)
 log = logging.getLogger(__name__)
 
 
@@ -86,7 +88,9 @@ def _request(kind: str, **which: Any) -> Any:
     from evaluations.tasks import run_errand
 
     with transaction.atomic():
-        errand, made = KINDS[kind].model.objects.get_or_create(**which, defaults={"state": ErrandState.WAITING})
+        errand, made = KINDS[kind].model.objects.get_or_create(
+            **which, defaults={"state": ErrandState.WAITING}
+        )
         if not made and not errand.is_open:
             # Of two who ask at once one changes the row; both see the same errand.
             errand.state, errand.message, errand.attempts = ErrandState.WAITING, "", 0
@@ -113,7 +117,11 @@ def work_on_errand(kind: str, pk: int) -> None:
         _finish(errand, ErrandState.FAILED, str(error))
     except Exception as error:
         log.exception("The errand %s %s failed unexpectedly", kind, pk)
-        _finish(errand, ErrandState.FAILED, f"It failed unexpectedly ({type(error).__name__}). Try again.")
+        _finish(
+            errand,
+            ErrandState.FAILED,
+            f"It failed unexpectedly ({type(error).__name__}). Try again.",
+        )
     _wake_waiting(project)
 
 
@@ -144,7 +152,10 @@ def _claim(kind: str, pk: int) -> tuple[Any, int] | None:
             return None
         mine = model.objects.free().filter(pk=pk, attempts__lt=MOST_ATTEMPTS)
         if not mine.update(
-            state=ErrandState.ASKING, attempts=F("attempts") + 1, taken_until=timezone.now() + LEASE, message=""
+            state=ErrandState.ASKING,
+            attempts=F("attempts") + 1,
+            taken_until=timezone.now() + LEASE,
+            message="",
         ):
             return None
         return model.objects.get(pk=pk), project
@@ -152,12 +163,16 @@ def _claim(kind: str, pk: int) -> tuple[Any, int] | None:
 
 def _in_hand(project: int) -> int:
     models = [kind.model for kind in KINDS.values()]
-    return sum(model.objects.in_hand().filter(**{model.PROJECT: project}).count() for model in models)
+    return sum(
+        model.objects.in_hand().filter(**{model.PROJECT: project}).count() for model in models
+    )
 
 
 def _finish(errand: Errand, state: ErrandState, message: str) -> None:
     """End an errand, unless another worker, who took this one for dead, has it now, or it was removed."""
-    mine = type(errand).objects.filter(pk=errand.pk, state=ErrandState.ASKING, attempts=errand.attempts)
+    mine = type(errand).objects.filter(
+        pk=errand.pk, state=ErrandState.ASKING, attempts=errand.attempts
+    )
     mine.update(state=state, message=message[:1000], taken_until=None)
 
 
@@ -165,6 +180,8 @@ def _wake_waiting(project: int) -> None:
     from evaluations.tasks import run_errand
 
     for name, kind in KINDS.items():
-        waiting = kind.model.objects.free().filter(**{kind.model.PROJECT: project}).order_by("wanted_at")
+        waiting = (
+            kind.model.objects.free().filter(**{kind.model.PROJECT: project}).order_by("wanted_at")
+        )
         for pk in waiting.values_list("pk", flat=True)[:1]:
             run_errand.delay(name, pk)

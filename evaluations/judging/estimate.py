@@ -30,7 +30,9 @@ class RunEstimate:
     cost: Decimal | None
 
 
-def estimate_run(judge: Judge, criteria: Sequence[Criterion], *, fresh: bool, transport: str) -> RunEstimate:
+def estimate_run(
+    judge: Judge, criteria: Sequence[Criterion], *, fresh: bool, transport: str
+) -> RunEstimate:
     """Estimate a run of a judge on criteria.
 
     Raises:
@@ -50,7 +52,13 @@ def estimate_run(judge: Judge, criteria: Sequence[Criterion], *, fresh: bool, tr
         prompt_tokens += requests * estimated_tokens(characters + count * len(template))
         completion_tokens += count * replies * REPLY_TOKENS
     prices = prices_from(parameters)
-    return RunEstimate(items, calls, prompt_tokens, completion_tokens, cost(prompt_tokens, completion_tokens, prices))
+    return RunEstimate(
+        items,
+        calls,
+        prompt_tokens,
+        completion_tokens,
+        cost(prompt_tokens, completion_tokens, prices),
+    )
 
 
 def _missing(judge: Judge, criterion: Criterion, template: str, *, fresh: bool) -> tuple[int, int]:

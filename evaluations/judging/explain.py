@@ -23,13 +23,17 @@ def explain(wanted: Explanation) -> None:
     score = wanted.score
     endpoint = score.run.judge.endpoint
     if endpoint is None or score.criterion_id is None:
-        raise EndpointError(ErrorKind.BAD_REQUEST, "This score was imported; there is no model to ask.")
+        raise EndpointError(
+            ErrorKind.BAD_REQUEST, "This score was imported; there is no model to ask."
+        )
     client = client_for(endpoint, timeout=EXPLAIN_SECONDS)
     request = _request(score)
 
     async def ask() -> Answer:
         async with client:
-            return await ask_until_answered(client.chat, request, policy=RetryPolicy(attempts=4, longest_wait=10))
+            return await ask_until_answered(
+                client.chat, request, policy=RetryPolicy(attempts=4, longest_wait=10)
+            )
 
     answer = ask_within_patience(ask(), endpoint.base_url)
     Explanation.objects.filter(pk=wanted.pk).update(
@@ -48,7 +52,9 @@ def _request(score: Score) -> ChatRequest:
     settings = settings_of(run)
     prompt = question.prompt if isinstance(question, Question) else ""
     rated = short(round(score.value, 2))
-    asked = f"You rated this {rated}. In at most three sentences, which parts of the text led to that?"
+    asked = (
+        f"You rated this {rated}. In at most three sentences, which parts of the text led to that?"
+    )
     return ChatRequest(
         model=settings.model,
         prompt=f"{prompt} {rated}\n\n{asked}",

@@ -102,7 +102,9 @@ def score_choices(answers: list[Answer], question: Question, mode: Mode) -> Scor
     return score(answers[-1].choices[0], scale=question.scale, criterion=question.criterion)
 
 
-def readable_choices(answers: list[Answer], question: Question, settings: JudgeSettings) -> tuple[Choice, ...]:
+def readable_choices(
+    answers: list[Answer], question: Question, settings: JudgeSettings
+) -> tuple[Choice, ...]:
     """The choices that a score stands on: as many readable samples as were wanted, or the last reply."""
     if settings.mode != "samples":
         return answers[-1].choices[:1]
@@ -110,7 +112,9 @@ def readable_choices(answers: list[Answer], question: Question, settings: JudgeS
     readable = (
         choice
         for choice in choices
-        if not isinstance(parse_rating(choice, scale=question.scale, criterion=question.criterion), Failure)
+        if not isinstance(
+            parse_rating(choice, scale=question.scale, criterion=question.criterion), Failure
+        )
     )
     return tuple(itertools.islice(readable, settings.samples))
 

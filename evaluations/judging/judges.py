@@ -71,7 +71,9 @@ class JudgeDraft:
 
 
 @transaction.atomic
-def save_endpoint(project: Project, draft: EndpointDraft, *, endpoint: Endpoint | None = None) -> Endpoint:
+def save_endpoint(
+    project: Project, draft: EndpointDraft, *, endpoint: Endpoint | None = None
+) -> Endpoint:
     """Make an endpoint, or change one; a judge keeps the endpoint it has, so its address stays once judges used it.
 
     Raises:
@@ -79,9 +81,18 @@ def save_endpoint(project: Project, draft: EndpointDraft, *, endpoint: Endpoint 
     """
     endpoint = endpoint or Endpoint(project=project)
     base_url = draft.base_url.strip().rstrip("/")
-    if endpoint.pk and base_url != endpoint.base_url and endpoint.judges.filter(runs__isnull=False).exists():
-        raise ValidationError({"base_url": "Runs have used this address; make a new endpoint for another one."})
-    moves = bool(endpoint.pk) and (endpoint.base_url, endpoint.api_version) != (base_url, draft.api_version.strip())
+    if (
+        endpoint.pk
+        and base_url != endpoint.base_url
+        and endpoint.judges.filter(runs__isnull=False).exists()
+    ):
+        raise ValidationError(
+            {"base_url": "Runs have used this address; make a new endpoint for another one."}
+        )
+    moves = bool(endpoint.pk) and (endpoint.base_url, endpoint.api_version) != (
+        base_url,
+        draft.api_version.strip(),
+    )
     if moves:
         _check_keys_may_move(endpoint, draft)
     endpoint.base_url = base_url
@@ -95,8 +106,14 @@ def save_endpoint(project: Project, draft: EndpointDraft, *, endpoint: Endpoint 
     _check_base_url(base_url)
     _check_key_name(endpoint.key_env)
     endpoint.full_clean(validate_constraints=False)
-    if Endpoint.objects.filter(project=project, name=endpoint.name).exclude(pk=endpoint.pk).exists():
-        raise ValidationError({"name": f"There is an endpoint {endpoint.name!r} already; choose another name."})
+    if (
+        Endpoint.objects.filter(project=project, name=endpoint.name)
+        .exclude(pk=endpoint.pk)
+        .exists()
+    ):
+        raise ValidationError(
+            {"name": f"There is an endpoint {endpoint.name!r} already; choose another name."}
+        )
     if endpoint.sealed_key and endpoint.key_env:
         raise ValidationError({"key_env": "Give the key or the name of its variable, not both."})
     endpoint.save()
@@ -123,9 +140,15 @@ def _check_keys_may_move(endpoint: Endpoint, draft: EndpointDraft) -> None:
             {"key": "The address has changed, and the stored key was given for the one before. Enter the key for the "
                     "new address, or have the stored one forgotten."}
         )  # fmt: skip
-    if draft.key_env.strip() and draft.key_env.strip() == endpoint.key_env and not draft.confirms_key_env:
+    if (
+        draft.key_env.strip()
+        and draft.key_env.strip() == endpoint.key_env
+        and not draft.confirms_key_env
+    ):
         raise ValidationError(
-            {"key_env": "The address has changed. Confirm that the key of this variable may be sent to the new one."}
+            {
+                "key_env": "The address has changed. Confirm that the key of this variable may be sent to the new one."
+            }
         )
 
 
@@ -144,7 +167,10 @@ def _check_base_url(base_url: str) -> None:
 
 def _free_name(project: Project, wanted: str) -> str:
     taken = set(project.endpoints.values_list("name", flat=True))
-    names = (wanted[:90] if number == 1 else f"{wanted[:90]} {number}" for number in range(1, len(taken) + 2))
+    names = (
+        wanted[:90] if number == 1 else f"{wanted[:90]} {number}"
+        for number in range(1, len(taken) + 2)
+    )
     return next(name for name in names if name not in taken)
 
 
@@ -167,7 +193,9 @@ def probe_endpoint(endpoint: Endpoint, model: str) -> Findings:
     findings = ask_within_patience(ask(), endpoint.base_url)
     with transaction.atomic():
         now = Endpoint.objects.select_for_update().filter(pk=endpoint.pk).first()
-        if now and (now.base_url, now.api_version) == asked_at:  # else they are about another server
+        if (
+            now and (now.base_url, now.api_version) == asked_at
+        ):  # else they are about another server
             defaults = {"findings": findings.as_json(), "probed_at": timezone.now()}
             ModelProbe.objects.update_or_create(endpoint=endpoint, model=model, defaults=defaults)
     return findings
@@ -196,7 +224,9 @@ class ProbeNeededError(Exception):
         self.model = model
 
 
-def create_judge(project: Project, draft: JudgeDraft, *, probe: bool = True, here: bool = True) -> tuple[Judge, bool]:
+def create_judge(
+    project: Project, draft: JudgeDraft, *, probe: bool = True, here: bool = True
+) -> tuple[Judge, bool]:
     """Make a judge; the same draft again gives the judge that is there, and False.
 
     Args:
@@ -216,11 +246,15 @@ def create_judge(project: Project, draft: JudgeDraft, *, probe: bool = True, her
     different = [name for name in _SETTINGS if getattr(there, name) != getattr(judge, name)]
     if different:
         listed = ", ".join(name.removesuffix("_id") for name in different)
-        raise ValidationError({"name": f"There is a judge {judge.name!r} with another {listed}; choose another name."})
+        raise ValidationError(
+            {"name": f"There is a judge {judge.name!r} with another {listed}; choose another name."}
+        )
     return there, False
 
 
-def change_judge(judge: Judge, draft: JudgeDraft, *, probe: bool = True, here: bool = True) -> Judge:
+def change_judge(
+    judge: Judge, draft: JudgeDraft, *, probe: bool = True, here: bool = True
+) -> Judge:
     """Change a judge; once a run has used it, that makes a new version and retires the old one.
 
     Raises:
@@ -235,12 +269,16 @@ def change_judge(judge: Judge, draft: JudgeDraft, *, probe: bool = True, here: b
 def _change_judge(judge: Judge, changed: Judge) -> Judge:
     other = newest_version(judge.project, changed.name)
     if other and other.name != judge.name:
-        raise ValidationError({"name": f"There is a judge {changed.name!r} already; choose another name."})
+        raise ValidationError(
+            {"name": f"There is a judge {changed.name!r} already; choose another name."}
+        )
     differs = any(getattr(judge, name) != getattr(changed, name) for name in _FROZEN)
     if judge.is_frozen and differs:
         if changed.name != judge.name:
             raise ValidationError(
-                {"name": "Runs have used this judge, so this makes a new version of the same name; rename it apart."}
+                {
+                    "name": "Runs have used this judge, so this makes a new version of the same name; rename it apart."
+                }
             )
         changed.version = (newest_version(judge.project, judge.name) or judge).version + 1
         changed.name = judge.name
@@ -249,7 +287,14 @@ def _change_judge(judge: Judge, changed: Judge) -> Judge:
         return changed
     if changed.kind != judge.kind:
         raise ValidationError({"name": f"{judge} is a judge of another kind; make a new one."})
-    for name in ("name", *_SETTINGS, "length_parameter", "sends_temperature", "price_in", "price_out"):
+    for name in (
+        "name",
+        *_SETTINGS,
+        "length_parameter",
+        "sends_temperature",
+        "price_in",
+        "price_out",
+    ):
         setattr(judge, name, getattr(changed, name))
     judge.save()
     return judge
@@ -266,7 +311,9 @@ def retire(thing: Judge | Endpoint, *, back: bool = False) -> None:
     thing.save(update_fields=["retired_at"])
 
 
-def _findings_for(project: Project, draft: JudgeDraft, *, probe: bool, here: bool) -> Findings | None:
+def _findings_for(
+    project: Project, draft: JudgeDraft, *, probe: bool, here: bool
+) -> Findings | None:
     model, endpoint = draft.model.strip(), draft.endpoint
     if not model or endpoint is None:
         return None
@@ -280,7 +327,9 @@ def _findings_for(project: Project, draft: JudgeDraft, *, probe: bool, here: boo
     try:
         return probe_endpoint(endpoint, model)
     except EndpointError as error:
-        raise ValidationError({"endpoint": f"The endpoint was asked what it can do: {error.message}"}) from None
+        raise ValidationError(
+            {"endpoint": f"The endpoint was asked what it can do: {error.message}"}
+        ) from None
 
 
 def _evaluator(draft: JudgeDraft) -> Evaluator:
@@ -292,7 +341,9 @@ def _evaluator(draft: JudgeDraft) -> Evaluator:
     except SettingsError as error:
         raise ValidationError(error.messages) from None
     if not evaluator.runs:
-        raise ValidationError({"kind": f"{evaluator.title} come with an upload; name their judge there."})
+        raise ValidationError(
+            {"kind": f"{evaluator.title} come with an upload; name their judge there."}
+        )
     return evaluator
 
 
@@ -350,7 +401,9 @@ def _uses_mode(judge: Judge) -> bool:
 def _check_echo(judge: Judge, findings: Findings | None) -> None:
     if judge.kind == "gptscore" and findings and not findings.echo:
         said = findings.notes.get("echo", "It did not send a prompt back with log-probabilities.")
-        raise ValidationError({"endpoint": f"GPTScore needs the completions API with echo and logprobs. {said}"})
+        raise ValidationError(
+            {"endpoint": f"GPTScore needs the completions API with echo and logprobs. {said}"}
+        )
 
 
 def _check_prices(judge: Judge, _findings: Findings | None) -> None:
@@ -360,10 +413,14 @@ def _check_prices(judge: Judge, _findings: Findings | None) -> None:
 
 def _check_temperature(judge: Judge, findings: Findings | None) -> None:
     if judge.mode == ScoringMode.SAMPLES and judge.temperature == 0 and judge.samples > 1:
-        raise ValidationError({"temperature": "At temperature 0 all samples are the same; use 1, or mode direct."})
+        raise ValidationError(
+            {"temperature": "At temperature 0 all samples are the same; use 1, or mode direct."}
+        )
     own_temperature = findings is not None and not findings.temperature
     if own_temperature and judge.temperature not in (0, 1):
-        raise ValidationError({"temperature": "This model takes its own temperature only; leave it empty."})
+        raise ValidationError(
+            {"temperature": "This model takes its own temperature only; leave it empty."}
+        )
 
 
 def _check_mode(judge: Judge, findings: Findings | None) -> None:
@@ -384,5 +441,15 @@ _CHECKS: tuple[Callable[[Judge, Findings | None], Any], ...] = (
     _check_echo,
 )
 # What decides a score; a change of it makes a new version. The rest is how fast and at what price.
-_FROZEN = ("kind", "settings", "endpoint_id", "model", "mode", "samples", "temperature", "use_steps", "max_tokens")
+_FROZEN = (
+    "kind",
+    "settings",
+    "endpoint_id",
+    "model",
+    "mode",
+    "samples",
+    "temperature",
+    "use_steps",
+    "max_tokens",
+)
 _SETTINGS = (*_FROZEN, "concurrency", "timeout_seconds")

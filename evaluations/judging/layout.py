@@ -24,7 +24,12 @@ def lay_out_items(run: EvaluationRun, evaluator: Evaluator) -> int:
     which is what the prefix caches of providers reward.
     """
     fresh = bool(run.parameters["fresh"])
-    given: dict[str, Any] = {"run": run.pk, "project": run.project_id, "judge": run.judge_id, "fresh": fresh}
+    given: dict[str, Any] = {
+        "run": run.pk,
+        "project": run.project_id,
+        "judge": run.judge_id,
+        "fresh": fresh,
+    }
     if evaluator.compares_pairs:
         return _insert(_pairs(all_pairs=evaluator.settings.pairs == "all"), given)
     return _insert(_OUTPUTS_BY_CRITERION if evaluator.per_criterion else _OUTPUTS, given)

@@ -134,7 +134,10 @@ class _LocalWork:
         return await process.score([item_of(item, self.asked)[0] for item in chunk])
 
     async def _store(self, chunk: list[work.ClaimedItem], outcomes: list[Outcome]) -> None:
-        finished = [work.FinishedItem(item, "", outcome) for item, outcome in zip(chunk, outcomes, strict=True)]
+        finished = [
+            work.FinishedItem(item, "", outcome)
+            for item, outcome in zip(chunk, outcomes, strict=True)
+        ]
         await self.database.call(functools.partial(work.store, self.run, finished, self.worker))
         self.in_hand.difference_update(item.id for item in chunk)
 
@@ -152,7 +155,10 @@ class _LocalWork:
                 self.stopped.set()
 
     def _may_go_on(self) -> bool:
-        return not self.shift.is_over and EvaluationRun.objects.filter(pk=self.run.pk, state=RunState.RUNNING).exists()
+        return (
+            not self.shift.is_over
+            and EvaluationRun.objects.filter(pk=self.run.pk, state=RunState.RUNNING).exists()
+        )
 
     def _leave(self) -> None:
         work.give_back(self.run.pk, self.worker)

@@ -34,14 +34,20 @@ class BrokenReplyError(Exception):
     """A reply that ended early, cannot be unpacked, or is no HTTP."""
 
 
-def checked_session(*, allow_private: bool, timeout: aiohttp.ClientTimeout) -> aiohttp.ClientSession:
+def checked_session(
+    *, allow_private: bool, timeout: aiohttp.ClientTimeout
+) -> aiohttp.ClientSession:
     """A session that connects only to addresses that may be called: each is checked where a socket is made for it.
 
     Raises (from its requests):
         ForbiddenAddressError: the address must not be called.
     """
-    connector = aiohttp.TCPConnector(limit=CONNECTIONS, socket_factory=_checked_socket(allow_private))
-    return aiohttp.ClientSession(connector=connector, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar())
+    connector = aiohttp.TCPConnector(
+        limit=CONNECTIONS, socket_factory=_checked_socket(allow_private)
+    )
+    return aiohttp.ClientSession(
+        connector=connector, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()
+    )
 
 
 def _checked_socket(allow_private: bool) -> Callable[[Any], socket.socket]:
@@ -96,18 +102,28 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
     def _session_for(self, proxy: str | None) -> aiohttp.ClientSession:
         no_limit = aiohttp.ClientTimeout(total=None)  # callers limit a call as a whole
         if proxy is None:
-            self._session = self._session or checked_session(allow_private=self._allow_private, timeout=no_limit)
+            self._session = self._session or checked_session(
+                allow_private=self._allow_private, timeout=no_limit
+            )
             return self._session
         # The proxy is the operator's own, in whatever network.
-        self._through_proxy = self._through_proxy or checked_session(allow_private=True, timeout=no_limit)
+        self._through_proxy = self._through_proxy or checked_session(
+            allow_private=True, timeout=no_limit
+        )
         return self._through_proxy
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         url = URL(str(request.url), encoded=True)
         proxy = proxy_for(url)
-        headers = [(name, value) for name, value in request.headers.multi_items() if name != "transfer-encoding"]
+        headers = [
+            (name, value)
+            for name, value in request.headers.multi_items()
+            if name != "transfer-encoding"
+        ]
         # What we can unpack in bounds, whatever packages are installed.
-        headers = [(n, v) for n, v in headers if n != "accept-encoding"] + [("accept-encoding", "gzip, deflate")]
+        headers = [(n, v) for n, v in headers if n != "accept-encoding"] + [
+            ("accept-encoding", "gzip, deflate")
+        ]
         try:
             async with self._session_for(proxy).request(
                 request.method,
@@ -122,14 +138,21 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
                 kept = [(n, v) for n, v in reply.headers.items() if n.lower() not in packed]
                 return httpx2.Response(
                     reply.status,
-                    headers=[(self._masked(n.encode(*_HEADER)), self._masked(v.encode(*_HEADER))) for n, v in kept],
+                    headers=[
+                        (self._masked(n.encode(*_HEADER)), self._masked(v.encode(*_HEADER)))
+                        for n, v in kept
+                    ],
                     content=self._masked(body),
                     request=request,
                 )
         except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError) as error:
-            raise BrokenReplyError("the connection broke off before the reply was complete") from error
+            raise BrokenReplyError(
+                "the connection broke off before the reply was complete"
+            ) from error
         except aiohttp.ClientResponseError as error:
-            raise BrokenReplyError(f"it does not speak HTTP as it should ({error.message or error})") from error
+            raise BrokenReplyError(
+                f"it does not speak HTTP as it should ({error.message or error})"
+            ) from error
 
     def _masked(self, content: bytes) -> bytes:
         return self._secret.sub(MASK, content) if self._secret else content

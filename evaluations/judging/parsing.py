@@ -115,7 +115,9 @@ LONGEST_REPLY = 200_000
 _MOST_DIGITS = 20
 
 
-def parse_rating(choice: Choice, *, scale: Scale, criterion: str, reasons_first: bool = False) -> Rating | Failure:
+def parse_rating(
+    choice: Choice, *, scale: Scale, criterion: str, reasons_first: bool = False
+) -> Rating | Failure:
     """Find the rating of a reply.
 
     Args:
@@ -133,10 +135,15 @@ def parse_rating(choice: Choice, *, scale: Scale, criterion: str, reasons_first:
         return _nothing_found(choice, text)
     if not reasons_first and len({rating.value for rating in ratings}) > 1:
         found = ", ".join(short(rating.value) for rating in ratings[:5])
-        return Failure(Reason.TWO_RATINGS, f"The reply rates differently in one form ({found}): {quote(text)}")
+        return Failure(
+            Reason.TWO_RATINGS, f"The reply rates differently in one form ({found}): {quote(text)}"
+        )
     rating = ratings[-1] if reasons_first else ratings[0]
     if not scale.holds(rating.value):
-        return Failure(Reason.OUT_OF_SCALE, f"{short(rating.value)} is outside the scale {scale}: {quote(text)}")
+        return Failure(
+            Reason.OUT_OF_SCALE,
+            f"{short(rating.value)} is outside the scale {scale}: {quote(text)}",
+        )
     return rating
 
 
@@ -190,7 +197,9 @@ def _no_text(choice: Choice, text: str) -> Failure | None:
     if text.strip():
         return None
     if choice.finish_reason == "length":
-        return Failure(Reason.CUT, "The reply was cut off before it said anything; allow more tokens.")
+        return Failure(
+            Reason.CUT, "The reply was cut off before it said anything; allow more tokens."
+        )
     return Failure(Reason.EMPTY, Reason.EMPTY.explanation)
 
 
@@ -220,7 +229,8 @@ def _mask_scale_range(text: str, scale: Scale) -> str:
 def _after_a_name(criterion: str) -> re.Pattern[str]:
     names = rf"{_NAMES}|{re.escape(criterion)}" if criterion.strip() else _NAMES
     return re.compile(
-        rf"\b(?:{names})\b\s*+(?:\([^)\n]{{0,80}}\)\s*+)?(?:[:=]|\bis\b)\s*+(?:[-•]\s++)?{_NUMBER}(?![\w])", re.I
+        rf"\b(?:{names})\b\s*+(?:\([^)\n]{{0,80}}\)\s*+)?(?:[:=]|\bis\b)\s*+(?:[-•]\s++)?{_NUMBER}(?![\w])",
+        re.I,
     )
 
 
@@ -229,7 +239,11 @@ def _from_match(match: re.Match[str], *, signed: bool) -> Rating:
     start = match.start("number")
     if digits[0] in "-−" and not signed:  # on a scale without negative points a dash is punctuation
         digits, start = digits[1:], start + 1
-    value = float(digits.replace(",", ".").replace("−", "-")) if len(digits) <= _MOST_DIGITS else math.inf
+    value = (
+        float(digits.replace(",", ".").replace("−", "-"))
+        if len(digits) <= _MOST_DIGITS
+        else math.inf
+    )
     return Rating(value, start, digits[:_MOST_DIGITS])
 
 
@@ -238,7 +252,9 @@ def _named_points(text: str, scale: Scale, criterion: str) -> list[Rating]:
     if not scale.labels:
         return []
     words = "|".join(re.escape(label) for label in sorted(scale.labels, key=len, reverse=True))
-    lead = rf"(?:\b(?:{_NAMES}|{re.escape(criterion)})\b\s*+[:=]\s*+|^[^\S\n]*+(?:[-•\"'][^\S\n]*+)?)"
+    lead = (
+        rf"(?:\b(?:{_NAMES}|{re.escape(criterion)})\b\s*+[:=]\s*+|^[^\S\n]*+(?:[-•\"'][^\S\n]*+)?)"
+    )
     values = {label.casefold(): point for label, point in scale.labels.items()}
     return [
         Rating(values[match.group("word").casefold()], match.start("word"), match.group("word"))

@@ -27,5 +27,6 @@ def ask_within_patience(
         return asyncio.run(ask())
     except TimeoutError:
         raise EndpointError(
-            ErrorKind.TIMEOUT, f"{base_url} had not answered everything after {seconds:.0f} seconds."
+            ErrorKind.TIMEOUT,
+            f"{base_url} had not answered everything after {seconds:.0f} seconds.",
         ) from None

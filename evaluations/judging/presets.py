@@ -37,7 +37,9 @@ class Preset:
 @cache
 def presets() -> tuple[Preset, ...]:
     """All presets, in the order of the file."""
-    text = resources.files("evaluations.judging").joinpath("presets.toml").read_text(encoding="utf-8")
+    text = (
+        resources.files("evaluations.judging").joinpath("presets.toml").read_text(encoding="utf-8")
+    )
     return tuple(
         Preset(
             task=entry["task"],
@@ -53,7 +55,9 @@ def presets() -> tuple[Preset, ...]:
     )
 
 
-def presets_for(scales: Mapping[str, Scale], *, among: Collection[str] = (), domain: str = "any") -> dict[str, Preset]:
+def presets_for(
+    scales: Mapping[str, Scale], *, among: Collection[str] = (), domain: str = "any"
+) -> dict[str, Preset]:
     """Presets for criteria with known names and scales, all of one task if they can be: name -> preset.
 
     Args:
@@ -62,7 +66,9 @@ def presets_for(scales: Mapping[str, Scale], *, among: Collection[str] = (), dom
     """
     names = {name.strip().lower() for name in (*scales, *among)}
     tasks = dict.fromkeys(preset.task for preset in presets())
-    known = {task: names & {preset.name for preset in presets() if preset.task == task} for task in tasks}
+    known = {
+        task: names & {preset.name for preset in presets() if preset.task == task} for task in tasks
+    }
     by_fit = sorted(tasks, key=lambda task: -len(known[task]))
     found = {}
     for name, scale in scales.items():

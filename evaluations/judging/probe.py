@@ -67,8 +67,12 @@ async def probe_model(client: Client, model: str) -> Findings:
         notes["answer"] = f"Asked for the sides of a triangle it said “{text[:60]}”."
     several = await _try(lambda: client.chat(replace(plain, n=2)), notes, "several_choices")
     if several and len(several.choices) < 2:
-        notes["several_choices"] = "It accepts n, and gives one choice all the same; samples take a call each."
-    system = await _try(lambda: client.chat(replace(plain, system="You rate texts.")), notes, "system_role")
+        notes["several_choices"] = (
+            "It accepts n, and gives one choice all the same; samples take a call each."
+        )
+    system = await _try(
+        lambda: client.chat(replace(plain, system="You rate texts.")), notes, "system_role"
+    )
     echoed = await _try(lambda: client.echo(EchoRequest(model, "A short text.")), notes, "echo")
     return Findings(
         answered_model=reply.model or model,
@@ -77,12 +81,16 @@ async def probe_model(client: Client, model: str) -> Findings:
         logprobs=await _most_alternatives(client, plain, notes),
         several_choices=bool(several and len(several.choices) == 2),
         system_role=system is not None,
-        echo=bool(echoed and any(token.logprob is not None for token in echoed.choices[0].echoed or ())),
+        echo=bool(
+            echoed and any(token.logprob is not None for token in echoed.choices[0].echoed or ())
+        ),
         notes=notes,
     )
 
 
-async def _plain_request(client: Client, model: str, notes: dict[str, str]) -> tuple[ChatRequest, Reply]:
+async def _plain_request(
+    client: Client, model: str, notes: dict[str, str]
+) -> tuple[ChatRequest, Reply]:
     """The plainest request the model answers, and its answer."""
     request = ChatRequest(model=model, prompt=QUESTION, temperature=0.0, max_tokens=TOKENS)
     variants = [
@@ -114,7 +122,9 @@ async def _patiently(client: Client, request: ChatRequest) -> Reply:
 
 async def _most_alternatives(client: Client, plain: ChatRequest, notes: dict[str, str]) -> int:
     for wanted in MOST_ALTERNATIVES:
-        reply = await _try(partial(client.chat, replace(plain, top_logprobs=wanted)), notes, "logprobs")
+        reply = await _try(
+            partial(client.chat, replace(plain, top_logprobs=wanted)), notes, "logprobs"
+        )
         if reply is None:
             continue
         tokens = reply.choices[0].tokens
@@ -126,7 +136,9 @@ async def _most_alternatives(client: Client, plain: ChatRequest, notes: dict[str
     return 0
 
 
-async def _try(call: Callable[[], Awaitable[Found]], notes: dict[str, str], name: str) -> Found | None:
+async def _try(
+    call: Callable[[], Awaitable[Found]], notes: dict[str, str], name: str
+) -> Found | None:
     """A call that may be beyond the endpoint: None, with the endpoint's words as a note."""
     for _attempt in range(3):
         try:

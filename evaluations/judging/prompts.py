@@ -104,14 +104,20 @@ def check_template(template: str) -> None:
     known = ", ".join(f"{{{{{name}}}}}" for name in PLACEHOLDERS)
     unknown = sorted(found - set(PLACEHOLDERS))
     if unknown:
-        raise PromptError(f"The prompt has an unknown placeholder {{{{{unknown[0]}}}}}; it can use {known}.")
+        raise PromptError(
+            f"The prompt has an unknown placeholder {{{{{unknown[0]}}}}}; it can use {known}."
+        )
     if not any(PLACEHOLDERS[name] == "output" for name in found):
-        raise PromptError("The prompt has no place for the text to be judged; put {{Summary}} or {{Response}} in it.")
+        raise PromptError(
+            "The prompt has no place for the text to be judged; put {{Summary}} or {{Response}} in it."
+        )
 
 
 def fields_used(template: str) -> frozenset[str]:
     """Which fields of an item the template shows: of source, output, context and reference."""
-    return frozenset(PLACEHOLDERS[name] for name in _PLACEHOLDER.findall(template) if name in PLACEHOLDERS)
+    return frozenset(
+        PLACEHOLDERS[name] for name in _PLACEHOLDER.findall(template) if name in PLACEHOLDERS
+    )
 
 
 def render(template: str, texts: Texts) -> str:

@@ -46,7 +46,10 @@ def settings_of(run: EvaluationRun) -> JudgeSettings:
 def criteria_asked(run: EvaluationRun) -> dict[int, Asked]:
     """The run's criteria by id, with their frozen templates."""
     entries = run.run_criteria.select_related("criterion")
-    return {entry.criterion_id: Asked(entry.template, entry.criterion.name, entry.criterion.scale) for entry in entries}
+    return {
+        entry.criterion_id: Asked(entry.template, entry.criterion.name, entry.criterion.scale)
+        for entry in entries
+    }
 
 
 def question_about(item: work.ClaimedItem, asked: Mapping[int, Asked]) -> Question | Failure:

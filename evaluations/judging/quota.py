@@ -46,8 +46,12 @@ def take(endpoint_id: int, limits: Limits, *, wanted: int, tokens_each: int) -> 
     A call larger than the whole bucket may go out when the bucket is full, and leaves it in debt. A clock that was set
     back lets nothing flow in for that one time, and takes nothing out.
     """
-    request_size, request_flow = bucket(limits.requests) if limits.requests else (float(wanted), float(wanted))
-    token_size, token_flow = bucket(limits.tokens) if limits.tokens else (float("1e12"), float("1e12"))
+    request_size, request_flow = (
+        bucket(limits.requests) if limits.requests else (float(wanted), float(wanted))
+    )
+    token_size, token_flow = (
+        bucket(limits.tokens) if limits.tokens else (float("1e12"), float("1e12"))
+    )
     with connection.cursor() as cursor:
         cursor.execute(
             """INSERT INTO evaluations_endpointquota AS q (endpoint_id, requests, tokens, counted_at)
@@ -59,7 +63,13 @@ def take(endpoint_id: int, limits: Limits, *, wanted: int, tokens_each: int) -> 
                        + %(tf)s * greatest(0, extract(epoch FROM clock_timestamp() - q.counted_at))),
                    counted_at = clock_timestamp()
                RETURNING requests, tokens""",
-            {"endpoint": endpoint_id, "rs": request_size, "rf": request_flow, "ts": token_size, "tf": token_flow},
+            {
+                "endpoint": endpoint_id,
+                "rs": request_size,
+                "rf": request_flow,
+                "ts": token_size,
+                "tf": token_flow,
+            },
         )
         requests, tokens = cursor.fetchone()
         # Rounded up a hair: a bucket refilled to 0.9999999 holds one call.
@@ -71,7 +81,11 @@ def take(endpoint_id: int, limits: Limits, *, wanted: int, tokens_each: int) -> 
             cursor.execute(
                 "UPDATE evaluations_endpointquota SET requests = requests - %s, tokens = tokens - %s "
                 "WHERE endpoint_id = %s",
-                [calls if limits.requests else 0, calls * tokens_each if limits.tokens else 0, endpoint_id],
+                [
+                    calls if limits.requests else 0,
+                    calls * tokens_each if limits.tokens else 0,
+                    endpoint_id,
+                ],
             )
             return Grant(calls, 0.0)
     waits = [0.01]

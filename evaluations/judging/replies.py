@@ -54,7 +54,8 @@ def choices_to_json(choices: Sequence[Choice]) -> list[dict[str, Any]]:
             **(
                 {
                     "tokens": [
-                        [token.text, token.logprob, [list(a) for a in token.alternatives]] for token in choice.tokens
+                        [token.text, token.logprob, [list(a) for a in token.alternatives]]
+                        for token in choice.tokens
                     ]
                 }
                 if choice.tokens is not None
@@ -84,7 +85,9 @@ def choices_from_json(stored: Sequence[dict[str, Any]]) -> tuple[Choice, ...]:
                 if "tokens" in choice
                 else None
             ),
-            echoed=tuple(EchoedToken(*pair) for pair in choice["echoed"]) if "echoed" in choice else None,
+            echoed=tuple(EchoedToken(*pair) for pair in choice["echoed"])
+            if "echoed" in choice
+            else None,
         )
         for choice in stored
     )

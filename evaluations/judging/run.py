@@ -45,9 +45,7 @@ TOO_LONG = (
 PREPARE_LEASE = datetime.timedelta(minutes=5)
 # Workers that were lost while they prepared a run, before it counts as the cause.
 MOST_PREPARATIONS = 3
-PREPARATION_LOST = (
-    f"{MOST_PREPARATIONS} workers ended while they prepared this run. Look at their logs, then resume the run."
-)
+PREPARATION_LOST = f"{MOST_PREPARATIONS} workers ended while they prepared this run. Look at their logs, then resume the run."
 
 
 class RunError(ValueError):
@@ -81,18 +79,28 @@ def start_run(
         raise RunError(f"{judge} holds imported scores; it cannot be run. Choose another judge.")
     evaluator = evaluator_for(judge)
     if judge.retired_at or (judge.endpoint and judge.endpoint.retired_at):
-        raise RunError(f"{judge} or its endpoint is retired; bring it back, or choose another judge.")
+        raise RunError(
+            f"{judge} or its endpoint is retired; bring it back, or choose another judge."
+        )
     if evaluator.per_criterion and not criteria:
         raise RunError("There is no criterion to judge on; add one or name one.")
     busy = judge.runs.active().first()
     if busy:
-        raise RunError(f"Run {busy.pk} of {judge} is still under way; wait for it, or pause it first.")
+        raise RunError(
+            f"Run {busy.pk} of {judge} is still under way; wait for it, or pause it first."
+        )
     if budget is not None and (judge.price_in is None or judge.price_out is None):
-        raise RunError(f"A budget needs prices: give {judge} its prices for a million tokens in and out.")
+        raise RunError(
+            f"A budget needs prices: give {judge} its prices for a million tokens in and out."
+        )
     if budget is not None and transport == Transport.BATCH:
-        raise RunError("A budget cannot stop a batch that is sent already; leave one of the two out.")
+        raise RunError(
+            "A budget cannot stop a batch that is sent already; leave one of the two out."
+        )
     if transport == Transport.BATCH and judge.kind != JudgeKind.GEVAL:
-        raise RunError(f"Only G-Eval judges are sent in batches; {evaluator.title} is asked call by call.")
+        raise RunError(
+            f"Only G-Eval judges are sent in batches; {evaluator.title} is asked call by call."
+        )
     problem = what_is_missing(judge.project, evaluator, criteria)
     if problem:
         raise RunError(problem)
@@ -106,7 +114,9 @@ def start_run(
     )
     for criterion in criteria if evaluator.per_criterion else ():
         # Composed once without steps, so that a bad placeholder is refused before anything is paid.
-        RunCriterion.objects.create(run=run, criterion=criterion, template=evaluator.template(prompt_parts(criterion)))
+        RunCriterion.objects.create(
+            run=run, criterion=criterion, template=evaluator.template(prompt_parts(criterion))
+        )
     transaction.on_commit(lambda: wake_one_worker(run.pk))
     return run
 
@@ -142,13 +152,19 @@ def what_is_missing(project: Project, evaluator: Evaluator, criteria: Sequence[C
     if evaluator.compares_pairs and evaluator.settings.pairs == "compared":
         asked = Q(criterion=None) | Q(criterion__in=criteria)
         if not Preference.objects.filter(asked, annotator__project=project).exists():
-            return "Nobody has compared two outputs on these criteria; set the judge's pairs to “all”."
+            return (
+                "Nobody has compared two outputs on these criteria; set the judge's pairs to “all”."
+            )
     return ""
 
 
 @transaction.atomic
 def resume_run(
-    run: EvaluationRun, *, retry_failed: bool = False, reason: str = "", budget: Decimal | None = None
+    run: EvaluationRun,
+    *,
+    retry_failed: bool = False,
+    reason: str = "",
+    budget: Decimal | None = None,
 ) -> bool:
     """Let a paused run go on, or a finished one try its failed items again; False if there is nothing to go on with.
 
@@ -171,7 +187,9 @@ def resume_run(
         if run.state != RunState.PAUSED:
             return False
         EvaluationRun.objects.filter(pk=run.pk).update(
-            state=RunState.RUNNING, message="", parameters=run.parameters | {"leaves_out_too_long": True}
+            state=RunState.RUNNING,
+            message="",
+            parameters=run.parameters | {"leaves_out_too_long": True},
         )
         return close_if_finished(run.pk)
     run.state = RunState.RUNNING if prepared else RunState.PREPARING
@@ -179,7 +197,16 @@ def resume_run(
     run.batches.update(failures=0)
     if budget is not None:
         run.budget = budget
-    run.save(update_fields=["state", "message", "finished_at", "preparer_until", "preparations", "budget"])
+    run.save(
+        update_fields=[
+            "state",
+            "message",
+            "finished_at",
+            "preparer_until",
+            "preparations",
+            "budget",
+        ]
+    )
     transaction.on_commit(lambda: wake_workers(run.pk))
     return True
 
@@ -193,7 +220,9 @@ def pause_run(run_id: int, message: str) -> bool:
 def cancel_run(run_id: int, message: str) -> bool:
     """End a run for good where it stands; what it has scored stays. True if it was under way or paused."""
     waiting = EvaluationRun.objects.filter(pk=run_id, state__in=(*ACTIVE_STATES, RunState.PAUSED))
-    return waiting.update(state=RunState.CANCELLED, message=message, finished_at=timezone.now()) == 1
+    return (
+        waiting.update(state=RunState.CANCELLED, message=message, finished_at=timezone.now()) == 1
+    )
 
 
 def claim_preparation(run_id: int) -> bool:
@@ -205,7 +234,12 @@ def claim_preparation(run_id: int) -> bool:
     lost = waiting.filter(preparations__gte=MOST_PREPARATIONS)
     if lost.update(state=RunState.PAUSED, message=PREPARATION_LOST):
         return False
-    return waiting.update(preparer_until=timezone.now() + PREPARE_LEASE, preparations=F("preparations") + 1) == 1
+    return (
+        waiting.update(
+            preparer_until=timezone.now() + PREPARE_LEASE, preparations=F("preparations") + 1
+        )
+        == 1
+    )
 
 
 def leave_preparation(run_id: int) -> None:
@@ -221,7 +255,9 @@ def missing_steps(run: EvaluationRun) -> dict[int, ChatRequest]:
     criteria = [entry.criterion for entry in run.run_criteria.select_related("criterion")]
     return {
         criterion.pk: steps_request(
-            criterion, model=run.parameters["model"], length_parameter=run.parameters["length_parameter"]
+            criterion,
+            model=run.parameters["model"],
+            length_parameter=run.parameters["length_parameter"],
         )
         for criterion in criteria
         if needs_steps(prompt_parts(criterion)) and not criterion.steps.exists()
@@ -245,7 +281,9 @@ def lay_out_run(run_id: int, written_steps: dict[int, str]) -> int:
         if criterion.pk in written_steps:
             store_steps(criterion, written_steps[criterion.pk], written_by=run.parameters["model"])
         parts = prompt_parts(criterion)
-        steps = criterion.newest_steps if run.parameters["use_steps"] and needs_steps(parts) else None
+        steps = (
+            criterion.newest_steps if run.parameters["use_steps"] and needs_steps(parts) else None
+        )
         entry.steps = steps
         entry.template = evaluator.template(parts, steps.text if steps else None)
         entry.save(update_fields=["steps", "template"])
@@ -309,7 +347,9 @@ def close_if_finished(run_id: int) -> bool:
                 "run": run_id,
                 "reason": Reason.CONTEXT,
                 "too_long": TOO_LONG,
-                "accepted": EvaluationRun.objects.filter(pk=run_id, parameters__leaves_out_too_long=True).exists(),
+                "accepted": EvaluationRun.objects.filter(
+                    pk=run_id, parameters__leaves_out_too_long=True
+                ).exists(),
             },
         )
         closed = cursor.rowcount == 1

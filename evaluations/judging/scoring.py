@@ -57,7 +57,9 @@ def expected_score(distribution: Mapping[float, float]) -> float:
     return math.fsum(point * probability for point, probability in sorted(distribution.items()))
 
 
-def score_by_logprobs(choice: Choice, *, scale: Scale, criterion: str, reasons_first: bool = False) -> Scored | Failure:
+def score_by_logprobs(
+    choice: Choice, *, scale: Scale, criterion: str, reasons_first: bool = False
+) -> Scored | Failure:
     """Weight the scale points by the probabilities at the token where the rating stands.
 
     Raises nothing: a reply that cannot be scored gives a Failure with its reason.
@@ -85,11 +87,16 @@ def score_by_samples(values: Sequence[float]) -> Scored:
     """
     if not values:
         raise ValueError("no ratings to count")
-    shares = {value: sum(other == value for other in values) / len(values) for value in sorted(set(values))}
+    shares = {
+        value: sum(other == value for other in values) / len(values)
+        for value in sorted(set(values))
+    }
     return Scored(expected_score(shares), shares)
 
 
-def score_directly(choice: Choice, *, scale: Scale, criterion: str, reasons_first: bool = False) -> Scored | Failure:
+def score_directly(
+    choice: Choice, *, scale: Scale, criterion: str, reasons_first: bool = False
+) -> Scored | Failure:
     """The rating as the reply states it, without weighting (the paper's "- Probs" ablation)."""
     rating = parse_rating(choice, scale=scale, criterion=criterion, reasons_first=reasons_first)
     return rating if isinstance(rating, Failure) else Scored(rating.value, {rating.value: 1.0})
@@ -134,7 +141,9 @@ def _bare(text: str) -> str:
     return unicodedata.normalize("NFKC", text).strip(_AROUND)
 
 
-def _point_masses(tokens: Sequence[Token], index: int, offset: int, scale: Scale) -> dict[float, float] | Failure:
+def _point_masses(
+    tokens: Sequence[Token], index: int, offset: int, scale: Scale
+) -> dict[float, float] | Failure:
     """Probability of each scale point at the rating's token, equal points summed."""
     spelled = {short(point): point for point in scale.points if point == int(point) and point >= 0}
     labels = {label.casefold(): point for label, point in scale.labels.items()}
@@ -202,7 +211,9 @@ def _resolve_digits(
     return masses
 
 
-def _continued(tokens: Sequence[Token], index: int, prefix: str, spelled: Mapping[str, float]) -> dict[float, float]:
+def _continued(
+    tokens: Sequence[Token], index: int, prefix: str, spelled: Mapping[str, float]
+) -> dict[float, float]:
     """How the mass of a prefix divides between the points it may spell, along the reply's own path."""
     if index >= len(tokens):
         return {spelled[prefix]: 1.0} if prefix in spelled else {}
@@ -212,7 +223,9 @@ def _continued(tokens: Sequence[Token], index: int, prefix: str, spelled: Mappin
         following = unicodedata.normalize("NFKC", text)
         joined = prefix + following.rstrip(_AROUND)
         if following[:1].isdecimal():
-            if text == tokens[index].text and any(o != joined and o.startswith(joined) for o in spelled):
+            if text == tokens[index].text and any(
+                o != joined and o.startswith(joined) for o in spelled
+            ):
                 for point, share in _continued(tokens, index + 1, joined, spelled).items():
                     shares[point] = shares.get(point, 0.0) + probability * share
             elif joined in spelled:
@@ -225,7 +238,9 @@ def _continued(tokens: Sequence[Token], index: int, prefix: str, spelled: Mappin
 def _normalised(masses: Mapping[float, float]) -> Scored | Failure:
     coverage = math.fsum(masses.values())
     if coverage <= 0:
-        return Failure(Reason.NO_RATING, "No point of the scale has any probability at the rating's token.")
+        return Failure(
+            Reason.NO_RATING, "No point of the scale has any probability at the rating's token."
+        )
     distribution = {point: mass / coverage for point, mass in sorted(masses.items())}
     value = expected_score(distribution)
     # Rounding may carry a sure rating a hair over the end of the scale.

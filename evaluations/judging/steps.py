@@ -33,13 +33,19 @@ def prompt_parts(criterion: Criterion) -> PromptParts:
     )
 
 
-def steps_request(criterion: Criterion, *, model: str, length_parameter: str = "max_tokens") -> ChatRequest:
+def steps_request(
+    criterion: Criterion, *, model: str, length_parameter: str = "max_tokens"
+) -> ChatRequest:
     """The request for steps: greedy, so that asking again gives the same where the model is deterministic."""
     return ChatRequest(
         model=model,
         prompt=steps_prompt(prompt_parts(criterion)),
-        temperature=0.0 if length_parameter == "max_tokens" else None,  # newer models take their own temperature only
-        max_tokens=STEPS_MAX_TOKENS if length_parameter == "max_tokens" else STEPS_MAX_TOKENS_WITH_THOUGHTS,
+        temperature=0.0
+        if length_parameter == "max_tokens"
+        else None,  # newer models take their own temperature only
+        max_tokens=STEPS_MAX_TOKENS
+        if length_parameter == "max_tokens"
+        else STEPS_MAX_TOKENS_WITH_THOUGHTS,
         length_parameter=length_parameter,
     )
 
@@ -73,4 +79,6 @@ def store_steps(criterion: Criterion, text: str, *, written_by: str) -> Evaluati
     newest = criterion.newest_steps
     if newest and newest.text == text:
         return newest
-    return criterion.steps.create(version=newest.version + 1 if newest else 1, text=text, written_by=written_by)
+    return criterion.steps.create(
+        version=newest.version + 1 if newest else 1, text=text, written_by=written_by
+    )

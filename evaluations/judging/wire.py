@@ -44,7 +44,11 @@ def _text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, list):
-        parts = [part.get("text") for part in value if isinstance(part, dict) and part.get("type") == "text"]
+        parts = [
+            part.get("text")
+            for part in value
+            if isinstance(part, dict) and part.get("type") == "text"
+        ]
         texts = [part for part in parts if isinstance(part, str)]
         if texts and len(texts) == len(parts):
             return "".join(texts)
@@ -135,7 +139,9 @@ _USAGE = TypeAdapter(_Usage)
 _BATCH = TypeAdapter(BatchRecord)
 
 
-def read_chat_answer(content: bytes, *, request_id: str = "", n: int = 1, most_tokens: int = 32_000) -> Reply:
+def read_chat_answer(
+    content: bytes, *, request_id: str = "", n: int = 1, most_tokens: int = 32_000
+) -> Reply:
     """The fields we use of a chat completion's JSON.
 
     Args:
@@ -148,7 +154,9 @@ def read_chat_answer(content: bytes, *, request_id: str = "", n: int = 1, most_t
     return chat_reply(loads(content), request_id=request_id, n=n, most_tokens=most_tokens)
 
 
-def chat_reply(answer: Any, *, request_id: str = "", n: int = 1, most_tokens: int = 32_000) -> Reply:
+def chat_reply(
+    answer: Any, *, request_id: str = "", n: int = 1, most_tokens: int = 32_000
+) -> Reply:
     """The same from parsed JSON, as it stands in a batch's results.
 
     Raises:
@@ -168,7 +176,9 @@ def read_echo_answer(content: bytes) -> Reply:
     """
     answer = _object(loads(content))
     choices = answer.get("choices")
-    found = _checked(_ECHOED, choices[:1] if isinstance(choices, list) else choices, "choices")[0]["logprobs"]
+    found = _checked(_ECHOED, choices[:1] if isinstance(choices, list) else choices, "choices")[0][
+        "logprobs"
+    ]
     if len(found["tokens"]) != len(found["token_logprobs"]):
         raise MalformedError("it has not one log-probability for each token")
     echoed = tuple(map(EchoedToken, found["tokens"], found["token_logprobs"]))
@@ -298,5 +308,7 @@ def _token(token: _Token) -> Token:
     return Token(
         text=token["token"],
         logprob=token["logprob"],
-        alternatives=tuple((other["token"], other["logprob"]) for other in alternatives[:MOST_ALTERNATIVES]),
+        alternatives=tuple(
+            (other["token"], other["logprob"]) for other in alternatives[:MOST_ALTERNATIVES]
+        ),
     )

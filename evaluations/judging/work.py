@@ -162,16 +162,25 @@ def lease_batch(batch_id: int, worker: str) -> list[ClaimedItem]:
 def give_back(run_id: int, worker: str) -> None:
     """Free the items this worker holds and will not judge; that was no attempt."""
     held = RunItem.objects.filter(run_id=run_id, state=ItemState.LEASED, leased_by=worker)
-    held.update(state=ItemState.PENDING, leased_by="", lease_until=None, attempts=Greatest(F("attempts") - 1, 0))
+    held.update(
+        state=ItemState.PENDING,
+        leased_by="",
+        lease_until=None,
+        attempts=Greatest(F("attempts") - 1, 0),
+    )
 
 
 def request_key(base_url: str, *requests: Request) -> str:
     """A digest of all that changes an answer; equal keys may share one reply."""
-    content = orjson.dumps([base_url, *(request.body() for request in requests)], option=orjson.OPT_SORT_KEYS)
+    content = orjson.dumps(
+        [base_url, *(request.body() for request in requests)], option=orjson.OPT_SORT_KEYS
+    )
     return hashlib.sha256(content).hexdigest()
 
 
-def stored_replies(project_id: int, keys: Sequence[str], *, since: Any = None) -> dict[str, ModelReply]:
+def stored_replies(
+    project_id: int, keys: Sequence[str], *, since: Any = None
+) -> dict[str, ModelReply]:
     """The newest stored reply for each key; `since` leaves older ones out."""
     found = ModelReply.objects.filter(project_id=project_id, request_key__in=keys).order_by("pk")
     if since is not None:
@@ -180,13 +189,17 @@ def stored_replies(project_id: int, keys: Sequence[str], *, since: Any = None) -
 
 
 @transaction.atomic
-def claim_within_budget(run_id: int, worker: str, *, most: int, after_id: int = 0) -> tuple[list[ClaimedItem], bool]:
+def claim_within_budget(
+    run_id: int, worker: str, *, most: int, after_id: int = 0
+) -> tuple[list[ClaimedItem], bool]:
     """Claim what the run's budget allows, with the items in work set aside at the most they can cost.
 
     Returns:
         The items, and whether there would be more but for the budget.
     """
-    run = EvaluationRun.objects.select_for_update().get(pk=run_id)  # one worker at a time counts the money
+    run = EvaluationRun.objects.select_for_update().get(
+        pk=run_id
+    )  # one worker at a time counts the money
     each, spent = Decimal(run.parameters.get("most_each") or 0), run.cost
     if run.budget is not None and spent is not None and each:
         in_work = RunItem.objects.filter(run_id=run_id, state=ItemState.LEASED).count()
@@ -224,15 +237,21 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> 
     ours = _still_ours([entry.item.id for entry in finished], worker)
     kept = [entry for entry in finished if entry.item.id in ours]
     replies = {
-        entry.item.id: _reply_row(project_id, entry) for entry in kept if entry.judgement and entry.judgement.answers
+        entry.item.id: _reply_row(project_id, entry)
+        for entry in kept
+        if entry.judgement and entry.judgement.answers
     }
     ModelReply.objects.bulk_create(list(replies.values()))
-    shared = [entry.request_key for entry in kept if entry.judgement is None and not entry.stored_reply]
+    shared = [
+        entry.request_key for entry in kept if entry.judgement is None and not entry.stored_reply
+    ]
     reply_by_key = stored_replies(project_id, [key for key in shared if key])
     hits = sum(isinstance(entry.outcome, Scored) and entry.judgement is None for entry in finished)
     if hits:
         EvaluationRun.objects.filter(pk=run_id).update(cache_hits=F("cache_hits") + hits)
-    store_scores(run, [(entry.item, entry.outcome) for entry in kept if isinstance(entry.outcome, Scored)])
+    store_scores(
+        run, [(entry.item, entry.outcome) for entry in kept if isinstance(entry.outcome, Scored)]
+    )
     scored = {entry.item.criterion_id for entry in kept if isinstance(entry.outcome, Scored)}
     if scored:
         note_change(project_id, scored, judge=run.judge_id)
@@ -276,7 +295,9 @@ def store_each(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str
                 store(run, [entry], worker)
             except _REFUSED as error:
                 log.exception("Item %s of run %s cannot be stored.", entry.item.id, run.pk)
-                failure = Failure(Reason.UNFORESEEN, f"Its result could not be stored ({reason_of(error)}).")
+                failure = Failure(
+                    Reason.UNFORESEEN, f"Its result could not be stored ({reason_of(error)})."
+                )
                 store(run, [FinishedItem(entry.item, "", failure)], worker)
 
 
@@ -288,7 +309,8 @@ def store_scores(run: EvaluationRun, scored: Sequence[tuple[ClaimedItem, Scored]
             output_id=item.output_id,
             criterion_id=item.criterion_id,
             value=outcome.value,
-            distribution={short(point): share for point, share in outcome.distribution.items()} or None,
+            distribution={short(point): share for point, share in outcome.distribution.items()}
+            or None,
             coverage=outcome.coverage,
             entropy=outcome.entropy if outcome.distribution else None,
             mode=run.parameters.get("mode", ""),
@@ -356,7 +378,9 @@ def _still_ours(item_ids: Sequence[int], worker: str) -> set[int]:
         return {row[0] for row in cursor.fetchall()}
 
 
-def _reply_id(entry: FinishedItem, own: Mapping[int, ModelReply], by_key: Mapping[str, ModelReply]) -> int | None:
+def _reply_id(
+    entry: FinishedItem, own: Mapping[int, ModelReply], by_key: Mapping[str, ModelReply]
+) -> int | None:
     reply = own.get(entry.item.id) or by_key.get(entry.request_key)
     return reply.pk if reply else entry.stored_reply
 

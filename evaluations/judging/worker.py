@@ -118,8 +118,12 @@ async def _pause_with(database: Database, run_id: int, worker: str, text: str) -
     await database.call(lambda: work.give_back(run_id, worker))
 
 
-async def _work(run_id: int, worker: str, policy: RetryPolicy, shift: Shift, database: Database) -> None:
-    run = await database.call(lambda: EvaluationRun.objects.select_related("judge__endpoint").filter(pk=run_id).first())
+async def _work(
+    run_id: int, worker: str, policy: RetryPolicy, shift: Shift, database: Database
+) -> None:
+    run = await database.call(
+        lambda: EvaluationRun.objects.select_related("judge__endpoint").filter(pk=run_id).first()
+    )
     if run is None or not run.is_active:
         return
     try:
@@ -135,7 +139,9 @@ async def _work(run_id: int, worker: str, policy: RetryPolicy, shift: Shift, dat
         await _pause_with(database, run_id, worker, str(error))
         return
     async with client:
-        if run.state == RunState.PREPARING and not await _prepare(run, client, policy, database, shift):
+        if run.state == RunState.PREPARING and not await _prepare(
+            run, client, policy, database, shift
+        ):
             return
         if run.transport == Transport.BATCH:
             await advance_batches(run, client, database)
@@ -154,7 +160,9 @@ async def _lay_out_and_compute(
     await evaluate_items(run, evaluator, worker, database, shift)
 
 
-async def _prepare(run: EvaluationRun, client: Client, policy: RetryPolicy, database: Database, shift: Shift) -> bool:
+async def _prepare(
+    run: EvaluationRun, client: Client, policy: RetryPolicy, database: Database, shift: Shift
+) -> bool:
     """Have missing steps written and lay the run out; False if another worker does, or if it had to be paused."""
     if not await database.call(lambda: claim_preparation(run.pk)):
         return False
@@ -191,13 +199,17 @@ class _Preparation:
             EndpointError: it is not.
             StoppedError: the run or the worker stopped meanwhile.
         """
-        return await ask_until_answered(self._call, request, policy=policy, sleep=self._sleep, on_wait=self._note_wait)
+        return await ask_until_answered(
+            self._call, request, policy=policy, sleep=self._sleep, on_wait=self._note_wait
+        )
 
     async def _call(self, request: Request) -> Reply:
         try:
             return await ask_counted(self.client, request, self.spent)
         finally:
-            await self.database.call(functools.partial(work.count_up, self.run_id, self.spent.taken()))
+            await self.database.call(
+                functools.partial(work.count_up, self.run_id, self.spent.taken())
+            )
 
     def _note_wait(self, seconds: float, error: EndpointError) -> None:
         self.wait = Wait(timezone.now() + datetime.timedelta(seconds=seconds), error.message)
@@ -205,7 +217,9 @@ class _Preparation:
     async def _sleep(self, seconds: float) -> None:
         ends = time.monotonic() + seconds
         if seconds >= SHOWN_WAIT_SECONDS:
-            await self.database.call(functools.partial(work.note_wait, self.run_id, self.wait.until, self.wait.reason))
+            await self.database.call(
+                functools.partial(work.note_wait, self.run_id, self.wait.until, self.wait.reason)
+            )
         while (left := ends - time.monotonic()) > 0:
             if not await self.database.call(self._goes_on):
                 raise StoppedError
@@ -321,11 +335,16 @@ class RunWorker:
         limits = Limits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
         if not limits.any:
             return None
-        tokens_each = estimated_tokens(self.run.parameters.get("characters_each", 4000)) + self.settings.max_tokens
+        tokens_each = (
+            estimated_tokens(self.run.parameters.get("characters_each", 4000))
+            + self.settings.max_tokens
+        )
 
         async def ask(handful: int) -> Grant:
             return await self.database.call(
-                functools.partial(take, endpoint.pk, limits, wanted=handful, tokens_each=tokens_each)
+                functools.partial(
+                    take, endpoint.pk, limits, wanted=handful, tokens_each=tokens_each
+                )
             )
 
         return Permits(ask, handful=max(1, self.slots // 4), sleep=self._sleep)
@@ -363,20 +382,29 @@ class RunWorker:
         if await self.database.call(functools.partial(work.is_being_worked_on, self.run.pk)):
             await asyncio.sleep(FLUSH_SECONDS)
             return True
-        self._stop(f"The budget of {self.run.budget:f} would be passed by the next item. Raise it to go on.")
+        self._stop(
+            f"The budget of {self.run.budget:f} would be passed by the next item. Raise it to go on."
+        )
         return False
 
     def _claim(self, after_id: int) -> _Claimed:
         most = max(2 * self.slots, 20)
         if self.run.budget is None:
-            items, too_dear = work.claim(self.run.pk, self.worker, most=most, after_id=after_id), False
+            items, too_dear = (
+                work.claim(self.run.pk, self.worker, most=most, after_id=after_id),
+                False,
+            )
         else:
-            items, too_dear = work.claim_within_budget(self.run.pk, self.worker, most=most, after_id=after_id)
+            items, too_dear = work.claim_within_budget(
+                self.run.pk, self.worker, most=most, after_id=after_id
+            )
         waiting = [self._as_waiting(item) for item in items]
         since = self.run.created_at if self.run.parameters["fresh"] else None
         keys = [entry.key for entry in waiting if entry.key]
         replies = work.stored_replies(self.run.project_id, keys, since=since)
-        return _Claimed([replace(entry, stored=replies.get(entry.key)) for entry in waiting], too_dear)
+        return _Claimed(
+            [replace(entry, stored=replies.get(entry.key)) for entry in waiting], too_dear
+        )
 
     def _as_waiting(self, item: work.ClaimedItem) -> Waiting:
         seen, about = item_of(item, self.asked_criteria)
@@ -397,15 +425,22 @@ class RunWorker:
             except StoppedError:
                 continue
             except Exception as error:  # whatever one item does, the others go on
-                log.exception("Item %s of run %s met an unexpected error.", waiting.item.id, self.run.pk)
-                done = work.FinishedItem(waiting.item, "", Failure(Reason.UNFORESEEN, work.reason_of(error)))
+                log.exception(
+                    "Item %s of run %s met an unexpected error.", waiting.item.id, self.run.pk
+                )
+                done = work.FinishedItem(
+                    waiting.item, "", Failure(Reason.UNFORESEEN, work.reason_of(error))
+                )
             if done:
                 self.finished.append(done)
                 self._count_failures(done.outcome)
 
     def _count_failures(self, outcome: Scored | Failure) -> None:
         """Stop where items fail one after the other for reasons that lie outside of them."""
-        if not isinstance(outcome, Failure) or outcome.reason not in (Reason.ENDPOINT, Reason.UNFORESEEN):
+        if not isinstance(outcome, Failure) or outcome.reason not in (
+            Reason.ENDPOINT,
+            Reason.UNFORESEEN,
+        ):
             self.failed_in_a_row = 0
             return
         self.failed_in_a_row += 1
@@ -421,7 +456,9 @@ class RunWorker:
         if isinstance(question, Failure):
             return work.FinishedItem(item, "", question)
         if waiting.stored:
-            outcome = self.evaluator.score_again([work.answer_from(waiting.stored)], question, self.settings)
+            outcome = self.evaluator.score_again(
+                [work.answer_from(waiting.stored)], question, self.settings
+            )
             return work.FinishedItem(item, key, outcome, stored_reply=waiting.stored.pk)
         try:
             judgement, is_ours = await self._ask_once(key, question)
@@ -445,7 +482,9 @@ class RunWorker:
             del self.asked[key]
             future.set_exception(error)
             future.exception()  # waiting items, if any, get it; nobody waiting is fine
-            del future  # it and the error's traceback would keep each other, and the reply, for long
+            del (
+                future
+            )  # it and the error's traceback would keep each other, and the reply, for long
             raise
         future.set_result(judgement)
         if not isinstance(judgement.outcome, Scored):
@@ -504,7 +543,9 @@ class RunWorker:
             await self._count()
             if self.finished:
                 batch, self.finished = self.finished[:FLUSH_ITEMS], self.finished[FLUSH_ITEMS:]
-                await self.database.call(functools.partial(work.store_each, self.run, batch, self.worker))
+                await self.database.call(
+                    functools.partial(work.store_each, self.run, batch, self.worker)
+                )
                 for entry in batch:
                     self.in_hand.discard(entry.item.id)
                 if self.finished:
@@ -523,10 +564,14 @@ class RunWorker:
     async def _count(self) -> None:
         """Add what was spent, and what is waited for, to the run's row."""
         if self.spent.any:
-            await self.database.call(functools.partial(work.count_up, self.run.pk, self.spent.taken()))
+            await self.database.call(
+                functools.partial(work.count_up, self.run.pk, self.spent.taken())
+            )
         if self.wait != self.wait_shown:
             self.wait_shown = self.wait
-            await self.database.call(functools.partial(work.note_wait, self.run.pk, self.wait.until, self.wait.reason))
+            await self.database.call(
+                functools.partial(work.note_wait, self.run.pk, self.wait.until, self.wait.reason)
+            )
 
     async def _look_up(self) -> None:
         """See whether this worker is to leave, and whether the run goes on."""

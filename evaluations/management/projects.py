@@ -40,7 +40,9 @@ def project_or_new(slug: str, *, owner: str | None) -> Project:
     try:
         validate_slug(slug)
     except ValidationError:
-        raise CommandError(f"{slug!r} cannot be a project's short name: use letters, digits, - and _.") from None
+        raise CommandError(
+            f"{slug!r} cannot be a project's short name: use letters, digits, - and _."
+        ) from None
     name = slug.replace("-", " ").replace("_", " ").capitalize()
     # Another command may make it at this moment: then this one waits for it, and joins.
     project, is_new = Project.objects.get_or_create(slug=slug, defaults={"name": name})
@@ -59,7 +61,9 @@ def add_owners(project: Project, *, owner: str | None) -> None:
     owners = users.filter(username=owner) if owner else users.filter(is_superuser=True)
     if owner and not owners.exists():
         raise CommandError(f"There is no user {owner!r}; `manage.py createsuperuser` makes one.")
-    Membership.objects.bulk_create(Membership(project=project, user=user, role=Role.OWNER) for user in owners)
+    Membership.objects.bulk_create(
+        Membership(project=project, user=user, role=Role.OWNER) for user in owners
+    )
 
 
 def find_judge(project: Project, name: str) -> Judge:
@@ -68,7 +72,9 @@ def find_judge(project: Project, name: str) -> Judge:
     Raises:
         CommandError: there is none; the message lists what there is.
     """
-    judge = newest_version(project, name) or next((j for j in project.judges.all() if j.label == name), None)
+    judge = newest_version(project, name) or next(
+        (j for j in project.judges.all() if j.label == name), None
+    )
     if judge is None:
         known = ", ".join(judge.label for judge in project.judges.all()) or "none yet"
         raise CommandError(f"Project {project.slug} has no judge {name!r} (judges: {known}).")
@@ -101,7 +107,9 @@ def find_criteria(project: Project, names: Sequence[str] | None) -> list[Criteri
     missing = [name for name in names if name.lower() not in by_name]
     if missing:
         known = ", ".join(by_name) or "none yet"
-        raise CommandError(f"Project {project.slug} has no criterion {missing[0]!r} (criteria: {known}).")
+        raise CommandError(
+            f"Project {project.slug} has no criterion {missing[0]!r} (criteria: {known})."
+        )
     return [by_name[name.lower()] for name in names]
 
 

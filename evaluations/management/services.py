@@ -26,7 +26,9 @@ def start_workers(processes: Processes) -> list[subprocess.Popen[str]]:
     """
     return [
         _start_worker(processes, RUNS, jobs=[RUNS], pool=["--concurrency", "2"]),
-        _start_worker(processes, "short", jobs=SHORT, pool=["--pool", "threads", "--concurrency", "12"]),
+        _start_worker(
+            processes, "short", jobs=SHORT, pool=["--pool", "threads", "--concurrency", "12"]
+        ),
     ]
 
 
@@ -66,9 +68,13 @@ def ensure_workers(
     while not WorkerHeartbeat.objects.doing(RUNS).exists():
         ended = next((worker for worker in workers if worker.poll() is not None), None)
         if ended:
-            raise CommandError(f"A worker ended with code {ended.returncode} instead of starting; see above.")
+            raise CommandError(
+                f"A worker ended with code {ended.returncode} instead of starting; see above."
+            )
         if time.monotonic() > deadline:
-            raise CommandError("The worker did not come up. Does the broker at CELERY_BROKER_URL answer?")
+            raise CommandError(
+                "The worker did not come up. Does the broker at CELERY_BROKER_URL answer?"
+            )
         time.sleep(0.1)
 
 
@@ -79,7 +85,8 @@ def start_standin(processes: Processes, port: int) -> str:
         CommandError: it does not start.
     """
     process = processes.start(
-        [sys.executable, "manage.py", "standin_llm", "--port", str(free_port(port))], stdout=subprocess.PIPE
+        [sys.executable, "manage.py", "standin_llm", "--port", str(free_port(port))],
+        stdout=subprocess.PIPE,
     )
     assert process.stdout is not None
     line = process.stdout.readline()  # it says its address once it listens

@@ -13,7 +13,9 @@ from evaluations.models import EvaluationRun, ItemState
 LOOK_EVERY_SECONDS = 0.3
 
 
-def watch_run(run: EvaluationRun, *, still_worked_on: Callable[[], None] = lambda: None) -> dict[str, Any]:
+def watch_run(
+    run: EvaluationRun, *, still_worked_on: Callable[[], None] = lambda: None
+) -> dict[str, Any]:
     """Show a progress bar until the run is done or paused; returns its summary.
 
     Args:

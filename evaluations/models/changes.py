@@ -17,8 +17,12 @@ class ScoreChange(models.Model):
     """Scores of `judge` (empty: people's ratings) have changed on `criterion` (empty: on all)."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="score_changes")
-    judge = models.ForeignKey(Judge, on_delete=models.CASCADE, null=True, related_name="+", db_index=False)
-    criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, null=True, related_name="+", db_index=False)
+    judge = models.ForeignKey(
+        Judge, on_delete=models.CASCADE, null=True, related_name="+", db_index=False
+    )
+    criterion = models.ForeignKey(
+        Criterion, on_delete=models.CASCADE, null=True, related_name="+", db_index=False
+    )
     at = models.DateTimeField(db_default=Now())
 
     class Meta:

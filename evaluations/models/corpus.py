@@ -51,14 +51,18 @@ class ListedDocument:
 class DocumentQuerySet(models.QuerySet["Document"]):
     def rated(self, *, by_people: bool) -> DocumentQuerySet:
         """Documents with an output that somebody rated, or those without any."""
-        rated = models.Exists(CandidateOutput.objects.filter(document=models.OuterRef("pk"), ratings__isnull=False))
+        rated = models.Exists(
+            CandidateOutput.objects.filter(document=models.OuterRef("pk"), ratings__isnull=False)
+        )
         return self.filter(rated if by_people else ~rated)
 
     def metadata_names(self) -> list[str]:
         """The names in the metadata of the first thousand documents that have any."""
         # Written down, so that the planner sees the condition of the index.
         some = list(
-            self.extra(where=["NOT (metadata = '{}'::jsonb)"]).order_by("pk").values_list("metadata", flat=True)[:1000]
+            self.extra(where=["NOT (metadata = '{}'::jsonb)"])
+            .order_by("pk")
+            .values_list("metadata", flat=True)[:1000]
         )
         return sorted({name for metadata in some for name in metadata})
 
@@ -111,7 +115,9 @@ class Document(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="documents")
     doc_id = models.CharField(max_length=200, help_text="The uploader's own key.")
     source = models.TextField()
-    context = models.TextField(blank=True, help_text="What the output was to be grounded in, such as a fact.")
+    context = models.TextField(
+        blank=True, help_text="What the output was to be grounded in, such as a fact."
+    )
     references = models.JSONField(default=list, blank=True, help_text="A list of reference texts.")
     metadata = models.JSONField(
         default=dict,
@@ -126,12 +132,18 @@ class Document(models.Model):
         ordering = ("pk",)
         # With the id in it, searching names reads this index alone.
         constraints = (
-            models.UniqueConstraint(fields=("project", "doc_id"), include=("id",), name="document_once_per_project"),
+            models.UniqueConstraint(
+                fields=("project", "doc_id"), include=("id",), name="document_once_per_project"
+            ),
         )
         indexes = (
             GinIndex(SearchWords("source"), name="document_words"),
             GinIndex(fields=["metadata"], opclasses=["jsonb_path_ops"], name="document_metadata"),
-            models.Index(fields=("project", "id"), condition=~models.Q(metadata={}), name="document_has_metadata"),
+            models.Index(
+                fields=("project", "id"),
+                condition=~models.Q(metadata={}),
+                name="document_has_metadata",
+            ),
         )
 
     def __str__(self) -> str:
@@ -153,7 +165,9 @@ class System(models.Model):
 
     class Meta:
         ordering = ("pk",)
-        constraints = (models.UniqueConstraint(fields=("project", "name"), name="system_once_per_project"),)
+        constraints = (
+            models.UniqueConstraint(fields=("project", "name"), name="system_once_per_project"),
+        )
 
     def __str__(self) -> str:
         return self.name
@@ -166,12 +180,17 @@ class CandidateOutputQuerySet(models.QuerySet["CandidateOutput"]):
     def human_means(self) -> dict[tuple[int, int], float]:
         """The human mean by output and criterion id, where anybody rated; the database has its definition."""
         with connection.cursor() as cursor:
-            cursor.execute("SELECT * FROM annotations_human_means(%s)", [list(self.values_list("pk", flat=True))])
+            cursor.execute(
+                "SELECT * FROM annotations_human_means(%s)",
+                [list(self.values_list("pk", flat=True))],
+            )
             return {(output, criterion): mean for output, criterion, mean in cursor.fetchall()}
 
 
 class CandidateOutput(models.Model):
-    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="outputs", db_index=False)
+    document = models.ForeignKey(
+        Document, on_delete=models.CASCADE, related_name="outputs", db_index=False
+    )
     system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="outputs")
     text = models.TextField()
 
@@ -179,7 +198,9 @@ class CandidateOutput(models.Model):
 
     class Meta:
         ordering = ("document_id", "system_id")
-        constraints = (models.UniqueConstraint(fields=("document", "system"), name="output_once_per_system"),)
+        constraints = (
+            models.UniqueConstraint(fields=("document", "system"), name="output_once_per_system"),
+        )
         indexes = (GinIndex(SearchWords("text"), name="output_words"),)
 
     def __str__(self) -> str:
@@ -189,4 +210,6 @@ class CandidateOutput(models.Model):
         """What judges are shown of it."""
         document = self.document
         references = tuple(document.references)
-        return Texts(document.source, self.text, document.context, references, rival.text if rival else "")
+        return Texts(
+            document.source, self.text, document.context, references, rival.text if rival else ""
+        )

@@ -24,11 +24,17 @@ class Criterion(models.Model):
     scale_min = models.FloatField(default=1)
     scale_max = models.FloatField(default=5)
     scale_step = models.FloatField(default=1)
-    scale_labels = models.JSONField(default=dict, blank=True, help_text='Names of points, such as {"1": "Yes"}.')
+    scale_labels = models.JSONField(
+        default=dict, blank=True, help_text='Names of points, such as {"1": "Yes"}.'
+    )
     task_introduction = models.TextField(blank=True)
-    inputs = models.TextField(blank=True, help_text="The part of the prompt that shows the texts to be judged.")
+    inputs = models.TextField(
+        blank=True, help_text="The part of the prompt that shows the texts to be judged."
+    )
     prompt_file = models.TextField(blank=True)
-    guidelines = models.TextField(blank=True, help_text="What annotators should know of it, in Markdown.")
+    guidelines = models.TextField(
+        blank=True, help_text="What annotators should know of it, in Markdown."
+    )
     position = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -36,8 +42,12 @@ class Criterion(models.Model):
         verbose_name_plural = "criteria"
         constraints = (
             models.UniqueConstraint("project", Lower("name"), name="criterion_once_per_project"),
-            models.CheckConstraint(condition=models.Q(scale_min__lt=models.F("scale_max")), name="scale_not_empty"),
-            models.CheckConstraint(condition=models.Q(scale_step__gt=0), name="scale_step_positive"),
+            models.CheckConstraint(
+                condition=models.Q(scale_min__lt=models.F("scale_max")), name="scale_not_empty"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(scale_step__gt=0), name="scale_step_positive"
+            ),
             # PostgreSQL takes NaN for larger than any number, so both ends need a limit.
             models.CheckConstraint(
                 condition=models.Q(scale_min__gte=-FARTHEST, scale_max__lte=FARTHEST),
@@ -84,7 +94,9 @@ class EvaluationSteps(models.Model):
     class Meta:
         ordering = ("criterion", "version")
         verbose_name_plural = "evaluation steps"
-        constraints = (models.UniqueConstraint(fields=("criterion", "version"), name="steps_version_once"),)
+        constraints = (
+            models.UniqueConstraint(fields=("criterion", "version"), name="steps_version_once"),
+        )
 
     def __str__(self) -> str:
         return f"{self.criterion} steps, version {self.version}"

@@ -36,10 +36,16 @@ class Errand(models.Model):
     A row that is written without a state holds an answer already.
     """
 
-    state = models.CharField(max_length=10, choices=ErrandState, default=ErrandState.DONE, db_default="done")
+    state = models.CharField(
+        max_length=10, choices=ErrandState, default=ErrandState.DONE, db_default="done"
+    )
     message = models.CharField(max_length=1000, blank=True, db_default="")
-    attempts = models.SmallIntegerField(default=0, db_default=0, help_text="How often a worker began with it.")
-    taken_until = models.DateTimeField(null=True, blank=True, help_text="After that another worker may take it.")
+    attempts = models.SmallIntegerField(
+        default=0, db_default=0, help_text="How often a worker began with it."
+    )
+    taken_until = models.DateTimeField(
+        null=True, blank=True, help_text="After that another worker may take it."
+    )
     wanted_at = models.DateTimeField(db_default=Now())
 
     # Where its project is, as a lookup.
@@ -64,13 +70,19 @@ class StepsRequest(Errand):
 
     PROJECT = "criterion__project_id"
 
-    criterion = models.ForeignKey("Criterion", on_delete=models.CASCADE, related_name="steps_requests")
+    criterion = models.ForeignKey(
+        "Criterion", on_delete=models.CASCADE, related_name="steps_requests"
+    )
     judge = models.ForeignKey("Judge", on_delete=models.CASCADE, related_name="steps_requests")
-    steps = models.ForeignKey("EvaluationSteps", on_delete=models.SET_NULL, null=True, related_name="+")
+    steps = models.ForeignKey(
+        "EvaluationSteps", on_delete=models.SET_NULL, null=True, related_name="+"
+    )
 
     class Meta:
         ordering = ("pk",)
-        constraints = (models.UniqueConstraint(fields=("criterion", "judge"), name="steps_request_once"),)
+        constraints = (
+            models.UniqueConstraint(fields=("criterion", "judge"), name="steps_request_once"),
+        )
 
     def __str__(self) -> str:
         return f"steps for {self.criterion} by {self.judge}"

@@ -36,7 +36,9 @@ class IdempotentAnswer(models.Model):
     objects = IdempotentAnswerQuerySet.as_manager()
 
     class Meta:
-        constraints = (models.UniqueConstraint(fields=("sender", "key"), name="idempotency_key_once"),)
+        constraints = (
+            models.UniqueConstraint(fields=("sender", "key"), name="idempotency_key_once"),
+        )
         indexes = (models.Index(fields=("created_at",), name="idempotency_age"),)
 
     def __str__(self) -> str:

@@ -38,9 +38,14 @@ class Endpoint(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="endpoints")
     name = models.CharField(max_length=100)
     # Not a URLField: that refuses host names without a dot, as servers in containers have.
-    base_url = models.CharField("base URL", max_length=500, help_text="Ends in /v1 on most servers.")
+    base_url = models.CharField(
+        "base URL", max_length=500, help_text="Ends in /v1 on most servers."
+    )
     api_version = models.CharField(
-        "Azure API version", max_length=40, blank=True, help_text="For Azure's addresses by deployment only."
+        "Azure API version",
+        max_length=40,
+        blank=True,
+        help_text="For Azure's addresses by deployment only.",
     )
     key_env = models.CharField(
         "key variable",
@@ -50,10 +55,16 @@ class Endpoint(models.Model):
     )
     sealed_key = models.TextField(blank=True, editable=False)
     requests_per_minute = models.PositiveIntegerField(
-        null=True, blank=True, validators=[MinValueValidator(1)], help_text="Over all workers. Empty: no limit."
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="Over all workers. Empty: no limit.",
     )
     tokens_per_minute = models.PositiveIntegerField(
-        null=True, blank=True, validators=[MinValueValidator(1)], help_text="Over all workers. Empty: no limit."
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="Over all workers. Empty: no limit.",
     )
     retired_at = models.DateTimeField(null=True, blank=True, editable=False)
 
@@ -61,7 +72,9 @@ class Endpoint(models.Model):
 
     class Meta:
         ordering = ("pk",)
-        constraints = (models.UniqueConstraint(fields=("project", "name"), name="endpoint_once_per_project"),)
+        constraints = (
+            models.UniqueConstraint(fields=("project", "name"), name="endpoint_once_per_project"),
+        )
 
     def __str__(self) -> str:
         return self.name
@@ -109,7 +122,9 @@ class ModelProbe(Errand):
 
     class Meta:
         ordering = ("model",)
-        constraints = (models.UniqueConstraint(fields=("endpoint", "model"), name="probe_once_per_model"),)
+        constraints = (
+            models.UniqueConstraint(fields=("endpoint", "model"), name="probe_once_per_model"),
+        )
 
     def __str__(self) -> str:
         return f"{self.model} at {self.endpoint}"
@@ -118,7 +133,9 @@ class ModelProbe(Errand):
 class EndpointQuota(models.Model):
     """How much of an endpoint's limits is left right now, shared by all workers; see judging/quota.py."""
 
-    endpoint = models.OneToOneField(Endpoint, on_delete=models.CASCADE, primary_key=True, related_name="quota")
+    endpoint = models.OneToOneField(
+        Endpoint, on_delete=models.CASCADE, primary_key=True, related_name="quota"
+    )
     requests = models.FloatField()
     tokens = models.FloatField()
     counted_at = models.DateTimeField()
@@ -167,21 +184,29 @@ class Judge(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="judges")
     name = models.CharField(max_length=200)
     version = models.PositiveIntegerField(default=1)
-    kind = models.CharField(max_length=40, default=JudgeKind.GEVAL, help_text="Which evaluator it is.")
+    kind = models.CharField(
+        max_length=40, default=JudgeKind.GEVAL, help_text="Which evaluator it is."
+    )
     settings = models.JSONField(default=dict, blank=True, help_text="The evaluator's own settings.")
-    endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, null=True, blank=True, related_name="judges")
+    endpoint = models.ForeignKey(
+        Endpoint, on_delete=models.PROTECT, null=True, blank=True, related_name="judges"
+    )
     model = models.CharField(max_length=200, blank=True)
     mode = models.CharField(max_length=20, choices=ScoringMode, blank=True)
     samples = models.PositiveIntegerField(
         "replies an item", default=20, validators=[MinValueValidator(1), MaxValueValidator(100)]
     )
-    temperature = models.FloatField(default=0, validators=[validate_finite, MinValueValidator(0), MaxValueValidator(2)])
+    temperature = models.FloatField(
+        default=0, validators=[validate_finite, MinValueValidator(0), MaxValueValidator(2)]
+    )
     use_steps = models.BooleanField("evaluation steps", default=True)
     concurrency = models.PositiveIntegerField(
         "calls in flight", default=16, validators=[MinValueValidator(1), MaxValueValidator(512)]
     )
     max_tokens = models.PositiveIntegerField(
-        "longest reply in tokens", default=32, validators=[MinValueValidator(1), MaxValueValidator(32_000)]
+        "longest reply in tokens",
+        default=32,
+        validators=[MinValueValidator(1), MaxValueValidator(32_000)],
     )
     timeout_seconds = models.FloatField(
         "time limit of a call",
@@ -196,8 +221,12 @@ class Judge(models.Model):
         "price of a million tokens out", max_digits=12, decimal_places=4, null=True, blank=True,
         validators=[MinValueValidator(Decimal(0))],
     )  # fmt: skip
-    length_parameter = models.CharField(max_length=40, choices=LengthParameter, default=LengthParameter.MAX_TOKENS)
-    sends_temperature = models.BooleanField(default=True, help_text="Some models refuse any temperature but their own.")
+    length_parameter = models.CharField(
+        max_length=40, choices=LengthParameter, default=LengthParameter.MAX_TOKENS
+    )
+    sends_temperature = models.BooleanField(
+        default=True, help_text="Some models refuse any temperature but their own."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     retired_at = models.DateTimeField(null=True, blank=True)
 
@@ -206,7 +235,9 @@ class Judge(models.Model):
     class Meta:
         ordering = ("pk",)
         constraints = (
-            models.UniqueConstraint(fields=("project", "name", "version"), name="judge_once_per_project"),
+            models.UniqueConstraint(
+                fields=("project", "name", "version"), name="judge_once_per_project"
+            ),
             models.CheckConstraint(
                 condition=models.Q(
                     samples__range=(1, 100),

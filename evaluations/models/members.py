@@ -22,7 +22,10 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
     def open(self) -> InvitationQuerySet:
         """Invitations that still let somebody in: not used, in time, and by somebody who may still invite."""
         makers = Membership.objects.filter(
-            project=models.OuterRef("project"), user=models.OuterRef("made_by"), role=Role.OWNER, user__is_active=True
+            project=models.OuterRef("project"),
+            user=models.OuterRef("made_by"),
+            role=Role.OWNER,
+            user__is_active=True,
         )
         unused = self.filter(revoked_at=None, accepted_at=None, expires_at__gt=timezone.now())
         return unused.filter(models.Exists(makers))
@@ -34,13 +37,19 @@ class Invitation(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=20, choices=Role)
     digest = models.CharField(max_length=64, unique=True)
-    note = models.CharField(max_length=200, blank=True, help_text="Whom it is for, in the owner's words.")
-    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    note = models.CharField(
+        max_length=200, blank=True, help_text="Whom it is for, in the owner's words."
+    )
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
     created_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField(default=_in_two_weeks)
     revoked_at = models.DateTimeField(null=True, blank=True)
     accepted_at = models.DateTimeField(null=True, blank=True)
-    accepted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    accepted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
 
     objects = InvitationQuerySet.as_manager()
 
@@ -57,8 +66,12 @@ class AuditEntry(models.Model):
     Nothing of what was typed is kept.
     """
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, null=True, related_name="audit_entries")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, null=True, related_name="audit_entries"
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
     user_name = models.CharField(max_length=150, help_text="As it was then.")
     action = models.CharField(max_length=100, help_text="Name of the page or endpoint.")
     path = models.CharField(max_length=500)
@@ -73,7 +86,11 @@ class AuditEntry(models.Model):
         verbose_name_plural = "audit entries"
         indexes = (
             models.Index(fields=("project", "-id"), name="audit_by_project"),
-            models.Index(fields=("project", "created_at"), condition=models.Q(refused=True), name="audit_refused"),
+            models.Index(
+                fields=("project", "created_at"),
+                condition=models.Q(refused=True),
+                name="audit_refused",
+            ),
         )
 
     def __str__(self) -> str:

@@ -62,14 +62,20 @@ class ProjectQuerySet(models.QuerySet["Project"]):
 
 class Project(models.Model):
     slug = models.SlugField(
-        unique=True, max_length=SLUG_LENGTH, help_text="The short name that addresses and commands use."
+        unique=True,
+        max_length=SLUG_LENGTH,
+        help_text="The short name that addresses and commands use.",
     )
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
     guidelines = models.TextField(blank=True, help_text="What annotators should know, in Markdown.")
     created_at = models.DateTimeField(auto_now_add=True)
-    archived_at = models.DateTimeField(null=True, blank=True, help_text="Since when nothing in it changes any more.")
-    members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="projects")
+    archived_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when nothing in it changes any more."
+    )
+    members = models.ManyToManyField(
+        settings.AUTH_USER_MODEL, through="Membership", related_name="projects"
+    )
 
     objects = ProjectQuerySet.as_manager()
 
@@ -85,7 +91,9 @@ class Project(models.Model):
 
 class Membership(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
+    )
     role = models.CharField(max_length=20, choices=Role)
 
     class Meta:

@@ -67,26 +67,45 @@ class EvaluationRun(models.Model):
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="runs")
     state = models.CharField(max_length=20, choices=RunState, default=RunState.PREPARING)
     message = models.TextField(blank=True, help_text="Why the run is paused, in a sentence.")
-    parameters = models.JSONField(default=dict, help_text="What the judge's settings were when the run began.")
+    parameters = models.JSONField(
+        default=dict, help_text="What the judge's settings were when the run began."
+    )
     software_version = models.CharField(max_length=50, blank=True)
     transport = models.CharField(max_length=10, choices=Transport, default=Transport.LIVE)
     budget = models.DecimalField(
-        max_digits=14, decimal_places=4, null=True, blank=True, help_text="It pauses before it costs more."
+        max_digits=14,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        help_text="It pauses before it costs more.",
     )
     # Counted up with every batch of results, so that a run's page costs the same however large the run is.
-    calls = models.PositiveBigIntegerField(default=0, help_text="Requests sent, repeated ones included.")
-    cache_hits = models.PositiveBigIntegerField(default=0, help_text="Items answered without a call of their own.")
+    calls = models.PositiveBigIntegerField(
+        default=0, help_text="Requests sent, repeated ones included."
+    )
+    cache_hits = models.PositiveBigIntegerField(
+        default=0, help_text="Items answered without a call of their own."
+    )
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
-    preparer_until = models.DateTimeField(null=True, blank=True, help_text="Until when one worker prepares it.")
+    preparer_until = models.DateTimeField(
+        null=True, blank=True, help_text="Until when one worker prepares it."
+    )
     preparations = models.PositiveSmallIntegerField(
         default=0, db_default=0, editable=False, help_text="How often a worker began to prepare it."
     )
     waits_until = models.DateTimeField(
-        null=True, blank=True, editable=False, help_text="Until when calls wait, as the endpoint asked."
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Until when calls wait, as the endpoint asked.",
     )
     waits_for = models.TextField(
-        blank=True, default="", db_default="", editable=False, help_text="What the endpoint said then."
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="What the endpoint said then.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -123,12 +142,16 @@ class RunCriterion(models.Model):
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="run_criteria")
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="+")
-    steps = models.ForeignKey(EvaluationSteps, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    steps = models.ForeignKey(
+        EvaluationSteps, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
     template = models.TextField(blank=True)
 
     class Meta:
         ordering = ("criterion__position", "criterion_id")
-        constraints = (models.UniqueConstraint(fields=("run", "criterion"), name="criterion_once_per_run"),)
+        constraints = (
+            models.UniqueConstraint(fields=("run", "criterion"), name="criterion_once_per_run"),
+        )
 
     def __str__(self) -> str:
         return f"{self.criterion} in {self.run}"
@@ -149,7 +172,8 @@ class RunItemQuerySet(models.QuerySet["RunItem"]):
     def claimable(self) -> RunItemQuerySet:
         """Items nobody works on: pending, or leased by a worker whose lease ran out."""
         return self.filter(
-            models.Q(state=ItemState.PENDING) | (models.Q(state=ItemState.LEASED) & is_free("lease_until"))
+            models.Q(state=ItemState.PENDING)
+            | (models.Q(state=ItemState.LEASED) & is_free("lease_until"))
         )
 
     def held(self) -> RunItemQuerySet:
@@ -183,16 +207,24 @@ class RunItem(models.Model):
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="items")
     output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="+")
-    criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
-    rival = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    criterion = models.ForeignKey(
+        Criterion, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
+    rival = models.ForeignKey(
+        CandidateOutput, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
     state = models.CharField(max_length=10, choices=ItemState, default=ItemState.PENDING)
     lease_until = models.DateTimeField(null=True, blank=True)
     leased_by = models.CharField(max_length=100, blank=True)
     attempts = models.PositiveIntegerField(default=0)
     reason = models.CharField(max_length=50, blank=True, help_text="Why it failed, as a name.")
     detail = models.TextField(blank=True, help_text="Why it failed, as a sentence.")
-    reply = models.ForeignKey("ModelReply", on_delete=models.PROTECT, null=True, blank=True, related_name="items")
-    batch = models.ForeignKey("Batch", on_delete=models.SET_NULL, null=True, blank=True, related_name="items")
+    reply = models.ForeignKey(
+        "ModelReply", on_delete=models.PROTECT, null=True, blank=True, related_name="items"
+    )
+    batch = models.ForeignKey(
+        "Batch", on_delete=models.SET_NULL, null=True, blank=True, related_name="items"
+    )
 
     objects = RunItemQuerySet.as_manager()
 
@@ -200,7 +232,9 @@ class RunItem(models.Model):
         ordering = ("pk",)
         constraints = (
             models.UniqueConstraint(
-                fields=("run", "output", "criterion", "rival"), name="item_once_per_run", nulls_distinct=False
+                fields=("run", "output", "criterion", "rival"),
+                name="item_once_per_run",
+                nulls_distinct=False,
             ),
         )
         indexes = (
@@ -209,7 +243,9 @@ class RunItem(models.Model):
                 name="item_open",
                 condition=models.Q(state__in=("pending", "leased", "sent")),
             ),
-            models.Index(fields=("run", "reason"), name="item_failed", condition=models.Q(state="failed")),
+            models.Index(
+                fields=("run", "reason"), name="item_failed", condition=models.Q(state="failed")
+            ),
         )
 
     def __str__(self) -> str:
@@ -229,7 +265,9 @@ class Batch(models.Model):
     token = models.UUIDField(default=uuid.uuid4, unique=True)
     state = models.CharField(max_length=10, choices=State, default=State.SENDING)
     remote_id = models.CharField(max_length=200, blank=True)
-    remote_state = models.CharField(max_length=50, blank=True, help_text="The state in the endpoint's own word.")
+    remote_state = models.CharField(
+        max_length=50, blank=True, help_text="The state in the endpoint's own word."
+    )
     message = models.TextField(blank=True)
     failures = models.PositiveSmallIntegerField(
         default=0, db_default=0, editable=False, help_text="Looks in a row that failed."
@@ -256,13 +294,21 @@ class ModelReply(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     request_key = models.CharField(max_length=64)
-    choices = models.JSONField(help_text="The replies as they came, with token probabilities where there are any.")
-    model = models.CharField(max_length=200, blank=True, help_text="The model as the endpoint named it.")
+    choices = models.JSONField(
+        help_text="The replies as they came, with token probabilities where there are any."
+    )
+    model = models.CharField(
+        max_length=200, blank=True, help_text="The model as the endpoint named it."
+    )
     request_id = models.CharField(max_length=200, blank=True)
     prompt_tokens = models.PositiveIntegerField(default=0)
     completion_tokens = models.PositiveIntegerField(default=0)
-    calls = models.PositiveIntegerField(default=1, help_text="Requests it took, repeated ones included.")
-    seconds = models.FloatField(default=0, help_text="Time from the first request to the last reply.")
+    calls = models.PositiveIntegerField(
+        default=1, help_text="Requests it took, repeated ones included."
+    )
+    seconds = models.FloatField(
+        default=0, help_text="Time from the first request to the last reply."
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -278,13 +324,22 @@ class Score(models.Model):
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="scores")
     output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="scores")
-    criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, null=True, blank=True, related_name="scores")
+    criterion = models.ForeignKey(
+        Criterion, on_delete=models.CASCADE, null=True, blank=True, related_name="scores"
+    )
     value = models.FloatField()
-    distribution = models.JSONField(null=True, blank=True, help_text="Probability of each scale point, normalised.")
-    coverage = models.FloatField(null=True, blank=True, help_text="Probability on valid points before normalising.")
+    distribution = models.JSONField(
+        null=True, blank=True, help_text="Probability of each scale point, normalised."
+    )
+    coverage = models.FloatField(
+        null=True, blank=True, help_text="Probability on valid points before normalising."
+    )
     entropy = models.FloatField(null=True, blank=True, help_text="Of the distribution, in bits.")
     mode = models.CharField(
-        max_length=20, blank=True, db_default="", help_text="How it was found; empty for imported scores."
+        max_length=20,
+        blank=True,
+        db_default="",
+        help_text="How it was found; empty for imported scores.",
     )
     note = models.TextField(
         blank=True, db_default="", help_text="What a reader must know, such as that a text was cut."
@@ -295,7 +350,9 @@ class Score(models.Model):
         ordering = ("pk",)
         constraints = (
             models.UniqueConstraint(
-                fields=("run", "output", "criterion"), name="score_once_per_item", nulls_distinct=False
+                fields=("run", "output", "criterion"),
+                name="score_once_per_item",
+                nulls_distinct=False,
             ),
         )
 
@@ -323,8 +380,12 @@ class PairScore(models.Model):
     class Meta:
         ordering = ("pk",)
         constraints = (
-            models.UniqueConstraint(fields=("run", "output", "rival", "criterion"), name="pair_once_per_run"),
-            models.CheckConstraint(condition=models.Q(output__lt=models.F("rival")), name="pair_in_id_order"),
+            models.UniqueConstraint(
+                fields=("run", "output", "rival", "criterion"), name="pair_once_per_run"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(output__lt=models.F("rival")), name="pair_in_id_order"
+            ),
         )
 
     def __str__(self) -> str:
@@ -368,7 +429,9 @@ class WorkerHeartbeat(models.Model):
 
     name = models.CharField(max_length=200, unique=True)
     seen_at = models.DateTimeField()
-    leaving = models.BooleanField(default=False, help_text="It was told to stop, and starts nothing new.")
+    leaving = models.BooleanField(
+        default=False, help_text="It was told to stop, and starts nothing new."
+    )
     jobs = models.JSONField(default=all_jobs, help_text="The kinds of jobs it takes.")
 
     objects = WorkerHeartbeatQuerySet.as_manager()

@@ -18,7 +18,9 @@ TOKEN_BYTES = 24
 class ShareLinkQuerySet(models.QuerySet["ShareLink"]):
     def valid(self) -> ShareLinkQuerySet:
         """Links that are neither revoked nor expired."""
-        return self.filter(revoked_at=None).filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
+        return self.filter(revoked_at=None).filter(
+            Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+        )
 
 
 class ShareLink(models.Model):
@@ -27,7 +29,9 @@ class ShareLink(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="share_links")
     digest = models.CharField(max_length=64, unique=True)
     query = models.TextField(blank=True, help_text="The view that was shared.")
-    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
@@ -42,7 +46,9 @@ class ShareLink(models.Model):
 
     @property
     def is_valid(self) -> bool:
-        return self.revoked_at is None and (self.expires_at is None or self.expires_at > timezone.now())
+        return self.revoked_at is None and (
+            self.expires_at is None or self.expires_at > timezone.now()
+        )
 
 
 def new_token() -> str:
@@ -57,7 +63,9 @@ class ReportSnapshot(models.Model):
     content = models.TextField()
     query = models.TextField(blank=True)
     note = models.CharField(max_length=300, blank=True)
-    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -16,10 +16,14 @@ PREFIX = "geval_"
 class ApiToken(models.Model):
     """A token of a user; only its digest is kept. Without a project it reaches all projects of the user."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
+    )
     name = models.CharField(max_length=100)
     digest = models.CharField(max_length=64, unique=True, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
     may_change = models.BooleanField(default=True, help_text="Otherwise it can only read.")
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)

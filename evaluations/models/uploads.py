@@ -55,14 +55,20 @@ class Upload(models.Model):
     """Some files that are loaded together. `result` is what loading them would do, or did."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="uploads")
-    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
     made_at = models.DateTimeField(db_default=Now())
     state = models.CharField(max_length=10, choices=UploadState, default=UploadState.CHOSEN)
     about = models.JSONField(default=dict, help_text="The fields of corpus.rows.About.")
     result = models.JSONField(null=True)
-    faults = models.JSONField(default=list, help_text="Objects of file, line, column and message; the first ones.")
+    faults = models.JSONField(
+        default=list, help_text="Objects of file, line, column and message; the first ones."
+    )
     fault_count = models.BigIntegerField(default=0)
-    message = models.CharField(max_length=500, blank=True, help_text="Why work on it ended without a result.")
+    message = models.CharField(
+        max_length=500, blank=True, help_text="Why work on it ended without a result."
+    )
     step = models.CharField(max_length=100, blank=True, help_text="What is being done.")
     bytes_read = models.BigIntegerField(default=0)
     beat_at = models.DateTimeField(null=True)
@@ -124,13 +130,17 @@ class UploadFile(models.Model):
 class UploadPart(models.Model):
     """A piece of a file's bytes: in the database, where every worker can read it."""
 
-    file = models.ForeignKey(UploadFile, on_delete=models.CASCADE, related_name="parts", db_index=False)
+    file = models.ForeignKey(
+        UploadFile, on_delete=models.CASCADE, related_name="parts", db_index=False
+    )
     number = models.IntegerField()
     content = models.BinaryField()
 
     class Meta:
         ordering = ("file", "number")
-        constraints = (models.UniqueConstraint(fields=("file", "number"), name="part_once_per_file"),)
+        constraints = (
+            models.UniqueConstraint(fields=("file", "number"), name="part_once_per_file"),
+        )
 
     def __str__(self) -> str:
         return f"part {self.number} of file {self.file_id}"
@@ -147,7 +157,11 @@ class SavedColumns(models.Model):
     class Meta:
         ordering = ("name",)
         verbose_name_plural = "saved columns"
-        constraints = (models.UniqueConstraint(fields=("project", "name"), name="saved_columns_once_per_project"),)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("project", "name"), name="saved_columns_once_per_project"
+            ),
+        )
 
     def __str__(self) -> str:
         return self.name

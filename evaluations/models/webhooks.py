@@ -25,7 +25,9 @@ class Webhook(models.Model):
     url = models.URLField(max_length=500, verbose_name="URL")
     events = models.JSONField(default=list, help_text="Names of WebhookEvent.")
     sealed_secret = models.TextField()
-    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -43,7 +45,9 @@ class DeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
     def due(self) -> DeliveryQuerySet:
         """Messages that should be sent now."""
         now = timezone.now()
-        return self.filter(state=WebhookDelivery.State.WAITING, next_at__lte=now).exclude(sending_until__gt=now)
+        return self.filter(state=WebhookDelivery.State.WAITING, next_at__lte=now).exclude(
+            sending_until__gt=now
+        )
 
 
 class WebhookDelivery(models.Model):
@@ -62,8 +66,12 @@ class WebhookDelivery(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
     attempts = models.SmallIntegerField(default=0)
     next_at = models.DateTimeField(db_default=Now())
-    sending_until = models.DateTimeField(null=True, help_text="While a worker sends it; after that another one may.")
-    answer = models.CharField(max_length=300, blank=True, help_text="What came back last, or why nothing did.")
+    sending_until = models.DateTimeField(
+        null=True, help_text="While a worker sends it; after that another one may."
+    )
+    answer = models.CharField(
+        max_length=300, blank=True, help_text="What came back last, or why nothing did."
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     objects = DeliveryQuerySet.as_manager()
@@ -72,7 +80,9 @@ class WebhookDelivery(models.Model):
         ordering = ("-pk",)
         verbose_name_plural = "webhook deliveries"
         indexes = (
-            models.Index(fields=("next_at",), condition=models.Q(state="waiting"), name="delivery_due"),
+            models.Index(
+                fields=("next_at",), condition=models.Q(state="waiting"), name="delivery_due"
+            ),
             models.Index(fields=("webhook", "event", "subject"), name="delivery_by_subject"),
         )
 

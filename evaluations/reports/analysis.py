@@ -57,7 +57,13 @@ from evaluations.statistics.resampling import (
     percentile_interval,
 )
 from evaluations.statistics.results import Estimate
-from evaluations.statistics.significance import PermutationTest, holm, letters, permutation_test, williams_test
+from evaluations.statistics.significance import (
+    PermutationTest,
+    holm,
+    letters,
+    permutation_test,
+    williams_test,
+)
 
 # Fixed and stated, so that a published interval can be found again.
 SEED = 0
@@ -167,7 +173,11 @@ def analyse_judge(
     present = ~np.isnan(pairs[0])
     intervals = {c: _interval(human, scores, c, "summary", draws) for c in COEFFICIENTS}
     is_default = (level, coefficient, over) in {("summary", c, "documents") for c in COEFFICIENTS}
-    shown = intervals[coefficient] if is_default else _chosen_interval(human, scores, coefficient, level, over)
+    shown = (
+        intervals[coefficient]
+        if is_default
+        else _chosen_interval(human, scores, coefficient, level, over)
+    )
     rng = np.random.default_rng(SEED)
     complete = present.all(axis=1)
     return JudgeAnalysis(
@@ -192,7 +202,11 @@ def analyse_judge(
 
 
 def _interval(
-    human: FloatArray, scores: FloatArray, coefficient: Coefficient, level: Level, draws: Draws | None
+    human: FloatArray,
+    scores: FloatArray,
+    coefficient: Coefficient,
+    level: Level,
+    draws: Draws | None,
 ) -> Interval:
     if draws is None:
         return Interval(None, None, 0, "there are no documents")
@@ -216,10 +230,14 @@ def _bca(human: FloatArray, scores: FloatArray, draws: Draws | None) -> Interval
     if np.isnan(estimate):
         return Interval(None, None, 0, "there is no summary-level correlation")
     samples = bootstrap_samples(human, scores, "spearman", draws)
-    return bca_interval(samples, estimate=estimate, jackknife=leave_one_out_values(human, scores, "spearman"))
+    return bca_interval(
+        samples, estimate=estimate, jackknife=leave_one_out_values(human, scores, "spearman")
+    )
 
 
-def correlations_summary(human: FloatArray, scores: FloatArray, coefficient: Coefficient = "spearman") -> float:
+def correlations_summary(
+    human: FloatArray, scores: FloatArray, coefficient: Coefficient = "spearman"
+) -> float:
     """The summary-level correlation alone; NaN where it is undefined."""
     by_document = coefficients_by_document(*complete_pairs(human, scores), coefficient)
     used = by_document[~np.isnan(by_document)]
@@ -245,12 +263,17 @@ def analyse_agreement(ratings: FloatArray, annotators: tuple[str, ...]) -> Agree
     draws = draws_for(shape, "documents") if shape[0] else None
     flat = ratings.reshape(len(ratings), shape[0] * shape[1])
     none = Interval(None, None, 0, "there are no documents")
-    ceilings = {c: human_ceiling(ratings if draws else ratings[:0], c, draws or NO_DRAWS) for c in COEFFICIENTS}
+    ceilings = {
+        c: human_ceiling(ratings if draws else ratings[:0], c, draws or NO_DRAWS)
+        for c in COEFFICIENTS
+    }
     each = ceilings["spearman"].by_rater
     return Agreement(
         ceilings=ceilings,
         alpha={m: krippendorff_alpha(ratings, m) for m in MEASUREMENTS},
-        alpha_intervals={m: alpha_interval(ratings, m, draws) if draws else none for m in MEASUREMENTS},
+        alpha_intervals={
+            m: alpha_interval(ratings, m, draws) if draws else none for m in MEASUREMENTS
+        },
         leave_one_out=dict(zip(annotators, each, strict=True)) if each else {},
         icc=intraclass(flat),
         kappas={
@@ -266,7 +289,9 @@ def compare_pair(
     human: FloatArray, first: FloatArray, second: FloatArray, coefficient: Coefficient, over: Over
 ) -> PermutationTest:
     """The paired permutation test of two judges, with the seed of all reports."""
-    return permutation_test(human, first, second, coefficient, over, rng=np.random.default_rng(SEED))
+    return permutation_test(
+        human, first, second, coefficient, over, rng=np.random.default_rng(SEED)
+    )
 
 
 def williams_of(human: FloatArray, first: FloatArray, second: FloatArray) -> float | None:
@@ -274,7 +299,9 @@ def williams_of(human: FloatArray, first: FloatArray, second: FloatArray) -> flo
     missing = np.isnan(human) | np.isnan(first) | np.isnan(second)
     h, a, b = (np.where(missing, np.nan, side) for side in (human, first, second))
     (of_human, of_first), (_, of_second) = system_means(h, a), system_means(h, b)
-    if len(of_human) < LEAST_SYSTEMS or any(np.ptp(side) == 0 for side in (of_human, of_first, of_second)):
+    if len(of_human) < LEAST_SYSTEMS or any(
+        np.ptp(side) == 0 for side in (of_human, of_first, of_second)
+    ):
         return None
     r = np.corrcoef([of_human, of_first, of_second])
     if r[1, 2] > 1 - 1e-12:
@@ -301,7 +328,11 @@ def significance(
         tests, williams: by pair of judges, in the order of `rank_judges`.
     """
     tested = [pair for pair, test in tests.items() if test.p is not None]
-    adjusted = dict(zip(tested, holm([tests[pair].p or 0.0 for pair in tested]), strict=True)) if tested else {}
+    adjusted = (
+        dict(zip(tested, holm([tests[pair].p or 0.0 for pair in tested]), strict=True))
+        if tested
+        else {}
+    )
     differ = {frozenset(pair) for pair, p in adjusted.items() if p <= ALPHA}
     known = [name for name in rank_judges(found) if not np.isnan(found[name])]
     shown = letters(known, differ) if len(known) <= MOST_LETTERED else {}

@@ -43,7 +43,9 @@ class Browsed:
     figures: bool
 
 
-def browse(project: Project, asked: Mapping[str, str], names: Sequence[str], *, page: str | None) -> Browsed:
+def browse(
+    project: Project, asked: Mapping[str, str], names: Sequence[str], *, page: str | None
+) -> Browsed:
     """Documents as asked for.
 
     Args:
@@ -53,7 +55,9 @@ def browse(project: Project, asked: Mapping[str, str], names: Sequence[str], *, 
     sort = asked.get("sort", "")
     documents = _found(project, asked)
     is_filtered = any(name in asked for name in ("q", "value", "rated"))
-    ids = documents.order_by(*(("doc_id", "pk") if sort == "name" else ("pk",))).values_list("pk", flat=True)
+    ids = documents.order_by(*(("doc_id", "pk") if sort == "name" else ("pk",))).values_list(
+        "pk", flat=True
+    )
     by_figures = sort not in ("", "name")
     figures = document_figures(project) if by_figures else None
     if figures is not None:
@@ -64,7 +68,10 @@ def browse(project: Project, asked: Mapping[str, str], names: Sequence[str], *, 
         # A search is made once, where counting and showing a page would make it twice.
         found = Paginator(list(ids) if is_filtered else ids, PAGE_SIZE).get_page(page)
     judge = int(sort.partition("-")[2]) if "-" in sort else None
-    columns = [*([asked["name"]] if asked.get("name") else []), *(n for n in names if n != asked.get("name"))]
+    columns = [
+        *([asked["name"]] if asked.get("name") else []),
+        *(n for n in names if n != asked.get("name")),
+    ]
     shown = tuple(columns[:SHOWN_METADATA])
     listed = project.documents.listed(list(found.object_list))
     address = reverse("evaluations:document_detail", args=[project.slug, 0])
@@ -84,7 +91,11 @@ def _found(project: Project, asked: Mapping[str, str]) -> DocumentQuerySet:
 
 
 def _row(
-    document: ListedDocument, address: str, names: Sequence[str], figures: DocumentFigures | None, judge: int | None
+    document: ListedDocument,
+    address: str,
+    names: Sequence[str],
+    figures: DocumentFigures | None,
+    judge: int | None,
 ) -> DocumentRow:
     disagreement = figures.distance(document.pk) if figures else None
     judged = figures.judged(judge, document.pk) if figures and judge is not None else None

@@ -16,10 +16,14 @@ def cautions(result: JudgeResult) -> list[str]:
         reason = "because its scores are near to people's on the whole"
         if spread and spread.modal_share >= MODAL_SHARE:
             reason = f"because it gives the same score to {spread.modal_share:.0%} of the outputs, as people mostly do"
-        found.append(f"It passes the annotator test {reason}; with rho {rho:.2f} it hardly tells good from bad.")
+        found.append(
+            f"It passes the annotator test {reason}; with rho {rho:.2f} it hardly tells good from bad."
+        )
     used, documents = result.correlations.documents_used, result.correlations.documents
     if documents and used < FEW_DOCUMENTS * documents:
-        found.append(f"Only {used} of {documents} documents count: in the others one side is the same for all outputs.")
+        found.append(
+            f"Only {used} of {documents} documents count: in the others one side is the same for all outputs."
+        )
     if not result.analysis.ppi.is_random:
         found.append(
             "It scores the outputs people rated unlike those nobody rated, so these are no random sample and the "

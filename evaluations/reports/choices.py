@@ -63,9 +63,14 @@ def settings_rows(kind: str, settings: Mapping[str, Any]) -> list[tuple[str, str
     known = evaluators().get(kind)
     fields = known.Settings.model_fields if known else {}
     rows = []
-    for name in [*(name for name in fields if name in settings), *(name for name in settings if name not in fields)]:
+    for name in [
+        *(name for name in fields if name in settings),
+        *(name for name in settings if name not in fields),
+    ]:
         value = settings[name]
-        title = (fields[name].title if name in fields else None) or name.replace("_", " ").capitalize()
+        title = (fields[name].title if name in fields else None) or name.replace(
+            "_", " "
+        ).capitalize()
         shown = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
         if shown not in ("", None):
             rows.append((title, str(shown).replace("_", " ") if name != "model" else str(shown)))

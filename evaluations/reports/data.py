@@ -48,9 +48,15 @@ class ReportData:
         """The part of it that options ask for; annotators left out do not count in means."""
         if not options.is_filtered:
             return self
-        rows = [index for index, name in enumerate(self.doc_ids) if options.documents.lower() in name.lower()]
+        rows = [
+            index
+            for index, name in enumerate(self.doc_ids)
+            if options.documents.lower() in name.lower()
+        ]
         wanted = set(options.systems)
-        columns = [index for index, pk in enumerate(self.system_ids.tolist()) if not wanted or pk in wanted]
+        columns = [
+            index for index, pk in enumerate(self.system_ids.tolist()) if not wanted or pk in wanted
+        ]
         part = np.ix_(rows, columns)
         humans = {pk: _part_of(human, options, rows, columns) for pk, human in self.humans.items()}
         return replace(
@@ -66,7 +72,9 @@ class ReportData:
         )
 
 
-def _part_of(human: HumanScores, options: ReportOptions, rows: list[int], columns: list[int]) -> HumanScores:
+def _part_of(
+    human: HumanScores, options: ReportOptions, rows: list[int], columns: list[int]
+) -> HumanScores:
     wanted = set(options.annotators)
     raters = [index for index, pk in enumerate(human.annotator_ids) if not wanted or pk in wanted]
     ratings = human.ratings[np.ix_(raters, rows, columns)]
@@ -81,7 +89,9 @@ def _part_of(human: HumanScores, options: ReportOptions, rows: list[int], column
     )
 
 
-def load_data(project: Project, judges: Sequence[Judge], criteria: Sequence[Criterion]) -> ReportData:
+def load_data(
+    project: Project, judges: Sequence[Judge], criteria: Sequence[Criterion]
+) -> ReportData:
     """Everything from the database, in a handful of queries whatever the size of the project."""
     data = _frame(project)
     fill_humans(data, project, [criterion.pk for criterion in criteria])
@@ -91,35 +101,56 @@ def load_data(project: Project, judges: Sequence[Judge], criteria: Sequence[Crit
 
 def _frame(project: Project) -> ReportData:
     documents = list(project.documents.order_by("pk").values_list("pk", "doc_id"))
-    systems = list(System.objects.filter(project=project).order_by("pk").values_list("pk", "name", "kind"))
+    systems = list(
+        System.objects.filter(project=project).order_by("pk").values_list("pk", "name", "kind")
+    )
     document_ids = np.array([pk for pk, _ in documents], dtype=np.int64)
     system_ids = np.array([pk for pk, _, _ in systems], dtype=np.int64)
     # Words as runs of anything but blanks, counted where the texts are.
     rows = fetch_numbers(
-        ["o.document_id", "o.system_id", "coalesce(array_length(string_to_array(trim(o.text), ' '), 1), 0)"],
+        [
+            "o.document_id",
+            "o.system_id",
+            "coalesce(array_length(string_to_array(trim(o.text), ' '), 1), 0)",
+        ],
         f"""FROM evaluations_candidateoutput o JOIN evaluations_document d ON d.id = o.document_id
             WHERE d.project_id = {int(project.pk)}""",
     )
     shape = (len(documents), len(systems))
-    outputs = CandidateOutput.objects.of_project(project).filter(text__iregex=PATTERN).order_by("document", "system")
+    outputs = (
+        CandidateOutput.objects.of_project(project)
+        .filter(text__iregex=PATTERN)
+        .order_by("document", "system")
+    )
     return ReportData(
         document_ids=document_ids,
         system_ids=system_ids,
         doc_ids=tuple(name for _, name in documents),
         system_names=tuple(name for _, name, _ in systems),
         system_kinds=tuple(kind for _, _, kind in systems),
-        words=table(positions(rows[:, 0], document_ids), positions(rows[:, 1], system_ids), rows[:, 2], shape=shape),
+        words=table(
+            positions(rows[:, 0], document_ids),
+            positions(rows[:, 1], system_ids),
+            rows[:, 2],
+            shape=shape,
+        ),
         addressed=tuple(outputs.values_list("document__doc_id", "system__name")),
     )
 
 
 def fill_humans(data: ReportData, project: Project, criterion_ids: list[int]) -> None:
     """Read people's ratings on some criteria anew."""
-    data.humans |= human_scores(project.pk, criterion_ids, documents=data.document_ids, systems=data.system_ids)
+    data.humans |= human_scores(
+        project.pk, criterion_ids, documents=data.document_ids, systems=data.system_ids
+    )
 
 
 def fill_judges(
-    data: ReportData, judge_ids: list[int], criterion_ids: list[int], *, run: EvaluationRun | None = None
+    data: ReportData,
+    judge_ids: list[int],
+    criterion_ids: list[int],
+    *,
+    run: EvaluationRun | None = None,
 ) -> None:
     """Read some judges' scores on some criteria anew; a score without a criterion counts for every one.
 
@@ -128,7 +159,14 @@ def fill_judges(
     """
     of_run = f"AND r.id = {int(run.pk)}" if run else ""
     rows = fetch_numbers(
-        ["r.judge_id", "coalesce(s.criterion_id, 0)", "o.document_id", "o.system_id", "s.value", "r.id"],
+        [
+            "r.judge_id",
+            "coalesce(s.criterion_id, 0)",
+            "o.document_id",
+            "o.system_id",
+            "s.value",
+            "r.id",
+        ],
         f"""FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
             JOIN evaluations_candidateoutput o ON o.id = s.output_id
             WHERE r.judge_id IN ({id_list(judge_ids)}) {of_run}
@@ -153,9 +191,15 @@ def fill_judges(
 
 def ids_of(project_id: int) -> dict[str, list[int]]:
     """The ids of a project's annotators, systems, judges and criteria, in one query."""
-    tables = {"annotators": "annotations_annotator", **{f"{n}s": f"evaluations_{n}" for n in ("system", "judge")}}
+    tables = {
+        "annotators": "annotations_annotator",
+        **{f"{n}s": f"evaluations_{n}" for n in ("system", "judge")},
+    }
     tables["criteria"] = "evaluations_criterion"
-    arrays = (f"ARRAY(SELECT id FROM {table} WHERE project_id = %s ORDER BY id)" for table in tables.values())
+    arrays = (
+        f"ARRAY(SELECT id FROM {table} WHERE project_id = %s ORDER BY id)"
+        for table in tables.values()
+    )
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {', '.join(arrays)}", [project_id] * len(tables))
         return dict(zip(tables, cursor.fetchone(), strict=True))
@@ -178,7 +222,9 @@ class LiveData:
         frame = ids_of(self.project.pk)
         changed = [key for key in state if self.state is None or self.state.get(key) != state[key]]
         if self.data is None or self.frame != frame or (None, None) in changed:
-            self.data = load_data(self.project, list(self.project.judges.all()), list(self.project.criteria.all()))
+            self.data = load_data(
+                self.project, list(self.project.judges.all()), list(self.project.criteria.all())
+            )
         else:
             for judge, criterion in changed:
                 asked = [criterion] if criterion else frame["criteria"]

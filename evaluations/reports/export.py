@@ -21,7 +21,11 @@ def as_json(report: Report) -> str:
     """The report as JSON; an undefined value is null with its reason beside it."""
     content = {
         "project": report.project,
-        "interval": {"method": "percentile bootstrap over documents", "resamples": RESAMPLES, "seed": SEED},
+        "interval": {
+            "method": "percentile bootstrap over documents",
+            "resamples": RESAMPLES,
+            "seed": SEED,
+        },
         "view": {
             "level": report.options.level,
             "coefficient": report.options.coefficient,
@@ -49,7 +53,11 @@ def as_csv(report: Report) -> str:
             for level in LEVELS:
                 for coefficient in COEFFICIENTS:
                     estimate = found.estimates[coefficient][level]
-                    interval = result.intervals[coefficient] if level == "summary" else Interval(None, None)
+                    interval = (
+                        result.intervals[coefficient]
+                        if level == "summary"
+                        else Interval(None, None)
+                    )
                     lines.append(
                         csv_line((
                             criterion.criterion, result.judge, level, coefficient, estimate.value,
@@ -74,7 +82,8 @@ def as_markdown(report: Report) -> str:
         parts.append("| " + " | ".join(header) + " |")
         parts.append("|---" + "|---:" * (len(header) - 1) + "|")
         parts.extend(
-            "| " + " | ".join(_markdown_cell(cell) for cell in _cells(result)) + " |" for result in criterion.judges
+            "| " + " | ".join(_markdown_cell(cell) for cell in _cells(result)) + " |"
+            for result in criterion.judges
         )
         if criterion.best:
             parts.append(f"\n{in_a_sentence(criterion)}")
@@ -95,16 +104,18 @@ def in_sight_note(report: Report) -> str:
     if not report.in_sight:
         return ""
     count = f"{report.in_sight:,} rating{'s were' if report.in_sight > 1 else ' was'}"
-    return f"{count} made with LLM scores in sight; agreement with judges may owe something to that."
+    return (
+        f"{count} made with LLM scores in sight; agreement with judges may owe something to that."
+    )
 
 
 def as_text(report: Report) -> str:
     """One table a criterion in columns, for the terminal."""
     if not report.judges:
-        return (
-            f"{report.name}: no judge has scores yet; load some, or run one with `manage.py judge {report.project}`.\n"
-        )
-    parts = [f"{report.name}: how judges go with the mean human rating (r Pearson, rho Spearman, tau Kendall's tau-b)"]
+        return f"{report.name}: no judge has scores yet; load some, or run one with `manage.py judge {report.project}`.\n"
+    parts = [
+        f"{report.name}: how judges go with the mean human rating (r Pearson, rho Spearman, tau Kendall's tau-b)"
+    ]
     symbols = [SYMBOLS[coefficient] for _level in LEVELS for coefficient in COEFFICIENTS]
     name_width = max(len(judge) for judge in report.judges)
     number = 5
@@ -120,7 +131,9 @@ def as_text(report: Report) -> str:
                 " ".join(cell.rjust(number) for cell in numbers[start : start + len(COEFFICIENTS)])
                 for start in range(0, len(symbols), len(COEFFICIENTS))
             )
-            line = "  ".join([name.ljust(name_width), *groups, counts[0].rjust(10), counts[1].rjust(7)])
+            line = "  ".join(
+                [name.ljust(name_width), *groups, counts[0].rjust(10), counts[1].rjust(7)]
+            )
             parts.append(line.rstrip())
         if criterion.best:
             parts.append(in_a_sentence(criterion))
@@ -143,7 +156,11 @@ def shown(estimate: Estimate) -> str:
 
 def in_brackets(interval: Interval) -> str:
     """An interval as reports print it, empty where there is none."""
-    return "" if interval.low is None or interval.high is None else f"[{interval.low:.2f}, {interval.high:.2f}]"
+    return (
+        ""
+        if interval.low is None or interval.high is None
+        else f"[{interval.low:.2f}, {interval.high:.2f}]"
+    )
 
 
 def in_a_sentence(result: CriterionResult) -> str:
@@ -170,8 +187,17 @@ def _markdown_cell(text: str) -> str:
 def _cells(result: JudgeResult) -> list[str]:
     """A judge's row: name, coefficients level by level, documents used of all, outputs without a score."""
     found = result.correlations
-    numbers = [shown(found.estimates[coefficient][level]) for level in LEVELS for coefficient in COEFFICIENTS]
-    return [result.judge, *numbers, f"{found.documents_used} of {found.documents}", str(result.missing or "")]
+    numbers = [
+        shown(found.estimates[coefficient][level])
+        for level in LEVELS
+        for coefficient in COEFFICIENTS
+    ]
+    return [
+        result.judge,
+        *numbers,
+        f"{found.documents_used} of {found.documents}",
+        str(result.missing or ""),
+    ]
 
 
 def _criterion_json(result: CriterionResult) -> dict[str, Any]:
@@ -188,7 +214,11 @@ def _criterion_json(result: CriterionResult) -> dict[str, Any]:
         "rate_next": list(result.rate_next),
         "significance": _significance_json(result.significance),
         "projections": [
-            {"half_width": one.half_width, "more_documents": one.documents, "more_ratings": one.ratings}
+            {
+                "half_width": one.half_width,
+                "more_documents": one.documents,
+                "more_ratings": one.ratings,
+            }
             for one in result.projections
         ],
     }
@@ -197,7 +227,9 @@ def _criterion_json(result: CriterionResult) -> dict[str, Any]:
 def _judge_json(result: JudgeResult) -> dict[str, Any]:
     found = result.correlations
     values: dict[str, Any] = {
-        coefficient: {level: _estimate_json(found.estimates[coefficient][level]) for level in LEVELS}
+        coefficient: {
+            level: _estimate_json(found.estimates[coefficient][level]) for level in LEVELS
+        }
         for coefficient in COEFFICIENTS
     }
     for coefficient, interval in result.intervals.items():
@@ -343,7 +375,8 @@ def _agreement_json(agreement: Agreement) -> dict[str, Any]:
             for coefficient, ceiling in agreement.ceilings.items()
         },
         "krippendorff_alpha": {
-            name: _with_interval(value, agreement.alpha_intervals[name]) for name, value in agreement.alpha.items()
+            name: _with_interval(value, agreement.alpha_intervals[name])
+            for name, value in agreement.alpha.items()
         },
         "icc": {
             "icc1": _estimate_json(agreement.icc.icc1),
@@ -352,7 +385,8 @@ def _agreement_json(agreement: Agreement) -> dict[str, Any]:
         },
         "fleiss_kappa": _estimate_json(agreement.fleiss),
         "weighted_kappa": [
-            {"annotators": list(pair), "quadratic": _estimate_json(value)} for pair, value in agreement.kappas.items()
+            {"annotators": list(pair), "quadratic": _estimate_json(value)}
+            for pair, value in agreement.kappas.items()
         ],
         "leave_one_out_summary_spearman": {
             name: _estimate_json(found.estimate) | {"documents_used": found.documents_used}
@@ -362,4 +396,8 @@ def _agreement_json(agreement: Agreement) -> dict[str, Any]:
 
 
 def _estimate_json(estimate: Estimate) -> dict[str, Any]:
-    return {"value": estimate.value} if estimate.value is not None else {"value": None, "reason": estimate.reason}
+    return (
+        {"value": estimate.value}
+        if estimate.value is not None
+        else {"value": None, "reason": estimate.reason}
+    )

@@ -20,7 +20,17 @@ from evaluations.scales import Scale, short
 # A browser draws some thousand points with ease; of more a fixed random sample is shown, and the page says so.
 MOST_POINTS = 3000
 TABLE_ROWS = 2000
-SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star", "triangle-down", "pentagon")
+SYMBOLS = (
+    "circle",
+    "square",
+    "diamond",
+    "cross",
+    "triangle-up",
+    "x",
+    "star",
+    "triangle-down",
+    "pentagon",
+)
 BINS = 21
 MOST_BARS = 11
 PEOPLE = "people"
@@ -43,9 +53,15 @@ class Figure:
     def as_json(self) -> dict[str, Any]:
         """What the page's script draws. Names are text there: Plotly would make links and tags of them."""
         traces = [
-            {key: as_label(value) if key in LABELS else value for key, value in trace.items()} for trace in self.traces
+            {key: as_label(value) if key in LABELS else value for key, value in trace.items()}
+            for trace in self.traces
         ]
-        return {"title": self.title, "caption": self.caption, "traces": traces, "layout": self.layout}
+        return {
+            "title": self.title,
+            "caption": self.caption,
+            "traces": traces,
+            "layout": self.layout,
+        }
 
 
 def as_label(value: Any) -> Any:
@@ -76,7 +92,9 @@ class Subject:
     @property
     def sides(self) -> dict[str, np.ndarray]:
         """The tables of people and of each judge, by name."""
-        return {PEOPLE: self.human} | {judge.judge: self.scores(judge) for judge in self.result.judges}
+        return {PEOPLE: self.human} | {
+            judge.judge: self.scores(judge) for judge in self.result.judges
+        }
 
 
 def title_of(subject: Subject, kind: str) -> str:
@@ -99,8 +117,14 @@ def scatter(subject: Subject) -> Figure:
         at = np.argwhere(~np.isnan(human) & ~np.isnan(scores))
         shown = _sample(at)
         left_out += len(at) - len(shown)
-        x, y = np.round(human[tuple(shown.T)], 4).tolist(), np.round(scores[tuple(shown.T)], 4).tolist()
-        texts = [f"{subject.data.doc_ids[row]} · {subject.data.system_names[column]}" for row, column in shown]
+        x, y = (
+            np.round(human[tuple(shown.T)], 4).tolist(),
+            np.round(scores[tuple(shown.T)], 4).tolist(),
+        )
+        texts = [
+            f"{subject.data.doc_ids[row]} · {subject.data.system_names[column]}"
+            for row, column in shown
+        ]
         is_best = best is not None and judge.pk == best.pk
         visible = True if is_best else "legendonly"
         if is_best:
@@ -117,7 +141,8 @@ def scatter(subject: Subject) -> Figure:
             traces.append(_marginal("x", x, "--human", "people"))
             traces.append(_marginal("y", y, colour(index), judge.judge))
         rows.extend(
-            (judge.judge, *text.split(" · ", 1), f"{a:.2f}", f"{b:.2f}") for text, a, b in zip(texts, x, y, strict=True)
+            (judge.judge, *text.split(" · ", 1), f"{a:.2f}", f"{b:.2f}")
+            for text, a, b in zip(texts, x, y, strict=True)
         )
     scale = subject.criterion.scale
     pad = (scale.highest - scale.lowest) * 0.05
@@ -171,13 +196,17 @@ def documents(subject: Subject) -> Figure:
             }
         )  # fmt: skip
         rows.extend(
-            (judge.judge, subject.data.doc_ids[at], f"{values[at]:.2f}") for at in np.flatnonzero(~np.isnan(values))
+            (judge.judge, subject.data.doc_ids[at], f"{values[at]:.2f}")
+            for at in np.flatnonzero(~np.isnan(values))
         )
     return Figure(
         title=title_of(subject, "documents"),
         caption="Spearman's rho within each document. The line in a box is the median, the dashed line the mean.",
         traces=traces,
-        layout={"yaxis": {"title": {"text": "rho within a document"}, "range": [-1.05, 1.05]}, "showlegend": False},
+        layout={
+            "yaxis": {"title": {"text": "rho within a document"}, "range": [-1.05, 1.05]},
+            "showlegend": False,
+        },
         columns=("judge", "document", "rho"),
         rows=tuple(rows[:TABLE_ROWS]),
     )
@@ -205,7 +234,10 @@ def annotators(subject: Subject) -> Figure:
 
 def _heatmap(tables: dict[str, np.ndarray], title: str, caption: str) -> Figure:
     names = list(tables)
-    values = [[correlations_summary(tables[a], tables[b]) if a != b else 1.0 for b in names] for a in names]
+    values = [
+        [correlations_summary(tables[a], tables[b]) if a != b else 1.0 for b in names]
+        for a in names
+    ]
     shown = [[None if np.isnan(value) else round(value, 4) for value in row] for row in values]
     texts = [["–" if np.isnan(value) else f"{value:.2f}" for value in row] for row in values]
     return Figure(
@@ -234,7 +266,9 @@ def scores(subject: Subject) -> Figure:
         counts, _ = np.histogram(np.clip(known, edges[0], edges[-1]), bins=edges)
         shares = (counts / max(1, len(known))).round(4).tolist()
         token = colour(index - 1) if index else "--human"
-        traces.append({"type": "bar", "name": name, "x": names, "y": shares, "marker": {"color": token}})
+        traces.append(
+            {"type": "bar", "name": name, "x": names, "y": shares, "marker": {"color": token}}
+        )
         rows.extend((name, at, f"{share:.1%}") for at, share in zip(names, shares, strict=True))
     return Figure(
         title=title_of(subject, "scores"),
@@ -255,7 +289,9 @@ def _bins(scale: Scale) -> tuple[np.ndarray, list[str]]:
     """Around each point of a scale with few points, else ten ranges; with their names."""
     if len(scale.points) <= MOST_BARS:
         points = np.array(scale.points)
-        return np.append(points - scale.step / 2, points[-1] + scale.step / 2), [short(point) for point in scale.points]
+        return np.append(points - scale.step / 2, points[-1] + scale.step / 2), [
+            short(point) for point in scale.points
+        ]
     edges = np.linspace(scale.lowest, scale.highest, 11)
     return edges, [f"{low:.3g}–{high:.3g}" for low, high in itertools.pairwise(edges)]
 
@@ -333,12 +369,17 @@ def calibration(subject: Subject) -> Figure:
                 "marker": {"color": colour(index), "symbol": SYMBOLS[index % len(SYMBOLS)]},
             }
         )  # fmt: skip
-        rows.extend((judge.judge, f"{one.score:.2f}", f"{one.rating:.2f}", str(one.outputs)) for one in bins)
+        rows.extend(
+            (judge.judge, f"{one.score:.2f}", f"{one.rating:.2f}", str(one.outputs)) for one in bins
+        )
     return Figure(
         title=title_of(subject, "calibration"),
         caption="Outputs in groups of similar scores: the judge's mean and people's. On the dotted line they agree.",
         traces=traces,
-        layout={"xaxis": {"title": {"text": "judge's score"}}, "yaxis": {"title": {"text": "mean human rating"}}},
+        layout={
+            "xaxis": {"title": {"text": "judge's score"}},
+            "yaxis": {"title": {"text": "mean human rating"}},
+        },
         columns=("judge", "mean score", "mean human rating", "outputs"),
         rows=tuple(rows),
     )
@@ -353,14 +394,18 @@ def leaderboard(subject: Subject) -> Figure:
     traces: list[dict[str, Any]] = []
     rows: list[tuple[str, ...]] = []
     for index, (name, table) in enumerate(subject.sides.items()):
-        means = [None if np.isnan(table[:, c]).all() else round(float(np.nanmean(table[:, c])), 4) for c in order]
+        means = [
+            None if np.isnan(table[:, c]).all() else round(float(np.nanmean(table[:, c])), 4)
+            for c in order
+        ]
         token = colour(index - 1) if index else "--human"
         traces.append(
             {"type": "scatter", "mode": "markers", "name": name, "x": means, "y": names,
              "marker": {"color": token, "symbol": SYMBOLS[index % len(SYMBOLS)], "size": 9}}
         )  # fmt: skip
         rows.extend(
-            (system, name, "–" if mean is None else f"{mean:.2f}") for system, mean in zip(names, means, strict=True)
+            (system, name, "–" if mean is None else f"{mean:.2f}")
+            for system, mean in zip(names, means, strict=True)
         )
     return Figure(
         title=title_of(subject, "leaderboard"),

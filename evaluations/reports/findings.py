@@ -25,8 +25,18 @@ def findings_rows(findings: Findings) -> list[FindingsRow]:
     alternatives = f"{findings.logprobs} a token" if findings.logprobs else "none"
     return [
         row("Answers as", findings.answered_model, "answer"),
-        row("Log-probabilities", alternatives, "logprobs", "needed for scores by token probabilities"),
-        row("Several replies in a call", findings.several_choices, "several_choices", "makes samples cheaper"),
+        row(
+            "Log-probabilities",
+            alternatives,
+            "logprobs",
+            "needed for scores by token probabilities",
+        ),
+        row(
+            "Several replies in a call",
+            findings.several_choices,
+            "several_choices",
+            "makes samples cheaper",
+        ),
         row("Temperature", findings.temperature, "temperature", "needed for samples that differ"),
         row("Limit of a reply is called", findings.length_parameter, "length_parameter"),
         row("System role", findings.system_role, "system_role"),

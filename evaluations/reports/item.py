@@ -61,7 +61,9 @@ def item_view(item: RunItem) -> ItemView:
     prompts, problem = _prompts(item)
     replies = choices_from_json(item.reply.choices) if item.reply else ()
     score = Score.objects.filter(run=item.run, output=item.output, criterion=item.criterion).first()
-    rated = Rating.objects.filter(output=item.output, criterion=item.criterion).select_related("annotator")
+    rated = Rating.objects.filter(output=item.output, criterion=item.criterion).select_related(
+        "annotator"
+    )
     ratings = tuple((rating.annotator.name, rating.score) for rating in rated)
     means = CandidateOutput.objects.filter(pk=item.output_id).human_means()
     return ItemView(
@@ -75,7 +77,11 @@ def item_view(item: RunItem) -> ItemView:
         replies=replies,
         tokens=_tokens(replies[0]) if replies else (),
         score=score,
-        distribution=tuple(Share(point, share) for point, share in (score.distribution or {}).items()) if score else (),
+        distribution=tuple(
+            Share(point, share) for point, share in (score.distribution or {}).items()
+        )
+        if score
+        else (),
         ratings=ratings,
         human_mean=means.get((item.output_id, item.criterion_id or 0)),
     )
@@ -112,7 +118,10 @@ def _tokens(choice: Choice) -> tuple[TokenView, ...]:
 
 def _token_view(token: Token) -> TokenView:
     ranked = sorted(token.alternatives or ((token.text, token.logprob),), key=lambda pair: -pair[1])
-    shares = (Share(_visible(text), math.exp(min(0.0, value))) for text, value in ranked[:SHOWN_ALTERNATIVES])
+    shares = (
+        Share(_visible(text), math.exp(min(0.0, value)))
+        for text, value in ranked[:SHOWN_ALTERNATIVES]
+    )
     return TokenView(_visible(token.text), tuple(shares))
 
 

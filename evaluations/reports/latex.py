@@ -35,7 +35,9 @@ def as_latex(report: Report) -> str:
     names = [criterion.criterion for criterion in report.criteria]
     columns = "l" + "cc" * len(names) + "cc"
     head = " & ".join(rf"\multicolumn{{2}}{{c}}{{{escaped(name)}}}" for name in [*names, "AVG"])
-    symbols = " & ".join([f"${_MATHS[options.coefficient]}$ & ${_MATHS[second]}$"] * (len(names) + 1))
+    symbols = " & ".join(
+        [f"${_MATHS[options.coefficient]}$ & ${_MATHS[second]}$"] * (len(names) + 1)
+    )
     lines = [
         r"% needs \usepackage{booktabs}",
         r"\begin{table}",
@@ -48,7 +50,9 @@ def as_latex(report: Report) -> str:
         r"\midrule",
     ]
     rows = [_row(report, judge, second) for judge in report.judges]
-    columns_of = [[row[at] for row in rows if row[at] is not None] for at in range(2 * len(names) + 2)]
+    columns_of = [
+        [row[at] for row in rows if row[at] is not None] for at in range(2 * len(names) + 2)
+    ]
     best = [max((value or 0.0 for value in column), default=None) for column in columns_of]
     for judge, row in zip(report.judges, rows, strict=True):
         cells = [_cell(value, best[at]) for at, value in enumerate(row)]
@@ -57,20 +61,30 @@ def as_latex(report: Report) -> str:
             if mark and row[2 * at] is not None:
                 cells[2 * at] += rf"$^{{{mark}}}$"
         lines.append(rf"{first_cell(judge)} & {' & '.join(cells)} \\")
-    lines += [r"\midrule", rf"Human ceiling & {' & '.join(_ceiling(report, second))} \\", r"\bottomrule"]
+    lines += [
+        r"\midrule",
+        rf"Human ceiling & {' & '.join(_ceiling(report, second))} \\",
+        r"\bottomrule",
+    ]
     caption = (
         f"{options.level.capitalize()}-level correlations with the mean human rating "
         f"({SYMBOLS[options.coefficient]} and {SYMBOLS[second]}). Judges that share a letter do not differ "
         f"(permutation over {options.over}, Holm, 5 percent)."
     )
-    return "\n".join([*lines, r"\end{tabular}", rf"\caption{{{escaped(caption)}}}", r"\end{table}"]) + "\n"
+    return (
+        "\n".join([*lines, r"\end{tabular}", rf"\caption{{{escaped(caption)}}}", r"\end{table}"])
+        + "\n"
+    )
 
 
 def _row(report: Report, judge: str, second: Coefficient) -> list[float | None]:
     values: list[float | None] = []
     results = report.row(judge)
     for result in results:
-        values += [_value(report, result, report.options.coefficient), _value(report, result, second)]
+        values += [
+            _value(report, result, report.options.coefficient),
+            _value(report, result, second),
+        ]
     for start in (0, 1):
         column = values[start::2][: len(results)]
         known = [value for value in column if value is not None]
@@ -95,5 +109,7 @@ def _ceiling(report: Report, second: Coefficient) -> list[str]:
     for criterion in report.criteria:
         for coefficient in (report.options.coefficient, second):
             value = criterion.agreement.ceiling[coefficient].value
-            cells.append("--" if value is None or report.options.level != "summary" else f"{value:.3f}")
+            cells.append(
+                "--" if value is None or report.options.level != "summary" else f"{value:.3f}"
+            )
     return [*cells, "", ""]

@@ -54,7 +54,9 @@ class Leaderboard:
     reason: str = ""
 
 
-def leaderboard(project: Project, data: ReportData, judges: list[Judge], criterion_id: int | None) -> Leaderboard:
+def leaderboard(
+    project: Project, data: ReportData, judges: list[Judge], criterion_id: int | None
+) -> Leaderboard:
     """The ranking by comparisons on a criterion (None: overall)."""
     rows = list(
         Preference.objects.filter(annotator__project=project, criterion=criterion_id).values_list(
@@ -87,14 +89,18 @@ def leaderboard(project: Project, data: ReportData, judges: list[Judge], criteri
         left_p=float(stats.binomtest(sum(sides), len(sides)).pvalue) if sides else None,
         left_interval=_left_interval(sides),
         judges=tuple(
-            _on_pairs(data, judge, criterion_id, known, place) for judge in judges if judge.kind != JudgeKind.PAIRWISE
+            _on_pairs(data, judge, criterion_id, known, place)
+            for judge in judges
+            if judge.kind != JudgeKind.PAIRWISE
         ),
         pairwise=pairwise_judges(
             project,
             judges,
             criterion_id,
             preferred=said,
-            strengths=dict(zip(data.system_ids[compared].tolist(), fitted.strengths.tolist(), strict=True))
+            strengths=dict(
+                zip(data.system_ids[compared].tolist(), fitted.strengths.tolist(), strict=True)
+            )
             if fitted.connected
             else {},
             names=dict(zip(data.system_ids.tolist(), data.system_names, strict=True)),
@@ -133,13 +139,22 @@ def _standings(
         for index, column in enumerate(compared)
     ]
     # Without a fit, by wins less losses.
-    return tuple(sorted(found, key=lambda one: one.losses - one.wins if np.isnan(one.strength) else -one.strength))
+    return tuple(
+        sorted(
+            found,
+            key=lambda one: one.losses - one.wins if np.isnan(one.strength) else -one.strength,
+        )
+    )
 
 
 def _on_pairs(
     data: ReportData, judge: Judge, criterion_id: int | None, rows: list, place: dict[int, int]
 ) -> JudgeOnPairs:
-    tables = [table for (criterion, pk), table in data.judges.items() if pk == judge.pk and criterion == criterion_id]
+    tables = [
+        table
+        for (criterion, pk), table in data.judges.items()
+        if pk == judge.pk and criterion == criterion_id
+    ]
     if criterion_id is None:  # overall: the mean over the criteria that the judge has scores on
         every = [table for (_criterion, pk), table in data.judges.items() if pk == judge.pk]
         tables = [np.mean(every, axis=0)] if every else []
@@ -149,9 +164,14 @@ def _on_pairs(
     points = []
     for document, a, b, value, _left in rows:
         if value and document in document_place:
-            gap = tables[0][document_place[document], place[a]] - tables[0][document_place[document], place[b]]
+            gap = (
+                tables[0][document_place[document], place[a]]
+                - tables[0][document_place[document], place[b]]
+            )
             if not np.isnan(gap):
                 points.append(0.5 if abs(gap) < 1e-10 else float((gap > 0) == (value > 0)))
     if not points:
-        return JudgeOnPairs(judge.label, Estimate.undefined("no compared pair has two scores of the judge"), 0)
+        return JudgeOnPairs(
+            judge.label, Estimate.undefined("no compared pair has two scores of the judge"), 0
+        )
     return JudgeOnPairs(judge.label, Estimate(float(np.mean(points))), len(points))

@@ -27,7 +27,10 @@ def live_data(project: Project) -> ReportData:
 def mark_of(project: Project) -> str:
     """A short text that differs whenever the project's ratings or scores do."""
     state = sorted(state_of(project.pk).items(), key=repr)
-    return "-".join(f"{judge or 0}.{criterion or 0}.{last}.{count}" for (judge, criterion), (count, last) in state)
+    return "-".join(
+        f"{judge or 0}.{criterion or 0}.{last}.{count}"
+        for (judge, criterion), (count, last) in state
+    )
 
 
 def forget() -> None:

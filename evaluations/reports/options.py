@@ -36,7 +36,9 @@ class ReportOptions:
         for field in fields(self):
             value = getattr(self, field.name)
             if value != field.default:
-                pairs.extend((field.name, one) for one in (value if isinstance(value, tuple) else (value,)))
+                pairs.extend(
+                    (field.name, one) for one in (value if isinstance(value, tuple) else (value,))
+                )
         return urlencode(pairs)
 
     @property
@@ -50,7 +52,9 @@ class ReportOptions:
         return bool(self.annotators or self.systems or self.documents)
 
 
-def read_options(query: Mapping[str, Any], *, known: Mapping[str, Iterable[int]]) -> tuple[ReportOptions, list[str]]:
+def read_options(
+    query: Mapping[str, Any], *, known: Mapping[str, Iterable[int]]
+) -> tuple[ReportOptions, list[str]]:
     """The options in an address, and in words what of it cannot be used; that part falls back to the default.
 
     Args:
@@ -64,14 +68,18 @@ def read_options(query: Mapping[str, Any], *, known: Mapping[str, Iterable[int]]
         if word in allowed:
             chosen[name] = word
         elif word:
-            faults.append(f"{name} is {', '.join(allowed[:-1])} or {allowed[-1]}, not {str(word)[:40]!r}.")
+            faults.append(
+                f"{name} is {', '.join(allowed[:-1])} or {allowed[-1]}, not {str(word)[:40]!r}."
+            )
     for name in LISTS:
         there = set(known[name])
         written = [value for value in _all(query, name) if value]
         ids = tuple(int(value) for value in written if value.isdecimal() and int(value) in there)
         lost = [value for value in written if not value.isdecimal() or int(value) not in there]
         if lost:
-            faults.append(f"There is no {name[:-1] if name != 'criteria' else 'criterion'} {lost[0][:40]!r} here.")
+            faults.append(
+                f"There is no {name[:-1] if name != 'criteria' else 'criterion'} {lost[0][:40]!r} here."
+            )
         chosen[name] = ids
     chosen["documents"] = str(query.get("documents") or "").replace("\0", "").strip()[:200]
     return ReportOptions(**chosen), faults

@@ -136,18 +136,25 @@ def _cell(
         interval=in_brackets(result.analysis.shown),
         letters=result.letters if options.level == "summary" else "",
         second=shown(other),
-        is_best=first.value is not None and first.value == best.get((criterion.pk, options.coefficient)),
+        is_best=first.value is not None
+        and first.value == best.get((criterion.pk, options.coefficient)),
         second_is_best=other.value is not None and other.value == best.get((criterion.pk, second)),
         reason=first.reason,
     )
 
 
-def _ceiling(criterion: CriterionResult, options: ReportOptions, second: Coefficient) -> tuple[str, str, str]:
+def _ceiling(
+    criterion: CriterionResult, options: ReportOptions, second: Coefficient
+) -> tuple[str, str, str]:
     """The human ceiling, its interval, and of the other coefficient; it is a summary-level figure."""
     if options.level != "summary":
         return "", "", ""
     first = criterion.agreement.ceilings[options.coefficient]
-    return shown(first.estimate), in_brackets(first.interval), shown(criterion.agreement.ceiling[second])
+    return (
+        shown(first.estimate),
+        in_brackets(first.interval),
+        shown(criterion.agreement.ceiling[second]),
+    )
 
 
 def _boards(project: Project, data: ReportData, report: Report) -> list[tuple[str, Leaderboard]]:
@@ -161,7 +168,12 @@ def _boards(project: Project, data: ReportData, report: Report) -> list[tuple[st
         .order_by()
     )
     found = []
-    by_judges = PairScore.objects.filter(run__project=project).values_list("criterion", flat=True).distinct().order_by()
+    by_judges = (
+        PairScore.objects.filter(run__project=project)
+        .values_list("criterion", flat=True)
+        .distinct()
+        .order_by()
+    )
     for pk in sorted({*asked, *by_judges}, key=lambda pk: pk or 0):
         if pk is None or pk in names:
             found.append((names.get(pk, "overall"), leaderboard(project, data, judges, pk)))

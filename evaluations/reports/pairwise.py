@@ -66,7 +66,15 @@ def pairwise_judges(
     # A later run's verdict on the same pair replaces an earlier one.
     newest: dict[tuple[int, int, int], Verdict] = {}
     for judge, output, rival, document, first, second, value, tie, left in found.values_list(
-        "run__judge", "output", "rival", "output__document", "output__system", "rival__system", "value", "tie", "left"
+        "run__judge",
+        "output",
+        "rival",
+        "output__document",
+        "output__system",
+        "rival__system",
+        "value",
+        "tie",
+        "left",
     ):
         newest[judge, output, rival] = Verdict(document, first, second, value, tie, left)
     by_judge: dict[int, list[Verdict]] = defaultdict(list)
@@ -74,7 +82,9 @@ def pairwise_judges(
         if verdict.first in names and verdict.second in names:
             by_judge[judge].append(verdict)
     return tuple(
-        _judge(judge.label, by_judge[judge.pk], preferred, strengths, names) for judge in judges if by_judge[judge.pk]
+        _judge(judge.label, by_judge[judge.pk], preferred, strengths, names)
+        for judge in judges
+        if by_judge[judge.pk]
     )
 
 
@@ -110,7 +120,9 @@ def _judge(
         asked=len(points),
         left=float(np.mean(lefts)) if lefts else None,
         tie=float(np.mean([one.tie for one in verdicts])),
-        ranking=tuple((names[system], own[system]) for system in sorted(own, key=lambda system: -own[system])),
+        ranking=tuple(
+            (names[system], own[system]) for system in sorted(own, key=lambda system: -own[system])
+        ),
         tau=coefficient_of(
             np.array([own[system] for system in both]),
             np.array([strengths[system] for system in both]),

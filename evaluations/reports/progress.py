@@ -55,7 +55,11 @@ def run_progress(run: EvaluationRun) -> RunProgress:
     counts = run.items.counts()
     finished = counts[ItemState.DONE] + counts[ItemState.FAILED]
     remaining = sum(counts[state] for state in OPEN_STATES)
-    seconds = ((run.finished_at or timezone.now()) - run.started_at).total_seconds() if run.started_at else 0.0
+    seconds = (
+        ((run.finished_at or timezone.now()) - run.started_at).total_seconds()
+        if run.started_at
+        else 0.0
+    )
     rate = 60 * finished / seconds if seconds > 0 else 0.0
     summed = run.scores.aggregate(mean=Avg("coverage"), noted=Count("pk", filter=~Q(note="")))
     return RunProgress(

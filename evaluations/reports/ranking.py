@@ -47,7 +47,11 @@ class DocumentFigures:
 
     def _at(self, values: FloatArray, document_id: int) -> float | None:
         place = int(np.searchsorted(self.document_ids, document_id))
-        if place >= len(self.document_ids) or self.document_ids[place] != document_id or np.isnan(values[place]):
+        if (
+            place >= len(self.document_ids)
+            or self.document_ids[place] != document_id
+            or np.isnan(values[place])
+        ):
             return None
         return float(values[place])
 
@@ -62,12 +66,18 @@ def document_figures(project: Project) -> DocumentFigures:
     # All that it is computed from; arrays count by their contents.
     parts = [data.document_ids, scales, sorted(on_scale), *_flat(humans), *_flat(data.judges)]
     return remembered_as(
-        "document figures", parts, lambda: compute_figures(data, humans, scales=scales, on_scale=on_scale)
+        "document figures",
+        parts,
+        lambda: compute_figures(data, humans, scales=scales, on_scale=on_scale),
     )
 
 
 def compute_figures(
-    data: ReportData, humans: dict[int, FloatArray], *, scales: dict[int, tuple[float, float]], on_scale: set[int]
+    data: ReportData,
+    humans: dict[int, FloatArray],
+    *,
+    scales: dict[int, tuple[float, float]],
+    on_scale: set[int],
 ) -> DocumentFigures:
     """Means by document.
 

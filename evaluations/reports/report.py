@@ -124,7 +124,11 @@ class Report:
 
     @property
     def judges(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(result.judge for criterion in self.criteria for result in criterion.judges))
+        return tuple(
+            dict.fromkeys(
+                result.judge for criterion in self.criteria for result in criterion.judges
+            )
+        )
 
     @property
     def in_sight(self) -> int:
@@ -143,7 +147,9 @@ class Report:
 
     def average(self, judge: str) -> float | None:
         """The mean of a judge's shown correlations over criteria; None where one is missing."""
-        values = [result.shown(self.options).value if result else None for result in self.row(judge)]
+        values = [
+            result.shown(self.options).value if result else None for result in self.row(judge)
+        ]
         known = [value for value in values if value is not None]
         return float(np.mean(known)) if known and len(known) == len(values) else None
 
@@ -162,14 +168,19 @@ def build_report(
         data: the numbers that `options` select, where they are at hand; else they are read.
     """
     options = options or ReportOptions()
-    chosen_criteria = _chosen(project.criteria.all() if criteria is None else criteria, options.criteria)
+    chosen_criteria = _chosen(
+        project.criteria.all() if criteria is None else criteria, options.criteria
+    )
     chosen_judges = _chosen(project.judges.all() if judges is None else judges, options.judges)
     data = data or load_data(project, chosen_judges, chosen_criteria).selected(options)
     return Report(
         project=project.slug,
         name=project.name,
         outputs=data.outputs,
-        criteria=tuple(_criterion_result(criterion, chosen_judges, data, options) for criterion in chosen_criteria),
+        criteria=tuple(
+            _criterion_result(criterion, chosen_judges, data, options)
+            for criterion in chosen_criteria
+        ),
         options=options,
         systems=data.system_names,
     )
@@ -189,9 +200,19 @@ def _criterion_result(
     names = hash((data.doc_ids, data.system_names, data.system_kinds))
     about = (criterion.pk, criterion.name, criterion.scale, options, names)
     of_judges = [(judge.pk, judge.label, judge.model, judge.is_stand_in) for judge in present]
-    parts = (*about, of_judges, human.annotators, human.in_sight, human.ratings, human.mean, data.words)
+    parts = (
+        *about,
+        of_judges,
+        human.annotators,
+        human.in_sight,
+        human.ratings,
+        human.mean,
+        data.words,
+    )
     return remembered_as(
-        "criterion", (*parts, *present.values()), lambda: _computed_result(criterion, present, data, options)
+        "criterion",
+        (*parts, *present.values()),
+        lambda: _computed_result(criterion, present, data, options),
     )
 
 
@@ -199,7 +220,9 @@ def _computed_result(
     criterion: Criterion, present: dict[Judge, np.ndarray], data: ReportData, options: ReportOptions
 ) -> CriterionResult:
     human = data.humans[criterion.pk]
-    compared = _compared(human.mean, {judge.label: table for judge, table in present.items()}, options)
+    compared = _compared(
+        human.mean, {judge.label: table for judge, table in present.items()}, options
+    )
     results = [
         JudgeResult(
             pk=judge.pk,
@@ -240,15 +263,24 @@ def _computed_result(
     )
 
 
-def _compared(human: np.ndarray, tables: dict[str, np.ndarray], options: ReportOptions) -> Significance:
+def _compared(
+    human: np.ndarray, tables: dict[str, np.ndarray], options: ReportOptions
+) -> Significance:
     """All pairs of judges; only those whose scores have changed are tested anew."""
     coefficient, over = options.coefficient, options.over
-    found = {name: remembered(correlations_summary, human, table, coefficient) for name, table in tables.items()}
+    found = {
+        name: remembered(correlations_summary, human, table, coefficient)
+        for name, table in tables.items()
+    }
     tests = {
-        (first, second): remembered(compare_pair, human, tables[first], tables[second], coefficient, over)
+        (first, second): remembered(
+            compare_pair, human, tables[first], tables[second], coefficient, over
+        )
         for first, second in itertools.combinations(rank_judges(found), 2)
     }
-    williams = {pair: remembered(williams_of, human, *(tables[name] for name in pair)) for pair in tests}
+    williams = {
+        pair: remembered(williams_of, human, *(tables[name] for name in pair)) for pair in tests
+    }
     return significance(found, tests, williams, coefficient, over)
 
 
@@ -267,8 +299,20 @@ def _rate_next(human: np.ndarray, tables: list[np.ndarray], data: ReportData) ->
     if not tables:
         return ()
     gains = np.mean([document_gains(human, table) for table in tables], axis=0)
-    order = [int(row) for row in np.argsort(-np.nan_to_num(gains, nan=-1), kind="stable") if not np.isnan(gains[row])]
+    order = [
+        int(row)
+        for row in np.argsort(-np.nan_to_num(gains, nan=-1), kind="stable")
+        if not np.isnan(gains[row])
+    ]
     return tuple(data.doc_ids[row] for row in order[:MOST_NEXT])
 
 
-__all__ = ["EPSILON", "SEED", "Agreement", "CriterionResult", "JudgeResult", "Report", "build_report"]
+__all__ = [
+    "EPSILON",
+    "SEED",
+    "Agreement",
+    "CriterionResult",
+    "JudgeResult",
+    "Report",
+    "build_report",
+]

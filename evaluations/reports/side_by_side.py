@@ -71,7 +71,9 @@ class JudgeCell:
         """The difference in words; within half a point it is no difference worth a word."""
         if self.difference is None or abs(self.difference) < 0.5:
             return ""
-        return f"{abs(self.difference):.1f} {'higher' if self.difference > 0 else 'lower'} than people"
+        return (
+            f"{abs(self.difference):.1f} {'higher' if self.difference > 0 else 'lower'} than people"
+        )
 
     @property
     def width(self) -> int:
@@ -164,7 +166,15 @@ def side_by_side(document: Document, *, sort: str, against: str = "") -> SideByS
             output=output,
             system=system,
             rows=tuple(
-                _row(output, criterion, scale, ratings[output.pk, criterion.pk], means, scores, judges)
+                _row(
+                    output,
+                    criterion,
+                    scale,
+                    ratings[output.pk, criterion.pk],
+                    means,
+                    scores,
+                    judges,
+                )
                 for criterion, scale in criteria
             ),
         )
@@ -174,7 +184,10 @@ def side_by_side(document: Document, *, sort: str, against: str = "") -> SideByS
     texts = _bases(document, cards)
     first = f"system-{ordered[0].system.pk}" if ordered else "none"
     chosen = against if against in texts else first
-    marked = tuple(replace(card, pieces=_pieces(card, chosen, texts.get(chosen, ("", ""))[1])) for card in ordered)
+    marked = tuple(
+        replace(card, pieces=_pieces(card, chosen, texts.get(chosen, ("", ""))[1]))
+        for card in ordered
+    )
     return SideBySide(judges, marked, chosen, {key: label for key, (label, _text) in texts.items()})
 
 
@@ -188,9 +201,13 @@ def _ratings(document: Document) -> dict[tuple[int, int], list[tuple[str, float,
     return ratings
 
 
-def _scores(document: Document) -> tuple[tuple[str, ...], dict[tuple[int, int | None, str], ScoreOf]]:
+def _scores(
+    document: Document,
+) -> tuple[tuple[str, ...], dict[tuple[int, int | None, str], ScoreOf]]:
     """The judges that scored anything, and the newest score of each by output, criterion and judge."""
-    by_id = {judge.pk: (judge.label, judge.rates_on_scale) for judge in document.project.judges.all()}
+    by_id = {
+        judge.pk: (judge.label, judge.rates_on_scale) for judge in document.project.judges.all()
+    }
     scores: dict[tuple[int, int | None, str], ScoreOf] = {}
     judges: dict[str, None] = {}
     with connection.cursor() as cursor:
@@ -198,7 +215,9 @@ def _scores(document: Document) -> tuple[tuple[str, ...], dict[tuple[int, int | 
         for output, criterion, judge_id, value, stored in cursor:
             label, on_scale = by_id[judge_id]
             distribution = orjson.loads(stored) if stored else None  # Django takes JSON for text
-            scores[output, criterion, label] = ScoreOf(value, criterion, distribution or {}, on_scale)
+            scores[output, criterion, label] = ScoreOf(
+                value, criterion, distribution or {}, on_scale
+            )
             judges[label] = None
     return tuple(judges), scores
 
@@ -209,7 +228,9 @@ def _bases(document: Document, cards: list[OutputCard]) -> dict[str, tuple[str, 
     if document.references:
         bases["reference"] = ("the reference", document.references[0])
     bases["source"] = ("the source", document.source)
-    return bases | {f"system-{card.system.pk}": (card.system.name, card.output.text) for card in cards}
+    return bases | {
+        f"system-{card.system.pk}": (card.system.name, card.output.text) for card in cards
+    }
 
 
 def _pieces(card: OutputCard, against: str, base: str) -> tuple[Piece, ...]:
@@ -230,19 +251,27 @@ def _row(
     people = [(name, score) for name, score, kind in ratings if kind == Annotator.Kind.PERSON]
     counted = people or [(name, score) for name, score, _kind in ratings]
     mean = means.get((output.pk, criterion.pk))
-    found = (scores.get((output.pk, criterion.pk, judge)) or scores.get((output.pk, None, judge)) for judge in judges)
+    found = (
+        scores.get((output.pk, criterion.pk, judge)) or scores.get((output.pk, None, judge))
+        for judge in judges
+    )
     cells = tuple(
-        _cell(judge, score, mean, scale) if score else None for judge, score in zip(judges, found, strict=True)
+        _cell(judge, score, mean, scale) if score else None
+        for judge, score in zip(judges, found, strict=True)
     )
     return CriterionRow(criterion, mean, tuple(counted), cells)
 
 
 def _cell(judge: str, score: ScoreOf, mean: float | None, scale: Scale) -> JudgeCell:
-    bars = tuple(Bar(point, share, 8 * index) for index, (point, share) in enumerate(_shares(score, scale)))
+    bars = tuple(
+        Bar(point, share, 8 * index) for index, (point, share) in enumerate(_shares(score, scale))
+    )
     # A score on another scale (ROUGE) has no distance from a rating.
     on_scale = score.criterion_id is not None and score.rates_on_scale
     comparable = mean is not None and on_scale and scale.holds(score.value)
-    return JudgeCell(judge, score.value, bars, score.value - mean if comparable and mean is not None else None)
+    return JudgeCell(
+        judge, score.value, bars, score.value - mean if comparable and mean is not None else None
+    )
 
 
 def _shares(score: ScoreOf, scale: Scale) -> list[tuple[str, float]]:
@@ -257,5 +286,7 @@ def _sorted(cards: list[OutputCard], sort: str) -> list[OutputCard]:
     if sort == "disagreement":
         return sorted(cards, key=lambda card: -card.disagreement)
     if sort == "human":
-        return sorted(cards, key=lambda card: -(card.human_mean if card.human_mean is not None else -1e9))
+        return sorted(
+            cards, key=lambda card: -(card.human_mean if card.human_mean is not None else -1e9)
+        )
     return cards

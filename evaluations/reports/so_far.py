@@ -73,9 +73,15 @@ def _range(run: EvaluationRun, criterion: Criterion, values: np.ndarray) -> tupl
 
 
 def _bins(values: np.ndarray, lowest: float, highest: float) -> tuple[Bin, ...]:
-    counts, edges = np.histogram(np.clip(values, lowest, highest), bins=BINS, range=(lowest, highest))
+    counts, edges = np.histogram(
+        np.clip(values, lowest, highest), bins=BINS, range=(lowest, highest)
+    )
     most = max(1, int(counts.max(initial=0)))
     return tuple(
-        Bin(f"{short(round(edges[i], 2))} to {short(round(edges[i + 1], 2))}", int(count), round(100 * count / most))
+        Bin(
+            f"{short(round(edges[i], 2))} to {short(round(edges[i + 1], 2))}",
+            int(count),
+            round(100 * count / most),
+        )
         for i, count in enumerate(counts)
     )

@@ -62,10 +62,14 @@ def human_means(
         np.array(columns[name], dtype=np.int64) for name in ("document", "system", "rater")
     )
     shape = (len(raters), len(documents), len(systems))
-    return mean_over_raters(rater_tables(at_document, at_system, at_rater, np.array(columns["score"]), shape=shape))
+    return mean_over_raters(
+        rater_tables(at_document, at_system, at_rater, np.array(columns["score"]), shape=shape)
+    )
 
 
-def table_of(rows: list[dict[str, str]], documents: dict[str, int], systems: dict[str, int]) -> FloatArray:
+def table_of(
+    rows: list[dict[str, str]], documents: dict[str, int], systems: dict[str, int]
+) -> FloatArray:
     return table(
         np.array([documents[row["doc_id"]] for row in rows]),
         np.array([systems[row["system_id"]] for row in rows]),
@@ -74,7 +78,9 @@ def table_of(rows: list[dict[str, str]], documents: dict[str, int], systems: dic
     )
 
 
-def level_of(human: FloatArray, judge: FloatArray, coefficient: Coefficient, level: Level) -> float | None:
+def level_of(
+    human: FloatArray, judge: FloatArray, coefficient: Coefficient, level: Level
+) -> float | None:
     return correlations(human, judge).estimates[coefficient][level].value
 
 

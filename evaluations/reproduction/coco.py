@@ -18,13 +18,18 @@ def rouge_l(output: str, reference: str) -> float:
     found = _rouge().score(reference, output)["rougeL"]
     if not found.precision or not found.recall:
         return 0.0
-    return float((1 + BETA**2) * found.precision * found.recall / (found.recall + BETA**2 * found.precision))
+    return float(
+        (1 + BETA**2) * found.precision * found.recall / (found.recall + BETA**2 * found.precision)
+    )
 
 
 def bleu_4(output: str, reference: str) -> float:
     """The geometric mean of (matches + tiny) / (n-grams + small) for n = 1 to 4, times the penalty for brevity."""
     found = _bleu().sentence_score(output, [reference])
-    product = math.prod((right + TINY) / (all_ + SMALL) for right, all_ in zip(found.counts, found.totals, strict=True))
+    product = math.prod(
+        (right + TINY) / (all_ + SMALL)
+        for right, all_ in zip(found.counts, found.totals, strict=True)
+    )
     ratio = (found.sys_len + TINY) / (found.ref_len + SMALL)
     return float(product**0.25 * (math.exp(1 - 1 / ratio) if ratio < 1 else 1.0))
 

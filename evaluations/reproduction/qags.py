@@ -26,11 +26,22 @@ def cells(folder: Path) -> Iterator[Cell]:
     predicted = np.array([item["predict_scores"]["consistency"] for item in release])
     for coefficient, figure in zip(COEFFICIENTS, UNIEVAL, strict=True):
         yield Cell("UniEval", f"XSum {coefficient}", figure, pooled(human, predicted, coefficient))
-    items = [Item(Texts("", item["system_output"], references=(item["source"],))) for item in release]
+    items = [
+        Item(Texts("", item["system_output"], references=(item["source"],))) for item in release
+    ]
     for variant, published in ROUGE.items():
         evaluator = Rouge({"variant": variant})
         evaluator.load()
-        scores = np.array([o.value if isinstance(o, Scored) else np.nan for o in evaluator.score_readable(items)])
+        scores = np.array(
+            [o.value if isinstance(o, Scored) else np.nan for o in evaluator.score_readable(items)]
+        )
         for coefficient, figure in zip(COEFFICIENTS, published, strict=True):
             value = pooled(human, scores, coefficient)
-            yield Cell(f"  {variant} by our ROUGE", f"XSum {coefficient}", figure, value, STEMMER, other=True)
+            yield Cell(
+                f"  {variant} by our ROUGE",
+                f"XSum {coefficient}",
+                figure,
+                value,
+                STEMMER,
+                other=True,
+            )

@@ -9,7 +9,15 @@ from evaluations.evaluators.base import Item
 from evaluations.evaluators.rouge import Rouge
 from evaluations.judging.prompts import Texts
 from evaluations.judging.scoring import Scored
-from evaluations.reproduction.cells import Cell, csv_rows, human_means, level_of, mean_of, places, table_of
+from evaluations.reproduction.cells import (
+    Cell,
+    csv_rows,
+    human_means,
+    level_of,
+    mean_of,
+    places,
+    table_of,
+)
 from evaluations.statistics.pairing import FloatArray
 
 CRITERIA = ("coherence", "consistency", "fluency", "relevance")
@@ -28,7 +36,9 @@ def cells(folder: Path) -> Iterator[Cell]:
     """At summary level; documents where a side is constant are left out."""
     ratings = csv_rows(folder / "summeval" / "human_ratings.csv.gz")
     metrics = csv_rows(folder / "summeval" / "metric_scores.csv.gz")
-    documents, systems, raters = (places(ratings, column) for column in ("doc_id", "system_id", "annotator"))
+    documents, systems, raters = (
+        places(ratings, column) for column in ("doc_id", "system_id", "annotator")
+    )
     humans = {name: human_means(ratings, name, documents, systems, raters) for name in CRITERIA}
     with gzip.open(folder / "summeval" / "outputs.jsonl.gz") as file:
         outputs = [json.loads(line) for line in file]
@@ -39,7 +49,9 @@ def cells(folder: Path) -> Iterator[Cell]:
             yield from _row(row, humans, scores, published)
 
 
-def _row(row: str, humans: dict[str, FloatArray], scores: FloatArray, published: tuple[float, ...]) -> Iterator[Cell]:
+def _row(
+    row: str, humans: dict[str, FloatArray], scores: FloatArray, published: tuple[float, ...]
+) -> Iterator[Cell]:
     own = row.startswith(" ")
     values: list[float | None] = []
     for name in CRITERIA:
@@ -48,14 +60,22 @@ def _row(row: str, humans: dict[str, FloatArray], scores: FloatArray, published:
     columns = [f"{name} {c}" for name in (*CRITERIA, "AVG") for c in ("rho", "tau")]
     for column, figure, value in zip(columns, published, values, strict=True):
         odd = row == "rougel_f" and column == "coherence rho"
-        yield Cell(row, column, figure, value, STEMMER if own else CUT_OFF if odd else "", other=own)
+        yield Cell(
+            row, column, figure, value, STEMMER if own else CUT_OFF if odd else "", other=own
+        )
 
 
 def _own_rouge(variant: str, outputs: list[dict]) -> Iterator[dict[str, str]]:
     """Mean F over the references, as the imported scores have it."""
     evaluator = Rouge({"variant": variant, "references": "mean"})
     evaluator.load()
-    items = [Item(Texts(row["source"], row["output"], "", tuple(row["references"]))) for row in outputs]
+    items = [
+        Item(Texts(row["source"], row["output"], "", tuple(row["references"]))) for row in outputs
+    ]
     for row, outcome in zip(outputs, evaluator.score_readable(items), strict=True):
         if isinstance(outcome, Scored):
-            yield {"doc_id": row["doc_id"], "system_id": row["system_id"], "score": repr(outcome.value)}
+            yield {
+                "doc_id": row["doc_id"],
+                "system_id": row["system_id"],
+                "score": repr(outcome.value),
+            }

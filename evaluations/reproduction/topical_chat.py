@@ -49,12 +49,20 @@ def cells(folder: Path) -> Iterator[Cell]:
 
 def _table_2(release: Sequence[Any]) -> Iterator[Cell]:
     """All generated responses at once, the ground truth left out."""
-    truth = {item["source"]: item["system_output"].strip() for item in release if item["system_id"] == GROUND_TRUTH}
+    truth = {
+        item["source"]: item["system_output"].strip()
+        for item in release
+        if item["system_id"] == GROUND_TRUTH
+    }
     generated = [item for item in release if item["system_id"] != GROUND_TRUTH]
     pairs = [(item["system_output"].strip(), truth[item["source"]]) for item in generated]
     r_and_rho: tuple[Coefficient, ...] = ("pearson", "spearman")
-    yield from _pooled_row("ROUGE-L", generated, [rouge_l(*pair) for pair in pairs], r_and_rho, ROUGE_L)
-    yield from _pooled_row("BLEU-4", generated, [bleu_4(*pair) for pair in pairs], r_and_rho, BLEU_4)
+    yield from _pooled_row(
+        "ROUGE-L", generated, [rouge_l(*pair) for pair in pairs], r_and_rho, ROUGE_L
+    )
+    yield from _pooled_row(
+        "BLEU-4", generated, [bleu_4(*pair) for pair in pairs], r_and_rho, BLEU_4
+    )
     yield from _pooled_row("UniEval", generated, None, ("spearman", "kendall"), UNIEVAL)
 
 
@@ -68,7 +76,9 @@ def _pooled_row(
     values: list[float | None] = []
     for name in CRITERIA:
         human = np.array([item["scores"][name] for item in items])
-        judge = np.array(scores if scores is not None else [item["predict_scores"][name] for item in items])
+        judge = np.array(
+            scores if scores is not None else [item["predict_scores"][name] for item in items]
+        )
         values += [pooled(human, judge, c) for c in coefficients]
     values += [mean_of(values[0::2]), mean_of(values[1::2])]
     short = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
@@ -78,7 +88,9 @@ def _pooled_row(
         yield Cell(row, column, figure, value, note)
 
 
-def sampled(row: str, items: Sequence[Any], published: Sequence[float], *, read: Read | None = None) -> Iterator[Cell]:
+def sampled(
+    row: str, items: Sequence[Any], published: Sequence[float], *, read: Read | None = None
+) -> Iterator[Cell]:
     """The mean rating of the readable replies of each item: r over all, tau turn by turn.
 
     Args:
@@ -89,11 +101,16 @@ def sampled(row: str, items: Sequence[Any], published: Sequence[float], *, read:
     for name in CRITERIA:
         human, judge = (np.full((len(documents), len(systems)), np.nan) for _ in range(2))
         for item in (item for item in items if item["criterion"] == name):
-            outcome, _ = score_replies(item["all_responses"], scale=SCALES[name], criterion=name, read=read)
+            outcome, _ = score_replies(
+                item["all_responses"], scale=SCALES[name], criterion=name, read=read
+            )
             if isinstance(outcome, Scored):
                 at = documents[item["doc_id"]], systems[item["system_id"]]
                 human[at], judge[at] = item["scores"][name], round(outcome.value, 10)
         found = correlations(human, judge).estimates
         note = "" if read else OUR_READING
-        for column, value in (("r", found["pearson"]["dataset"].value), ("tau", found["kendall"]["summary"].value)):
+        for column, value in (
+            ("r", found["pearson"]["dataset"].value),
+            ("tau", found["kendall"]["summary"].value),
+        ):
             yield Cell(row, f"{name} {column}", next(figures), value, note, other=read is None)

@@ -75,7 +75,11 @@ class Batches:
             result = {
                 "id": f"line-{number}",
                 "custom_id": request["custom_id"],
-                "response": {"status_code": status, "request_id": f"batched-{number}", "body": body},
+                "response": {
+                    "status_code": status,
+                    "request_id": f"batched-{number}",
+                    "body": body,
+                },
                 "error": None,
             }
             (good if status == 200 else bad).append(orjson.dumps(result))

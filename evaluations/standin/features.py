@@ -55,7 +55,9 @@ def coverage(output: str, source: str) -> float:
     weight = {word: count + (2 if word in opening else 0) for word, count in counts.items()}
     important = sorted(weight, key=lambda word: (-weight[word], word))[:14]
     said = set(content_words(output))
-    share = sum(weight[word] for word in important if word in said) / sum(weight[word] for word in important)
+    share = sum(weight[word] for word in important if word in said) / sum(
+        weight[word] for word in important
+    )
     length = len(words(output))
     too_long = max(0.0, length / max(1, len(words(source))) - 0.5)
     return _unit(1.5 * share - too_long - repetition(output))
@@ -66,7 +68,9 @@ def well_formed(output: str) -> float:
     found = sentences(output)
     if not found:
         return 0.0
-    capital = sum(sentence.lstrip("\"'“‘(")[:1].isupper() or sentence[:1].isdigit() for sentence in found) / len(found)
+    capital = sum(
+        sentence.lstrip("\"'“‘(")[:1].isupper() or sentence[:1].isdigit() for sentence in found
+    ) / len(found)
     stopped = sum(sentence.rstrip("\"'”’)")[-1:] in ".!?" for sentence in found) / len(found)
     lengths = [len(words(sentence)) for sentence in found]
     sensible = sum(4 <= length <= 38 for length in lengths) / len(lengths)
@@ -88,11 +92,27 @@ def connected(output: str) -> float:
         shared = set(content_words(before)) & set(content_words(after))
         opener = words(after)[:2]
         linked = any(
-            word in ("but", "he", "she", "it", "they", "this", "that", "also", "then", "however", "instead", "the")
+            word
+            in (
+                "but",
+                "he",
+                "she",
+                "it",
+                "they",
+                "this",
+                "that",
+                "also",
+                "then",
+                "however",
+                "instead",
+                "the",
+            )
             for word in opener
         )
         links += min(1.0, 0.35 * len(shared) + 0.5 * linked + 0.15)
-    return _unit(0.65 * links / (len(found) - 1) + 0.4 * well_formed(output) - 1.5 * repetition(output))
+    return _unit(
+        0.65 * links / (len(found) - 1) + 0.4 * well_formed(output) - 1.5 * repetition(output)
+    )
 
 
 def repetition(output: str) -> float:

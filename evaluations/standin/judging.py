@@ -18,7 +18,8 @@ _HEADING = re.compile(
     re.M,
 )
 _COMPARED = re.compile(
-    r"^Text A:\s*\n(?P<a>.*?)^Text B:\s*\n(?P<b>.*?)^Evaluation Form (?P<form>\([^\n]*\)):", re.S | re.M
+    r"^Text A:\s*\n(?P<a>.*?)^Text B:\s*\n(?P<b>.*?)^Evaluation Form (?P<form>\([^\n]*\)):",
+    re.S | re.M,
 )
 LEFT_LEANING = 0.4
 # The features of each criterion with their weights; those about the source take (output, source), the rest the output.
@@ -83,10 +84,18 @@ def read_comparison(prompt: str) -> Comparison | None:
     found = _COMPARED.search(prompt)
     if not found:
         return None
-    source = _HEADING.split(prompt[: found.start()])[-1].strip() if _HEADING.search(prompt[: found.start()]) else ""
+    source = (
+        _HEADING.split(prompt[: found.start()])[-1].strip()
+        if _HEADING.search(prompt[: found.start()])
+        else ""
+    )
     name = re.search(r"Evaluation Criteria:\s*\n+\s*([A-Za-z ]+?)\s*(?:\(|-|$)", prompt, re.M)
     return Comparison(
-        source, found["a"].strip(), found["b"].strip(), name[1].strip().lower() if name else "", "C if" in found["form"]
+        source,
+        found["a"].strip(),
+        found["b"].strip(),
+        name[1].strip().lower() if name else "",
+        "C if" in found["form"],
     )
 
 

@@ -64,7 +64,15 @@ def chat_completion(body: dict[str, Any], *, call: int, fault: str = "") -> dict
     wanted = int(body.get("top_logprobs") or 0) if body.get("logprobs") else None
     limit = int(body.get("max_completion_tokens") or body.get("max_tokens") or 4096)
     choices = [
-        _choice(index, prompt, temperature=temperature, wanted=wanted, limit=limit, call=call, fault=fault)
+        _choice(
+            index,
+            prompt,
+            temperature=temperature,
+            wanted=wanted,
+            limit=limit,
+            call=call,
+            fault=fault,
+        )
         for index in range(n)
     ]
     written = sum(count_tokens(choice["message"]["content"] or "") for choice in choices)
@@ -96,7 +104,9 @@ def text_completion(body: dict[str, Any]) -> dict[str, Any]:
         "logprobs": None,
     }
     if body.get("logprobs") is not None:
-        choice["logprobs"] = _completion_logprobs(text, int(body["logprobs"]), begins_cold=bool(body.get("echo")))
+        choice["logprobs"] = _completion_logprobs(
+            text, int(body["logprobs"]), begins_cold=bool(body.get("echo"))
+        )
     return {
         "id": f"standin-{seeded(prompt).getrandbits(48):012x}",
         "object": "text_completion",
@@ -120,7 +130,14 @@ def model_list() -> dict[str, Any]:
 
 
 def _choice(
-    index: int, prompt: str, *, temperature: float, wanted: int | None, limit: int, call: int, fault: str
+    index: int,
+    prompt: str,
+    *,
+    temperature: float,
+    wanted: int | None,
+    limit: int,
+    call: int,
+    fault: str,
 ) -> dict[str, Any]:
     compared = read_comparison(prompt)
     reading = None if compared or wants_steps(prompt) else read_prompt(prompt)
@@ -131,19 +148,26 @@ def _choice(
         text = UNREADABLE
     elif compared:
         points = preference(compared)
-        source = seeded(compared.criterion, compared.source, compared.first, compared.second, index, call)
+        source = seeded(
+            compared.criterion, compared.source, compared.first, compared.second, index, call
+        )
         text, alternatives = _drawn(points, temperature=temperature, source=source), points
     elif wants_steps(prompt):
         text = steps_for(prompt)
     elif reading:
         text, alternatives = _rate(reading, temperature=temperature, index=index, call=call)
     else:
-        text = f"This is the {HONEST_NAME}. It rates texts by lexical features and does nothing else."
+        text = (
+            f"This is the {HONEST_NAME}. It rates texts by lexical features and does nothing else."
+        )
     tokens = _TOKEN.findall(text)
     cut = tokens[:limit]
     logprobs = None
     if wanted is not None:
-        logprobs = {"content": [_chat_token(token, alternatives, wanted) for token in cut], "refusal": None}
+        logprobs = {
+            "content": [_chat_token(token, alternatives, wanted) for token in cut],
+            "refusal": None,
+        }
     return {
         "index": index,
         "message": {"role": "assistant", "content": "".join(cut), "refusal": None},
@@ -152,7 +176,9 @@ def _choice(
     }
 
 
-def _rate(reading: Reading, *, temperature: float, index: int, call: int) -> tuple[str, dict[str, float]]:
+def _rate(
+    reading: Reading, *, temperature: float, index: int, call: int
+) -> tuple[str, dict[str, float]]:
     points = {str(point): probability for point, probability in distribution(reading).items()}
     source = seeded(reading.criterion, reading.source, reading.output, index, call)
     return _drawn(points, temperature=temperature, source=source), points
@@ -168,11 +194,17 @@ def _drawn(points: dict[str, float], *, temperature: float, source: random.Rando
 
 def _chat_token(token: str, alternatives: dict[str, float], wanted: int) -> dict[str, Any]:
     if token.strip() not in alternatives:
-        probable = {token: 0.99} | {other: 0.01 / 2**place for place, other in enumerate(_FILLERS, start=1)}
+        probable = {token: 0.99} | {
+            other: 0.01 / 2**place for place, other in enumerate(_FILLERS, start=1)
+        }
     else:
-        probable = {other: probability for other, probability in alternatives.items() if probability > 0}
+        probable = {
+            other: probability for other, probability in alternatives.items() if probability > 0
+        }
         probable |= {" " + token.strip(): 0.01, "\n": 0.005, "The": 0.005}
-    ranked = sorted(probable.items(), key=lambda pair: (-pair[1], pair[0]))[: min(wanted, MOST_ALTERNATIVES)]
+    ranked = sorted(probable.items(), key=lambda pair: (-pair[1], pair[0]))[
+        : min(wanted, MOST_ALTERNATIVES)
+    ]
     return {
         "token": token,
         "logprob": math.log(probable.get(token, 0.01)),

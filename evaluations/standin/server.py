@@ -14,7 +14,12 @@ from aiohttp import web
 from evaluations.standin import HONEST_NAME
 from evaluations.standin.batches import Batches
 from evaluations.standin.judging import seeded
-from evaluations.standin.replies import MOST_ALTERNATIVES, chat_completion, model_list, text_completion
+from evaluations.standin.replies import (
+    MOST_ALTERNATIVES,
+    chat_completion,
+    model_list,
+    text_completion,
+)
 
 MOST_CHOICES = 128
 REMEMBERED = 5_000
@@ -88,14 +93,21 @@ class StandIn:
         return response
 
     async def _about(self, _request: web.Request) -> web.Response:
-        return _json({"name": HONEST_NAME, "endpoints": ["/v1/models", "/v1/chat/completions", "/v1/completions"]})
+        return _json(
+            {
+                "name": HONEST_NAME,
+                "endpoints": ["/v1/models", "/v1/chat/completions", "/v1/completions"],
+            }
+        )
 
     async def _models(self, request: web.Request) -> web.Response:
         return self._unauthorised(request) or _json(model_list())
 
     async def _stats(self, _request: web.Request) -> web.Response:
         by_status = {str(status): count for status, count in self.by_status.items()}
-        return _json({"calls": self.calls, "by_status": by_status, "distinct_requests": len(self.asked)})
+        return _json(
+            {"calls": self.calls, "by_status": by_status, "distinct_requests": len(self.asked)}
+        )
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         refused = self._unauthorised(request)
@@ -113,7 +125,9 @@ class StandIn:
             return failed
         return _json(self._completed(body, raw, dice))
 
-    def _completed(self, body: dict[str, Any], raw: bytes, dice: Callable[[], float]) -> dict[str, Any]:
+    def _completed(
+        self, body: dict[str, Any], raw: bytes, dice: Callable[[], float]
+    ) -> dict[str, Any]:
         """A completion, with the faults the switches ask for."""
         if self.switches.ignores_n:
             body["n"] = 1
@@ -144,7 +158,9 @@ class StandIn:
         if body is None or not isinstance(body.get("prompt"), str):
             return _error(400, "`prompt` must be a string.", "invalid_request_error")
         self.calls += 1
-        return await self._failure(seeded("fault", self.calls).random) or _json(text_completion(body))
+        return await self._failure(seeded("fault", self.calls).random) or _json(
+            text_completion(body)
+        )
 
     async def _upload(self, request: web.Request) -> web.Response:
         refused = self._unauthorised(request)
@@ -160,7 +176,9 @@ class StandIn:
         content = self.batches.files.get(request.match_info["id"])
         if content is None:
             return _error(404, "There is no such file.", "invalid_request_error")
-        return self._unauthorised(request) or web.Response(body=content, content_type="application/jsonl")
+        return self._unauthorised(request) or web.Response(
+            body=content, content_type="application/jsonl"
+        )
 
     async def _new_batch(self, request: web.Request) -> web.Response:
         refused = self._unauthorised(request)
@@ -199,7 +217,9 @@ class StandIn:
         limited = dice() < switches.rate_limit_rate or self._over_limit()
         if limited:
             headers = {"Retry-After": f"{switches.retry_after:g}"}
-            return _error(429, "Rate limit reached for the stand-in.", "rate_limit_exceeded", headers=headers)
+            return _error(
+                429, "Rate limit reached for the stand-in.", "rate_limit_exceeded", headers=headers
+            )
         if switches.latency:
             await asyncio.sleep(switches.latency)
         if dice() < switches.error_rate:
@@ -228,14 +248,18 @@ class StandIn:
             return None
         only = self.switches.only_model
         if only and body.get("model") != only:
-            return _error(404, f"The model `{body.get('model')}` does not exist.", "model_not_found")
+            return _error(
+                404, f"The model `{body.get('model')}` does not exist.", "model_not_found"
+            )
         if not self.switches.only_max_completion_tokens:
             return None
         if "max_tokens" in body:
             said = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
             return _error(400, said, "unsupported_parameter")
         if body.get("temperature") not in (None, 1):
-            return _error(400, "Unsupported value: 'temperature' is 1 with this model.", "unsupported_value")
+            return _error(
+                400, "Unsupported value: 'temperature' is 1 with this model.", "unsupported_value"
+            )
         return None
 
     def _too_long(self, body: dict[str, Any] | None) -> web.Response | None:
@@ -265,8 +289,14 @@ def _chat_problem(body: dict[str, Any] | None) -> web.Response | None:
     if body is None:
         return _error(400, "The body is not a JSON object.", "invalid_request_error")
     messages = body.get("messages")
-    if not isinstance(messages, list) or not messages or not all(isinstance(message, dict) for message in messages):
-        return _error(400, "`messages` must be a list of objects and not empty.", "invalid_request_error")
+    if (
+        not isinstance(messages, list)
+        or not messages
+        or not all(isinstance(message, dict) for message in messages)
+    ):
+        return _error(
+            400, "`messages` must be a list of objects and not empty.", "invalid_request_error"
+        )
     for name, low, high in (
         ("n", 1, MOST_CHOICES),
         ("temperature", 0, 2),
@@ -274,9 +304,13 @@ def _chat_problem(body: dict[str, Any] | None) -> web.Response | None:
     ):
         value = body.get(name)
         if value is not None and (
-            isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not low <= value <= high
         ):
-            return _error(400, f"`{name}` must be a number from {low} to {high}.", "invalid_request_error")
+            return _error(
+                400, f"`{name}` must be a number from {low} to {high}.", "invalid_request_error"
+            )
     if body.get("top_logprobs") is not None and not body.get("logprobs"):
         return _error(400, "`top_logprobs` needs `logprobs`: true.", "invalid_request_error")
     if body.get("stream"):
@@ -296,7 +330,11 @@ def _json(content: dict[str, Any], status: int = 200) -> web.Response:
     return web.Response(body=orjson.dumps(content), status=status, content_type="application/json")
 
 
-def _error(status: int, message: str, code: str, *, headers: dict[str, str] | None = None) -> web.Response:
-    response = _json({"error": {"message": message, "type": code, "param": None, "code": code}}, status)
+def _error(
+    status: int, message: str, code: str, *, headers: dict[str, str] | None = None
+) -> web.Response:
+    response = _json(
+        {"error": {"message": message, "type": code, "param": None, "code": code}}, status
+    )
     response.headers.update(headers or {})
     return response

@@ -36,9 +36,13 @@ def krippendorff_alpha(ratings: FloatArray, measurement: Measurement) -> Estimat
     if not values.size:
         return Estimate.undefined("no output has ratings by two annotators")
     if np.ptp(values) == 0:
-        return Estimate.undefined("all ratings are the same, so agreement by chance cannot be told apart")
+        return Estimate.undefined(
+            "all ratings are the same, so agreement by chance cannot be told apart"
+        )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # raters without a rating among these outputs
+        warnings.simplefilter(
+            "ignore", RuntimeWarning
+        )  # raters without a rating among these outputs
         value = krippendorff.alpha(reliability_data=rated_twice, level_of_measurement=measurement)
     return Estimate(float(value))
 
@@ -55,27 +59,33 @@ def alpha_interval(ratings: FloatArray, measurement: Measurement, draws: Draws) 
     values = np.unique(ratings[~np.isnan(ratings)])
     if len(values) < 2:
         return Interval(None, None, 0, "all ratings are the same, or there are none")
-    counts = (ratings[..., None] == values).sum(axis=0).astype(float)  # (documents, systems, values)
+    counts = (
+        (ratings[..., None] == values).sum(axis=0).astype(float)
+    )  # (documents, systems, values)
     raters = counts.sum(axis=2)
     weight = np.where(raters > 1, 1 / np.maximum(raters - 1, 1), 0.0)
     weighted = counts * weight[..., None]
     coincidences = np.einsum("dsc,dsk->dck", weighted, counts, optimize=True)
     coincidences[:, np.arange(len(values)), np.arange(len(values))] -= weighted.sum(axis=1)
     times = draws.counts
-    resampled = (times @ coincidences.reshape(len(coincidences), -1)).reshape(-1, len(values), len(values))
+    resampled = (times @ coincidences.reshape(len(coincidences), -1)).reshape(
+        -1, len(values), len(values)
+    )
     of_value = resampled.sum(axis=2)
     distance = _squared_distance(values, of_value, measurement)
     total = of_value.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         observed = (resampled * distance).sum(axis=(1, 2)) / total
-        expected = np.einsum("rc,rck,rk->r", of_value, np.broadcast_to(distance, resampled.shape), of_value) / (
-            total * (total - 1)
-        )
+        expected = np.einsum(
+            "rc,rck,rk->r", of_value, np.broadcast_to(distance, resampled.shape), of_value
+        ) / (total * (total - 1))
         alphas = np.where(expected > 0, 1 - observed / expected, np.nan)
     return percentile_interval(alphas)
 
 
-def _squared_distance(values: FloatArray, of_value: FloatArray, measurement: Measurement) -> FloatArray:
+def _squared_distance(
+    values: FloatArray, of_value: FloatArray, measurement: Measurement
+) -> FloatArray:
     """Krippendorff's squared differences of values; shape (values, values), or by resample for ordinal ones."""
     c, k = values[:, None], values[None, :]
     if measurement == "nominal":
@@ -118,7 +128,9 @@ def human_ceiling(ratings: FloatArray, coefficient: Coefficient, draws: Draws) -
     return Ceiling(Estimate(float(np.mean(values))), percentile_interval(samples), each)
 
 
-def leave_one_out(ratings: FloatArray, rater: int, *, coefficient: Coefficient = "spearman") -> LeaveOneOut:
+def leave_one_out(
+    ratings: FloatArray, rater: int, *, coefficient: Coefficient = "spearman"
+) -> LeaveOneOut:
     """How a rater ranks a document's outputs compared with the mean of the others: the ceiling for a judge.
 
     Args:

@@ -58,7 +58,9 @@ class _Duel:
         return float(stats.t.cdf((self.mean - epsilon) / self.error, self.outputs - 1))
 
 
-def alt_test(ratings: FloatArray, judge: FloatArray, *, epsilon: float = 0.2, q: float = Q) -> AltTest:
+def alt_test(
+    ratings: FloatArray, judge: FloatArray, *, epsilon: float = 0.2, q: float = Q
+) -> AltTest:
     """Test a judge against all annotators, by negative root mean squared distance to the others.
 
     Args:
@@ -69,7 +71,9 @@ def alt_test(ratings: FloatArray, judge: FloatArray, *, epsilon: float = 0.2, q:
     duels = _duels(ratings, judge)
     smallest = _smallest(duels, q)
     if not duels:
-        nothing = Estimate.undefined("no output was rated by two annotators and scored by the judge")
+        nothing = Estimate.undefined(
+            "no output was rated by two annotators and scored by the judge"
+        )
         return AltTest(epsilon, nothing, nothing, (), (), 0)
     p_values = [duel.p(epsilon) for duel in duels]
     return AltTest(
@@ -91,12 +95,16 @@ def smallest_epsilon(ratings: FloatArray, judge: FloatArray, *, step: float = ST
 def _smallest(duels: list[_Duel], q: float, step: float = STEP) -> float | None:
     """By bisection: the larger epsilon, the easier it is to pass."""
     grid = [round(index * step, 10) for index in range(int(MOST_EPSILON / step) + 1)]
-    place = bisect_left(grid, 1, key=lambda epsilon: _winning_rate([duel.p(epsilon) for duel in duels], q) >= 0.5)
+    place = bisect_left(
+        grid, 1, key=lambda epsilon: _winning_rate([duel.p(epsilon) for duel in duels], q) >= 0.5
+    )
     return grid[place] if duels and place < len(grid) else None
 
 
 def _winning_rate(p_values: list[float], q: float) -> float:
-    return float(np.mean([value <= q for value in benjamini_yekutieli(p_values)])) if p_values else 0.0
+    return (
+        float(np.mean([value <= q for value in benjamini_yekutieli(p_values)])) if p_values else 0.0
+    )
 
 
 def _duels(ratings: FloatArray, judge: FloatArray) -> list[_Duel]:

@@ -54,7 +54,9 @@ def partial_correlation(
         judge, feature, human: shape (n,), complete.
     """
     if len(judge) < 4 or any(np.ptp(side) == 0 for side in (judge, feature, human)):
-        return Estimate.undefined("fewer than four outputs, or one of the three is the same for all")
+        return Estimate.undefined(
+            "fewer than four outputs, or one of the three is the same for all"
+        )
     sides = (
         [stats.rankdata(side) for side in (judge, feature, human)]
         if coefficient == "spearman"
@@ -67,7 +69,19 @@ def partial_correlation(
     return Estimate(float((r[0, 1] - r[0, 2] * r[1, 2]) / denominator))
 
 
-FAMILIES = ("gpt", "claude", "gemini", "llama", "mistral", "mixtral", "qwen", "deepseek", "gemma", "phi", "command")
+FAMILIES = (
+    "gpt",
+    "claude",
+    "gemini",
+    "llama",
+    "mistral",
+    "mixtral",
+    "qwen",
+    "deepseek",
+    "gemma",
+    "phi",
+    "command",
+)
 
 
 def family_of(name: str) -> str:
@@ -95,7 +109,9 @@ class FamilyBias:
     interval: Interval
 
 
-def family_bias(human: FloatArray, judge: FloatArray, own: np.ndarray, others: np.ndarray, draws: Draws) -> FamilyBias:
+def family_bias(
+    human: FloatArray, judge: FloatArray, own: np.ndarray, others: np.ndarray, draws: Draws
+) -> FamilyBias:
     """`self_preference` over all outputs, with a percentile interval over documents.
 
     Args:
@@ -104,7 +120,8 @@ def family_bias(human: FloatArray, judge: FloatArray, own: np.ndarray, others: n
     """
     present = ~np.isnan(human) & ~np.isnan(judge)
     pairs = [
-        np.column_stack([judge[:, part][present[:, part]], human[:, part][present[:, part]]]) for part in (own, others)
+        np.column_stack([judge[:, part][present[:, part]], human[:, part][present[:, part]]])
+        for part in (own, others)
     ]
     estimate = self_preference(*pairs)
     if estimate.value is None:
@@ -113,7 +130,9 @@ def family_bias(human: FloatArray, judge: FloatArray, own: np.ndarray, others: n
     for part in (own, others):
         gaps = np.where(present[:, part], judge[:, part] - human[:, part], 0.0).sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            means.append((draws.counts @ gaps) / (draws.counts @ present[:, part].sum(axis=1).astype(float)))
+            means.append(
+                (draws.counts @ gaps) / (draws.counts @ present[:, part].sum(axis=1).astype(float))
+            )
     return FamilyBias(estimate, percentile_interval(means[0] - means[1]))
 
 
@@ -154,7 +173,9 @@ def writer_bias(
         gaps = np.where(mine, texts[1] - texts[0], 0.0).sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
             samples = (counts @ gaps) / (counts @ mine.sum(axis=1).astype(float))
-        group = PreferenceGroup(float(texts[0][mine].mean()), float(texts[1][mine].mean()), int(mine.sum()))
+        group = PreferenceGroup(
+            float(texts[0][mine].mean()), float(texts[1][mine].mean()), int(mine.sum())
+        )
         groups[name] = (group, percentile_interval(samples))
     return WriterBias(groups) if groups else None
 
@@ -172,7 +193,9 @@ class LengthBias:
     per_hundred_words: Estimate
 
 
-def length_bias(human: FloatArray, judge: FloatArray, words: FloatArray, draws: Draws) -> LengthBias:
+def length_bias(
+    human: FloatArray, judge: FloatArray, words: FloatArray, draws: Draws
+) -> LengthBias:
     """Spearman's correlations over all outputs, the interval over documents (on ranks of the whole).
 
     Args:
@@ -188,7 +211,9 @@ def length_bias(human: FloatArray, judge: FloatArray, words: FloatArray, draws: 
     plain = Estimate(float(stats.spearmanr(sides[0], sides[1]).statistic))
     design = np.column_stack([np.ones(len(sides[0])), sides[1] / 100, sides[2]])
     slope = np.linalg.lstsq(design, sides[0], rcond=None)[0][1]
-    return LengthBias(plain, partial, _partial_interval(present, sides, draws), Estimate(float(slope)))
+    return LengthBias(
+        plain, partial, _partial_interval(present, sides, draws), Estimate(float(slope))
+    )
 
 
 def _partial_interval(present: np.ndarray, sides: list[FloatArray], draws: Draws) -> Interval:
@@ -203,10 +228,15 @@ def _partial_interval(present: np.ndarray, sides: list[FloatArray], draws: Draws
     sums = draws.counts @ np.stack([column.sum(axis=1) for column in columns], axis=1)
     sums = sums[sums[:, 0] > 0]  # a resample may hold none of the documents that count
     n, means = sums[:, 0], [sums[:, 1 + i] / sums[:, 0] for i in range(3)]
-    places = {pair: 4 + at for at, pair in enumerate([(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)])}
+    places = {
+        pair: 4 + at for at, pair in enumerate([(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)])
+    }
     covariance = {(i, j): sums[:, at] / n - means[i] * means[j] for (i, j), at in places.items()}
     with np.errstate(invalid="ignore", divide="ignore"):
-        r = {(i, j): covariance[i, j] / np.sqrt(covariance[i, i] * covariance[j, j]) for i, j in covariance}
+        r = {
+            (i, j): covariance[i, j] / np.sqrt(covariance[i, i] * covariance[j, j])
+            for i, j in covariance
+        }
         partial = (r[0, 1] - r[0, 2] * r[1, 2]) / np.sqrt((1 - r[0, 2] ** 2) * (1 - r[1, 2] ** 2))
     return percentile_interval(partial)
 

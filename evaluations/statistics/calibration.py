@@ -66,7 +66,9 @@ def cross_validated_error(
         truth, scores = human[held_out][test], judge[held_out][test]
         before.extend(np.abs(scores - truth))
         after.extend(np.abs(fitted(scores) - truth))
-        ordinal.extend(np.abs(equipercentile(judge[kept][train], human[kept][train])(scores) - truth))
+        ordinal.extend(
+            np.abs(equipercentile(judge[kept][train], human[kept][train])(scores) - truth)
+        )
     means = (float(np.mean(side)) for side in (before, after, ordinal))
     first, second, third = means
     return CalibrationError(first, second, folds, third)
@@ -95,7 +97,9 @@ class ReliabilityBin:
     outputs: int
 
 
-def reliability(judge: FloatArray, human: FloatArray, *, bins: int = 10) -> tuple[ReliabilityBin, ...]:
+def reliability(
+    judge: FloatArray, human: FloatArray, *, bins: int = 10
+) -> tuple[ReliabilityBin, ...]:
     """What people gave to outputs with similar scores, in bins of about equally many (equal scores stay together).
 
     Args:
@@ -106,13 +110,19 @@ def reliability(judge: FloatArray, human: FloatArray, *, bins: int = 10) -> tupl
     edges = np.unique(np.quantile(judge, np.linspace(0, 1, bins + 1)))
     place = np.clip(np.searchsorted(edges, judge, side="right") - 1, 0, max(0, len(edges) - 2))
     return tuple(
-        ReliabilityBin(float(judge[place == at].mean()), float(human[place == at].mean()), int((place == at).sum()))
+        ReliabilityBin(
+            float(judge[place == at].mean()),
+            float(human[place == at].mean()),
+            int((place == at).sum()),
+        )
         for at in np.unique(place)
     )
 
 
 def binned_jsd(
-    human_labels: Sequence[Sequence[float]], judge_labels: Sequence[Sequence[float]], levels: Sequence[float]
+    human_labels: Sequence[Sequence[float]],
+    judge_labels: Sequence[Sequence[float]],
+    levels: Sequence[float],
 ) -> tuple[dict[float, float], float]:
     """Jensen-Shannon distance of human and judge labels, binned by the human median (Elangovan et al., 2025).
 
@@ -125,7 +135,9 @@ def binned_jsd(
     for median in np.unique(medians):
         items = [int(item) for item in np.flatnonzero(medians == median)]
         shares = [
-            np.array([float(sum(list(side[item]).count(level) for item in items)) for level in levels])
+            np.array(
+                [float(sum(list(side[item]).count(level) for item in items)) for level in levels]
+            )
             for side in (human_labels, judge_labels)
         ]
         distance = float(spatial.distance.jensenshannon(*shares))

@@ -52,7 +52,10 @@ def correlations(human: FloatArray, judge: FloatArray) -> Correlations:
     """
     human, judge = complete_pairs(human, judge)
     present = ~np.isnan(human)
-    per_document = {coefficient: coefficients_by_document(human, judge, coefficient) for coefficient in COEFFICIENTS}
+    per_document = {
+        coefficient: coefficients_by_document(human, judge, coefficient)
+        for coefficient in COEFFICIENTS
+    }
     used = ~np.isnan(per_document["pearson"])
     estimates: dict[Coefficient, dict[Level, Estimate]] = {}
     for coefficient in COEFFICIENTS:
@@ -61,7 +64,9 @@ def correlations(human: FloatArray, judge: FloatArray) -> Correlations:
             "system": coefficient_of(*system_means(human, judge), coefficient, of="systems"),
             "dataset": coefficient_of(human[present], judge[present], coefficient, of="outputs"),
         }
-    return Correlations(int(present.any(axis=1).sum()), int(used.sum()), int(present.sum()), estimates)
+    return Correlations(
+        int(present.any(axis=1).sum()), int(used.sum()), int(present.sum()), estimates
+    )
 
 
 def complete_pairs(human: FloatArray, judge: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -75,12 +80,16 @@ def system_means(human: FloatArray, judge: FloatArray) -> tuple[FloatArray, Floa
     present = ~np.isnan(human)
     count = present.sum(axis=0)
     some = count > 0
-    means = (np.where(present, side, 0.0).sum(axis=0)[some] / count[some] for side in (human, judge))
+    means = (
+        np.where(present, side, 0.0).sum(axis=0)[some] / count[some] for side in (human, judge)
+    )
     human_means, judge_means = (np.round(mean, DIGITS) for mean in means)
     return human_means, judge_means
 
 
-def coefficient_of(x: FloatArray, y: FloatArray, coefficient: Coefficient, *, of: str = "values") -> Estimate:
+def coefficient_of(
+    x: FloatArray, y: FloatArray, coefficient: Coefficient, *, of: str = "values"
+) -> Estimate:
     """One coefficient of two complete vectors; `of` names what they are over, for the reason."""
     if len(x) < 2:
         return Estimate.undefined(f"fewer than two {of} with both a rating and a score")
@@ -93,7 +102,9 @@ def coefficient_of(x: FloatArray, y: FloatArray, coefficient: Coefficient, *, of
     return Estimate(float(value))
 
 
-def coefficients_by_document(human: FloatArray, judge: FloatArray, coefficient: Coefficient) -> FloatArray:
+def coefficients_by_document(
+    human: FloatArray, judge: FloatArray, coefficient: Coefficient
+) -> FloatArray:
     """One coefficient per document over its systems, NaN where it has none.
 
     Args:
@@ -126,7 +137,9 @@ def _mean(values: FloatArray, documents: int) -> Estimate:
         return Estimate(float(used.mean()))
     if not documents:
         return Estimate.undefined("no document has both a rating and a score")
-    return Estimate.undefined("in every document there are fewer than two outputs, or one side is the same for all")
+    return Estimate.undefined(
+        "in every document there are fewer than two outputs, or one side is the same for all"
+    )
 
 
 def _pearson_rows(human: FloatArray, judge: FloatArray) -> FloatArray:

@@ -38,10 +38,14 @@ def drawn_coefficients(
     x, y = signs(human), signs(judge)
     if coefficient == "spearman":
         ranks = [np.matmul(counts[None], np.swapaxes(side, 1, 2)) for side in (x, y)]
-        products = [(weights * a * b).sum(axis=2) for a, b in ((ranks[0], ranks[1]), (ranks[0],) * 2, (ranks[1],) * 2)]
+        products = [
+            (weights * a * b).sum(axis=2)
+            for a, b in ((ranks[0], ranks[1]), (ranks[0],) * 2, (ranks[1],) * 2)
+        ]
     else:
         products = [
-            (np.matmul(counts[None], matrix) * counts[None]).sum(axis=2) for matrix in (x * y, np.abs(x), np.abs(y))
+            (np.matmul(counts[None], matrix) * counts[None]).sum(axis=2)
+            for matrix in (x * y, np.abs(x), np.abs(y))
         ]
     return _ratio(products[0], products[1], products[2])
 
@@ -51,18 +55,26 @@ def _drawn_pearson(human: FloatArray, judge: FloatArray, counts: FloatArray) -> 
     # Values are centred first, so that sums of squares keep their digits.
     with np.errstate(invalid="ignore", divide="ignore"):
         x, y = (
-            np.where(present > 0, side - (np.nansum(side, axis=1) / present.sum(axis=1))[:, None], 0.0)
+            np.where(
+                present > 0, side - (np.nansum(side, axis=1) / present.sum(axis=1))[:, None], 0.0
+            )
             for side in (human, judge)
         )
         n = present @ counts.T
         tables = {"x": x, "y": y, "xx": x * x, "yy": y * y, "xy": x * y}
         sums = {name: table @ counts.T for name, table in tables.items()}
-        products = [sums[a + b] - sums[a] * sums[b] / n for a, b in (("x", "y"), ("x", "x"), ("y", "y"))]
+        products = [
+            sums[a + b] - sums[a] * sums[b] / n for a, b in (("x", "y"), ("x", "x"), ("y", "y"))
+        ]
     return _ratio(products[0], products[1], products[2])
 
 
 def swapped_coefficients(
-    human: FloatArray, first: FloatArray, second: FloatArray, patterns: FloatArray, coefficient: Coefficient
+    human: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    patterns: FloatArray,
+    coefficient: Coefficient,
 ) -> tuple[FloatArray, FloatArray]:
     """A coefficient for each document of human ratings with a mixture of two judges, and with the opposite mixture.
 
@@ -79,10 +91,13 @@ def swapped_coefficients(
         mixed = _mixtures(first, second, patterns, 0.5 * np.ones_like(h), sign=True)
         squares = (ranks**2).sum(axis=1)[:, None]
         return tuple(  # type: ignore[return-value]
-            _ratio(np.einsum("dps,ds->dp", side, ranks), (side**2).sum(axis=2), squares) for side in mixed
+            _ratio(np.einsum("dps,ds->dp", side, ranks), (side**2).sum(axis=2), squares)
+            for side in mixed
         )
     agreeing = [side.sum(axis=2) for side in _mixtures(first, second, patterns, h, sign=True)]
-    untied = [side.sum(axis=2) for side in _mixtures(first, second, patterns, np.ones_like(h), sign=False)]
+    untied = [
+        side.sum(axis=2) for side in _mixtures(first, second, patterns, np.ones_like(h), sign=False)
+    ]
     of_human = np.abs(h).sum(axis=(1, 2))[:, None]
     return tuple(_ratio(a, u, of_human) for a, u in zip(agreeing, untied, strict=True))  # type: ignore[return-value]
 

@@ -10,7 +10,9 @@ IntArray = NDArray[np.int64]
 DIGITS = 10
 
 
-def table(documents: IntArray, systems: IntArray, values: FloatArray, *, shape: tuple[int, int]) -> FloatArray:
+def table(
+    documents: IntArray, systems: IntArray, values: FloatArray, *, shape: tuple[int, int]
+) -> FloatArray:
     """A (documents, systems) table of values, NaN where there is none; of several values for a cell the last counts.
 
     Args:

@@ -28,7 +28,13 @@ class PairCounts:
 
     @property
     def pairs(self) -> int:
-        return self.concordant + self.discordant + self.tied_human_only + self.tied_judge_only + self.tied_both
+        return (
+            self.concordant
+            + self.discordant
+            + self.tied_human_only
+            + self.tied_judge_only
+            + self.tied_both
+        )
 
     @property
     def accuracy(self) -> float | None:
@@ -111,7 +117,11 @@ def tie_calibrated_accuracy(human: FloatArray, judge: FloatArray) -> TieCalibrat
 
 
 def soft_pairwise_accuracy(
-    human: FloatArray, judge: FloatArray, *, rng: np.random.Generator | None = None, permutations: int = 1000
+    human: FloatArray,
+    judge: FloatArray,
+    *,
+    rng: np.random.Generator | None = None,
+    permutations: int = 1000,
 ) -> Estimate:
     """How far judge and people agree on which system is better, by how sure each is (Thompson et al., 2024).
 

@@ -70,10 +70,19 @@ def ppi_mean(
     error = float(np.sqrt(squared))
     half = _z(confidence) * error
     effective = float(human.var() / squared) if squared > 0 else float(n)
-    return PpiMean(float(weight), float(estimate), error, float(estimate - half), float(estimate + half), effective)
+    return PpiMean(
+        float(weight),
+        float(estimate),
+        error,
+        float(estimate - half),
+        float(estimate + half),
+        effective,
+    )
 
 
-def neyman_allocation(unrated: FloatArray, deviations: FloatArray, budget: int) -> tuple[FloatArray, np.ndarray]:
+def neyman_allocation(
+    unrated: FloatArray, deviations: FloatArray, budget: int
+) -> tuple[FloatArray, np.ndarray]:
     """How to spread the next ratings over systems so that the pooled mean has the least variance (Neyman, 1934).
 
     Args:
@@ -85,8 +94,16 @@ def neyman_allocation(unrated: FloatArray, deviations: FloatArray, budget: int) 
         The continuous optimum, and whole numbers by giving each next rating where it helps most.
     """
     sizes = unrated * deviations
-    continuous = budget * sizes / sizes.sum() if sizes.sum() > 0 else np.full(len(unrated), budget / len(unrated))
-    counts = np.ones(len(unrated), dtype=int) if budget >= len(unrated) else np.zeros(len(unrated), dtype=int)
+    continuous = (
+        budget * sizes / sizes.sum()
+        if sizes.sum() > 0
+        else np.full(len(unrated), budget / len(unrated))
+    )
+    counts = (
+        np.ones(len(unrated), dtype=int)
+        if budget >= len(unrated)
+        else np.zeros(len(unrated), dtype=int)
+    )
     for _ in range(budget - int(counts.sum())):
         with np.errstate(divide="ignore"):
             gain = np.where(counts > 0, sizes**2 / (counts * (counts + 1.0)), np.inf)

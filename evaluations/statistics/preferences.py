@@ -58,7 +58,9 @@ def bradley_terry(wins: FloatArray) -> BradleyTerry:
     information = np.diag(weight.sum(axis=1)) - weight
     # The information is singular along "all strengths alike"; the sum is fixed at 0, so its pseudo-inverse is meant.
     covariance = np.linalg.pinv(information)
-    return BradleyTerry(theta, np.sqrt(np.clip(np.diag(covariance), 0, None)), covariance, connected)
+    return BradleyTerry(
+        theta, np.sqrt(np.clip(np.diag(covariance), 0, None)), covariance, connected
+    )
 
 
 def next_pair_gains(fitted: BradleyTerry) -> dict[tuple[int, int], float]:
@@ -115,7 +117,11 @@ def davidson(wins: FloatArray, ties: FloatArray) -> Davidson:
     def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
         first, second, both = shares(parameters)
         with np.errstate(divide="ignore"):
-            value = -(won * np.log(first) + lost * np.log(second) + tied * np.log(np.maximum(both, 1e-300))).sum()
+            value = -(
+                won * np.log(first)
+                + lost * np.log(second)
+                + tied * np.log(np.maximum(both, 1e-300))
+            ).sum()
         games = won + lost + tied
         half = ((won - lost) - games * (first - second)) / 2
         gradient = np.zeros(size + 1)
@@ -130,7 +136,9 @@ def davidson(wins: FloatArray, ties: FloatArray) -> Davidson:
     start = np.zeros(size + 1)
     start[-1] = -10.0 if not ties.any() else 0.0
     bounds = [(-20.0, 20.0)] * size + [(-10.0, 10.0)]
-    fitted = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 1000})
+    fitted = optimize.minimize(
+        loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 1000}
+    )
     first, second, _both = shares(fitted.x)
     games = won + lost + tied
     weight = np.zeros((size, size))

@@ -19,7 +19,9 @@ class Projection:
     ratings: int
 
 
-def projections(interval: Interval, *, documents: int, ratings_per_document: float) -> tuple[Projection, ...]:
+def projections(
+    interval: Interval, *, documents: int, ratings_per_document: float
+) -> tuple[Projection, ...]:
     """How many more ratings bring an interval to three quarters, a half and a quarter of its width.
 
     Widths of intervals over documents shrink with the square root of how many there are, if the new ones are like the

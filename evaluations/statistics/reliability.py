@@ -29,7 +29,9 @@ def intraclass(ratings: FloatArray) -> Icc:
     complete = ratings[:, ~np.isnan(ratings).any(axis=0)].T
     n, k = complete.shape
     if n < 2 or k < 2:
-        missing = Estimate.undefined("fewer than two raters, or fewer than two outputs that all of them rated")
+        missing = Estimate.undefined(
+            "fewer than two raters, or fewer than two outputs that all of them rated"
+        )
         return Icc(missing, missing, missing)
     grand = complete.mean()
     targets = k * ((complete.mean(axis=1) - grand) ** 2).sum()
@@ -62,7 +64,9 @@ def cohen_kappa(first: FloatArray, second: FloatArray, weights: Weights) -> Esti
     np.add.at(observed, (a, b), 1 / both.sum())
     expected = np.outer(observed.sum(axis=1), observed.sum(axis=0))
     distance = np.abs(levels[:, None] - levels[None, :])
-    penalty = {"none": (distance > 0).astype(float), "linear": distance, "quadratic": distance**2}[weights]
+    penalty = {"none": (distance > 0).astype(float), "linear": distance, "quadratic": distance**2}[
+        weights
+    ]
     chance = (penalty * expected).sum()
     if chance == 0:
         return Estimate.undefined("both gave every output the same rating")
@@ -100,4 +104,8 @@ def spearman_brown(reliability: float, factor: float) -> float:
 
 
 def _ratio(numerator: float, denominator: float, reason: str) -> Estimate:
-    return Estimate.undefined(reason) if abs(denominator) < 1e-15 else Estimate(float(numerator / denominator))
+    return (
+        Estimate.undefined(reason)
+        if abs(denominator) < 1e-15
+        else Estimate(float(numerator / denominator))
+    )

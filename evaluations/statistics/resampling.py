@@ -74,7 +74,9 @@ class Draws:
         return found.reshape(resamples, systems).astype(float)
 
 
-def draw(shape: tuple[int, int], over: Over, *, rng: np.random.Generator, resamples: int = RESAMPLES) -> Draws:
+def draw(
+    shape: tuple[int, int], over: Over, *, rng: np.random.Generator, resamples: int = RESAMPLES
+) -> Draws:
     """Draw resamples of a (documents, systems) table."""
     documents, systems = shape
     return Draws(
@@ -84,7 +86,12 @@ def draw(shape: tuple[int, int], over: Over, *, rng: np.random.Generator, resamp
 
 
 def bootstrap_samples(
-    human: FloatArray, judge: FloatArray, coefficient: Coefficient, draws: Draws, *, level: Level = "summary"
+    human: FloatArray,
+    judge: FloatArray,
+    coefficient: Coefficient,
+    draws: Draws,
+    *,
+    level: Level = "summary",
 ) -> FloatArray:
     """A correlation on each resample; NaN where it is undefined there.
 
@@ -123,15 +130,21 @@ def resample_means(by_document: FloatArray, draws: Draws) -> FloatArray:
     """
     counts = draws.counts
     with np.errstate(invalid="ignore", divide="ignore"):
-        return (counts @ np.nan_to_num(by_document)) / (counts @ (~np.isnan(by_document)).astype(float))
+        return (counts @ np.nan_to_num(by_document)) / (
+            counts @ (~np.isnan(by_document)).astype(float)
+        )
 
 
-def _system_level(human: FloatArray, judge: FloatArray, coefficient: Coefficient, draws: Draws) -> FloatArray:
+def _system_level(
+    human: FloatArray, judge: FloatArray, coefficient: Coefficient, draws: Draws
+) -> FloatArray:
     """Each resample's system means are a weighted sum over documents, so all resamples are one product."""
     counts = np.ones((len(draws), len(human))) if draws.documents is None else draws.counts
     rated = counts @ (~np.isnan(human)).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = [np.round((counts @ np.nan_to_num(side)) / rated, DIGITS) for side in (human, judge)]
+        means = [
+            np.round((counts @ np.nan_to_num(side)) / rated, DIGITS) for side in (human, judge)
+        ]
     if draws.systems is not None:
         means = [np.take_along_axis(side, draws.systems, axis=1) for side in means]
     return coefficients_by_document(means[0], means[1], coefficient)
@@ -146,7 +159,9 @@ def percentile_interval(samples: FloatArray, *, confidence: float = 0.95) -> Int
     return Interval(float(low), float(high), len(defined))
 
 
-def bca_interval(samples: FloatArray, *, estimate: float, jackknife: FloatArray, confidence: float = 0.95) -> Interval:
+def bca_interval(
+    samples: FloatArray, *, estimate: float, jackknife: FloatArray, confidence: float = 0.95
+) -> Interval:
     """The bias-corrected accelerated interval (Efron, 1987).
 
     Args:
@@ -154,7 +169,11 @@ def bca_interval(samples: FloatArray, *, estimate: float, jackknife: FloatArray,
         jackknife: shape (units,), the value with each unit left out in turn.
     """
     defined, left_out = samples[np.isfinite(samples)], jackknife[~np.isnan(jackknife)]
-    below = float(np.mean(defined < estimate) + np.mean(defined == estimate) / 2) if len(defined) else 0.0
+    below = (
+        float(np.mean(defined < estimate) + np.mean(defined == estimate) / 2)
+        if len(defined)
+        else 0.0
+    )
     if len(defined) < 2 or len(left_out) < 2 or not 0 < below < 1:
         return percentile_interval(samples, confidence=confidence)
     bias = stats.norm.ppf(below)
@@ -167,17 +186,23 @@ def bca_interval(samples: FloatArray, *, estimate: float, jackknife: FloatArray,
     return Interval(float(low), float(high), len(defined))
 
 
-def leave_one_out_values(human: FloatArray, judge: FloatArray, coefficient: Coefficient) -> FloatArray:
+def leave_one_out_values(
+    human: FloatArray, judge: FloatArray, coefficient: Coefficient
+) -> FloatArray:
     """The summary-level correlation with each document left out in turn; shape (documents,)."""
     by_document = coefficients_by_document(*complete_pairs(human, judge), coefficient)
     defined = ~np.isnan(by_document)
     total, count = np.nansum(by_document), defined.sum()
     without = np.where(defined, count - 1, count)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(without > 0, (total - np.where(defined, by_document, 0.0)) / without, np.nan)
+        return np.where(
+            without > 0, (total - np.where(defined, by_document, 0.0)) / without, np.nan
+        )
 
 
-def fisher_interval(value: float, n: int, coefficient: Coefficient, *, confidence: float = 0.95) -> Interval:
+def fisher_interval(
+    value: float, n: int, coefficient: Coefficient, *, confidence: float = 0.95
+) -> Interval:
     """An interval by Fisher's z with the variances of Bonett and Wright (2000).
 
     Args:
@@ -196,7 +221,9 @@ def fisher_interval(value: float, n: int, coefficient: Coefficient, *, confidenc
     return Interval(float(low), float(high))
 
 
-def _resampled(human: FloatArray, judge: FloatArray, draws: Draws, number: int) -> tuple[FloatArray, FloatArray]:
+def _resampled(
+    human: FloatArray, judge: FloatArray, draws: Draws, number: int
+) -> tuple[FloatArray, FloatArray]:
     rows = draws.documents[number] if draws.documents is not None else np.arange(human.shape[0])
     columns = draws.systems[number] if draws.systems is not None else np.arange(human.shape[1])
     return human[np.ix_(rows, columns)], judge[np.ix_(rows, columns)]

@@ -62,7 +62,9 @@ def permutation_test(
     missing = np.isnan(human) | np.isnan(first) | np.isnan(second)
     human, a, b = (np.where(missing, np.nan, side) for side in (human, first, second))
     if _is_constant(a) or _is_constant(b):
-        return PermutationTest(None, None, 0, False, "a judge's scores are all the same, or there are none")
+        return PermutationTest(
+            None, None, 0, False, "a judge's scores are all the same, or there are none"
+        )
     a, b = _standardised(a), _standardised(b)
     by_document = [coefficients_by_document(human, side, coefficient) for side in (a, b)]
     observed = _mean_of(by_document[0]) - _mean_of(by_document[1])
@@ -83,7 +85,9 @@ def permutation_test(
     return PermutationTest(float(observed), float(p), total, exact)
 
 
-def williams_test(r_human_first: float, r_human_second: float, r_judges: float, n: int) -> WilliamsTest:
+def williams_test(
+    r_human_first: float, r_human_second: float, r_judges: float, n: int
+) -> WilliamsTest:
     """Williams' test of two correlations that share a variable (Williams, 1959; Graham and Baldwin, 2014).
 
     Raises:
@@ -91,7 +95,13 @@ def williams_test(r_human_first: float, r_human_second: float, r_judges: float, 
     """
     if n < 4:
         raise ValueError("Williams' test needs at least four items")
-    determinant = 1 - r_human_first**2 - r_human_second**2 - r_judges**2 + 2 * r_human_first * r_human_second * r_judges
+    determinant = (
+        1
+        - r_human_first**2
+        - r_human_second**2
+        - r_judges**2
+        + 2 * r_human_first * r_human_second * r_judges
+    )
     mean = (r_human_first + r_human_second) / 2
     denominator = 2 * determinant * (n - 1) / (n - 3) + mean**2 * (1 - r_judges) ** 3
     t = (r_human_first - r_human_second) * np.sqrt((n - 1) * (1 + r_judges) / denominator)
@@ -131,7 +141,10 @@ def letters(names: Sequence[str], differ: set[frozenset[str]]) -> dict[str, str]
     cliques.sort(key=lambda clique: sorted(names.index(name) for name in clique))
     alphabet = "abcdefghijklmnopqrstuvwxyz"
     return {
-        name: "".join(alphabet[index % 26] for index, clique in enumerate(cliques) if name in clique) for name in names
+        name: "".join(
+            alphabet[index % 26] for index, clique in enumerate(cliques) if name in clique
+        )
+        for name in names
     }
 
 
@@ -165,12 +178,21 @@ def _differences_by_document(sides: list[FloatArray], patterns: np.ndarray) -> F
 
 
 def _differences_by_cell(
-    human: FloatArray, a: FloatArray, b: FloatArray, coefficient: Coefficient, patterns: np.ndarray, over: Over
+    human: FloatArray,
+    a: FloatArray,
+    b: FloatArray,
+    coefficient: Coefficient,
+    patterns: np.ndarray,
+    over: Over,
 ) -> FloatArray:
     """Swapping systems mixes the scores of a document; swapping the document, too, gives the opposite mixture."""
     documents, systems = human.shape
     of_systems = patterns[:, -systems:].astype(float)
-    of_documents = patterns[:, :documents].T if over == "both" else np.zeros((documents, len(patterns)), dtype=bool)
+    of_documents = (
+        patterns[:, :documents].T
+        if over == "both"
+        else np.zeros((documents, len(patterns)), dtype=bool)
+    )
     found = []
     at_once = max(1, _BLOCK_CELLS // max(1, human.size))
     for start in range(0, len(patterns), at_once):
@@ -190,10 +212,14 @@ def _mixed_coefficients(
         return swapped_coefficients(human, a, b, patterns, coefficient)
     documents, systems = human.shape
     rows = np.repeat(human, len(patterns), axis=0)
-    taken = np.broadcast_to(patterns.astype(bool), (documents, *patterns.shape)).reshape(-1, systems)
+    taken = np.broadcast_to(patterns.astype(bool), (documents, *patterns.shape)).reshape(
+        -1, systems
+    )
     first, second = (np.repeat(side, len(patterns), axis=0) for side in (a, b))
     sides = (np.where(taken, second, first), np.where(taken, first, second))
-    mixed, opposite = (coefficients_by_document(rows, side, coefficient).reshape(documents, -1) for side in sides)
+    mixed, opposite = (
+        coefficients_by_document(rows, side, coefficient).reshape(documents, -1) for side in sides
+    )
     return mixed, opposite
 
 

@@ -130,4 +130,6 @@ def share_of(criterion: CriterionResult, result: JudgeResult) -> str:
 def ppi_rows(result: JudgeResult, systems: tuple[str, ...]) -> list[tuple[str, SystemMean]]:
     """Systems with their prediction-powered means, the best first."""
     pairs = list(zip(systems, result.analysis.ppi.systems, strict=True))
-    return sorted(pairs, key=lambda pair: -(pair[1].mean.estimate if pair[1].mean else float("-inf")))
+    return sorted(
+        pairs, key=lambda pair: -(pair[1].mean.estimate if pair[1].mean else float("-inf"))
+    )

@@ -30,7 +30,9 @@ class ChosenFile:
 
 
 @transaction.atomic
-def keep_upload(project: Project, user_id: int | None, files: Sequence[ChosenFile], about: dict[str, Any]) -> Upload:
+def keep_upload(
+    project: Project, user_id: int | None, files: Sequence[ChosenFile], about: dict[str, Any]
+) -> Upload:
     """Keep files and what can be seen of them; uploads that were forgotten go."""
     Upload.objects.filter(project=project).forgotten().delete()
     upload = Upload.objects.create(project=project, made_by_id=user_id, about=about)
@@ -71,7 +73,11 @@ def files_of(upload: Upload, counter: Counter | None = None) -> Iterator[list[In
         for file in upload.files.all():
             path = Path(folder) / str(file.pk)
             with path.open("wb") as stream:
-                for content in file.parts.order_by("number").values_list("content", flat=True).iterator(chunk_size=4):
+                for content in (
+                    file.parts.order_by("number")
+                    .values_list("content", flat=True)
+                    .iterator(chunk_size=4)
+                ):
                     stream.write(content)
             inputs.append(InputFile(path, file.name, columns_to_use(file), counter))
         yield inputs
@@ -82,7 +88,11 @@ def columns_to_use(file: UploadFile) -> Columns:
 
     What somebody left out that readers would take has to be told as well.
     """
-    guess = {column["name"]: column["guess"] for column in file.preview.get("columns", ()) if column["guess"]}
+    guess = {
+        column["name"]: column["guess"]
+        for column in file.preview.get("columns", ())
+        if column["guess"]
+    }
     if file.preview.get("structure") or (file.columns == guess and is_native(file.columns)):
         return {}
     return dict(file.columns)

@@ -23,7 +23,9 @@ from geval_site.disk import FULL, is_disk_full
 AT_ONCE_BYTES = 2**20
 MOST_FAULTS = 10_000
 AT_REST = (UploadState.CHOSEN, UploadState.CHECKED, UploadState.FAULTY)
-FAILED = "It failed unexpectedly: {}. Try again; if that does not help, tell the site's administrator."
+FAILED = (
+    "It failed unexpectedly: {}. Try again; if that does not help, tell the site's administrator."
+)
 PARKED = (
     f"The worker ended {MOST_ATTEMPTS} times while it worked on this, perhaps out of memory. "
     "Split the files, or try again."
@@ -82,10 +84,14 @@ def start_load(upload: Upload, *, call_worker: Callable[[int], None]) -> None:
 def _refuse_unless(changed: int, upload: Upload) -> None:
     if not changed:
         upload.refresh_from_db()
-        raise NotReadyError(f"This upload is {upload.get_state_display().lower()}; look at it again.")
+        raise NotReadyError(
+            f"This upload is {upload.get_state_display().lower()}; look at it again."
+        )
 
 
-def _start(upload: Upload, state: UploadState, *, among: Sequence[UploadState], call: Callable[[int], None]) -> None:
+def _start(
+    upload: Upload, state: UploadState, *, among: Sequence[UploadState], call: Callable[[int], None]
+) -> None:
     changed = Upload.objects.filter(pk=upload.pk, state__in=among).update(
         state=state, step="", bytes_read=0, beat_at=None, message="", attempts=0
     )
@@ -127,7 +133,9 @@ def neglected_uploads() -> list[int]:
 
 
 def _park_exhausted() -> None:
-    Upload.objects.exhausted().update(state=UploadState.FAULTY, step="", beat_at=None, message=PARKED, **NOTHING)
+    Upload.objects.exhausted().update(
+        state=UploadState.FAULTY, step="", beat_at=None, message=PARKED, **NOTHING
+    )
 
 
 def _claim(upload_id: int) -> Upload | None:
@@ -142,7 +150,12 @@ def _check(upload: Upload) -> None:
     counter = Counter()
     with telling(upload, counter) as watch, files_of(upload, counter) as files:
         result = load_files(
-            upload.project, files, about=About(**upload.about), rehearse=True, most_faults=MOST_FAULTS, watch=watch
+            upload.project,
+            files,
+            about=About(**upload.about),
+            rehearse=True,
+            most_faults=MOST_FAULTS,
+            watch=watch,
         )
     _finish(upload, UploadState.CHECKED, result=asdict(result), faults=[], fault_count=0)
 
@@ -150,8 +163,14 @@ def _check(upload: Upload) -> None:
 def _load(upload: Upload) -> None:
     """Load the files and say so in one transaction; what was kept of them goes."""
     counter = Counter()
-    with telling(upload, counter) as watch, files_of(upload, counter) as files, transaction.atomic():
-        result = load_files(upload.project, files, about=About(**upload.about), most_faults=MOST_FAULTS, watch=watch)
+    with (
+        telling(upload, counter) as watch,
+        files_of(upload, counter) as files,
+        transaction.atomic(),
+    ):
+        result = load_files(
+            upload.project, files, about=About(**upload.about), most_faults=MOST_FAULTS, watch=watch
+        )
         watch.close()
         UploadPart.objects.filter(file__upload=upload).delete()
         _finish(upload, UploadState.DONE, result=asdict(result))
@@ -159,4 +178,6 @@ def _load(upload: Upload) -> None:
 
 def _finish(upload: Upload, state: UploadState, **fields: Any) -> None:
     """End work on an upload, unless another worker, who took this one for dead, has ended it already."""
-    Upload.objects.filter(pk=upload.pk, state=upload.state).update(state=state, step="", beat_at=None, **fields)
+    Upload.objects.filter(pk=upload.pk, state=upload.state).update(
+        state=state, step="", beat_at=None, **fields
+    )

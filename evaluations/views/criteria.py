@@ -60,10 +60,20 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
         drafted = form.save(commit=False)
         if "preview" not in request.POST:
             drafted.save()
-            messages.success(request, f"{drafted.name} is saved. Runs under way keep the prompt they began with.")
+            messages.success(
+                request, f"{drafted.name} is saved. Runs under way keep the prompt they began with."
+            )
             return redirect("evaluations:criterion_edit", project.slug, drafted.pk)
-    shown = preview(form.instance) if form.is_valid() or (criterion.pk and not form.is_bound) else None
-    context = {"project": project, "tab": "criteria", "form": form, "criterion": criterion, "preview": shown}
+    shown = (
+        preview(form.instance) if form.is_valid() or (criterion.pk and not form.is_bound) else None
+    )
+    context = {
+        "project": project,
+        "tab": "criteria",
+        "form": form,
+        "criterion": criterion,
+        "preview": shown,
+    }
     if criterion.pk:
         context |= {
             "steps_form": StepsForm(project=project),
@@ -92,7 +102,9 @@ def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     elif "generate" in request.POST and form.cleaned_data["judge"]:
         request_steps(criterion, form.cleaned_data["judge"])
     elif form.cleaned_data["text"].strip():
-        steps = store_steps(criterion, form.cleaned_data["text"].strip(), written_by=f"{request.user} by hand")
+        steps = store_steps(
+            criterion, form.cleaned_data["text"].strip(), written_by=f"{request.user} by hand"
+        )
         messages.success(request, f"Version {steps.version} is saved; the next run takes it.")
     else:
         messages.error(request, "Write steps, or have a judge's model write them.")
@@ -105,9 +117,12 @@ def steps_compare(request: HttpRequest, project: Project, pk: int, version: int)
     criterion = get_object_or_404(Criterion, project=project, pk=pk)
     steps = get_object_or_404(EvaluationSteps, criterion=criterion, version=version)
     before = criterion.steps.filter(version__lt=version).last()
-    lines = unified_diff(before.text.splitlines() if before else [], steps.text.splitlines(), lineterm="", n=1000)
+    lines = unified_diff(
+        before.text.splitlines() if before else [], steps.text.splitlines(), lineterm="", n=1000
+    )
     marked = [
-        ("added" if line[0] == "+" else "removed" if line[0] == "-" else "", line[1:]) for line in list(lines)[3:]
+        ("added" if line[0] == "+" else "removed" if line[0] == "-" else "", line[1:])
+        for line in list(lines)[3:]
     ]
     context = {
         "project": project,

@@ -35,13 +35,19 @@ def endpoint_create(request: HttpRequest, project: Project) -> HttpResponse:
             messages.success(request, f"{endpoint} is made. Probe a model on it, or make a judge.")
             return redirect(endpoint)
     context = {"project": project, "tab": "judges", "form": form}
-    return render(request, "evaluations/endpoint_form.html", context, status=422 if form.errors else 200)
+    return render(
+        request, "evaluations/endpoint_form.html", context, status=422 if form.errors else 200
+    )
 
 
 @project_view(EDITORS, calls_out=True)
 def endpoint_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     endpoint = get_object_or_404(Endpoint, project=project, pk=pk)
-    form = EndpointForm(request.POST, endpoint=endpoint) if request.method == "POST" else EndpointForm.of(endpoint)
+    form = (
+        EndpointForm(request.POST, endpoint=endpoint)
+        if request.method == "POST"
+        else EndpointForm.of(endpoint)
+    )
     if request.method == "POST" and form.is_valid():
         try:
             save_endpoint(project, form.draft(), endpoint=endpoint)
@@ -52,7 +58,9 @@ def endpoint_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespon
             messages.success(request, f"{endpoint} is saved.")
             return redirect(endpoint)
     context = {"project": project, "tab": "judges", "form": form, "endpoint": endpoint}
-    return render(request, "evaluations/endpoint_form.html", context, status=422 if form.errors else 200)
+    return render(
+        request, "evaluations/endpoint_form.html", context, status=422 if form.errors else 200
+    )
 
 
 @require_POST

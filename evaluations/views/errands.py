@@ -7,7 +7,14 @@ from django.shortcuts import render
 
 from evaluations.access import READERS, project_view
 from evaluations.judging.errands import KINDS
-from evaluations.models import Errand, Explanation, ModelProbe, Project, StepsRequest, WorkerHeartbeat
+from evaluations.models import (
+    Errand,
+    Explanation,
+    ModelProbe,
+    Project,
+    StepsRequest,
+    WorkerHeartbeat,
+)
 from evaluations.views.polling import STOP_POLLING
 
 # What the part does once the answer is there: load the page anew, send the form it is in, or only say so.

@@ -17,14 +17,23 @@ PAGE_SIZE = 50
 @project_view(READERS)
 def item_list(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = get_object_or_404(EvaluationRun.objects.select_related("judge"), project=project, pk=pk)
-    items = run.items.select_related("output__document", "output__system", "rival__system", "criterion")
+    items = run.items.select_related(
+        "output__document", "output__system", "rival__system", "criterion"
+    )
     state, reason = request.GET.get("state", ""), request.GET.get("reason", "")
     if state in ItemState.values:
         items = items.filter(state=state)
     if reason:
         items = items.filter(reason=reason)
     page = Paginator(items, PAGE_SIZE).get_page(request.GET.get("page"))
-    context = {"project": project, "tab": "runs", "run": run, "page": page, "state": state, "reason": reason}
+    context = {
+        "project": project,
+        "tab": "runs",
+        "run": run,
+        "page": page,
+        "state": state,
+        "reason": reason,
+    }
     return render(request, "evaluations/item_list.html", context | {"states": ItemState.choices})
 
 
@@ -51,6 +60,11 @@ def item_explain(_request: HttpRequest, project: Project, run: int, pk: int) -> 
 
 def _item(project: Project, run: int, pk: int) -> RunItem:
     items = RunItem.objects.select_related(
-        "run__judge__endpoint", "output__document", "output__system", "criterion", "rival__system", "reply"
+        "run__judge__endpoint",
+        "output__document",
+        "output__system",
+        "criterion",
+        "rival__system",
+        "reply",
     )
     return get_object_or_404(items, run__project=project, run_id=run, pk=pk)

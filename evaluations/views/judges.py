@@ -60,7 +60,11 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
     kind = request.POST.get("kind") or request.GET.get("kind")
     evaluator = evaluators().get(kind or JudgeKind.GEVAL)
     if evaluator is None or not evaluator.runs or (request.method == "GET" and not kind):
-        return render(request, "evaluations/judge_choose.html", {"project": project, "tab": "judges"} | choices())
+        return render(
+            request,
+            "evaluations/judge_choose.html",
+            {"project": project, "tab": "judges"} | choices(),
+        )
     if issubclass(evaluator, AskingEvaluator) and not project.endpoints.current().exists():
         if request.why_not_call_out:  # type: ignore[attr-defined]
             said = f"{evaluator.title} needs an endpoint. {request.why_not_call_out}"  # type: ignore[attr-defined]
@@ -78,9 +82,17 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
         except ValidationError as error:
             form.take_errors(error)
         else:
-            messages.success(request, f"{judge} is {'made' if made else 'there already'}; start a run with it.")
+            messages.success(
+                request, f"{judge} is {'made' if made else 'there already'}; start a run with it."
+            )
             return redirect("evaluations:run_list", project.slug)
-    context = {"project": project, "tab": "judges", "form": form, "evaluator": choice_of(evaluator), "asked": asked}
+    context = {
+        "project": project,
+        "tab": "judges",
+        "form": form,
+        "evaluator": choice_of(evaluator),
+        "asked": asked,
+    }
     return render(request, "evaluations/judge_form.html", context)
 
 
@@ -105,15 +117,27 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         except ValidationError as error:
             form.take_errors(error)
         else:
-            said = "is saved" if changed.pk == judge.pk else f"is made; {judge} keeps its runs and is retired"
+            said = (
+                "is saved"
+                if changed.pk == judge.pk
+                else f"is made; {judge} keeps its runs and is retired"
+            )
             messages.success(request, f"{changed} {said}.")
             return redirect(changed)
-    context = {"project": project, "tab": "judges", "form": form, "judge": judge, "evaluator": choice_of(evaluator)}
+    context = {
+        "project": project,
+        "tab": "judges",
+        "form": form,
+        "judge": judge,
+        "evaluator": choice_of(evaluator),
+    }
     context["asked"] = asked
     return render(request, "evaluations/judge_form.html", context)
 
 
-def _asked(request: HttpRequest, form: EvaluatorForm, needed: ProbeNeededError) -> dict[str, Any] | None:
+def _asked(
+    request: HttpRequest, form: EvaluatorForm, needed: ProbeNeededError
+) -> dict[str, Any] | None:
     """The question that the form now waits for; None if it has just been answered with an error, which the form shows.
 
     A form that waited names the probe: it is told how that one ended, and only a new attempt asks again.
@@ -123,7 +147,9 @@ def _asked(request: HttpRequest, form: EvaluatorForm, needed: ProbeNeededError) 
         form.add_error("endpoint", f"The endpoint was asked what it can do: {probe.message}")
         return None
     if needed.endpoint.retired_at:
-        form.add_error("endpoint", "This endpoint is retired, so it is not asked. Bring it back first.")
+        form.add_error(
+            "endpoint", "This endpoint is retired, so it is not asked. Bring it back first."
+        )
         return None
     return shown_errand("probe", request_probe(needed.endpoint, needed.model), then="submit")
 

@@ -37,7 +37,10 @@ def invitation_create(request: HttpRequest, project: Project) -> HttpResponse:
     token = invite(project, data["role"], by=request.user, note=data["note"], days=data["days"])
     note_detail(request, f"as {data['role']}")
     link = request.build_absolute_uri(reverse("evaluations:invitation_accept", args=[token]))
-    context = _context(project, InvitationForm()) | {"link": link, "link_role": Role(data["role"]).label}
+    context = _context(project, InvitationForm()) | {
+        "link": link,
+        "link_role": Role(data["role"]).label,
+    }
     return render(request, "evaluations/member_list.html", context)
 
 
@@ -58,7 +61,9 @@ def member_change(request: HttpRequest, project: Project, pk: int) -> HttpRespon
         if "remove" in request.POST:
             remove(member)
             note_detail(request, f"{member.user} taken out")
-            messages.success(request, f"{member.user} is no member any more; what they rated stays.")
+            messages.success(
+                request, f"{member.user} is no member any more; what they rated stays."
+            )
         elif form.is_valid():
             change_role(member, form.cleaned_data["role"])
             note_detail(request, f"{member.user} is {member.role}")
@@ -75,7 +80,9 @@ def member_change(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 @project_view(EDITORS)
 def audit_list(request: HttpRequest, project: Project) -> HttpResponse:
     page = Paginator(project.audit_entries.all(), PAGE_SIZE).get_page(request.GET.get("page"))
-    return render(request, "evaluations/audit_list.html", {"project": project, "tab": "members", "page": page})
+    return render(
+        request, "evaluations/audit_list.html", {"project": project, "tab": "members", "page": page}
+    )
 
 
 def invitation_accept(request: HttpRequest, token: str) -> HttpResponse:
@@ -88,7 +95,9 @@ def invitation_accept(request: HttpRequest, token: str) -> HttpResponse:
         form = UserCreationForm(request.POST or None)
         if request.method != "POST" or not form.is_valid():
             context = {"invitation": invitation, "form": form}
-            return render(request, "evaluations/invitation.html", context, status=422 if form.errors else 200)
+            return render(
+                request, "evaluations/invitation.html", context, status=422 if form.errors else 200
+            )
         login(request, form.save(), backend="geval_site.sessions.UserBackend")
     elif request.method != "POST":
         return render(request, "evaluations/invitation.html", {"invitation": invitation})
@@ -98,7 +107,9 @@ def invitation_accept(request: HttpRequest, token: str) -> HttpResponse:
     except MemberError as error:
         messages.error(request, str(error))
         return redirect("evaluations:project_list")
-    messages.success(request, f"You are {member.get_role_display().lower()} of {member.project} now.")
+    messages.success(
+        request, f"You are {member.get_role_display().lower()} of {member.project} now."
+    )
     return redirect(member.project)
 
 

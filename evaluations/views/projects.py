@@ -88,7 +88,9 @@ def project_export(_request: HttpRequest, project: Project) -> Any:
 @project_view(EVERYONE)
 def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
     if request.role not in READERS:  # type: ignore[attr-defined]
-        return redirect("annotations:campaign_list", project.slug)  # all that an annotator sees of a project
+        return redirect(
+            "annotations:campaign_list", project.slug
+        )  # all that an annotator sees of a project
     rated = Rating.objects.filter(annotator=OuterRef("pk"))
     return render(
         request,

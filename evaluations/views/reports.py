@@ -45,7 +45,9 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
     return {
         "project": project,
         # Names may change where no score does.
-        "names": repr([(record.pk, str(record)) for records in choices.values() for record in records]),
+        "names": repr(
+            [(record.pk, str(record)) for records in choices.values() for record in records]
+        ),
         "tab": "report",
         "page": report_page(project, options),
         "faults": faults,
@@ -70,7 +72,13 @@ def piece(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
         return HttpResponse(status=204)
     options, _faults = options_of(request.GET, project)
     found = report_page(project, options, mark=mark)
-    context = {"project": project, "page": found, "base": base, "options": options, "epsilon": EPSILON}
+    context = {
+        "project": project,
+        "page": found,
+        "base": base,
+        "options": options,
+        "epsilon": EPSILON,
+    }
     part = "more" if request.GET.get("part") == "more" else "numbers"
     response = render(request, f"evaluations/report_{part}.html", context)
     response["X-Mark"] = found.mark
@@ -78,7 +86,9 @@ def piece(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
 
 
 @project_view(READERS)
-def report_figure(request: HttpRequest, project: Project, kind: str, criterion: int) -> HttpResponse:
+def report_figure(
+    request: HttpRequest, project: Project, kind: str, criterion: int
+) -> HttpResponse:
     return figure(request, project, kind, criterion)
 
 
@@ -91,7 +101,11 @@ def figure(request: HttpRequest, project: Project, kind: str, criterion: int) ->
         raise Http404("There is no such figure.")
     drawn = FIGURES[kind](Subject(project.criteria.get(pk=criterion), result, data))
     if "table" in request.GET:
-        return render(request, "evaluations/report_figure.html", {"project": project, "tab": "report", "figure": drawn})
+        return render(
+            request,
+            "evaluations/report_figure.html",
+            {"project": project, "tab": "report", "figure": drawn},
+        )
     return JsonResponse(drawn.as_json())
 
 
@@ -101,9 +115,13 @@ def report_cell(request: HttpRequest, project: Project, criterion: int, judge: i
     return cell(request, project, criterion, judge, may_open=True)
 
 
-def cell(request: HttpRequest, project: Project, criterion: int, judge: int, *, may_open: bool) -> HttpResponse:
+def cell(
+    request: HttpRequest, project: Project, criterion: int, judge: int, *, may_open: bool
+) -> HttpResponse:
     options, _faults = options_of(request.GET, project)
-    if (options.criteria and criterion not in options.criteria) or (options.judges and judge not in options.judges):
+    if (options.criteria and criterion not in options.criteria) or (
+        options.judges and judge not in options.judges
+    ):
         raise Http404("This number is not in the view.")
     context = {
         "project": project,

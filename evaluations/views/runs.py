@@ -9,7 +9,14 @@ from evaluations.access import EDITORS, READERS, project_view
 from evaluations.forms import ResumeForm, RunForm
 from evaluations.judging.estimate import estimate_run
 from evaluations.judging.prompts import PromptError
-from evaluations.judging.run import RunError, cancel_run, evaluator_of, pause_run, resume_run, start_run
+from evaluations.judging.run import (
+    RunError,
+    cancel_run,
+    evaluator_of,
+    pause_run,
+    resume_run,
+    start_run,
+)
 from evaluations.models import EvaluationRun, Project, WorkerHeartbeat
 from evaluations.reports.choices import settings_rows
 from evaluations.reports.progress import run_progress
@@ -33,10 +40,19 @@ def run_start(request: HttpRequest, project: Project) -> HttpResponse:
     estimate = None
     if form.is_valid():
         data = form.cleaned_data
-        judge, criteria, fresh, transport = data["judge"], list(data["criteria"]), data["fresh"], data["transport"]
+        judge, criteria, fresh, transport = (
+            data["judge"],
+            list(data["criteria"]),
+            data["fresh"],
+            data["transport"],
+        )
         try:
             if "estimate" not in request.POST:
-                return redirect(start_run(judge, criteria, fresh=fresh, budget=data["budget"], transport=transport))
+                return redirect(
+                    start_run(
+                        judge, criteria, fresh=fresh, budget=data["budget"], transport=transport
+                    )
+                )
             estimate = estimate_run(judge, criteria, fresh=fresh, transport=transport)
         except (RunError, PromptError) as error:
             form.add_error(None, str(error))
@@ -92,6 +108,8 @@ def run_resume(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         messages.error(request, "The budget is not an amount of money.")
     else:
         data = form.cleaned_data
-        if not resume_run(run, retry_failed=data["failed"], reason=data["reason"], budget=data["budget"]):
+        if not resume_run(
+            run, retry_failed=data["failed"], reason=data["reason"], budget=data["budget"]
+        ):
             messages.info(request, "There was nothing to go on with.")
     return redirect(run)

@@ -33,7 +33,9 @@ def share_create(request: HttpRequest, project: Project) -> HttpResponse:
     """A new link to the view at hand; its address is shown once."""
     form = ShareForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Say for how many days the link is to work, from 1 to 3650, or leave it empty.")
+        messages.error(
+            request, "Say for how many days the link is to work, from 1 to 3650, or leave it empty."
+        )
         return redirect("evaluations:report_detail", project.slug)
     token, days = new_token(), form.cleaned_data["days"]
     options, _faults = reports.options_of(QueryDict(form.cleaned_data["query"]), project)
@@ -45,14 +47,18 @@ def share_create(request: HttpRequest, project: Project) -> HttpResponse:
         expires_at=timezone.now() + timedelta(days=days) if days else None,
     )
     address = request.build_absolute_uri(reverse("evaluations:shared_report", args=[token]))
-    messages.success(request, f"Whoever has this address can read the report; it is shown only now: {address}")
+    messages.success(
+        request, f"Whoever has this address can read the report; it is shown only now: {address}"
+    )
     return redirect("evaluations:report_detail", project.slug)
 
 
 @require_POST
 @project_view(EDITORS)
 def share_revoke(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    ShareLink.objects.filter(project=project, pk=pk, revoked_at=None).update(revoked_at=timezone.now())
+    ShareLink.objects.filter(project=project, pk=pk, revoked_at=None).update(
+        revoked_at=timezone.now()
+    )
     messages.success(request, "The link does not open the report any more.")
     return redirect("evaluations:report_detail", project.slug)
 
@@ -63,9 +69,16 @@ def shared(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     @require_GET
     @wraps(view)
     def guarded(request: HttpRequest, token: str, *args: Any, **kwargs: Any) -> HttpResponse:
-        link = ShareLink.objects.valid().select_related("project").filter(digest=digest_of(token)).first()
+        link = (
+            ShareLink.objects.valid()
+            .select_related("project")
+            .filter(digest=digest_of(token))
+            .first()
+        )
         if link is None:
-            raise Http404("This link does not open anything; it may have been revoked, or its time is over.")
+            raise Http404(
+                "This link does not open anything; it may have been revoked, or its time is over."
+            )
         request.GET = _view_of(link, request.GET)  # type: ignore[assignment]
         request.shared = True  # type: ignore[attr-defined]
         response = view(request, link.project, *args, **kwargs)
@@ -85,7 +98,9 @@ def _view_of(link: ShareLink, asked: QueryDict) -> QueryDict:
     view = QueryDict(link.query, mutable=True)
     options, _faults = reports.options_of(view, link.project)
     if any(any(view.getlist(name)) and not getattr(options, name) for name in LISTS):
-        raise Http404("What this link showed is not there any more. Ask whoever sent it for a new one.")
+        raise Http404(
+            "What this link showed is not there any more. Ask whoever sent it for a new one."
+        )
     for name in SENDING & set(asked):
         view[name] = asked.get(name, "")
     return view
@@ -103,7 +118,9 @@ def shared_piece(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @shared
-def shared_figure(request: HttpRequest, project: Project, kind: str, criterion: int) -> HttpResponse:
+def shared_figure(
+    request: HttpRequest, project: Project, kind: str, criterion: int
+) -> HttpResponse:
     return reports.figure(request, project, kind, criterion)
 
 
@@ -138,7 +155,9 @@ def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
             "made_by": request.user if request.user.is_authenticated else None,
         },
     )
-    messages.success(request, "The report is frozen." if made else "These very numbers are frozen already.")
+    messages.success(
+        request, "The report is frozen." if made else "These very numbers are frozen already."
+    )
     return redirect(snapshot)
 
 
@@ -147,7 +166,9 @@ def snapshot_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
     snapshot = get_object_or_404(ReportSnapshot, project=project, pk=pk)
     if "download" in request.GET:
         response = HttpResponse(snapshot.content, "application/json")
-        response["Content-Disposition"] = f'attachment; filename="{project.slug}-{snapshot.sha256[:12]}.json"'
+        response["Content-Disposition"] = (
+            f'attachment; filename="{project.slug}-{snapshot.sha256[:12]}.json"'
+        )
         return response
     intact = hashlib.sha256(snapshot.content.encode()).hexdigest() == snapshot.sha256
     context = {"project": project, "tab": "report", "snapshot": snapshot, "intact": intact}

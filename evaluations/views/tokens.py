@@ -21,7 +21,9 @@ def token_list(request: HttpRequest) -> HttpResponse:
         form = TokenForm(user=request.user)
     tokens = ApiToken.objects.filter(user=request.user.pk).select_related("project")
     context = {"tokens": tokens, "form": form, "token": token}
-    return render(request, "evaluations/token_list.html", context, status=422 if form.errors else 200)
+    return render(
+        request, "evaluations/token_list.html", context, status=422 if form.errors else 200
+    )
 
 
 @require_POST

@@ -33,7 +33,10 @@ def upload_create(request: HttpRequest, project: Project) -> HttpResponse:
     form = UploadForm(request.POST or None, request.FILES or None)
     if form.is_valid():
         with tempfile.NamedTemporaryFile(dir=settings.TEMPORARY_DIR) as pasted:
-            files = [ChosenFile(Path(file.temporary_file_path()), file.name) for file in form.cleaned_data["files"]]
+            files = [
+                ChosenFile(Path(file.temporary_file_path()), file.name)
+                for file in form.cleaned_data["files"]
+            ]
             if form.cleaned_data["text"].strip():
                 pasted.write(form.cleaned_data["text"].encode("utf-8", "surrogatepass"))
                 pasted.flush()
@@ -50,7 +53,9 @@ def upload_create(request: HttpRequest, project: Project) -> HttpResponse:
         "uploads": uploads,
         "saved": project.saved_columns.all(),
     }
-    return render(request, "evaluations/upload_create.html", context, status=422 if form.errors else 200)
+    return render(
+        request, "evaluations/upload_create.html", context, status=422 if form.errors else 200
+    )
 
 
 @project_view(EDITORS)
@@ -59,7 +64,9 @@ def upload_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     upload = _upload(project, pk)
     if request.htmx:  # type: ignore[attr-defined]
         status = 200 if upload.is_active else STOP_POLLING
-        return render(request, "evaluations/upload_detail.html#progress", _context(upload), status=status)
+        return render(
+            request, "evaluations/upload_detail.html#progress", _context(upload), status=status
+        )
     return render(request, "evaluations/upload_detail.html", _context(upload))
 
 
@@ -72,7 +79,9 @@ def upload_columns(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     if not form.is_valid():
         return render(request, "evaluations/upload_detail.html", _context(upload, form), status=422)
     try:
-        say_columns(upload, {file.pk: form.chosen(file) for file in upload.files.all()}, form.about())
+        say_columns(
+            upload, {file.pk: form.chosen(file) for file in upload.files.all()}, form.about()
+        )
         upload = _upload(project, pk)
         _save_columns(request, upload)
         start_check(upload, call_worker=upload_files.delay)
@@ -97,7 +106,10 @@ def _save_columns(request: HttpRequest, upload: Upload) -> None:
         name=form.cleaned_data["name"],
         defaults={"columns": file.columns, "file_columns": names},
     )
-    messages.success(request, f"Saved as “{form.cleaned_data['name']}”: the next file with these columns is read so.")
+    messages.success(
+        request,
+        f"Saved as “{form.cleaned_data['name']}”: the next file with these columns is read so.",
+    )
 
 
 @require_POST
@@ -149,7 +161,9 @@ def upload_faults(_request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 
 def _upload(project: Project, pk: int) -> Upload:
-    return get_object_or_404(Upload.objects.select_related("project").prefetch_related("files"), project=project, pk=pk)
+    return get_object_or_404(
+        Upload.objects.select_related("project").prefetch_related("files"), project=project, pk=pk
+    )
 
 
 def _context(upload: Upload, form: ColumnsForm | None = None) -> dict[str, Any]:

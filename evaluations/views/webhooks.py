@@ -39,10 +39,14 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
             made_by_id=request.user.pk,
         )
         request.session[NEW_SECRET] = seal(secret)
-        return redirect("evaluations:webhook_list", project.slug)  # a page that is loaded again makes no second one
+        return redirect(
+            "evaluations:webhook_list", project.slug
+        )  # a page that is loaded again makes no second one
     if form.has_error("url"):
         note_refusal(request, ValidationError({"url": "refused"}))
-    deliveries = WebhookDelivery.objects.filter(webhook__project=project).select_related("webhook")[:SHOWN]
+    deliveries = WebhookDelivery.objects.filter(webhook__project=project).select_related("webhook")[
+        :SHOWN
+    ]
     context = {
         "project": project,
         "tab": "members",
@@ -52,7 +56,9 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
         "deliveries": deliveries,
         "worker_alive": WorkerHeartbeat.objects.doing("webhooks").exists(),
     }
-    return render(request, "evaluations/webhook_list.html", context, status=422 if form.errors else 200)
+    return render(
+        request, "evaluations/webhook_list.html", context, status=422 if form.errors else 200
+    )
 
 
 @require_POST

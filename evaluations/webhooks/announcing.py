@@ -20,30 +20,50 @@ def announce(project_id: int, event: WebhookEvent, data: dict[str, Any], *, subj
         leave_message(webhook, event, data, subject=subject)
 
 
-def leave_message(webhook: Webhook, event: WebhookEvent, data: dict[str, Any], *, subject: int = 0) -> WebhookDelivery:
+def leave_message(
+    webhook: Webhook, event: WebhookEvent, data: dict[str, Any], *, subject: int = 0
+) -> WebhookDelivery:
     """One message for one webhook."""
     from evaluations.tasks import send_webhooks
 
-    body = orjson.dumps({"type": event.value, "timestamp": timezone.now().isoformat(), "data": data}).decode()
-    delivery = WebhookDelivery.objects.create(webhook=webhook, event=event, subject=subject, body=body)
-    transaction.on_commit(send_webhooks.delay, robust=True)  # a lost message costs seconds: workers look for due ones
+    body = orjson.dumps(
+        {"type": event.value, "timestamp": timezone.now().isoformat(), "data": data}
+    ).decode()
+    delivery = WebhookDelivery.objects.create(
+        webhook=webhook, event=event, subject=subject, body=body
+    )
+    transaction.on_commit(
+        send_webhooks.delay, robust=True
+    )  # a lost message costs seconds: workers look for due ones
     return delivery
 
 
 def announce_run(run_id: int) -> None:
     """That a run is done."""
     run = EvaluationRun.objects.select_related("project", "judge").get(pk=run_id)
-    data = {"project": run.project.slug, "run": run.pk, "judge": run.judge.label, "state": run.state}
+    data = {
+        "project": run.project.slug,
+        "run": run.pk,
+        "judge": run.judge.label,
+        "state": run.state,
+    }
     announce(run.project_id, WebhookEvent.RUN_FINISHED, data, subject=run.pk)
 
 
 def announce_campaign(campaign: Any, *, reason: str) -> None:
     """That a campaign has ended, once for each reason: all was answered, or it was closed."""
     told = WebhookDelivery.objects.filter(
-        webhook__project=campaign.project_id, event=WebhookEvent.CAMPAIGN_FINISHED, subject=campaign.pk
+        webhook__project=campaign.project_id,
+        event=WebhookEvent.CAMPAIGN_FINISHED,
+        subject=campaign.pk,
     )
     if told.filter(body__contains=f'"reason":"{reason}"').exists():
         return
-    data = {"project": campaign.project.slug, "campaign": campaign.pk, "name": campaign.name, "reason": reason}
+    data = {
+        "project": campaign.project.slug,
+        "campaign": campaign.pk,
+        "name": campaign.name,
+        "reason": reason,
+    }
     with transaction.atomic():
         announce(campaign.project_id, WebhookEvent.CAMPAIGN_FINISHED, data, subject=campaign.pk)

@@ -11,7 +11,9 @@ from evaluations.models import WebhookDelivery
 
 # Longer than sending one may take; whoever is later has died, and the attempt counts all the same.
 LEASE = timedelta(seconds=60)
-_LOCK = 0x77656268  # any constant: under it messages are taken, so that two workers keep to one bound
+_LOCK = (
+    0x77656268  # any constant: under it messages are taken, so that two workers keep to one bound
+)
 _FREE = """
     SELECT d.id, row_number() OVER (PARTITION BY w.project_id ORDER BY d.next_at, d.id)
          + (SELECT count(*) FROM evaluations_webhookdelivery busy

@@ -54,7 +54,9 @@ async def _send(delivery: WebhookDelivery) -> Outcome:
         async with asyncio.timeout(TIMEOUT_SECONDS):
             url = delivery.webhook.url
             # Looking a name up blocks; the other messages go on meanwhile.
-            await asyncio.to_thread(check_address, url, allow_private=settings.ALLOW_PRIVATE_ENDPOINTS)
+            await asyncio.to_thread(
+                check_address, url, allow_private=settings.ALLOW_PRIVATE_ENDPOINTS
+            )
             secret = unseal(delivery.webhook.sealed_secret)
             status = await _post(delivery, secret, int(timezone.now().timestamp()))
         return Outcome(delivery, 200 <= status < 300, f"status {status}")
@@ -94,6 +96,11 @@ async def _post(delivery: WebhookDelivery, secret: str, timestamp: int) -> int:
     timeout = aiohttp.ClientTimeout(total=TIMEOUT_SECONDS)
     async with (
         checked_session(allow_private=settings.ALLOW_PRIVATE_ENDPOINTS, timeout=timeout) as session,
-        session.post(delivery.webhook.url, data=delivery.body.encode(), headers=headers, allow_redirects=False) as got,
+        session.post(
+            delivery.webhook.url,
+            data=delivery.body.encode(),
+            headers=headers,
+            allow_redirects=False,
+        ) as got,
     ):
         return got.status

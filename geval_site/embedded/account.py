@@ -39,7 +39,9 @@ def _make(name: str) -> None:
             env={"PATH": "/usr/sbin:/sbin:/usr/bin:/bin"}, capture_output=True, text=True, check=True,
         )  # fmt: skip
     except (OSError, subprocess.CalledProcessError) as error:
-        said = error.stderr.strip() if isinstance(error, subprocess.CalledProcessError) else str(error)
+        said = (
+            error.stderr.strip() if isinstance(error, subprocess.CalledProcessError) else str(error)
+        )
         raise AccountError(
             f"the account {name} could not be made: {said}. Run as an ordinary user, or set DATABASE_URL."
         ) from None

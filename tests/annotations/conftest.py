@@ -53,6 +53,8 @@ def ratings_for() -> Callable[..., dict[str, str]]:
     """Form fields that rate every criterion of a campaign the same."""
 
     def fields(campaign: Campaign, score: str = "3", **more: str) -> dict[str, str]:
-        return {f"score-{pk}": score for pk in campaign.criteria.values_list("pk", flat=True)} | more
+        return {
+            f"score-{pk}": score for pk in campaign.criteria.values_list("pk", flat=True)
+        } | more
 
     return fields

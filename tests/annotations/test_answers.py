@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotations.answers import PreferencePair, Question, Shape, fields_of, preference_pairs, read_answer
+from annotations.answers import (
+    PreferencePair,
+    Question,
+    Shape,
+    fields_of,
+    preference_pairs,
+    read_answer,
+)
 from annotations.errors import AnnotationError
 from evaluations.scales import Scale
 
@@ -15,7 +22,9 @@ PAIR = Shape("pairwise", (OVERALL,), (42, 41))
 
 
 def test_ratings_become_points_of_their_scales() -> None:
-    answer = read_answer(RATING, {"score-7": "4", "score-8": "0.5", "comment": " why \0not ", "flagged": "1"})
+    answer = read_answer(
+        RATING, {"score-7": "4", "score-8": "0.5", "comment": " why \0not ", "flagged": "1"}
+    )
 
     assert answer == {"scores": {"7": 4.0, "8": 0.5}, "comment": "why not", "flagged": True}
 
@@ -89,7 +98,9 @@ def test_a_span_that_does_not_fit_the_text_is_refused(written: str) -> None:
 def test_spans_count_code_points() -> None:
     shape = Shape("rating", (COHERENCE,), (1,), categories=("Omission",), text="Ein 🚢 fährt")
 
-    answer = read_answer(shape, {"score-7": "3", "spans": '[{"start": 4, "end": 5, "category": "Omission"}]'})
+    answer = read_answer(
+        shape, {"score-7": "3", "spans": '[{"start": 4, "end": 5, "category": "Omission"}]'}
+    )
 
     assert answer["spans"][0]["quote"] == "🚢"
 
@@ -97,8 +108,12 @@ def test_spans_count_code_points() -> None:
 def test_a_choice_of_the_left_output_prefers_it_whatever_its_id() -> None:
     left_has_the_higher_id = read_answer(PAIR, {"choice-0": "1"})
 
-    assert preference_pairs(left_has_the_higher_id, (42, 41)) == [PreferencePair(41, 42, 0, -1, False)]
-    assert preference_pairs(left_has_the_higher_id, (41, 42)) == [PreferencePair(41, 42, 0, 1, True)]
+    assert preference_pairs(left_has_the_higher_id, (42, 41)) == [
+        PreferencePair(41, 42, 0, -1, False)
+    ]
+    assert preference_pairs(left_has_the_higher_id, (41, 42)) == [
+        PreferencePair(41, 42, 0, 1, True)
+    ]
 
 
 def test_best_and_worst_say_something_of_every_pair_with_one_of_them() -> None:
@@ -112,15 +127,27 @@ def test_best_and_worst_say_something_of_every_pair_with_one_of_them() -> None:
 def test_a_ranking_says_something_of_every_pair_and_equal_ranks_are_ties() -> None:
     answer = {"ranks": {"5": {"1": 2, "2": 1, "3": 2}}}
 
-    found = {(p.output_a, p.output_b, p.criterion): p.value for p in preference_pairs(answer, (3, 1, 2))}
+    found = {
+        (p.output_a, p.output_b, p.criterion): p.value for p in preference_pairs(answer, (3, 1, 2))
+    }
 
     assert found == {(1, 2, 5): -1, (1, 3, 5): 0, (2, 3, 5): 1}
 
 
-@given(st.permutations([11, 12, 13]), st.lists(st.integers(1, 3), min_size=3, max_size=3), st.text(max_size=20))
-def test_the_fields_of_an_answer_give_the_answer_again(shown: list[int], ranks: list[int], comment: str) -> None:
+@given(
+    st.permutations([11, 12, 13]),
+    st.lists(st.integers(1, 3), min_size=3, max_size=3),
+    st.text(max_size=20),
+)
+def test_the_fields_of_an_answer_give_the_answer_again(
+    shown: list[int], ranks: list[int], comment: str
+) -> None:
     shape = Shape("ranking", (OVERALL, COHERENCE), tuple(shown))
-    given_ranks = {f"rank-{key}-{pk}": str(rank) for key in (0, 7) for pk, rank in zip(shown, ranks, strict=True)}
+    given_ranks = {
+        f"rank-{key}-{pk}": str(rank)
+        for key in (0, 7)
+        for pk, rank in zip(shown, ranks, strict=True)
+    }
     answer = read_answer(shape, given_ranks | {"comment": comment})
 
     assert read_answer(shape, fields_of(answer)) == answer

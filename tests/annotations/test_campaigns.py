@@ -18,12 +18,12 @@ from annotations.submission import submit
 from evaluations.models import CandidateOutput, Project, Role
 
 pytestmark = pytest.mark.django_db
-GOLD = (
-    "doc_id,system_id,criterion,score\nd1,good,coherence,5\nd1,good,fluency,5\nd2,odd,coherence,1\nd2,odd,fluency,2\n"
-)
+GOLD = "doc_id,system_id,criterion,score\nd1,good,coherence,5\nd1,good,fluency,5\nd2,odd,coherence,1\nd2,odd,fluency,2\n"
 
 
-def answer_all(seat: Seat, fields: dict[str, str], *, seconds: float = 10.0, most: int = 100) -> list[int]:
+def answer_all(
+    seat: Seat, fields: dict[str, str], *, seconds: float = 10.0, most: int = 100
+) -> list[int]:
     done: list[int] = []
     while len(done) < most and (queue := queue_of(seat)):
         submit(seat, queue[0], fields, user=seat.annotator.user, version=0, seconds=seconds)
@@ -32,9 +32,13 @@ def answer_all(seat: Seat, fields: dict[str, str], *, seconds: float = 10.0, mos
 
 
 @pytest.fixture
-def with_gold(small_project: Project, make_campaign: Callable[..., Campaign]) -> Callable[..., Campaign]:
+def with_gold(
+    small_project: Project, make_campaign: Callable[..., Campaign]
+) -> Callable[..., Campaign]:
     def make(**fields: Any) -> Campaign:
-        gold = read_gold(GOLD, project=small_project, kind="rating", criteria=list(small_project.criteria.all()))
+        gold = read_gold(
+            GOLD, project=small_project, kind="rating", criteria=list(small_project.criteria.all())
+        )
         return make_campaign(gold=gold, **fields)
 
     return make
@@ -71,7 +75,9 @@ def test_a_campaign_is_opened_once(make_campaign: Callable[..., Campaign]) -> No
         ({"kind": "best_worst"}, 3),
     ],
 )
-def test_what_is_selected(make_campaign: Callable[..., Campaign], fields: dict[str, Any], items: int) -> None:
+def test_what_is_selected(
+    make_campaign: Callable[..., Campaign], fields: dict[str, Any], items: int
+) -> None:
     assert make_campaign(**fields).items.count() == items
 
 
@@ -84,7 +90,9 @@ def test_where_the_estimate_needs_it_most_leaves_out_what_is_rated(
     campaign = make_campaign(selection="needed", sample_size=10)
 
     planned = {pk for outputs in campaign.items.values_list("outputs", flat=True) for pk in outputs}
-    assert planned == set(CandidateOutput.objects.exclude(pk__in=rated).values_list("pk", flat=True))
+    assert planned == set(
+        CandidateOutput.objects.exclude(pk__in=rated).values_list("pk", flat=True)
+    )
 
 
 def test_where_judges_disagree_most_is_taken_first(
@@ -163,7 +171,9 @@ def test_attention_checks_say_what_to_answer_and_are_counted(
     assert "This is an attention check" in page
     for key, point in (check.item.expected or {})["scores"].items():
         assert f"{campaign.criteria.get(pk=key).name} {point:g}" in page
-    assert {row.annotator: row.checks for row in campaign_progress(campaign).annotators}["ann1"] == 1
+    assert {row.annotator: row.checks for row in campaign_progress(campaign).annotators}[
+        "ann1"
+    ] == 1
 
 
 @pytest.mark.parametrize(
@@ -176,16 +186,26 @@ def test_attention_checks_say_what_to_answer_and_are_counted(
         (GOLD + "d3,good,coherence,high", "Line 6: score 'high'"),
     ],
 )
-def test_known_answers_that_do_not_fit_are_refused_by_line(small_project: Project, text: str, message: str) -> None:
+def test_known_answers_that_do_not_fit_are_refused_by_line(
+    small_project: Project, text: str, message: str
+) -> None:
     with pytest.raises(GoldError, match="(?s)" + message.replace("(", "\\(")):
-        read_gold(text, project=small_project, kind="rating", criteria=list(small_project.criteria.all()))
+        read_gold(
+            text, project=small_project, kind="rating", criteria=list(small_project.criteria.all())
+        )
 
 
 def test_known_winners_of_pairs(
-    small_project: Project, make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat]
+    small_project: Project,
+    make_campaign: Callable[..., Campaign],
+    annotators: list[User],
+    seat_of: Callable[..., Seat],
 ) -> None:
     gold = read_gold(
-        "doc_id,system_a,system_b,winner\nd1,good,odd,a\n", project=small_project, kind="pairwise", criteria=[]
+        "doc_id,system_a,system_b,winner\nd1,good,odd,a\n",
+        project=small_project,
+        kind="pairwise",
+        criteria=[],
     )
     campaign = make_campaign(kind="pairwise", gold=gold, check_percent=50)
     seat = seat_of(campaign, annotators[0])
@@ -231,7 +251,8 @@ def test_clicking_through_and_flat_answers_are_pointed_out(
     load: Callable[..., object],
 ) -> None:
     more = "\n".join(
-        f'{{"doc_id": "e{d}", "system_id": "good", "source": "Text {d}.", "output": "A text."}}' for d in range(12)
+        f'{{"doc_id": "e{d}", "system_id": "good", "source": "Text {d}.", "output": "A text."}}'
+        for d in range(12)
     )
     load(small_project, {"more.jsonl": more})
     campaign = make_campaign(overlap=3)
@@ -288,7 +309,10 @@ def test_items_in_dispute_are_decided_beside_the_ratings(
 
 
 def test_pairs_in_dispute_are_compared_by_output_not_by_side(
-    make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat], owner: User
+    make_campaign: Callable[..., Campaign],
+    annotators: list[User],
+    seat_of: Callable[..., Seat],
+    owner: User,
 ) -> None:
     campaign = make_campaign(kind="pairwise", overlap=2, adjudicate_beyond=1.0)
     for user in annotators[:2]:
@@ -314,14 +338,22 @@ def test_pairs_in_dispute_are_compared_by_output_not_by_side(
         ({"selection": "sample"}, "sample_size", "Say how many"),
         ({"practice_items": "3"}, "practice_items", "There are 0 items with known answers"),
         ({"check_percent": "10"}, "check_percent", "Give known answers"),
-        ({"check_percent": "90", "attention_checks": "on"}, "check_percent", "less than or equal to 50"),
+        (
+            {"check_percent": "90", "attention_checks": "on"},
+            "check_percent",
+            "less than or equal to 50",
+        ),
         ({"gold_csv": "doc_id\nd1"}, "gold_csv", "missing"),
         ({"overlap": "0"}, "overlap", "greater than or equal to 1"),
         ({"deadline": "tomorrow"}, "deadline", "valid date"),
     ],
 )
 def test_a_form_with_a_fault_says_which(
-    as_role: Callable[[str], Client], small_project: Project, change: dict[str, Any], field: str, message: str
+    as_role: Callable[[str], Client],
+    small_project: Project,
+    change: dict[str, Any],
+    field: str,
+    message: str,
 ) -> None:
     good = {
         "name": "Mine", "kind": "rating", "criteria": [str(c.pk) for c in small_project.criteria.all()],
@@ -381,10 +413,15 @@ PAGES = {
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_who_may_open_what(as_role: Callable[[str], Client], make_campaign: Callable[..., Campaign], path: str) -> None:
+def test_who_may_open_what(
+    as_role: Callable[[str], Client], make_campaign: Callable[..., Campaign], path: str
+) -> None:
     campaign = make_campaign()
     address = "/p/small/annotate/" + path.format(pk=campaign.pk)
 
-    statuses = {role: as_role(role).get(address).status_code for role in (*Role.values, "stranger", "visitor")}
+    statuses = {
+        role: as_role(role).get(address).status_code
+        for role in (*Role.values, "stranger", "visitor")
+    }
 
     assert statuses == PAGES[path]

@@ -24,7 +24,9 @@ CONVERSATIONS = "\n".join(
 
 
 @pytest.fixture
-def annotated(make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat]) -> Project:
+def annotated(
+    make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat]
+) -> Project:
     """The small project with preferences of three annotators, on a criterion and overall."""
     project = annotators and Project.objects.get()
     assert isinstance(project, Project)
@@ -52,7 +54,17 @@ def said(project: Project) -> set[tuple[object, ...]]:
         left = None if row.a_was_left is None else a if row.a_was_left else b
         criterion = row.criterion.name if row.criterion else ""
         document = row.output_a.document.doc_id
-        found.add((document, frozenset((a, b)), criterion, row.annotator.name, winner, abs(row.value), left))
+        found.add(
+            (
+                document,
+                frozenset((a, b)),
+                criterion,
+                row.annotator.name,
+                winner,
+                abs(row.value),
+                left,
+            )
+        )
     return found
 
 
@@ -71,7 +83,11 @@ def test_ratings_and_preferences_survive_the_round_trip(
     again = load(copy, files)
 
     assert said(copy) == said(annotated)
-    assert result.preferences.created == Preference.objects.filter(annotator__project=annotated).count() == 9
+    assert (
+        result.preferences.created
+        == Preference.objects.filter(annotator__project=annotated).count()
+        == 9
+    )
     assert result.ratings.created == Rating.objects.filter(annotator__project=annotated).count()
     assert (again.preferences.created, again.preferences.unchanged) == (0, 9)
 
@@ -94,7 +110,9 @@ def test_ratings_and_preferences_survive_the_round_trip(
     ],
     ids=["columns", "key column", "JSONL", "JSON map", "JSON map over lines"],
 )  # fmt: skip
-def test_mt_bench_preferences_are_read_in_every_shape(project: Project, load: Load, files: dict[str, str]) -> None:
+def test_mt_bench_preferences_are_read_in_every_shape(
+    project: Project, load: Load, files: dict[str, str]
+) -> None:
     load(project, {"outputs.jsonl": CONVERSATIONS, **files})
 
     pair = frozenset(("gpt-4", "claude-v1"))
@@ -111,13 +129,19 @@ HEADER = "doc_id,system_a,system_b,winner,annotator\n"
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("82,gpt-4,claude-v1,nobody,ann", "expected a, b, tie or the winner's name, found 'nobody'"),
+        (
+            "82,gpt-4,claude-v1,nobody,ann",
+            "expected a, b, tie or the winner's name, found 'nobody'",
+        ),
         ("82,gpt-4,claude-v1,,ann", "expected a, b, tie"),
         ("82,gpt-4,llama,a,ann", "no output of system llama for document 82"),
         ("99,gpt-4,claude-v1,a,ann", "no output of system gpt-4 for document 99"),
         ("82,gpt-4,gpt-4,a,ann", "gpt-4 is compared with itself"),
         ("82,gpt-4,claude-v1,a,", "expected a name, found nothing"),
-        ("82,gpt-4,claude-v1,a,ann\n82,claude-v1,gpt-4,a,ann", "contradicts what this annotator already said"),
+        (
+            "82,gpt-4,claude-v1,a,ann\n82,claude-v1,gpt-4,a,ann",
+            "contradicts what this annotator already said",
+        ),
     ],
 )
 def test_a_preference_that_cannot_be_is_a_fault_at_its_line(

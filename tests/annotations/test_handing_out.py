@@ -57,7 +57,11 @@ def test_an_annotator_gets_the_outputs_of_a_document_together(
 
     queue = queue_of(seat_of(campaign, annotators[0]))
 
-    documents = list(Assignment.objects.filter(pk__in=queue).order_by("pk").values_list("item__document", flat=True))
+    documents = list(
+        Assignment.objects.filter(pk__in=queue)
+        .order_by("pk")
+        .values_list("item__document", flat=True)
+    )
     assert documents[0] == documents[1]
 
 
@@ -66,7 +70,10 @@ def test_the_queue_is_the_same_when_one_comes_back(
 ) -> None:
     campaign = make_campaign()
 
-    first, again = queue_of(seat_of(campaign, annotators[0])), queue_of(seat_of(campaign, annotators[0]))
+    first, again = (
+        queue_of(seat_of(campaign, annotators[0])),
+        queue_of(seat_of(campaign, annotators[0])),
+    )
 
     assert first[:2] == again[:2]
 
@@ -158,7 +165,8 @@ def test_fifty_annotators_of_whom_half_vanish_leave_every_item_with_exactly_thre
     for number in range(50):
         document = Document.objects.create(project=project, doc_id=f"d{number}", source="A text.")
         CandidateOutput.objects.bulk_create(
-            CandidateOutput(document=document, system=system, text="A summary.") for system in systems
+            CandidateOutput(document=document, system=system, text="A summary.")
+            for system in systems
         )
     criterion = project.criteria.create(name="coherence")
     campaign = Campaign.objects.create(
@@ -172,7 +180,9 @@ def test_fifty_annotators_of_whom_half_vanish_leave_every_item_with_exactly_thre
     def annotate(number: int) -> None:
         chance = random.Random(number)
         try:
-            seat = Seat.objects.select_related("campaign").get(campaign=campaign, annotator__user=users[number])
+            seat = Seat.objects.select_related("campaign").get(
+                campaign=campaign, annotator__user=users[number]
+            )
             vanishes_after = chance.randint(0, 6) if number % 2 else None
             idle_until = time.monotonic() + 20
             done = 0
@@ -190,7 +200,9 @@ def test_fifty_annotators_of_whom_half_vanish_leave_every_item_with_exactly_thre
                     submit(seat, queue[0], fields, user=users[number], version=0, seconds=1.0)
                     done += 1
                 except AnnotationError as error:
-                    if "ran out" not in error.message:  # that the item is taken by then is part of the game
+                    if (
+                        "ran out" not in error.message
+                    ):  # that the item is taken by then is part of the game
                         raise
         except BaseException as error:
             faults.append(error)

@@ -15,7 +15,9 @@ from annotations.planning import Outputs
 def outputs(documents: int, systems: int, *, missing: float = 0.0, seed: int = 0) -> Outputs:
     """Outputs of all systems for all documents, less a share of them."""
     rng = np.random.default_rng(seed)
-    grid = np.array([(d, s) for d in range(documents) for s in range(systems)], dtype=np.int64).reshape(-1, 2)
+    grid = np.array(
+        [(d, s) for d in range(documents) for s in range(systems)], dtype=np.int64
+    ).reshape(-1, 2)
     kept = grid[rng.random(len(grid)) >= missing]
     return Outputs(np.arange(100, 100 + len(kept)), kept[:, 0], kept[:, 1])
 
@@ -24,7 +26,9 @@ sizes = st.tuples(st.integers(1, 8), st.integers(1, 6), st.floats(0, 0.5), st.in
 
 
 @given(sizes)
-def test_orders_hold_every_output_once_and_are_the_same_for_a_seed(size: tuple[int, int, float, int]) -> None:
+def test_orders_hold_every_output_once_and_are_the_same_for_a_seed(
+    size: tuple[int, int, float, int],
+) -> None:
     some = outputs(size[0], size[1], missing=size[2], seed=size[3])
 
     for order in (planning.by_document, planning.systems_in_turn):
@@ -35,9 +39,13 @@ def test_orders_hold_every_output_once_and_are_the_same_for_a_seed(size: tuple[i
 
 @given(sizes)
 def test_documents_stay_together(size: tuple[int, int, float, int]) -> None:
-    ordered = planning.by_document(outputs(size[0], size[1], missing=size[2]), np.random.default_rng(size[3]))
+    ordered = planning.by_document(
+        outputs(size[0], size[1], missing=size[2]), np.random.default_rng(size[3])
+    )
 
-    changes = 1 + int((ordered.documents[1:] != ordered.documents[:-1]).sum()) if len(ordered) else 0
+    changes = (
+        1 + int((ordered.documents[1:] != ordered.documents[:-1]).sum()) if len(ordered) else 0
+    )
     assert changes == len(set(ordered.documents.tolist()))
 
 
@@ -50,7 +58,9 @@ def test_every_round_holds_each_system_once(documents: int, systems: int, seed: 
 
 
 @given(sizes, st.integers(1, 60))
-def test_a_stratified_sample_takes_systems_evenly(size: tuple[int, int, float, int], wanted: int) -> None:
+def test_a_stratified_sample_takes_systems_evenly(
+    size: tuple[int, int, float, int], wanted: int
+) -> None:
     some = outputs(size[0], size[1], missing=size[2], seed=size[3])
 
     taken = planning.stratified_sample(some, wanted, np.random.default_rng(size[3]))
@@ -76,7 +86,9 @@ def test_pairs_come_once_each_and_within_a_document(size: tuple[int, int, float,
 
 
 @pytest.mark.parametrize("systems", [2, 3, 4, 7, 16])
-def test_the_graph_of_comparisons_is_connected_after_one_less_than_the_systems(systems: int) -> None:
+def test_the_graph_of_comparisons_is_connected_after_one_less_than_the_systems(
+    systems: int,
+) -> None:
     some = outputs(20, systems)
     system_of = dict(zip(some.ids.tolist(), some.systems.tolist(), strict=True))
 

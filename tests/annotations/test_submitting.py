@@ -64,13 +64,18 @@ def test_a_double_submit_is_stored_once(
 
 
 def test_another_answer_from_a_stale_window_is_refused_and_kept_as_a_draft(
-    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client], ratings_for: Callable[..., dict]
+    at_work: AtWork,
+    annotators: list[User],
+    client_of: Callable[[User], Client],
+    ratings_for: Callable[..., dict],
 ) -> None:
     campaign, _seat, assignment, fields = at_work
     client = client_of(annotators[0])
     client.post(address(campaign, assignment, "submit"), fields, headers=JSON)
 
-    stale = client.post(address(campaign, assignment, "submit"), ratings_for(campaign, "5"), headers=JSON)
+    stale = client.post(
+        address(campaign, assignment, "submit"), ratings_for(campaign, "5"), headers=JSON
+    )
 
     kept = Assignment.objects.get(pk=assignment)
     assert stale.status_code == 409
@@ -94,10 +99,16 @@ def test_a_change_keeps_who_when_from_and_to(
     assert set(change.before["scores"].values()) == {3}
     assert set(change.after["scores"].values()) == {5}
     output = Assignment.objects.get(pk=assignment).shown[0]
-    assert set(Rating.objects.filter(output=output, annotator=seat.annotator).values_list("score", flat=True)) == {5}
+    assert set(
+        Rating.objects.filter(output=output, annotator=seat.annotator).values_list(
+            "score", flat=True
+        )
+    ) == {5}
 
 
-def test_a_rating_from_elsewhere_that_is_replaced_stays_in_the_history(at_work: AtWork, annotators: list[User]) -> None:
+def test_a_rating_from_elsewhere_that_is_replaced_stays_in_the_history(
+    at_work: AtWork, annotators: list[User]
+) -> None:
     campaign, seat, assignment, fields = at_work
     output, criterion = Assignment.objects.get(pk=assignment).shown[0], campaign.criteria.first()
     assert criterion
@@ -109,7 +120,10 @@ def test_a_rating_from_elsewhere_that_is_replaced_stays_in_the_history(at_work: 
 
 
 def test_a_score_off_the_scale_is_refused_with_what_was_typed_still_there(
-    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client], ratings_for: Callable[..., dict]
+    at_work: AtWork,
+    annotators: list[User],
+    client_of: Callable[[User], Client],
+    ratings_for: Callable[..., dict],
 ) -> None:
     campaign, _seat, assignment, _fields = at_work
     typed = ratings_for(campaign, "9", comment="a long thought")
@@ -130,7 +144,9 @@ def test_somebody_elses_item_is_refused(
 ) -> None:
     campaign, _seat, assignment, fields = at_work
 
-    answer = client_of(annotators[1]).post(address(campaign, assignment, "submit"), fields | {"comment": "mine"})
+    answer = client_of(annotators[1]).post(
+        address(campaign, assignment, "submit"), fields | {"comment": "mine"}
+    )
 
     assert answer.status_code == 403
     assert "not assigned to you" in answer.content.decode()
@@ -143,7 +159,9 @@ def test_a_closed_campaign_refuses_and_keeps_the_draft(
     campaign, _seat, assignment, fields = at_work
     close_campaign(campaign)
 
-    answer = client_of(annotators[0]).post(address(campaign, assignment, "submit"), fields, headers=JSON)
+    answer = client_of(annotators[0]).post(
+        address(campaign, assignment, "submit"), fields, headers=JSON
+    )
 
     assert answer.status_code == 403
     assert "is closed" in answer.json()["message"]
@@ -156,19 +174,26 @@ def test_after_the_deadline_nothing_is_taken(
     campaign, _seat, assignment, fields = at_work
     Campaign.objects.update(deadline=timezone.now() - timedelta(minutes=1))
 
-    answer = client_of(annotators[0]).post(address(campaign, assignment, "submit"), fields, headers=JSON)
+    answer = client_of(annotators[0]).post(
+        address(campaign, assignment, "submit"), fields, headers=JSON
+    )
 
     assert "deadline" in answer.json()["message"]
     assert Assignment.objects.get(pk=assignment).draft == fields
 
 
 def test_a_removed_member_is_told_so_and_gets_back_what_was_typed(
-    at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client], small_project: Project
+    at_work: AtWork,
+    annotators: list[User],
+    client_of: Callable[[User], Client],
+    small_project: Project,
 ) -> None:
     campaign, _seat, assignment, fields = at_work
     Membership.objects.filter(project=small_project, user=annotators[0]).delete()
 
-    answer = client_of(annotators[0]).post(address(campaign, assignment, "submit"), fields | {"comment": "my thoughts"})
+    answer = client_of(annotators[0]).post(
+        address(campaign, assignment, "submit"), fields | {"comment": "my thoughts"}
+    )
 
     assert answer.status_code == 403
     assert "no longer a member" in answer.content.decode()
@@ -181,20 +206,26 @@ def test_who_was_taken_out_of_the_campaign_is_told_so(
     campaign, _seat, assignment, fields = at_work
     seat_annotators(campaign, annotators[1:])
 
-    answer = client_of(annotators[0]).post(address(campaign, assignment, "submit"), fields, headers=JSON)
+    answer = client_of(annotators[0]).post(
+        address(campaign, assignment, "submit"), fields, headers=JSON
+    )
 
     assert answer.status_code == 403
     assert "no longer an annotator" in answer.json()["message"]
 
 
-def test_a_lease_that_ran_out_is_taken_back_while_there_is_a_place(at_work: AtWork, annotators: list[User]) -> None:
+def test_a_lease_that_ran_out_is_taken_back_while_there_is_a_place(
+    at_work: AtWork, annotators: list[User]
+) -> None:
     _campaign, seat, assignment, fields = at_work
     Assignment.objects.filter(pk=assignment).update(state="expired")
 
     done = submit(seat, assignment, fields, user=annotators[0], version=0, seconds=1.0)
 
     assert done.assignment.state == "submitted"
-    assert done.assignment.item.places == 1  # as it was read before: one of two places was free, and is taken now
+    assert (
+        done.assignment.item.places == 1
+    )  # as it was read before: one of two places was free, and is taken now
     done.assignment.item.refresh_from_db()
     assert done.assignment.item.places == 0
 
@@ -206,7 +237,9 @@ def test_a_lease_that_ran_out_is_refused_once_others_have_done_the_item(
     Assignment.objects.filter(pk=assignment).update(state="expired")
     campaign.items.update(places=0)
 
-    answer = client_of(annotators[0]).post(address(campaign, assignment, "submit"), fields, headers=JSON)
+    answer = client_of(annotators[0]).post(
+        address(campaign, assignment, "submit"), fields, headers=JSON
+    )
 
     assert answer.status_code == 403
     assert "ran out" in answer.json()["message"]
@@ -219,14 +252,20 @@ def test_a_late_draft_does_not_replace_a_newer_one(
     campaign, _seat, assignment, _fields = at_work
     client = client_of(annotators[0])
 
-    newer = client.post(address(campaign, assignment, "draft"), {"comment": "new", "number": "200"}, headers=JSON)
-    older = client.post(address(campaign, assignment, "draft"), {"comment": "old", "number": "100"}, headers=JSON)
+    newer = client.post(
+        address(campaign, assignment, "draft"), {"comment": "new", "number": "200"}, headers=JSON
+    )
+    older = client.post(
+        address(campaign, assignment, "draft"), {"comment": "old", "number": "100"}, headers=JSON
+    )
 
     assert (newer.json(), older.json()) == ({"kept": True}, {"kept": False})
     assert Assignment.objects.get(pk=assignment).draft == {"comment": "new"}
 
 
-def test_time_cannot_be_longer_than_the_item_was_held(at_work: AtWork, annotators: list[User]) -> None:
+def test_time_cannot_be_longer_than_the_item_was_held(
+    at_work: AtWork, annotators: list[User]
+) -> None:
     _campaign, seat, assignment, fields = at_work
     Assignment.objects.update(reserved_at=timezone.now() - timedelta(seconds=60))
 
@@ -245,10 +284,16 @@ def test_ratings_made_in_sight_of_scores_are_marked(
     campaign = make_campaign(show_scores=True)
     seat = seat_of(campaign, annotators[0])
 
-    submit(seat, queue_of(seat)[0], ratings_for(campaign), user=annotators[0], version=0, seconds=1.0)
+    submit(
+        seat, queue_of(seat)[0], ratings_for(campaign), user=annotators[0], version=0, seconds=1.0
+    )
 
-    assert set(Rating.objects.filter(annotator=seat.annotator).values_list("scores_in_sight", flat=True)) == {True}
-    assert not Rating.objects.exclude(annotator=seat.annotator).filter(scores_in_sight=True).exists()
+    assert set(
+        Rating.objects.filter(annotator=seat.annotator).values_list("scores_in_sight", flat=True)
+    ) == {True}
+    assert (
+        not Rating.objects.exclude(annotator=seat.annotator).filter(scores_in_sight=True).exists()
+    )
 
 
 def test_system_names_others_ratings_and_scores_are_hidden_before_one_has_submitted(

@@ -36,7 +36,11 @@ def test_from_files_to_a_frame(site: Client, small_project: Project, tmp_path: P
     file = tmp_path / "scores.csv"
     file.write_text(
         "doc_id,system_id,criterion,judge,score\n"
-        + "\n".join(f"d{d},{s},coherence,metric,{v}" for d in (1, 2, 3) for s, v in (("good", 0.9), ("odd", 0.2)))
+        + "\n".join(
+            f"d{d},{s},coherence,metric,{v}"
+            for d in (1, 2, 3)
+            for s, v in (("good", 0.9), ("odd", 0.2))
+        )
     )
 
     loaded = project.upload_scores(file)
@@ -51,7 +55,8 @@ def test_from_files_to_a_frame(site: Client, small_project: Project, tmp_path: P
     summary = next(
         row
         for row in rows
-        if (row["criterion"], row["coefficient"], row["level"]) == ("coherence", "spearman", "summary")
+        if (row["criterion"], row["coefficient"], row["level"])
+        == ("coherence", "spearman", "summary")
     )
     assert summary["value"] == pytest.approx(1)
     assert summary["judge"] == "metric"
@@ -81,7 +86,11 @@ class LosesAnswers(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         onwards = http.client.HTTPConnection(urlsplit(self.site).netloc, timeout=30)
-        kept = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "connection")}
+        kept = {
+            name: value
+            for name, value in self.headers.items()
+            if name.lower() not in ("host", "connection")
+        }
         onwards.request("POST", self.path, body=body, headers=kept)
         answer = onwards.getresponse()
         content = answer.read()
@@ -110,7 +119,13 @@ def test_an_answer_that_is_lost_is_asked_for_again_and_nothing_happens_twice(
     try:
         made = client.make_project("Made once")
         loaded = client.project("small").upload_ratings(
-            {"doc_id": "d1", "system_id": "good", "criterion": "fluency", "annotator": name, "score": 3}
+            {
+                "doc_id": "d1",
+                "system_id": "good",
+                "criterion": "fluency",
+                "annotator": name,
+                "score": 3,
+            }
             for name in ("cy", "di")
         )
     finally:

@@ -24,7 +24,9 @@ def sender(user: User, **fields: Any) -> Send:
     def send(method: str, path: str, body: Any = "", kind: str = "application/json") -> Any:
         content = body if isinstance(body, str | bytes) else json.dumps(body)
         headers = {"Authorization": f"Bearer {token}"}
-        return Client().generic(method, f"/api/v1/projects{path}", content, content_type=kind, headers=headers)
+        return Client().generic(
+            method, f"/api/v1/projects{path}", content, content_type=kind, headers=headers
+        )
 
     return send
 
@@ -35,7 +37,9 @@ def send(owner: User) -> Send:
 
 
 OUTPUTS = "\n".join(
-    json.dumps({"doc_id": f"n{d}", "system_id": "s", "source": f"source {d}", "output": f"output {d}"})
+    json.dumps(
+        {"doc_id": f"n{d}", "system_id": "s", "source": f"source {d}", "output": f"output {d}"}
+    )
     for d in range(5)
 )
 
@@ -46,13 +50,26 @@ def test_outputs_go_in_in_bulk_and_come_out_in_pages(send: Send, project: Projec
     rest = send("GET", f"/small/outputs?limit=1000&cursor={first['next']}").json()
 
     assert loaded.json()["outputs"] == {"created": 5, "unchanged": 0, "changed": 0}
-    assert [one["doc_id"] for one in first["items"] + rest["items"]] == ["n0", "n1", "n2", "n3", "n4"]
-    assert first["items"][0] | {"id": 0} == {"id": 0, "doc_id": "n0", "system_id": "s", "output": "output 0"}
+    assert [one["doc_id"] for one in first["items"] + rest["items"]] == [
+        "n0",
+        "n1",
+        "n2",
+        "n3",
+        "n4",
+    ]
+    assert first["items"][0] | {"id": 0} == {
+        "id": 0,
+        "doc_id": "n0",
+        "system_id": "s",
+        "output": "output 0",
+    }
     assert rest["next"] is None
     assert send("GET", "/small/outputs?doc_id=n3").json()["items"][0]["output"] == "output 3"
 
 
-def test_faults_come_back_with_their_lines_and_nothing_is_loaded(send: Send, project: Project) -> None:
+def test_faults_come_back_with_their_lines_and_nothing_is_loaded(
+    send: Send, project: Project
+) -> None:
     broken = OUTPUTS + '\n{"doc_id": "x"}\nnot json\n'
 
     answer = send("POST", "/small/outputs", broken, "application/x-ndjson")
@@ -70,7 +87,9 @@ def test_a_body_over_the_limit_is_refused(send: Send, project: Project, settings
     assert send("POST", "/small/outputs", OUTPUTS, "application/x-ndjson").status_code == 413
 
 
-def test_documents_are_found_by_words_of_their_source_and_outputs(send: Send, small_project: Project) -> None:
+def test_documents_are_found_by_words_of_their_source_and_outputs(
+    send: Send, small_project: Project
+) -> None:
     def found(words: str) -> list[str]:
         return [one["doc_id"] for one in send("GET", f"/small/documents?q={words}").json()["items"]]
 
@@ -104,7 +123,9 @@ def test_the_report_is_the_commands(send: Send, judged_project: Project) -> None
 def test_a_run_is_started_looked_at_paused_and_ended(send: Send, judged_project: Project) -> None:
     judge = judged_project.judges.get()
 
-    started = send("POST", "/small/runs", {"judge": judge.pk, "criteria": ["Coherence"], "fresh": True})
+    started = send(
+        "POST", "/small/runs", {"judge": judge.pk, "criteria": ["Coherence"], "fresh": True}
+    )
     again = send("POST", "/small/runs", {"judge": judge.pk})
     unknown = send("POST", "/small/runs", {"judge": judge.pk, "criteria": ["charm"]})
     run = started.json()
@@ -114,14 +135,22 @@ def test_a_run_is_started_looked_at_paused_and_ended(send: Send, judged_project:
     assert (started.status_code, run["state"], run["judge"]) == (201, "preparing", judge.pk)
     assert again.status_code == 409
     assert "still under way" in again.json()["detail"]
-    assert unknown.json()["errors"][0]["message"] == "There is no criterion 'charm' in this project."
+    assert (
+        unknown.json()["errors"][0]["message"] == "There is no criterion 'charm' in this project."
+    )
     assert (paused["done"], ended) == (True, [True, False])
     assert send("GET", f"/small/runs/{run['id']}").json()["state"] == "cancelled"
     assert [one["id"] for one in send("GET", "/small/runs").json()["items"]][-1] == run["id"]
 
 
-def test_projects_are_made_and_listed_as_far_as_a_token_reaches(owner: User, project: Project) -> None:
-    send, narrow, reading = sender(owner), sender(owner, project=project), sender(owner, may_change=False)
+def test_projects_are_made_and_listed_as_far_as_a_token_reaches(
+    owner: User, project: Project
+) -> None:
+    send, narrow, reading = (
+        sender(owner),
+        sender(owner, project=project),
+        sender(owner, may_change=False),
+    )
 
     made = send("POST", "", {"name": "Second"})
 
@@ -136,12 +165,16 @@ def test_projects_are_made_and_listed_as_far_as_a_token_reaches(owner: User, pro
     assert send("POST", "", {"name": ""}).status_code == 422
 
 
-def test_a_second_reading_of_the_same_costs_no_body(send: Send, judged_project: Project, owner: User) -> None:
+def test_a_second_reading_of_the_same_costs_no_body(
+    send: Send, judged_project: Project, owner: User
+) -> None:
     token, digest = new_token()
     ApiToken.objects.create(user=owner, name="etag", digest=digest)
     headers = {"Authorization": f"Bearer {token}"}
 
     first = Client().get("/api/v1/projects/small/report", headers=headers)
-    second = Client().get("/api/v1/projects/small/report", headers=headers | {"If-None-Match": first["ETag"]})
+    second = Client().get(
+        "/api/v1/projects/small/report", headers=headers | {"If-None-Match": first["ETag"]}
+    )
 
     assert (first.status_code, second.status_code, second.content) == (200, 304, b"")

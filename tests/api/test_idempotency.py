@@ -23,13 +23,17 @@ def token(owner: User) -> str:
 
 
 def make(token: str, name: str, key: str | None, path: str = "small/criteria", **more: Any) -> Any:
-    headers = {"Authorization": f"Bearer {token}"} | ({"Idempotency-Key": key} if key is not None else {})
+    headers = {"Authorization": f"Bearer {token}"} | (
+        {"Idempotency-Key": key} if key is not None else {}
+    )
     return Client(**more).post(
         f"/api/v1/projects/{path}", {"name": name}, content_type="application/json", headers=headers
     )
 
 
-def test_sent_again_it_gets_the_same_answer_and_does_nothing_more(token: str, project: Project) -> None:
+def test_sent_again_it_gets_the_same_answer_and_does_nothing_more(
+    token: str, project: Project
+) -> None:
     first = make(token, "fluency", "k1")
     again = make(token, "fluency", "k1")
 
@@ -59,13 +63,17 @@ def test_another_request_with_a_used_key_is_refused(token: str, project: Project
 
 
 @pytest.mark.parametrize("other", ["coherency", "Fluency!"])
-def test_a_body_of_the_same_length_is_another_request(token: str, project: Project, other: str) -> None:
+def test_a_body_of_the_same_length_is_another_request(
+    token: str, project: Project, other: str
+) -> None:
     make(token, "x" * len(other), "k1")
 
     assert make(token, other, "k1").status_code == 422
 
 
-def test_a_long_body_is_taken_as_it_comes_and_told_apart(token: str, small_project: Project) -> None:
+def test_a_long_body_is_taken_as_it_comes_and_told_apart(
+    token: str, small_project: Project
+) -> None:
     def load(score: int) -> Any:
         row = '{{"doc_id": "d1", "system_id": "good", "criterion": "c{}", "annotator": "z", "score": {}}}'
         rows = "\n".join(row.format(number, score) for number in range(2000))
@@ -87,12 +95,16 @@ def test_a_reservation_of_a_process_that_died_runs_out(token: str, project: Proj
     refused = make(token, "fluency", "k1")
     assert (refused.status_code, 0 < int(refused["Retry-After"]) <= RESERVED_SECONDS) == (409, True)
 
-    IdempotentAnswer.objects.update(created_at=timezone.now() - timedelta(seconds=RESERVED_SECONDS + 1))
+    IdempotentAnswer.objects.update(
+        created_at=timezone.now() - timedelta(seconds=RESERVED_SECONDS + 1)
+    )
 
     assert make(token, "fluency", "k1").status_code == 201
 
 
-def test_nobody_who_is_not_let_in_reserves_or_reads_a_key(token: str, owner: User, project: Project) -> None:
+def test_nobody_who_is_not_let_in_reserves_or_reads_a_key(
+    token: str, owner: User, project: Project
+) -> None:
     first = make(token, "fluency", "k1")
     visitor = make("geval_made-up", "fluency", "k1")
     assert (first.status_code, visitor.status_code) == (201, 401)
@@ -104,7 +116,9 @@ def test_nobody_who_is_not_let_in_reserves_or_reads_a_key(token: str, owner: Use
     assert make(token, "fluency", "k1").status_code == 404
 
 
-def test_a_request_without_the_right_keeps_no_key(token: str, owner: User, project: Project) -> None:
+def test_a_request_without_the_right_keeps_no_key(
+    token: str, owner: User, project: Project
+) -> None:
     owner.memberships.update(role="viewer")
     assert make(token, "fluency", "k1").status_code == 403
 

@@ -49,7 +49,9 @@ def test_from_an_endpoint_to_a_judge(
     made, endpoint = call("POST", "/endpoints", {"base_url": address, "key": "sk-right"})
     body = {"name": "Judge", "endpoint": endpoint["id"], "model": "offline-stand-in"}
     too_early, refused = call("POST", "/judges", body)
-    probed, probe = call("POST", f"/endpoints/{endpoint['id']}/probe", {"model": "offline-stand-in"})
+    probed, probe = call(
+        "POST", f"/endpoints/{endpoint['id']}/probe", {"model": "offline-stand-in"}
+    )
     do_errands()
     _, found = call("GET", refused["probe"].removeprefix(BASE))
     first, judge = call("POST", "/judges", body)
@@ -58,7 +60,11 @@ def test_from_an_endpoint_to_a_judge(
     _, retired = call("PUT", f"/judges/{judge['id']}/retired", {"retired": True})
 
     assert (made, too_early, probed, first, again) == (201, 409, 202, 201, 200)
-    assert (probe["state"], probe["findings"], probe["address"]) == ("waiting", None, refused["probe"])
+    assert (probe["state"], probe["findings"], probe["address"]) == (
+        "waiting",
+        None,
+        refused["probe"],
+    )
     assert (found["state"], found["findings"]["logprobs"]) == ("done", 20)
     assert (judge["mode"], changed["mode"]) == ("logprobs", "direct")
     assert retired["retired_at"]
@@ -66,7 +72,9 @@ def test_from_an_endpoint_to_a_judge(
 
 
 def test_a_key_goes_in_and_never_comes_out(call: Call, small_project: Project) -> None:
-    _, endpoint = call("POST", "/endpoints", {"base_url": "http://127.0.0.1:9/v1", "key": "sk-secret"})
+    _, endpoint = call(
+        "POST", "/endpoints", {"base_url": "http://127.0.0.1:9/v1", "key": "sk-secret"}
+    )
     _, listed = call("GET", "/endpoints")
 
     assert endpoint["has_stored_key"] is True
@@ -101,7 +109,9 @@ def call_status(method: str, path: str) -> int:
     return Client().generic(method, BASE + path).status_code
 
 
-def test_an_endpoint_that_does_not_answer_fails_its_probe_with_a_message(call: Call, small_project: Project) -> None:
+def test_an_endpoint_that_does_not_answer_fails_its_probe_with_a_message(
+    call: Call, small_project: Project
+) -> None:
     _, endpoint = call("POST", "/endpoints", {"base_url": "http://127.0.0.1:9/v1"})
     _, probe = call("POST", f"/endpoints/{endpoint['id']}/probe", {"model": "m"})
     do_errands()
@@ -114,10 +124,20 @@ def test_an_endpoint_that_does_not_answer_fails_its_probe_with_a_message(call: C
 
 @pytest.mark.parametrize(
     ("role", "read", "change"),
-    [("owner", 200, 201), ("researcher", 200, 201), ("viewer", 200, 403), ("annotator", 403, 403), (None, 404, 404)],
+    [
+        ("owner", 200, 201),
+        ("researcher", 200, 201),
+        ("viewer", 200, 403),
+        ("annotator", 403, 403),
+        (None, 404, 404),
+    ],
 )
 def test_who_may_do_what(
-    make_user: Callable[[str], User], small_project: Project, role: str | None, read: int, change: int
+    make_user: Callable[[str], User],
+    small_project: Project,
+    role: str | None,
+    read: int,
+    change: int,
 ) -> None:
     user = make_user("somebody")
     if role:
@@ -128,7 +148,9 @@ def test_who_may_do_what(
     assert call("POST", "/endpoints", {"base_url": "http://127.0.0.1:9/v1"})[0] == change
 
 
-def test_a_token_can_be_narrowed_to_reading_and_to_a_project(owner: User, small_project: Project) -> None:
+def test_a_token_can_be_narrowed_to_reading_and_to_a_project(
+    owner: User, small_project: Project
+) -> None:
     other = Project.objects.create(name="Other", slug="other")
     reading, elsewhere = caller(owner, may_change=False), caller(owner, project=other)
 
@@ -150,12 +172,16 @@ def test_a_tokens_last_use_is_kept_and_its_text_is_not(call: Call, small_project
     assert not token.digest.startswith("geval_")
 
 
-def test_a_signed_in_browser_needs_the_csrf_token_to_change_things(owner: User, small_project: Project) -> None:
+def test_a_signed_in_browser_needs_the_csrf_token_to_change_things(
+    owner: User, small_project: Project
+) -> None:
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(owner)
 
     read = browser.get(BASE + "/judges")
-    change = browser.post(BASE + "/endpoints", {"base_url": "http://127.0.0.1:9/v1"}, content_type="application/json")
+    change = browser.post(
+        BASE + "/endpoints", {"base_url": "http://127.0.0.1:9/v1"}, content_type="application/json"
+    )
 
     assert (read.status_code, change.status_code) == (200, 403)
     assert not Judge.objects.exists()
@@ -170,7 +196,9 @@ def test_the_description_names_every_call(small_project: Project) -> None:
     assert [path for path in documented if path not in text] == []
 
 
-def test_the_command_shows_a_token_once_that_works(owner: User, small_project: Project, capsys: Any) -> None:
+def test_the_command_shows_a_token_once_that_works(
+    owner: User, small_project: Project, capsys: Any
+) -> None:
     from django.core.management import call_command
 
     call_command("create_token", "olga", "laptop", "--read-only", "--project", "small")

@@ -38,12 +38,20 @@ def setting(**values: object) -> Edit:
 @pytest.mark.parametrize(
     ("name", "edit", "said"),
     [
-        ("judges", setting(concurrency=300_000), "concurrency Ensure this value is less than or equal to 512"),
+        (
+            "judges",
+            setting(concurrency=300_000),
+            "concurrency Ensure this value is less than or equal to 512",
+        ),
         ("judges", setting(temperature=float("inf")), "line 1: "),
         ("judges", setting(samples=10**30), "samples"),
         ("judges", setting(settings=[]), "settings is not an object"),
         ("judges", setting(mode="psychic"), "which is none of"),
-        ("judges", setting(name="n" * 201, judge="n" * 201), "Ensure this value has at most 200 characters"),
+        (
+            "judges",
+            setting(name="n" * 201, judge="n" * 201),
+            "Ensure this value has at most 200 characters",
+        ),
         ("judges", setting(price_in="NaN"), "price_in is no amount"),
         ("criteria", setting(scale_step=1e-9), "A scale has at most 1001 points"),
         ("criteria", setting(scale_max=float("nan")), "line 1: "),
@@ -89,7 +97,9 @@ def test_a_zip_of_thousands_of_files_is_refused_before_its_directory_is_read() -
 @pytest.mark.parametrize("manifest", [b"[]", b"5", b'{"format": 5}', b"\xff", b"[" * 10**5, b""])
 def test_a_manifest_that_is_none_is_refused(small_project: Project, manifest: bytes) -> None:
     with pytest.raises(ArchiveError):
-        read_archive(changed(archived(small_project), manifest_json=lambda _data: manifest), slug="copy")
+        read_archive(
+            changed(archived(small_project), manifest_json=lambda _data: manifest), slug="copy"
+        )
 
 
 def flipped(content: bytes, step: int) -> Iterator[bytes]:

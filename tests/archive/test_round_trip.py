@@ -48,21 +48,49 @@ def rich(judged_project: Project, load: Load, start_standin: Callable[..., objec
     """Ratings, preferences, spans, a G-Eval run with a failure, a pairwise run, ROUGE, imported scores and replies."""
     project = judged_project
     references = json.dumps(
-        {"doc_id": "x", "system_id": "good", "source": HOSTILE, "output": HOSTILE, "references": [HOSTILE, "r"]}
+        {
+            "doc_id": "x",
+            "system_id": "good",
+            "source": HOSTILE,
+            "output": HOSTILE,
+            "references": [HOSTILE, "r"],
+        }
     )
-    preferences = "doc_id,system_a,system_b,criterion,annotator,winner\nd1,good,odd,coherence,ann,odd\n"
+    preferences = (
+        "doc_id,system_a,system_b,criterion,annotator,winner\nd1,good,odd,coherence,ann,odd\n"
+    )
     preferences += "d2,odd,good,,ann,tie\n"
     scores = "doc_id,system_id,criterion,judge,score\nd1,good,,ROUGE,0.1234567890123456\nd2,odd,fluency,other,3\n"
-    replies = [{"doc_id": "d1", "system_id": "odd", "criterion": "fluency", "all_responses": ["2", "3", "Hm."]}]
-    load(project, {"more.jsonl": references, "p.csv": preferences, "s.csv": scores, "r.json": json.dumps(replies)})
+    replies = [
+        {
+            "doc_id": "d1",
+            "system_id": "odd",
+            "criterion": "fluency",
+            "all_responses": ["2", "3", "Hm."],
+        }
+    ]
+    load(
+        project,
+        {
+            "more.jsonl": references,
+            "p.csv": preferences,
+            "s.csv": scores,
+            "r.json": json.dumps(replies),
+        },
+    )
     endpoint = project.endpoints.create(name="pairs", base_url=start_standin().base_url)  # type: ignore[attr-defined]
     pairs = JudgeDraft("Pairs", endpoint=endpoint, model="offline-stand-in", kind="pairwise")
-    for draft, criteria in ((pairs, list(project.criteria.all())), (JudgeDraft("R", kind="rouge"), [])):
+    for draft, criteria in (
+        (pairs, list(project.criteria.all())),
+        (JudgeDraft("R", kind="rouge"), []),
+    ):
         run = start_run(create_judge(project, draft)[0], criteria)
         work_on_run(run.pk, "tester")
     output = Rating.objects.filter(criterion__project=project).first().output  # type: ignore[union-attr]
     annotator = project.annotators.get(name="ann")
-    Span.objects.create(annotator=annotator, output=output, start=0, end=3, quote="The", category="style")
+    Span.objects.create(
+        annotator=annotator, output=output, start=0, end=3, quote="The", category="style"
+    )
     return project
 
 
@@ -108,7 +136,13 @@ def test_exporting_the_copy_gives_the_same_files(rich: Project) -> None:
 
     with zipfile.ZipFile(first) as a, zipfile.ZipFile(second) as b:
         for name in a.namelist():
-            if name in ("criteria.jsonl", "documents.jsonl", "outputs.jsonl", "ratings.jsonl", "preferences.jsonl"):
+            if name in (
+                "criteria.jsonl",
+                "documents.jsonl",
+                "outputs.jsonl",
+                "ratings.jsonl",
+                "preferences.jsonl",
+            ):
                 assert a.read(name) == b.read(name), name
 
 
@@ -139,11 +173,20 @@ def test_a_run_under_way_is_paused_in_the_copy(rich: Project) -> None:
     ("files", "said"),
     [
         ({"manifest_json": lambda _data: None}, "This zip is no project's archive"),
-        ({"manifest_json": lambda data: data.replace(b'"version": 1', b'"version": 9')}, "The archive has version 9"),
+        (
+            {"manifest_json": lambda data: data.replace(b'"version": 1', b'"version": 9')},
+            "The archive has version 9",
+        ),
         ({"ratings_jsonl": lambda _data: None}, "ratings.jsonl is missing in the archive"),
         ({"ratings_jsonl": lambda data: data + b"{broken"}, "ratings.jsonl, line 25: "),
-        ({"ratings_jsonl": lambda data: data.replace(b'"score":4', b'"points":4', 1)}, "there is no 'score'"),
-        ({"ratings_jsonl": lambda data: b"\n".join(data.splitlines()[:-1])}, "the manifest says 24"),
+        (
+            {"ratings_jsonl": lambda data: data.replace(b'"score":4', b'"points":4', 1)},
+            "there is no 'score'",
+        ),
+        (
+            {"ratings_jsonl": lambda data: b"\n".join(data.splitlines()[:-1])},
+            "the manifest says 24",
+        ),
         (
             {"ratings_jsonl": lambda data: data.replace(b'"doc_id":"d1"', b'"doc_id":"d9"', 1)},
             "ratings.jsonl, line 1: doc_id 'd9' system_id 'good' is not in outputs.jsonl",
@@ -167,7 +210,9 @@ def test_a_damaged_archive_is_refused_with_the_place_and_leaves_nothing(
     assert list(Project.objects.values_list("slug", flat=True)) == ["small"]
 
 
-def test_what_is_no_zip_a_zip_bomb_and_a_taken_name_are_refused(small_project: Project, settings: object) -> None:
+def test_what_is_no_zip_a_zip_bomb_and_a_taken_name_are_refused(
+    small_project: Project, settings: object
+) -> None:
     with pytest.raises(ArchiveError, match="cannot be read as a zip"):
         read_archive(io.BytesIO(b"no zip at all"))
     with pytest.raises(ArchiveError, match="There is a project 'small' already"):

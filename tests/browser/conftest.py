@@ -10,10 +10,20 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from tests.processes import SiteProcess
 
 CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
+    (
+        path
+        for name in ("chromium", "chromium-browser", "google-chrome")
+        if (path := shutil.which(name))
+    ),
+    "",
 )
 # Without these it looks for hosts outside; as root it cannot make a sandbox.
-SWITCHES = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
+SWITCHES = [
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
 
 
 @pytest.fixture(scope="module")

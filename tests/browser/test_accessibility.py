@@ -37,7 +37,13 @@ def pages(owner: User, make_user: Callable[..., User], small_project: Project) -
         seat_annotators(campaign, [owner, other])
         open_campaign(campaign)
         address = f"{base}{campaign.pk}/"
-        found += [address, address + "edit/", address + "task/", address + "task/mine/", address + "adjudicate/"]
+        found += [
+            address,
+            address + "edit/",
+            address + "task/",
+            address + "task/mine/",
+            address + "adjudicate/",
+        ]
         if campaign.is_rating:
             found += _answered(campaign, [owner, other], address)
     return found
@@ -46,7 +52,9 @@ def pages(owner: User, make_user: Callable[..., User], small_project: Project) -
 def _answered(campaign: Campaign, users: list[User], address: str) -> Iterator[str]:
     for score, user in zip((1, 5), users, strict=True):
         seat = Seat.objects.select_related("campaign").get(campaign=campaign, annotator__user=user)
-        fields: dict[str, Any] = {f"score-{pk}": str(score) for pk in campaign.criteria.values_list("pk", flat=True)}
+        fields: dict[str, Any] = {
+            f"score-{pk}": str(score) for pk in campaign.criteria.values_list("pk", flat=True)
+        }
         done = submit(seat, queue_of(seat)[0], fields, user=user, version=0, seconds=3.0).assignment
         if user == users[0]:
             yield f"{address}task/{done.pk}/"
@@ -55,7 +63,9 @@ def _answered(campaign: Campaign, users: list[User], address: str) -> Iterator[s
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
-def test_no_serious_violation(pages: list[str], sign_in: Callable[[str], Page], width: int, scheme: str) -> None:
+def test_no_serious_violation(
+    pages: list[str], sign_in: Callable[[str], Page], width: int, scheme: str
+) -> None:
     page = sign_in("olga")
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
@@ -67,8 +77,12 @@ def test_no_serious_violation(pages: list[str], sign_in: Callable[[str], Page], 
         assert answer.status == 200, path
         for violation in Axe().run(page).response["violations"]:
             if violation["impact"] in SERIOUS:
-                faults.append((path, violation["id"], [node["html"][:160] for node in violation["nodes"][:3]]))
-        overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+                faults.append(
+                    (path, violation["id"], [node["html"][:160] for node in violation["nodes"][:3]])
+                )
+        overflow = page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
         assert overflow <= 0, path
 
     assert faults == []

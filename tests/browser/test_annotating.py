@@ -29,7 +29,9 @@ CRITERIA = ("coherence", "consistency", "fluency", "relevance")
 @pytest.fixture
 def corpus(project: Project) -> Project:
     """Six documents, four systems, four criteria."""
-    systems = [System.objects.create(project=project, name=f"system-{number}") for number in range(4)]
+    systems = [
+        System.objects.create(project=project, name=f"system-{number}") for number in range(4)
+    ]
     for number in range(6):
         document = Document.objects.create(
             project=project,
@@ -58,7 +60,9 @@ def ann(make_user: Callable[..., User], corpus: Project) -> User:
 
 
 def campaign_for(user: User, project: Project, **fields: Any) -> Campaign:
-    campaign = Campaign.objects.create(project=project, **{"name": "Campaign", "overlap": 1} | fields)
+    campaign = Campaign.objects.create(
+        project=project, **{"name": "Campaign", "overlap": 1} | fields
+    )
     if campaign.is_rating:
         campaign.criteria.set(project.criteria.all())
     seat_annotators(campaign, [user])
@@ -81,7 +85,8 @@ def press(page: Page, *keys: str) -> None:
 
 def wait_for_another(page: Page, assignment: int) -> None:
     page.wait_for_function(
-        "before => document.querySelector('[data-task]')?.dataset.assignment !== String(before)", arg=assignment
+        "before => document.querySelector('[data-task]')?.dataset.assignment !== String(before)",
+        arg=assignment,
     )
 
 
@@ -186,9 +191,9 @@ def test_rating_twenty_outputs_with_everything_that_can_happen(
     assert set(Assignment.objects.filter(flagged=True).values_list("pk", flat=True)) == flagged
     assert Assignment.objects.get(pk=skipped).skip_reason == "The text is broken"
     changes = AnswerChange.objects.all()
-    assert [(c.assignment_id, c.before["scores"][keys[2]], c.after["scores"][keys[2]]) for c in changes] == [
-        (incomplete, 1, 5)
-    ]
+    assert [
+        (c.assignment_id, c.before["scores"][keys[2]], c.after["scores"][keys[2]]) for c in changes
+    ] == [(incomplete, 1, 5)]
     assert all(change.user == ann for change in changes)
     rated = {
         (a.shown[0], int(key)): score
@@ -221,16 +226,27 @@ def test_comparing_twenty_pairs(ann: User, corpus: Project, sign_in: Callable[[s
     expected = {}
     for a in Assignment.objects.filter(pk__in=done):
         left, right = a.shown
-        expected[min(left, right), max(left, right)] = (done[a.pk] if left < right else -done[a.pk], left < right)
-    stored = {(p.output_a_id, p.output_b_id): (p.value, p.a_was_left) for p in Preference.objects.all()}
+        expected[min(left, right), max(left, right)] = (
+            done[a.pk] if left < right else -done[a.pk],
+            left < right,
+        )
+    stored = {
+        (p.output_a_id, p.output_b_id): (p.value, p.a_was_left) for p in Preference.objects.all()
+    }
     assert stored == expected
     assert {was_left for _, was_left in stored.values()} == {True, False}
 
 
-def test_ranking_by_keys_and_marking_words(ann: User, corpus: Project, sign_in: Callable[[str], Page]) -> None:
+def test_ranking_by_keys_and_marking_words(
+    ann: User, corpus: Project, sign_in: Callable[[str], Page]
+) -> None:
     ranking = campaign_for(ann, corpus, name="Ranking", kind=CampaignKind.RANKING, group_size=3)
     spans = campaign_for(
-        ann, corpus, name="Spans", span_categories=["Fabrication", "Omission"], span_severities=["minor", "major"]
+        ann,
+        corpus,
+        name="Spans",
+        span_categories=["Fabrication", "Omission"],
+        span_severities=["minor", "major"],
     )
     page = sign_in("ann")
 
@@ -277,7 +293,9 @@ def test_search_and_shared_words_are_marked_and_guidelines_open(
     assert found == ["storm"]
     assert len(shared) == 1
     assert shared[0].startswith("Ferry number")
-    expect(page.get_by_role("region", name="Guidelines")).to_contain_text("<script>alert(1)</script>")
+    expect(page.get_by_role("region", name="Guidelines")).to_contain_text(
+        "<script>alert(1)</script>"
+    )
     expect(page.locator("#guidelines strong")).to_have_text("source")
 
 

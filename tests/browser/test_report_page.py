@@ -48,7 +48,9 @@ def test_filters_drill_down_and_exports(reported: Project, sign_in: Callable[[st
     page.locator(".paper tbody a").first.click()
     expect(page.get_by_role("heading", name="imported on coherence")).to_be_visible()
     page.locator("tbody a").first.click()
-    expect(page.get_by_text("The 1. ferry").or_(page.get_by_text("ferry sails")).first).to_be_visible()
+    expect(
+        page.get_by_text("The 1. ferry").or_(page.get_by_text("ferry sails")).first
+    ).to_be_visible()
 
     page.goto(REPORT)
     content = {}
@@ -57,7 +59,9 @@ def test_filters_drill_down_and_exports(reported: Project, sign_in: Callable[[st
             page.get_by_role("link", name=name, exact=True).click()
         content[name] = download.value.path().read_text()
     assert {row["judge"] for row in csv.DictReader(io.StringIO(content["CSV"]))} == {"imported"}
-    assert json.loads(content["JSON"])["criteria"]["coherence"]["significance"]["letters"] == {"imported": "a"}
+    assert json.loads(content["JSON"])["criteria"]["coherence"]["significance"]["letters"] == {
+        "imported": "a"
+    }
     assert "| imported |" in content["Markdown"]
     assert r"\toprule" in content["LaTeX"]
     for picture, opening in (("SVG", "<svg"), ("PNG", "PNG")):
@@ -84,7 +88,9 @@ def test_the_page_follows_a_run(
     expect(page.locator(".paper").get_by_text("Judge Judy")).to_be_visible(timeout=4_000)
 
 
-def test_a_share_link_works_signed_out(reported: Project, sign_in: Callable[[str], Page], browser: Browser) -> None:
+def test_a_share_link_works_signed_out(
+    reported: Project, sign_in: Callable[[str], Page], browser: Browser
+) -> None:
     page = sign_in("olga")
     page.goto(REPORT + "?coefficient=kendall")
     page.get_by_role("button", name="Make a link").click()
@@ -94,7 +100,9 @@ def test_a_share_link_works_signed_out(reported: Project, sign_in: Callable[[str
     visitor = browser.new_context().new_page()
     visitor.goto(address)
 
-    expect(visitor.get_by_text("Summary-level correlation with the mean human rating: kendall")).to_be_visible()
+    expect(
+        visitor.get_by_text("Summary-level correlation with the mean human rating: kendall")
+    ).to_be_visible()
     expect(visitor.locator("[data-figure] .main-svg").first).to_be_visible()
     expect(visitor.get_by_role("button", name="Make a link")).to_have_count(0)
     visitor.context.close()
@@ -102,7 +110,11 @@ def test_a_share_link_works_signed_out(reported: Project, sign_in: Callable[[str
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
 def test_nothing_serious_for_axe_and_nothing_too_wide(
-    reported: Project, sign_in: Callable[[str], Page], context: BrowserContext, width: int, scheme: str
+    reported: Project,
+    sign_in: Callable[[str], Page],
+    context: BrowserContext,
+    width: int,
+    scheme: str,
 ) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
@@ -119,7 +131,9 @@ def test_nothing_serious_for_axe_and_nothing_too_wide(
         for found in Axe().run(page).response["violations"]
         if found["impact"] in ("serious", "critical")
     ]
-    overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    overflow = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
 
     assert violations == []
     assert overflow <= 0

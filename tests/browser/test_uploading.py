@@ -38,7 +38,12 @@ def test_a_good_file_is_checked_and_loaded_in_the_background(
     good = tmp_path / "good.jsonl.gz"
     long = "word " * 400
     rows = (
-        {"doc_id": f"d{n // 16}", "system_id": f"s{n % 16}", "source": f"{n // 16} {long}", "output": f"output {n}"}
+        {
+            "doc_id": f"d{n // 16}",
+            "system_id": f"s{n % 16}",
+            "source": f"{n // 16} {long}",
+            "output": f"output {n}",
+        }
         for n in range(16_000)
     )
     # Stored, not compressed: a file of more than a megabyte goes to the worker.
@@ -50,18 +55,28 @@ def test_a_good_file_is_checked_and_loaded_in_the_background(
     assert not CandidateOutput.objects.exists()
     page.get_by_role("button", name="Load data").click()
 
-    expect(page.get_by_role("status")).to_contain_text("Loaded 1,000 documents, 16,000 outputs.", timeout=60_000)
+    expect(page.get_by_role("status")).to_contain_text(
+        "Loaded 1,000 documents, 16,000 outputs.", timeout=60_000
+    )
     assert CandidateOutput.objects.count() == 16_000
     assert not UploadPart.objects.exists()
 
 
-def test_a_faulty_file_is_mended_by_saying_what_its_columns_are(page: Page, project: Project, tmp_path: Path) -> None:
+def test_a_faulty_file_is_mended_by_saying_what_its_columns_are(
+    page: Page, project: Project, tmp_path: Path
+) -> None:
     faulty = tmp_path / "faulty.csv"
-    faulty.write_text("Frage,Antwort,Modell,Jahr\nWhy?,Because.,m1,2024\nWhy?,,m2,2024\nHow?,So.,m1,2025\n")
+    faulty.write_text(
+        "Frage,Antwort,Modell,Jahr\nWhy?,Because.,m1,2024\nWhy?,,m2,2024\nHow?,So.,m1,2025\n"
+    )
 
     look_at(page, faulty)
     expect(page.get_by_role("alert")).to_contain_text("Say which column is the output")
-    for column, target in (("Frage", "source text"), ("Antwort", "output"), ("Modell", "system's name")):
+    for column, target in (
+        ("Frage", "source text"),
+        ("Antwort", "output"),
+        ("Modell", "system's name"),
+    ):
         page.get_by_label(f"What {column} is").select_option(label=target)
     page.get_by_label("Keep for files like this, as").fill("Fragen")
     page.get_by_role("button", name="Save columns and check").click()
@@ -73,7 +88,9 @@ def test_a_faulty_file_is_mended_by_saying_what_its_columns_are(page: Page, proj
     expect(page.get_by_role("table")).to_contain_text("2025")
 
 
-def test_faults_are_downloaded_as_they_are_listed(page: Page, project: Project, tmp_path: Path) -> None:
+def test_faults_are_downloaded_as_they_are_listed(
+    page: Page, project: Project, tmp_path: Path
+) -> None:
     outputs, ratings = tmp_path / "outputs.jsonl", tmp_path / "ratings.csv"
     outputs.write_text(OUTPUTS)
     ratings.write_text(RATINGS + "\nd1,good,coherence,=cmd|x,seven")
@@ -83,20 +100,33 @@ def test_faults_are_downloaded_as_they_are_listed(page: Page, project: Project, 
     with page.expect_download() as download:
         page.get_by_role("link", name="Download all as CSV").click()
 
-    assert "ratings.csv,26,score,\"expected a number, found 'seven'\"" in download.value.path().read_text()
+    assert (
+        "ratings.csv,26,score,\"expected a number, found 'seven'\""
+        in download.value.path().read_text()
+    )
     assert not CandidateOutput.objects.exists()
 
 
-def test_a_hostile_file_is_text_wherever_it_is_shown(page: Page, project: Project, tmp_path: Path) -> None:
+def test_a_hostile_file_is_text_wherever_it_is_shown(
+    page: Page, project: Project, tmp_path: Path
+) -> None:
     hostile = tmp_path / "<b>hostile.jsonl"
     rows = [
-        {"doc_id": HOSTILE[:150], "system_id": HOSTILE[:100], "source": HOSTILE, "output": "=1+1", HOSTILE: HOSTILE},
+        {
+            "doc_id": HOSTILE[:150],
+            "system_id": HOSTILE[:100],
+            "source": HOSTILE,
+            "output": "=1+1",
+            HOSTILE: HOSTILE,
+        },
         {"doc_id": "d2", "system_id": "s", "source": "x" * 10_000_000, "output": HOSTILE},
     ]
     hostile.write_text("\n".join(map(json.dumps, rows)))
 
     look_at(page, hostile)
-    expect(page.get_by_role("status")).to_contain_text("Being checked")  # it is large, and no worker is there
+    expect(page.get_by_role("status")).to_contain_text(
+        "Being checked"
+    )  # it is large, and no worker is there
     page.get_by_role("button", name="Discard").wait_for(state="detached")
     Upload.objects.update(state="chosen")
     page.goto(Upload.objects.get().get_absolute_url())
@@ -123,7 +153,9 @@ def test_files_can_be_dropped(page: Page, project: Project) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
-def test_no_serious_violation_of_accessibility(page: Page, project: Project, width: int, scheme: str) -> None:
+def test_no_serious_violation_of_accessibility(
+    page: Page, project: Project, width: int, scheme: str
+) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     found = Axe().run(page).response["violations"]

@@ -12,7 +12,14 @@ from tests.conftest import OUTPUTS, RATINGS
 from tests.processes import StandInProcess, WorkerProcess
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
-PAGES = ["/", "/p/small/", "/p/small/data/", "/p/small/data/upload/", "/p/small/judges/new/", "/p/small/report/"]
+PAGES = [
+    "/",
+    "/p/small/",
+    "/p/small/data/",
+    "/p/small/data/upload/",
+    "/p/small/judges/new/",
+    "/p/small/report/",
+]
 
 
 def test_from_an_upload_to_correlations(
@@ -82,16 +89,22 @@ def test_a_judge_s_form_waits_for_its_endpoint_and_goes_on_by_itself(
     page.get_by_label("Model").fill("offline-stand-in")
     page.get_by_label("Endpoint").select_option("nobody")
     page.get_by_role("button", name="Create judge").click()
-    expect(page.get_by_text("Asking the endpoint nobody what it can do with offline-stand-in…")).to_be_visible()
+    expect(
+        page.get_by_text("Asking the endpoint nobody what it can do with offline-stand-in…")
+    ).to_be_visible()
     expect(page.get_by_text("No worker is alive")).to_be_visible()
 
     start_worker()
 
-    expect(page.get_by_text("Nothing answers at http://127.0.0.1:9/v1")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Nothing answers at http://127.0.0.1:9/v1")).to_be_visible(
+        timeout=60_000
+    )
     expect(page.get_by_label("Name", exact=True)).to_have_value("Judge Judy")
     page.get_by_label("Endpoint").select_option("here")
     page.get_by_role("button", name="Create judge").click()
-    expect(page.get_by_text("Judge Judy is made; start a run with it.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Judge Judy is made; start a run with it.")).to_be_visible(
+        timeout=60_000
+    )
 
 
 @pytest.mark.parametrize("width", [1280, 360])
@@ -117,7 +130,9 @@ def test_pages_fit_their_window_and_are_readable(
         "/new/archive/",
     ):
         page.goto(path)
-        overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        overflow = page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
         colours = page.evaluate(
             "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
         )

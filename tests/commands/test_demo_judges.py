@@ -9,16 +9,23 @@ pytestmark = pytest.mark.django_db
 
 
 def judges(project: Project, base_url: str, model: str, *, key_env: str = "") -> list[Judge]:
-    return demo_judges(project, base_url=base_url, model=model, key_env=key_env, label=model, both=not key_env)
+    return demo_judges(
+        project, base_url=base_url, model=model, key_env=key_env, label=model, both=not key_env
+    )
 
 
-def test_with_a_key_the_judge_gets_an_endpoint_of_its_own_and_not_the_stand_ins(project: Project) -> None:
+def test_with_a_key_the_judge_gets_an_endpoint_of_its_own_and_not_the_stand_ins(
+    project: Project,
+) -> None:
     judges(project, "http://127.0.0.1:8189/v1", "offline-stand-in")
 
     with_key = judges(project, "http://127.0.0.1:9/v1", "some-model", key_env="OPENAI_API_KEY")[0]
 
     assert with_key.endpoint
-    assert (with_key.endpoint.base_url, with_key.endpoint.key_env) == ("http://127.0.0.1:9/v1", "OPENAI_API_KEY")
+    assert (with_key.endpoint.base_url, with_key.endpoint.key_env) == (
+        "http://127.0.0.1:9/v1",
+        "OPENAI_API_KEY",
+    )
 
 
 def test_a_stand_in_that_listens_elsewhere_keeps_its_judges(project: Project) -> None:
@@ -27,5 +34,7 @@ def test_a_stand_in_that_listens_elsewhere_keeps_its_judges(project: Project) ->
     after = judges(project, "http://127.0.0.1:8190/v1", "offline-stand-in")
 
     assert before == after
-    assert {judge.endpoint.base_url for judge in after if judge.endpoint} == {"http://127.0.0.1:8190/v1"}
+    assert {judge.endpoint.base_url for judge in after if judge.endpoint} == {
+        "http://127.0.0.1:8190/v1"
+    }
     assert project.endpoints.count() == 1

@@ -14,8 +14,12 @@ Manage = Callable[..., CompletedProcess[str]]
 Start = Callable[..., StandInProcess]
 
 
-def test_an_endpoint_is_made_and_changed_piece_by_piece(manage: Manage, small_project: Project) -> None:
-    made = manage("endpoint", "small", "main", "--base-url", "http://vllm:8000/v1", "--key-env", "HF_TOKEN")
+def test_an_endpoint_is_made_and_changed_piece_by_piece(
+    manage: Manage, small_project: Project
+) -> None:
+    made = manage(
+        "endpoint", "small", "main", "--base-url", "http://vllm:8000/v1", "--key-env", "HF_TOKEN"
+    )
     changed = manage("endpoint", "small", "main", "--requests-per-minute", "90")
     missing = manage("endpoint", "small", "other")
 
@@ -38,7 +42,17 @@ def test_a_judge_is_probed_changed_into_a_new_version_retired_and_brought_back(
 
     probed = manage("probe", "small", "--judge", "J")
     as_json = manage("probe", "small", "--judge", "J", "--json")
-    arguments = ("add_judge", "small", "J", "--endpoint", "main", "--model", "offline-stand-in", "--mode", "direct")
+    arguments = (
+        "add_judge",
+        "small",
+        "J",
+        "--endpoint",
+        "main",
+        "--model",
+        "offline-stand-in",
+        "--mode",
+        "direct",
+    )
     changed = manage(*arguments, "--change")
     retired = manage("retire", "small", "--judge", "J")
     refused = manage("judge", "small", "--judge", "J")
@@ -57,10 +71,16 @@ def test_a_judge_is_probed_changed_into_a_new_version_retired_and_brought_back(
     ("arguments", "said"),
     [
         (("probe", "small"), "Name a judge with --judge"),
-        (("probe", "small", "--base-url", "http://127.0.0.1:9/v1", "--model", "m"), "Nothing answers at"),
+        (
+            ("probe", "small", "--base-url", "http://127.0.0.1:9/v1", "--model", "m"),
+            "Nothing answers at",
+        ),
         (("endpoint", "small", "x", "--base-url", "http://169.254.169.254/v1"), "metadata service"),
         (("add_judge", "small", "x", "--model", "m"), "Name the endpoint"),
-        (("add_judge", "small", "x", "--model", "m", "--endpoint", "none"), "has no endpoint 'none'"),
+        (
+            ("add_judge", "small", "x", "--model", "m", "--endpoint", "none"),
+            "has no endpoint 'none'",
+        ),
         (("retire", "small", "--endpoint", "none"), "has no endpoint 'none'"),
         (("create_token", "nobody", "x"), "There is no user 'nobody'"),
     ],

@@ -17,7 +17,9 @@ ADD = ("add_judge", "small", "x", "--model", "m")
 
 
 @pytest.fixture
-def add_judge(manage: Manage, small_project: Project, start_standin: Callable[..., StandInProcess]) -> Manage:
+def add_judge(
+    manage: Manage, small_project: Project, start_standin: Callable[..., StandInProcess]
+) -> Manage:
     def add(name: str, *more: str, switches: tuple[str, ...] = ()) -> CompletedProcess[str]:
         address = start_standin(*switches).base_url
         model = ["--model", "offline-stand-in"]
@@ -72,7 +74,17 @@ def test_failed_items_end_with_code_1_and_can_be_retried(
 
 
 def test_a_judge_is_added_with_all_its_settings(add_judge: Manage) -> None:
-    settings = ["--mode", "samples", "--n", "7", "--temperature", "0.5", "--key-env", "HF_TOKEN", "--no-steps"]
+    settings = [
+        "--mode",
+        "samples",
+        "--n",
+        "7",
+        "--temperature",
+        "0.5",
+        "--key-env",
+        "HF_TOKEN",
+        "--no-steps",
+    ]
 
     first = add_judge("G", *settings, "--concurrency", "3")
     again = add_judge("G", *settings, "--concurrency", "3")
@@ -83,7 +95,11 @@ def test_a_judge_is_added_with_all_its_settings(add_judge: Manage) -> None:
     assert (judge.use_steps, judge.concurrency) == (False, 3)
     assert judge.endpoint
     assert judge.endpoint.key_env == "HF_TOKEN"
-    assert ["made" in first.stdout, "there already" in again.stdout, other.returncode] == [True, True, 1]
+    assert ["made" in first.stdout, "there already" in again.stdout, other.returncode] == [
+        True,
+        True,
+        1,
+    ]
     assert "another concurrency" in other.stderr
 
 
@@ -92,13 +108,25 @@ def test_a_judge_is_added_with_all_its_settings(add_judge: Manage) -> None:
     [
         (("judge", "none", "--judge", "x"), "There is no project 'none'"),
         (("judge", "small", "--judge", "x"), "has no judge 'x'"),
-        (("report", "small", "--criterion", "x"), "has no criterion 'x' (criteria: coherence, fluency)"),
+        (
+            ("report", "small", "--criterion", "x"),
+            "has no criterion 'x' (criteria: coherence, fluency)",
+        ),
         (
             (*ADD, "--base-url", "ftp://x", "--mode", "direct"),
             "base_url: 'ftp://x' is not an address like",
         ),
         (
-            (*ADD, "--no-probe", "--base-url", "http://x/v1", "--mode", "samples", "--temperature", "0"),
+            (
+                *ADD,
+                "--no-probe",
+                "--base-url",
+                "http://x/v1",
+                "--mode",
+                "samples",
+                "--temperature",
+                "0",
+            ),
             "At temperature 0 all samples are the same",
         ),
     ],
@@ -117,15 +145,17 @@ def test_reports_in_all_formats_agree(manage: Manage, add_judge: Manage) -> None
     add_judge("G-Eval")
     manage("judge", "small", "--judge", "G-Eval")
 
-    value = json.loads(manage("report", "small", "--format", "json").stdout)["criteria"]["fluency"]["judges"]["G-Eval"][
-        "kendall"
-    ]["system"]["value"]
+    value = json.loads(manage("report", "small", "--format", "json").stdout)["criteria"]["fluency"][
+        "judges"
+    ]["G-Eval"]["kendall"]["system"]["value"]
     rows = list(csv.DictReader(io.StringIO(manage("report", "small", "--format", "csv").stdout)))
     text = manage("report", "small").stdout
     markdown = manage("report", "small", "--format", "markdown", "--judge", "G-Eval").stdout
 
     row = next(
-        row for row in rows if (row["criterion"], row["level"], row["coefficient"]) == ("fluency", "system", "kendall")
+        row
+        for row in rows
+        if (row["criterion"], row["level"], row["coefficient"]) == ("fluency", "system", "kendall")
     )
     assert float(row["value"]) == value
     assert len(rows) == 18

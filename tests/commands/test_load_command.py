@@ -22,7 +22,9 @@ def files(tmp_path: Path) -> list[str]:
     return [str(path) for path in paths]
 
 
-def test_a_project_is_made_and_its_files_are_counted(manage: Manage, files: list[str], admin_user: object) -> None:
+def test_a_project_is_made_and_its_files_are_counted(
+    manage: Manage, files: list[str], admin_user: object
+) -> None:
     done = manage("load", "ferry-times", *files)
 
     assert done.returncode == 0, done.stderr
@@ -53,7 +55,9 @@ def test_faults_end_with_code_1_and_leave_no_project(
     manage: Manage, files: list[str], tmp_path: Path, *, as_json: bool
 ) -> None:
     bad = tmp_path / "bad.csv"
-    bad.write_text("doc_id,system_id,criterion,annotator,score\nd1,good,coherence,ann,four\nd1,none,coherence,ann,4\n")
+    bad.write_text(
+        "doc_id,system_id,criterion,annotator,score\nd1,good,coherence,ann,four\nd1,none,coherence,ann,4\n"
+    )
 
     done = manage("load", "p", *files, str(bad), *(["--json"] if as_json else []))
 
@@ -82,7 +86,9 @@ def test_faults_end_with_code_1_and_leave_no_project(
         (["p", __file__, "--owner", "nobody"], "There is no user 'nobody'"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_a_sentence(manage: Manage, arguments: list[str], said: str) -> None:
+def test_what_cannot_be_done_is_said_in_a_sentence(
+    manage: Manage, arguments: list[str], said: str
+) -> None:
     done = manage("load", *arguments)
 
     assert done.returncode == 1

@@ -11,7 +11,9 @@ from evaluations.models import Membership, Project
 pytestmark = pytest.mark.django_db
 
 
-def test_a_role_is_given_changed_and_taken(project: Project, make_user: Callable[..., User]) -> None:
+def test_a_role_is_given_changed_and_taken(
+    project: Project, make_user: Callable[..., User]
+) -> None:
     make_user("ann")
 
     call_command("member", "small", "ann", "annotator")

@@ -20,9 +20,13 @@ def cells_of(name: str, folder: Path) -> list[Cell]:
 
 
 def test_the_papers_figures_come_out(benchmarks: Path) -> None:
-    counted = {name: [cell for cell in cells_of(name, benchmarks) if not cell.other] for name in DATASETS}
+    counted = {
+        name: [cell for cell in cells_of(name, benchmarks) if not cell.other] for name in DATASETS
+    }
 
-    assert {name: (sum(cell.agrees for cell in cells), len(cells)) for name, cells in counted.items()} == {
+    assert {
+        name: (sum(cell.agrees for cell in cells), len(cells)) for name, cells in counted.items()
+    } == {
         "summeval": (29, 30),
         "topical_chat": (45, 46),
         "qags": (3, 3),
@@ -32,7 +36,9 @@ def test_the_papers_figures_come_out(benchmarks: Path) -> None:
     assert all(cell.agrees for cell in sampled)
 
 
-def test_our_parser_comes_near_and_where_it_differs_it_reads_what_is_written(benchmarks: Path) -> None:
+def test_our_parser_comes_near_and_where_it_differs_it_reads_what_is_written(
+    benchmarks: Path,
+) -> None:
     ours = [cell for cell in cells_of("topical_chat", benchmarks) if cell.other]
 
     assert len(ours) == 16
@@ -47,7 +53,9 @@ def test_our_parser_comes_near_and_where_it_differs_it_reads_what_is_written(ben
         ("- Groundedness: 0", "groundedness", 0, 0),
     ],
 )
-def test_the_two_ways_to_read_a_reply(reply: str, criterion: str, digit: float, ours: float) -> None:
+def test_the_two_ways_to_read_a_reply(
+    reply: str, criterion: str, digit: float, ours: float
+) -> None:
     by_rule, by_us = (
         parse_first_digit(Choice(reply)),
         parse_rating(Choice(reply), scale=SCALES[criterion], criterion=criterion),
@@ -58,13 +66,17 @@ def test_the_two_ways_to_read_a_reply(reply: str, criterion: str, digit: float, 
     assert (by_rule.value, by_us.value) == (digit, ours)
 
 
-def test_our_own_rouge_stands_beside_the_imported_one_and_differs_in_the_third_digit(benchmarks: Path) -> None:
+def test_our_own_rouge_stands_beside_the_imported_one_and_differs_in_the_third_digit(
+    benchmarks: Path,
+) -> None:
     cells = cells_of("summeval", benchmarks)
     imported = {(cell.published, cell.column): cell.ours for cell in cells if not cell.other}
     own = [cell for cell in cells if cell.other]
 
     assert len(own) == 30
-    differences = [abs((cell.ours or 0) - (imported[cell.published, cell.column] or 0)) for cell in own]
+    differences = [
+        abs((cell.ours or 0) - (imported[cell.published, cell.column] or 0)) for cell in own
+    ]
     assert 0 < max(differences) < 0.02
 
 

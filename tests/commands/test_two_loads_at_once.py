@@ -15,7 +15,9 @@ from tests.conftest import OUTPUTS, RATINGS
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_one_makes_the_project_and_the_other_joins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_makes_the_project_and_the_other_joins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     both = threading.Barrier(2)
     # Neither has found the project when both are here.
     monkeypatch.setattr(projects, "validate_slug", lambda _slug: both.wait(60))

@@ -20,7 +20,9 @@ Load = Callable[..., Any]
 
 
 def only_output(project: Project) -> CandidateOutput:
-    return CandidateOutput.objects.select_related("document", "system").get(document__project=project)
+    return CandidateOutput.objects.select_related("document", "system").get(
+        document__project=project
+    )
 
 
 @pytest.mark.parametrize(
@@ -42,23 +44,39 @@ def only_output(project: Project) -> CandidateOutput:
     ],
 )  # fmt: skip
 def test_columns_of_other_tools(
-    project: Project, load: Load, record: dict[str, Any], source: str, output: str, references: list[str], system: str
+    project: Project,
+    load: Load,
+    record: dict[str, Any],
+    source: str,
+    output: str,
+    references: list[str],
+    system: str,
 ) -> None:
     load(project, {"mine.jsonl": json.dumps(record)})
 
     found = only_output(project)
-    assert (found.document.source, found.text, found.document.references) == (source, output, references)
+    assert (found.document.source, found.text, found.document.references) == (
+        source,
+        output,
+        references,
+    )
     assert found.system.name == system
 
 
 def test_a_csv_with_anothers_columns(project: Project, load: Load) -> None:
     text = io.StringIO()
-    csv.writer(text).writerows([["question", "answer", "context"], ["Why, really?", "Because", "A fact"]])
+    csv.writer(text).writerows(
+        [["question", "answer", "context"], ["Why, really?", "Because", "A fact"]]
+    )
 
     load(project, {"qa.csv": text.getvalue()})
 
     found = only_output(project)
-    assert (found.document.source, found.document.context, found.text) == ("Why, really?", "A fact", "Because")
+    assert (found.document.source, found.document.context, found.text) == (
+        "Why, really?",
+        "A fact",
+        "Because",
+    )
 
 
 def test_summevals_own_json_brings_its_ratings(project: Project, load: Load) -> None:
@@ -80,7 +98,12 @@ def test_what_no_tool_writes_is_told_in_our_words(project: Project, load: Load) 
     with pytest.raises(LoadError) as refused:
         load(project, {"x.jsonl": '{"colour": "red"}'})
 
-    assert {fault.column for fault in refused.value.faults} == {"doc_id", "system_id", "source", "output"}
+    assert {fault.column for fault in refused.value.faults} == {
+        "doc_id",
+        "system_id",
+        "source",
+        "output",
+    }
 
 
 def test_our_own_names_win_over_others() -> None:
@@ -106,10 +129,14 @@ def test_a_zip_of_one_file_is_taken_and_one_of_two_is_not(project: Project, load
         load(project, {"two.zip": zipped(a=ROW, b=ROW)})
 
     assert only_output(project).text == "y"
-    assert refused.value.faults[0].message == ("a zip with 2 files (a, b); pack one file, or upload them by themselves")
+    assert refused.value.faults[0].message == (
+        "a zip with 2 files (a, b); pack one file, or upload them by themselves"
+    )
 
 
-@pytest.mark.parametrize("pack", [lambda text: gzip.compress(text.encode()), lambda text: zipped(bomb=text)])
+@pytest.mark.parametrize(
+    "pack", [lambda text: gzip.compress(text.encode()), lambda text: zipped(bomb=text)]
+)
 def test_a_bomb_is_refused_before_it_is_unpacked(
     project: Project, load: Load, settings: Any, pack: Callable[[str], bytes]
 ) -> None:

@@ -78,7 +78,9 @@ def test_a_hostile_file_is_refused_with_its_reason(
     assert not rows
 
 
-def test_what_takes_too_much_memory_is_refused_and_the_next_file_is_read(tmp_path: Path, settings: Any) -> None:
+def test_what_takes_too_much_memory_is_refused_and_the_next_file_is_read(
+    tmp_path: Path, settings: Any
+) -> None:
     settings.READING_MEMORY_BYTES = 64 * 2**20
     hostile, good = tmp_path / "list.json.gz", tmp_path / "good.jsonl"
     hostile.write_bytes(gzipped(b"{},\n" * 2**18, 30, before=b"[\n", after=b"{}]"))
@@ -86,7 +88,9 @@ def test_what_takes_too_much_memory_is_refused_and_the_next_file_is_read(tmp_pat
 
     rows, faults = read(hostile)
 
-    assert "cannot be read within 64 MB of memory (GEVAL_READING_MEMORY_MB)" in str(faults.listed[0])
+    assert "cannot be read within 64 MB of memory (GEVAL_READING_MEMORY_MB)" in str(
+        faults.listed[0]
+    )
     assert not rows
     assert len(read(good)[0]) == 6
 
@@ -139,7 +143,9 @@ def test_texts_that_a_parquet_file_holds_once_come_out_for_every_row(tmp_path: P
     rows, faults = read(path)
 
     assert not faults.total
-    assert {(len(row.source), len(row.output)) for row in rows if isinstance(row, OutputRow)} == {(10**6, 10**6)}
+    assert {(len(row.source), len(row.output)) for row in rows if isinstance(row, OutputRow)} == {
+        (10**6, 10**6)
+    }
     assert len(rows) == 30
 
 

@@ -72,7 +72,9 @@ def loaded_or_refused(project: Project, path: Path) -> LoadResult | LoadError:
 
 
 @given(content=FILES)
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+)
 def test_all_comes_in_or_all_is_reported(project: Project, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "upload"
     path.write_bytes(content)
@@ -82,7 +84,12 @@ def test_all_comes_in_or_all_is_reported(project: Project, tmp_path: Path, conte
         if isinstance(result, LoadError):
             assert result.total >= 1
             assert all(fault.message for fault in result.faults)
-            assert CandidateOutput.objects.count() == Rating.objects.count() == project.documents.count() == 0
+            assert (
+                CandidateOutput.objects.count()
+                == Rating.objects.count()
+                == project.documents.count()
+                == 0
+            )
         else:
             assert result.outputs.created == CandidateOutput.objects.count()
             assert result.documents.created == project.documents.count()
@@ -91,12 +98,16 @@ def test_all_comes_in_or_all_is_reported(project: Project, tmp_path: Path, conte
 
 @given(content=FILES)
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-def test_the_upload_page_loads_everything_or_says_why_not(owner: User, project: Project, content: bytes) -> None:
+def test_the_upload_page_loads_everything_or_says_why_not(
+    owner: User, project: Project, content: bytes
+) -> None:
     client = Client()
     with transaction.atomic():
         client.force_login(owner)
         page = client.post(
-            "/p/small/data/upload/", {"files": [SimpleUploadedFile("upload", content or b" ")]}, follow=True
+            "/p/small/data/upload/",
+            {"files": [SimpleUploadedFile("upload", content or b" ")]},
+            follow=True,
         )
         assert page.status_code == 200
         upload = Upload.objects.get()
@@ -109,14 +120,28 @@ def test_the_upload_page_loads_everything_or_says_why_not(owner: User, project: 
             assert upload.state == UploadState.FAULTY
             assert upload.message or upload.faults
             assert client.get(f"{upload.get_absolute_url()}faults.csv").status_code == 200
-            assert CandidateOutput.objects.count() == Rating.objects.count() == project.documents.count() == 0
+            assert (
+                CandidateOutput.objects.count()
+                == Rating.objects.count()
+                == project.documents.count()
+                == 0
+            )
         transaction.set_rollback(True)
 
 
-@given(texts=st.lists(TEXT.filter(lambda text: bool(text.strip())), min_size=1, max_size=4, unique=True))
+@given(
+    texts=st.lists(
+        TEXT.filter(lambda text: bool(text.strip())), min_size=1, max_size=4, unique=True
+    )
+)
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-def test_what_comes_in_comes_out_as_it_was(project: Project, tmp_path: Path, texts: list[str]) -> None:
-    rows = [{"doc_id": f"d{n}", "system_id": "s", "source": text, "output": text} for n, text in enumerate(texts)]
+def test_what_comes_in_comes_out_as_it_was(
+    project: Project, tmp_path: Path, texts: list[str]
+) -> None:
+    rows = [
+        {"doc_id": f"d{n}", "system_id": "s", "source": text, "output": text}
+        for n, text in enumerate(texts)
+    ]
     path = tmp_path / "upload"
     path.write_bytes(as_jsonl(rows))
 
@@ -124,8 +149,12 @@ def test_what_comes_in_comes_out_as_it_was(project: Project, tmp_path: Path, tex
         result = loaded_or_refused(project, path)
         if isinstance(result, LoadError):
             assert {fault.line for fault in result.faults} == {
-                number for number, text in enumerate(texts, start=1) if "\0" in text or "\ud800" in text
+                number
+                for number, text in enumerate(texts, start=1)
+                if "\0" in text or "\ud800" in text
             }
         else:
-            assert list(CandidateOutput.objects.order_by("pk").values_list("text", flat=True)) == texts
+            assert (
+                list(CandidateOutput.objects.order_by("pk").values_list("text", flat=True)) == texts
+            )
         transaction.set_rollback(True)

@@ -26,7 +26,9 @@ def test_loading_a_file_again_changes_nothing_and_says_so(project: Project, load
     assert list(Rating.objects.order_by("pk").values_list("pk", "score")) == before
 
 
-def test_scores_without_a_criterion_are_not_loaded_twice_either(project: Project, load: Load) -> None:
+def test_scores_without_a_criterion_are_not_loaded_twice_either(
+    project: Project, load: Load
+) -> None:
     scores = "doc_id,system_id,criterion,judge,score\nd1,good,,rouge,0.4\n"
     load(project, {**FILES, "scores.csv": scores})
 
@@ -47,15 +49,27 @@ def test_one_fault_and_nothing_of_any_file_stays(project: Project, load: Load) -
     with pytest.raises(LoadError):
         load(project, {**FILES, "more.csv": RATINGS + "\nd1,good,coherence,cyn,four\n"})
 
-    assert not any(model.objects.exists() for model in (Document, System, CandidateOutput, Criterion, Rating))
+    assert not any(
+        model.objects.exists() for model in (Document, System, CandidateOutput, Criterion, Rating)
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "changed", "column", "said"),
     [
         ("outputs.jsonl", OUTPUTS.replace("A ferry, a", "One ferry, a"), "output", "another text"),
-        ("outputs.jsonl", OUTPUTS.replace("old harbour", "new harbour"), "source", "another source"),
-        ("ratings.csv", RATINGS.replace("coherence,ann,4", "coherence,ann,3", 1), "score", "contradicts 4"),
+        (
+            "outputs.jsonl",
+            OUTPUTS.replace("old harbour", "new harbour"),
+            "source",
+            "another source",
+        ),
+        (
+            "ratings.csv",
+            RATINGS.replace("coherence,ann,4", "coherence,ann,3", 1),
+            "score",
+            "contradicts 4",
+        ),
     ],
 )
 def test_what_contradicts_the_project_is_a_fault_with_its_place(

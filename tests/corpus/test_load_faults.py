@@ -16,7 +16,9 @@ HEADER = "doc_id,system_id,criterion,annotator,score\n"
 GOOD = '{"doc_id": "d9", "system_id": "s", "source": "Text", "output": "Out"}\n'
 
 
-def faults_of(load: Load, project: Project, content: str | bytes, name: str = "bad") -> list[tuple[int, str, str]]:
+def faults_of(
+    load: Load, project: Project, content: str | bytes, name: str = "bad"
+) -> list[tuple[int, str, str]]:
     with pytest.raises(LoadError) as raised:
         load(project, {name: content})
     return [(fault.line, fault.column, fault.message) for fault in raised.value.faults]
@@ -52,7 +54,9 @@ def faults_of(load: Load, project: Project, content: str | bytes, name: str = "b
         ('doc_id,system_id,source,output,references\nd1,s1,x,y,[1\n', 2, "references", "not a JSON list"),
     ],
 )  # fmt: skip
-def test_a_fault_in_outputs(project: Project, load: Load, content: str, line: int, column: str, said: str) -> None:
+def test_a_fault_in_outputs(
+    project: Project, load: Load, content: str, line: int, column: str, said: str
+) -> None:
     found = faults_of(load, project, content)
 
     assert [(found[0][0], found[0][1])] == [(line, column)]
@@ -89,14 +93,18 @@ def test_a_rating_outside_the_declared_scale_is_a_fault(project: Project, load: 
 
     found = faults_of(load, project, HEADER + "d1,good,Coherence,ann,6\n")
 
-    assert found == [(2, "score", "score 6 is outside coherence's scale 1-5; change it or the scale")]
+    assert found == [
+        (2, "score", "score 6 is outside coherence's scale 1-5; change it or the scale")
+    ]
 
 
 def test_scores_cannot_be_loaded_for_a_judge_that_runs_here(project: Project, load: Load) -> None:
     Judge.objects.create(project=project, name="ours", mode="direct", model="m")
     load(project, {"outputs.jsonl": OUTPUTS})
 
-    found = faults_of(load, project, HEADER.replace("annotator", "judge") + "d1,good,coherence,ours,3\n")
+    found = faults_of(
+        load, project, HEADER.replace("annotator", "judge") + "d1,good,coherence,ours,3\n"
+    )
 
     assert found[0][:2] == (2, "judge")
 
@@ -104,13 +112,17 @@ def test_scores_cannot_be_loaded_for_a_judge_that_runs_here(project: Project, lo
 def test_lines_are_counted_through_quoted_newlines(project: Project, load: Load) -> None:
     content = 'doc_id,system_id,source,output\nd1,s1,"two\nlines",o\nd2,s1,,o\n'
 
-    assert [(line, column) for line, column, _ in faults_of(load, project, content)] == [(4, "source")]
+    assert [(line, column) for line, column, _ in faults_of(load, project, content)] == [
+        (4, "source")
+    ]
 
 
 def test_a_broken_byte_is_named_with_its_line_and_column(project: Project, load: Load) -> None:
     content = b"doc_id,system_id,source,output\nd1,s1,ok,fine\nd2,s1,ok,caf\xe9\n"
 
-    assert [(line, column) for line, column, _ in faults_of(load, project, content)] == [(3, "output")]
+    assert [(line, column) for line, column, _ in faults_of(load, project, content)] == [
+        (3, "output")
+    ]
 
 
 def test_a_cut_gzip_file_is_told_as_such(project: Project, load: Load) -> None:
@@ -135,4 +147,7 @@ def test_faults_of_several_files_are_told_together(project: Project, load: Load)
     with pytest.raises(LoadError) as raised:
         load(project, {"a.jsonl": GOOD + "{\n", "b.csv": HEADER + "d9,s,c,ann,x\n"})
 
-    assert [(fault.file, fault.line) for fault in raised.value.faults] == [("a.jsonl", 2), ("b.csv", 2)]
+    assert [(fault.file, fault.line) for fault in raised.value.faults] == [
+        ("a.jsonl", 2),
+        ("b.csv", 2),
+    ]

@@ -42,7 +42,9 @@ def test_jsonl_of_outputs(project: Project, load: Load) -> None:
     )
 
 
-def test_csv_of_outputs_with_quoted_lines_and_a_list_of_references(project: Project, load: Load) -> None:
+def test_csv_of_outputs_with_quoted_lines_and_a_list_of_references(
+    project: Project, load: Load
+) -> None:
     load(project, {"outputs.csv": CSV_OUTPUTS})
 
     document = Document.objects.get()
@@ -52,17 +54,23 @@ def test_csv_of_outputs_with_quoted_lines_and_a_list_of_references(project: Proj
 
 
 @pytest.mark.parametrize("name", ["outputs.csv.gz", "outputs.dat"])
-def test_gzip_is_known_by_its_bytes_not_by_its_name(project: Project, load: Load, name: str) -> None:
+def test_gzip_is_known_by_its_bytes_not_by_its_name(
+    project: Project, load: Load, name: str
+) -> None:
     assert load(project, {name: gzip.compress(OUTPUTS.encode())}).outputs.created == 6
 
 
-def test_byte_order_marks_blank_lines_and_tabs_are_no_obstacle(project: Project, load: Load) -> None:
+def test_byte_order_marks_blank_lines_and_tabs_are_no_obstacle(
+    project: Project, load: Load
+) -> None:
     tabbed = "\ufeff\n\ndoc_id\tsystem_id\tsource\toutput\r\nd1\ts1\tA source\tAn output\r\n"
 
     assert load(project, {"outputs.tsv": tabbed}).outputs.created == 1
 
 
-def test_a_file_with_annotators_holds_ratings_and_one_with_judges_holds_scores(project: Project, load: Load) -> None:
+def test_a_file_with_annotators_holds_ratings_and_one_with_judges_holds_scores(
+    project: Project, load: Load
+) -> None:
     scores = "doc_id,system_id,criterion,judge,score\nd1,good,coherence,other llm,3.5\n"
 
     result = load(project, {"outputs.jsonl": OUTPUTS, "ratings.csv": RATINGS, "scores.csv": scores})
@@ -72,16 +80,22 @@ def test_a_file_with_annotators_holds_ratings_and_one_with_judges_holds_scores(p
     assert Score.objects.get().run.judge.name == "other llm"
 
 
-def test_a_score_with_an_empty_criterion_counts_for_every_criterion(project: Project, load: Load) -> None:
+def test_a_score_with_an_empty_criterion_counts_for_every_criterion(
+    project: Project, load: Load
+) -> None:
     from evaluations.reports.report import build_report
 
-    rows = "".join(f"d{d},{system},,rouge,{0.1 * d}\n" for d in (1, 2, 3) for system in ("good", "odd"))
+    rows = "".join(
+        f"d{d},{system},,rouge,{0.1 * d}\n" for d in (1, 2, 3) for system in ("good", "odd")
+    )
     scores = "doc_id,system_id,criterion,judge,score\n" + rows
 
     load(project, {"outputs.jsonl": OUTPUTS, "ratings.csv": RATINGS, "scores.csv": scores})
 
     assert set(Score.objects.values_list("criterion", flat=True)) == {None}
-    assert [[judge.judge for judge in found.judges] for found in build_report(project).criteria] == [["rouge"]] * 2
+    assert [
+        [judge.judge for judge in found.judges] for found in build_report(project).criteria
+    ] == [["rouge"]] * 2
 
 
 def test_a_release_states_human_means_and_a_judge_and_the_same_source_is_the_same_document(
@@ -106,12 +120,16 @@ def test_a_stated_mean_is_used_only_where_nobody_rated(project: Project, load: L
     criterion = project.criteria.get()
     documents = np.array([project.documents.get().pk])
     systems = np.array(project.systems.order_by("pk").values_list("pk", flat=True))
-    found = human_scores(project.pk, [criterion.pk], documents=documents, systems=systems)[criterion.pk]
+    found = human_scores(project.pk, [criterion.pk], documents=documents, systems=systems)[
+        criterion.pk
+    ]
     assert found.mean.tolist() == [[1.0, 2.5]]
 
 
 def test_files_may_come_in_any_order(project: Project, load: Load) -> None:
-    assert load(project, {"a_ratings.csv": RATINGS, "b_outputs.jsonl": OUTPUTS}).ratings.created == 24
+    assert (
+        load(project, {"a_ratings.csv": RATINGS, "b_outputs.jsonl": OUTPUTS}).ratings.created == 24
+    )
 
 
 def test_a_new_criterion_gets_the_usual_scale_of_its_ratings_and_the_wording_of_its_preset(

@@ -17,7 +17,13 @@ Load = Callable[..., Any]
 
 
 def release(*replies: str, doc: str = "d1", **more: Any) -> dict[str, Any]:
-    return {"doc_id": doc, "system_id": "good", "scores": {"coherence": 4.0}, "all_responses": list(replies), **more}
+    return {
+        "doc_id": doc,
+        "system_id": "good",
+        "scores": {"coherence": 4.0},
+        "all_responses": list(replies),
+        **more,
+    }
 
 
 def as_file(*items: dict[str, Any]) -> dict[str, str]:
@@ -25,7 +31,9 @@ def as_file(*items: dict[str, Any]) -> dict[str, str]:
 
 
 def test_replies_become_a_distribution_with_a_score(small_project: Project, load: Load) -> None:
-    result = load(small_project, as_file(release("4", "4", "- Coherence: 2", "5")), judge="G-Eval gpt-4")
+    result = load(
+        small_project, as_file(release("4", "4", "- Coherence: 2", "5")), judge="G-Eval gpt-4"
+    )
 
     score = Score.objects.get()
     assert (result.replies.created, result.unreadable) == (1, 0)
@@ -38,8 +46,13 @@ def test_replies_become_a_distribution_with_a_score(small_project: Project, load
     assert [choice["text"] for choice in item.reply.choices] == ["4", "4", "- Coherence: 2", "5"]
 
 
-def test_unreadable_replies_are_left_out_of_the_score_and_reported(small_project: Project, load: Load) -> None:
-    result = load(small_project, as_file(release("4", "I cannot rate this.", "", "2"), release("Hm.", "No.", doc="d2")))
+def test_unreadable_replies_are_left_out_of_the_score_and_reported(
+    small_project: Project, load: Load
+) -> None:
+    result = load(
+        small_project,
+        as_file(release("4", "I cannot rate this.", "", "2"), release("Hm.", "No.", doc="d2")),
+    )
 
     score = Score.objects.get()
     assert result.unreadable == 4
@@ -60,13 +73,18 @@ def test_the_published_rule_takes_the_first_digit(small_project: Project, load: 
     assert values == {"ours": 2.75, "theirs": 1.5}
 
 
-def test_the_criterion_comes_from_the_item_the_load_or_the_only_score(small_project: Project, load: Load) -> None:
+def test_the_criterion_comes_from_the_item_the_load_or_the_only_score(
+    small_project: Project, load: Load
+) -> None:
     two = {"coherence": 4.0, "fluency": 3.0}
     load(small_project, as_file(release("4", scores=two, criterion="fluency")), judge="named")
     load(small_project, as_file(release("4", scores=two)), judge="told", criterion="fluency")
     load(small_project, as_file(release("4")), judge="only")
 
-    found = {score.run.judge.name: score.criterion.name for score in Score.objects.select_related("criterion")}  # type: ignore[union-attr]
+    found = {
+        score.run.judge.name: score.criterion.name
+        for score in Score.objects.select_related("criterion")
+    }  # type: ignore[union-attr]
     assert found == {"named": "fluency", "told": "fluency", "only": "coherence"}
     with pytest.raises(LoadError) as refused:
         load(small_project, as_file(release("4", scores=two)), judge="nothing")
@@ -75,8 +93,12 @@ def test_the_criterion_comes_from_the_item_the_load_or_the_only_score(small_proj
     )
 
 
-def test_a_release_with_texts_brings_outputs_ratings_and_replies(project: Project, load: Load) -> None:
-    item = release("4", "5", source="A source.", system_output="An output.", doc="x", scores={"coherence": 4.5})
+def test_a_release_with_texts_brings_outputs_ratings_and_replies(
+    project: Project, load: Load
+) -> None:
+    item = release(
+        "4", "5", source="A source.", system_output="An output.", doc="x", scores={"coherence": 4.5}
+    )
 
     load(project, as_file(item), judge="gpt")
 
@@ -87,18 +109,25 @@ def test_a_release_with_texts_brings_outputs_ratings_and_replies(project: Projec
     assert report is not None
 
 
-def test_loading_again_changes_nothing_and_other_replies_are_a_fault(small_project: Project, load: Load) -> None:
+def test_loading_again_changes_nothing_and_other_replies_are_a_fault(
+    small_project: Project, load: Load
+) -> None:
     load(small_project, as_file(release("4", "5")), judge="gpt")
 
     again = load(small_project, as_file(release("4", "5")), judge="gpt")
     assert (again.replies.created, again.replies.unchanged) == (0, 1)
     with pytest.raises(LoadError) as refused:
         load(small_project, as_file(release("4", "1")), judge="gpt")
-    assert "other replies about this output on coherence are loaded already" in refused.value.faults[0].message
+    assert (
+        "other replies about this output on coherence are loaded already"
+        in refused.value.faults[0].message
+    )
 
 
 @pytest.mark.parametrize("responses", [None, [], "4", [4]])
-def test_replies_that_are_no_list_of_texts_are_faults(small_project: Project, load: Load, responses: Any) -> None:
+def test_replies_that_are_no_list_of_texts_are_faults(
+    small_project: Project, load: Load, responses: Any
+) -> None:
     with pytest.raises(LoadError) as refused:
         load(small_project, as_file(release() | {"all_responses": responses}))
 
@@ -107,14 +136,29 @@ def test_replies_that_are_no_list_of_texts_are_faults(small_project: Project, lo
 
 
 def test_version_and_source_are_kept_with_the_judge(small_project: Project, load: Load) -> None:
-    load(small_project, as_file(release("4")), judge="gpt", version="0613", source="the release of the paper")
+    load(
+        small_project,
+        as_file(release("4")),
+        judge="gpt",
+        version="0613",
+        source="the release of the paper",
+    )
 
-    assert Judge.objects.get(name="gpt").settings == {"version": "0613", "source": "the release of the paper"}
+    assert Judge.objects.get(name="gpt").settings == {
+        "version": "0613",
+        "source": "the release of the paper",
+    }
 
 
 def test_real_replies_come_in_whole(project: Project, load: Load, benchmarks: Path) -> None:
     folder = benchmarks / "topical_chat"
-    load(project, {name: (folder / name).read_bytes() for name in ("outputs.jsonl.gz", "human_ratings.csv.gz")})
+    load(
+        project,
+        {
+            name: (folder / name).read_bytes()
+            for name in ("outputs.jsonl.gz", "human_ratings.csv.gz")
+        },
+    )
     content = gzip.decompress((folder / "gpt35_geval_responses.json.gz").read_bytes())
 
     result = load(project, {"replies.json": content}, judge="G-Eval gpt-3.5-turbo")

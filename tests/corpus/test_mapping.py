@@ -83,9 +83,13 @@ def test_what_columns_make(targets: list[str], kind: str) -> None:
 
 
 def test_an_annotator_and_a_judge_are_one_too_many() -> None:
-    columns = {name: name for name in ("doc_id", "system_id", "criterion", "annotator", "judge", "score")}
+    columns = {
+        name: name for name in ("doc_id", "system_id", "criterion", "annotator", "judge", "score")
+    }
 
-    assert problems_of(columns) == ["A row is by an annotator or by a judge: choose one of the two columns."]
+    assert problems_of(columns) == [
+        "A row is by an annotator or by a judge: choose one of the two columns."
+    ]
 
 
 def test_fields_of_objects_are_columns_one_level_deep() -> None:
@@ -102,7 +106,12 @@ def test_a_table_s_header_is_renamed_in_place() -> None:
     header = ["Frage", "Notiz", "Jahr", "fluency"]
     columns = {"Frage": "source", "Jahr": "metadata", "fluency": "ratings"}
 
-    assert renamed_header(header, columns) == ("source", "(left out 1)", "metadata.Jahr", "ratings.fluency")
+    assert renamed_header(header, columns) == (
+        "source",
+        "(left out 1)",
+        "metadata.Jahr",
+        "ratings.fluency",
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,7 +130,11 @@ def test_records_with_more_than_columns_are_known(record: dict[str, object], sai
     assert structure_of(record) == said
 
 
-@given(st.dictionaries(st.text(max_size=20), st.one_of(st.text(max_size=30), st.integers(), st.none()), max_size=12))
+@given(
+    st.dictionaries(
+        st.text(max_size=20), st.one_of(st.text(max_size=30), st.integers(), st.none()), max_size=12
+    )
+)
 def test_a_guess_names_columns_that_are_there_and_each_target_once(row: dict[str, object]) -> None:
     guess = guess_columns(list(row), [row])
 
@@ -129,14 +142,18 @@ def test_a_guess_names_columns_that_are_there_and_each_target_once(row: dict[str
     assert set(guess.values()) <= set(TARGETS)
     single = [target for target in guess.values() if target not in ("metadata", "ratings")]
     assert len(single) == len(set(single))
-    assert set(renamed(row, guess)) >= {target for name, target in guess.items() if row[name] is not None} - {
+    assert set(renamed(row, guess)) >= {
+        target for name, target in guess.items() if row[name] is not None
+    } - {
         "metadata",
         "ratings",
     }
 
 
 @given(st.dictionaries(st.text(max_size=12), st.sampled_from(sorted(TARGETS)), max_size=10))
-def test_problems_are_sentences_and_native_columns_have_known_names(columns: dict[str, str]) -> None:
+def test_problems_are_sentences_and_native_columns_have_known_names(
+    columns: dict[str, str],
+) -> None:
     assert all(said.endswith(".") for said in problems_of(columns))
     if not problems_of(columns):
         assert kind_of(columns)

@@ -26,7 +26,11 @@ def read(folder: Path, content: bytes) -> tuple[list[object], Faults]:
 
 @ANY_FOLDER
 @example(content=b'"')
-@given(content=st.binary(max_size=300) | TEXT.map(str.encode) | TEXT.map(lambda text: f'[{{"a": {text}'.encode()))
+@given(
+    content=st.binary(max_size=300)
+    | TEXT.map(str.encode)
+    | TEXT.map(lambda text: f'[{{"a": {text}'.encode())
+)
 def test_any_bytes_give_rows_or_faults(tmp_path: Path, content: bytes) -> None:
     rows, faults = read(tmp_path, content)
 
@@ -35,7 +39,9 @@ def test_any_bytes_give_rows_or_faults(tmp_path: Path, content: bytes) -> None:
 
 @ANY_FOLDER
 @given(st.lists(st.tuples(NAME, NAME, NAME, TEXT, TEXT), min_size=1, max_size=5))
-def test_outputs_written_as_jsonl_are_read_back(tmp_path: Path, rows: list[tuple[str, str, str, str, str]]) -> None:
+def test_outputs_written_as_jsonl_are_read_back(
+    tmp_path: Path, rows: list[tuple[str, str, str, str, str]]
+) -> None:
     keys = ("doc_id", "system_id", "source", "context", "output")
     content = b"\n".join(orjson.dumps(dict(zip(keys, row, strict=True))) for row in rows)
 
@@ -43,13 +49,21 @@ def test_outputs_written_as_jsonl_are_read_back(tmp_path: Path, rows: list[tuple
 
     assert faults.total == 0
     assert [
-        (row.doc_id, row.system_id, row.source, row.context, row.output) for row in found if isinstance(row, OutputRow)
+        (row.doc_id, row.system_id, row.source, row.context, row.output)
+        for row in found
+        if isinstance(row, OutputRow)
     ] == rows
 
 
 @ANY_FOLDER
-@given(st.lists(st.tuples(NAME, NAME, NAME, NAME, st.floats(-FARTHEST, FARTHEST)), min_size=1, max_size=5))
-def test_ratings_written_as_csv_are_read_back(tmp_path: Path, rows: list[tuple[str, str, str, str, float]]) -> None:
+@given(
+    st.lists(
+        st.tuples(NAME, NAME, NAME, NAME, st.floats(-FARTHEST, FARTHEST)), min_size=1, max_size=5
+    )
+)
+def test_ratings_written_as_csv_are_read_back(
+    tmp_path: Path, rows: list[tuple[str, str, str, str, float]]
+) -> None:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(["doc_id", "system_id", "criterion", "annotator", "score"])
@@ -59,5 +73,7 @@ def test_ratings_written_as_csv_are_read_back(tmp_path: Path, rows: list[tuple[s
 
     assert faults.total == 0
     assert [
-        (row.doc_id, row.system_id, row.criterion, row.rater, row.score) for row in found if isinstance(row, RatingRow)
+        (row.doc_id, row.system_id, row.criterion, row.rater, row.score)
+        for row in found
+        if isinstance(row, RatingRow)
     ] == rows

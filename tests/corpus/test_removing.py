@@ -8,8 +8,21 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotations.models import Annotator, Preference, Rating
-from evaluations.corpus.removing import StandingError, remove_criterion, remove_document, remove_output
-from evaluations.models import ApiToken, AuditEntry, CandidateOutput, Criterion, Document, Membership, Project
+from evaluations.corpus.removing import (
+    StandingError,
+    remove_criterion,
+    remove_document,
+    remove_output,
+)
+from evaluations.models import (
+    ApiToken,
+    AuditEntry,
+    CandidateOutput,
+    Criterion,
+    Document,
+    Membership,
+    Project,
+)
 from evaluations.models.tokens import new_token
 from evaluations.reports.live import live_data
 
@@ -26,13 +39,17 @@ def client(owner: User) -> Client:
 def test_a_document_with_ratings_and_scores_stays(judged_project: Project) -> None:
     document = Document.objects.get(doc_id="d1")
 
-    with pytest.raises(StandingError, match=r"8 ratings, \d scores and 4 items of runs stand on it"):
+    with pytest.raises(
+        StandingError, match=r"8 ratings, \d scores and 4 items of runs stand on it"
+    ):
         remove_document(document)
 
     assert document.outputs.count() == 2
 
 
-def test_a_document_that_nobody_rated_goes_with_its_outputs_and_out_of_reports(small_project: Project) -> None:
+def test_a_document_that_nobody_rated_goes_with_its_outputs_and_out_of_reports(
+    small_project: Project,
+) -> None:
     Rating.objects.filter(output__document__doc_id="d2").delete()
     assert len(live_data(small_project).doc_ids) == 3
 
@@ -72,10 +89,19 @@ def test_the_pages_say_it(client: Client, small_project: Project) -> None:
 
     page = client.post(f"{base}/{document.pk}/remove/", follow=True).content.decode()
     assert "Document d1 stays: 8 ratings stand on it" in page
-    assert "4 ratings stand on it" in client.post(f"{base}/outputs/{output.pk}/remove/", follow=True).content.decode()
+    assert (
+        "4 ratings stand on it"
+        in client.post(f"{base}/outputs/{output.pk}/remove/", follow=True).content.decode()
+    )
     Rating.objects.all().delete()
-    assert "is removed" in client.post(f"{base}/outputs/{output.pk}/remove/", follow=True).content.decode()
-    assert "Document d1 is removed" in client.post(f"{base}/{document.pk}/remove/", follow=True).content.decode()
+    assert (
+        "is removed"
+        in client.post(f"{base}/outputs/{output.pk}/remove/", follow=True).content.decode()
+    )
+    assert (
+        "Document d1 is removed"
+        in client.post(f"{base}/{document.pk}/remove/", follow=True).content.decode()
+    )
     assert set(Document.objects.values_list("doc_id", flat=True)) == {"d2", "d3"}
     assert AuditEntry.objects.filter(action="evaluations:document_remove", detail="d1").exists()
 

@@ -19,7 +19,10 @@ def searched(project: Project, load: Load) -> Project:
         ("100%_sure", "Snow closed the pass, the old pass.", "The road stays shut."),
         ("plain", "Nothing of note.", "The harbour was old, and a ferry came."),
     )
-    lines = [{"doc_id": name, "system_id": "s", "source": source, "output": output} for name, source, output in rows]
+    lines = [
+        {"doc_id": name, "system_id": "s", "source": source, "output": output}
+        for name, source, output in rows
+    ]
     load(project, {"outputs.jsonl": "\n".join(map(json.dumps, lines))})
     return project
 
@@ -55,9 +58,16 @@ def test_a_project_finds_only_its_own(searched: Project) -> None:
     assert searched.documents.matching("ferry").count() == 2
 
 
-def test_of_texts_with_more_words_than_an_index_holds_the_beginning_is_searched(project: Project, load: Load) -> None:
+def test_of_texts_with_more_words_than_an_index_holds_the_beginning_is_searched(
+    project: Project, load: Load
+) -> None:
     words = " ".join(f"word{number:x}" for number in range(200_000))
-    row = {"doc_id": "book", "system_id": "s", "source": f"first {words} last", "output": f"{words} end"}
+    row = {
+        "doc_id": "book",
+        "system_id": "s",
+        "source": f"first {words} last",
+        "output": f"{words} end",
+    }
 
     load(project, {"book.jsonl": json.dumps(row)})
 
@@ -67,7 +77,12 @@ def test_of_texts_with_more_words_than_an_index_holds_the_beginning_is_searched(
 
 
 def test_long_texts_whose_words_come_again_are_searched_whole(project: Project, load: Load) -> None:
-    row = {"doc_id": "book", "system_id": "s", "source": "once upon a time " * 50_000 + "finis", "output": "o"}
+    row = {
+        "doc_id": "book",
+        "system_id": "s",
+        "source": "once upon a time " * 50_000 + "finis",
+        "output": "o",
+    }
 
     load(project, {"book.jsonl": json.dumps(row)})
 

@@ -22,7 +22,8 @@ def test_every_setting_is_in_the_readmes_table() -> None:
     read = {
         name
         for text in sources()
-        for name in re.findall(r"environment\.\w+\(\s*\"([A-Z_]+)\"", text) + re.findall(r"\"(OPENAI_[A-Z_]+)\"", text)
+        for name in re.findall(r"environment\.\w+\(\s*\"([A-Z_]+)\"", text)
+        + re.findall(r"\"(OPENAI_[A-Z_]+)\"", text)
     }
     table = set(re.findall(r"^\| `([A-Z_]+)` \|", README, re.M))
 
@@ -31,7 +32,9 @@ def test_every_setting_is_in_the_readmes_table() -> None:
 
 
 def test_every_command_is_in_the_docs() -> None:
-    commands = {path.stem for path in (CHECKOUT / "evaluations/management/commands").glob("[a-z]*.py")}
+    commands = {
+        path.stem for path in (CHECKOUT / "evaluations/management/commands").glob("[a-z]*.py")
+    }
     listed = set(re.findall(r"^\| `(\w+)", DOCS["commands.md"], re.M))
 
     assert commands == listed
@@ -45,9 +48,13 @@ def test_every_placeholder_is_in_the_docs() -> None:
     assert [name for name in PLACEHOLDERS if f"{{{{{name}}}}}" not in DOCS["method.md"]] == []
 
 
-@pytest.mark.parametrize("path", sorted([*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").glob("*.md")]))
+@pytest.mark.parametrize(
+    "path", sorted([*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").glob("*.md")])
+)
 def test_links_lead_somewhere(path: Path) -> None:
-    targets = [link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text()) if "://" not in link]
+    targets = [
+        link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", path.read_text()) if "://" not in link
+    ]
 
     assert [target for target in targets if not (path.parent / target).exists()] == []
 

@@ -16,7 +16,9 @@ HEADINGS = ["Formula", "Settings", "What it costs", "When to use it", "Known bia
 
 
 @pytest.mark.parametrize("evaluator", evaluators().values(), ids=lambda evaluator: evaluator.kind)
-def test_the_page_tells_formula_paper_cost_use_biases_and_every_setting(evaluator: type[Evaluator]) -> None:
+def test_the_page_tells_formula_paper_cost_use_biases_and_every_setting(
+    evaluator: type[Evaluator],
+) -> None:
     page = (FOLDER / f"{evaluator.kind}.md").read_text()
 
     assert re.findall(r"^## (.+)$", page, re.M)[:5] == HEADINGS
@@ -36,7 +38,9 @@ def test_no_page_is_left_over() -> None:
 def own_package(tmp_path: Path) -> Path:
     """The code of the page as an installed package, with one that is broken beside it."""
     page = (FOLDER / "your-own.md").read_text()
-    code, point = (re.findall(rf"```{language}\n(.*?)```", page, re.S)[0] for language in ("python", "toml"))
+    code, point = (
+        re.findall(rf"```{language}\n(.*?)```", page, re.S)[0] for language in ("python", "toml")
+    )
     (tmp_path / "my_package.py").write_text(code)
     info = tmp_path / "my_package-1.0.dist-info"
     info.mkdir()
@@ -47,7 +51,9 @@ def own_package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_example_of_an_own_evaluator_scores_and_a_broken_one_is_named(own_package: Path) -> None:
+def test_the_example_of_an_own_evaluator_scores_and_a_broken_one_is_named(
+    own_package: Path,
+) -> None:
     code = (
         "from evaluations.evaluators.registry import broken_evaluators, evaluators, make_local\n"
         "from evaluations.evaluators.base import Item\n"
@@ -59,7 +65,9 @@ def test_the_example_of_an_own_evaluator_scores_and_a_broken_one_is_named(own_pa
     )
     environment = {"PYTHONPATH": f"{own_package}:{CHECKOUT}", "PATH": "/usr/bin"}
 
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
 
     scores, listed = done.stdout.splitlines()
     assert scores == "[-2.0, 0.0]"

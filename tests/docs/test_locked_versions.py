@@ -52,7 +52,11 @@ def test_every_package_has_hashes_and_nothing_names_a_place(path: Path) -> None:
 def test_locks_and_constraints_agree(path: Path) -> None:
     locked = pinned(path.read_text())
 
-    assert {name: version for name, version in locked.items() if CONSTRAINTS.get(name, version) != version} == {}
+    assert {
+        name: version
+        for name, version in locked.items()
+        if CONSTRAINTS.get(name, version) != version
+    } == {}
     assert {"django", "celery", "psycopg", "setuptools"} <= set(locked)
 
 
@@ -69,4 +73,6 @@ def test_no_version_is_one_of_the_bad_ones(path: Path) -> None:
 
 
 def test_a_bad_version_would_be_noticed() -> None:
-    assert pinned("Django==5.2.1 \\\n    --hash=sha256:0")["django"] in SpecifierSet(BAD["django"][0])
+    assert pinned("Django==5.2.1 \\\n    --hash=sha256:0")["django"] in SpecifierSet(
+        BAD["django"][0]
+    )

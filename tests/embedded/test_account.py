@@ -25,7 +25,9 @@ def name() -> Iterator[str]:
 
 def test_commands_that_need_it_at_once_get_one_and_the_same(name: str) -> None:
     commands = [
-        subprocess.Popen([sys.executable, "-c", MAKE, name], cwd=CHECKOUT, stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", MAKE, name], cwd=CHECKOUT, stdout=subprocess.PIPE, text=True
+        )
         for _ in range(6)
     ]
     numbers = {command.communicate(timeout=60)[0].strip() for command in commands}
@@ -40,5 +42,7 @@ def test_one_that_is_there_is_taken_as_it_is(name: str) -> None:
 
 
 def test_a_name_that_no_account_can_have_is_a_clear_error() -> None:
-    with pytest.raises(AccountError, match=r"the account no:name could not be made: .*Run as an ordinary user"):
+    with pytest.raises(
+        AccountError, match=r"the account no:name could not be made: .*Run as an ordinary user"
+    ):
         system_account("no:name")

@@ -65,7 +65,12 @@ def is_running(folder: Path) -> bool:
 
 @pytest.mark.parametrize(
     "name",
-    ["plain", "with blanks and 'quotes'", "mit,Komma und Ümläuten", "/".join(["a-rather-long-folder-name"] * 5)],
+    [
+        "plain",
+        "with blanks and 'quotes'",
+        "mit,Komma und Ümläuten",
+        "/".join(["a-rather-long-folder-name"] * 5),
+    ],
 )
 def test_any_folder_will_do_and_its_data_stay(root: Path, name: str) -> None:
     folder = root / name

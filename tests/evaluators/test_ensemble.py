@@ -16,7 +16,9 @@ from evaluations.judging.worker import work_on_run
 from evaluations.models import EvaluationRun, Project, RunState
 
 
-def outcomes(corpus: Corpus, ids: range | list[int], criterion: str = "c", **settings: object) -> list[object]:
+def outcomes(
+    corpus: Corpus, ids: range | list[int], criterion: str = "c", **settings: object
+) -> list[object]:
     ensemble = Ensemble({"judges": "a, b"} | settings)
     ensemble.look(corpus)
     return ensemble.score([Item(Texts("s", "o"), criterion, "", pk) for pk in ids])
@@ -35,7 +37,9 @@ def test_the_mean_of_z_scores_weighs_judges_alike_whatever_their_scales() -> Non
 
 def test_a_judge_without_scores_or_without_differences_is_named() -> None:
     missing = outcomes(Corpus(scores={("a", "c"): {1: 1.0}}), [1])[0]
-    constant = outcomes(Corpus(scores={("a", "c"): {1: 1.0, 2: 1.0}, ("b", "c"): {1: 1.0, 2: 2.0}}), [1])[0]
+    constant = outcomes(
+        Corpus(scores={("a", "c"): {1: 1.0, 2: 1.0}, ("b", "c"): {1: 1.0, 2: 2.0}}), [1]
+    )[0]
 
     assert isinstance(missing, Failure)
     assert missing.detail == "b has no scores on c; run it first."
@@ -75,7 +79,10 @@ def test_a_blend_does_not_see_the_ratings_of_the_document_it_scores() -> None:
 
 def test_outputs_that_nobody_rated_are_scored_too() -> None:
     ids = range(24)
-    scores = {("a", "c"): {pk: float(pk) for pk in ids}, ("b", "c"): {pk: float(pk % 5) for pk in ids}}
+    scores = {
+        ("a", "c"): {pk: float(pk) for pk in ids},
+        ("b", "c"): {pk: float(pk % 5) for pk in ids},
+    }
     ratings = {"c": {pk: 2.0 + 0.1 * pk for pk in list(ids)[:20]}}
     corpus = Corpus(scores=scores, ratings=ratings, document_of={pk: pk // 2 for pk in ids})
 
@@ -86,7 +93,9 @@ def test_outputs_that_nobody_rated_are_scored_too() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_blends_what_other_judges_said(small_project: Project, load: Callable[..., object]) -> None:
+def test_a_run_blends_what_other_judges_said(
+    small_project: Project, load: Callable[..., object]
+) -> None:
     scores = "doc_id,system_id,criterion,judge,score\n" + "\n".join(
         f"d{d},{system},{criterion},{judge},{base + 0.1 * d + 0.3 * shift}"
         for d in (1, 2, 3)
@@ -103,4 +112,7 @@ def test_a_run_blends_what_other_judges_said(small_project: Project, load: Calla
     run = EvaluationRun.objects.get(pk=run.pk)
     assert run.state == RunState.DONE
     assert run.scores.count() == 12
-    assert {score.criterion.name for score in run.scores.select_related("criterion")} == {"coherence", "fluency"}  # type: ignore[union-attr]
+    assert {score.criterion.name for score in run.scores.select_related("criterion")} == {
+        "coherence",
+        "fluency",
+    }  # type: ignore[union-attr]

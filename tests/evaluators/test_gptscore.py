@@ -29,8 +29,12 @@ def echo(*tokens: tuple[str, float | None]) -> tuple[EchoedToken, ...]:
     return tuple(EchoedToken(text, value) for text, value in tokens)
 
 
-def scored(evaluator: GptScore, texts: Texts, reply: Callable[[str], tuple[EchoedToken, ...]]) -> object:
-    question = evaluator.question(Item(texts, "coherence", evaluator.template(PARTS)), SCALE, ASKING)
+def scored(
+    evaluator: GptScore, texts: Texts, reply: Callable[[str], tuple[EchoedToken, ...]]
+) -> object:
+    question = evaluator.question(
+        Item(texts, "coherence", evaluator.template(PARTS)), SCALE, ASKING
+    )
     if isinstance(question, Failure):
         return question
 
@@ -43,7 +47,8 @@ def scored(evaluator: GptScore, texts: Texts, reply: Callable[[str], tuple[Echoe
 def by_letter(text: str) -> tuple[EchoedToken, ...]:
     """A tokenizer of single characters; the logprob of each is minus its place in the text, from the end, / 10."""
     return tuple(
-        EchoedToken(letter, None if index == 0 else -(len(text) - index) / 10) for index, letter in enumerate(text)
+        EchoedToken(letter, None if index == 0 else -(len(text) - index) / 10)
+        for index, letter in enumerate(text)
     )
 
 
@@ -52,7 +57,11 @@ def by_letter(text: str) -> tuple[EchoedToken, ...]:
     [
         # The blank belongs to the first token, to a token of its own, or to the prompt's last token.
         ([("Say", None), (":", -1.0), (" hi", -2.0), (" you", -3.0)], [" hi", " you"], False),
-        ([("Say", None), (":", -1.0), (" ", -9.0), ("hi", -2.0), (" you", -3.0)], ["hi", " you"], False),
+        (
+            [("Say", None), (":", -1.0), (" ", -9.0), ("hi", -2.0), (" you", -3.0)],
+            ["hi", " you"],
+            False,
+        ),
         ([("Say", None), (": ", -1.0), ("hi", -2.0), (" you", -3.0)], ["hi", " you"], False),
         # A token over the boundary cannot be divided: it counts, and is told of.
         ([("Say", None), (": h", -1.0), ("i", -2.0), (" you", -3.0)], [": h", "i", " you"], True),
@@ -80,7 +89,9 @@ def test_characters_that_a_tokenizer_splits_into_bytes_are_found() -> None:
 
 
 @pytest.mark.parametrize("lost", ["", "\ufffd"])
-def test_characters_that_come_back_as_nothing_or_as_a_replacement_are_found_by_what_follows(lost: str) -> None:
+def test_characters_that_come_back_as_nothing_or_as_a_replacement_are_found_by_what_follows(
+    lost: str,
+) -> None:
     tokens = echo((" ", None), ("Sé".encode().decode(), -0.5), (":", -1.0), (" ", -1.5), (lost, -2.0), (lost, -3.0),
                   (" x", -4.0), (lost, -5.0), (lost, -6.0), (" more", -9.0))  # fmt: skip
 
@@ -125,9 +136,13 @@ def test_directions_condition_on_source_or_references_and_both_are_averaged() ->
         return by_letter(text)
 
     texts = Texts("src", "out", references=("r1", "ref22"))
-    precision = scored(GptScore({"direction": "reference_to_output", "prompting": "vanilla"}), texts, reply)
+    precision = scored(
+        GptScore({"direction": "reference_to_output", "prompting": "vanilla"}), texts, reply
+    )
     assert asked == ["Text: r1\nSummary: out", "Text: ref22\nSummary: out"]
-    recall = scored(GptScore({"direction": "output_to_reference", "prompting": "vanilla"}), texts, reply)
+    recall = scored(
+        GptScore({"direction": "output_to_reference", "prompting": "vanilla"}), texts, reply
+    )
     assert asked[2:] == ["Text: out\nSummary: r1", "Text: out\nSummary: ref22"]
     both = scored(GptScore({"direction": "both"}), texts, reply)
 
@@ -151,7 +166,9 @@ def test_the_instruction_names_the_aspect_and_definitions_are_composed() -> None
 
 
 def test_demonstrations_stand_between_instruction_and_text() -> None:
-    evaluator = GptScore({"prompting": "demonstrations", "examples": "long a => short a\nlong b => short b"})
+    evaluator = GptScore(
+        {"prompting": "demonstrations", "examples": "long a => short a\nlong b => short b"}
+    )
 
     question = evaluator.question(Item(Texts("S", "O"), "coherence", "Do it."), SCALE, ASKING)
 
@@ -174,7 +191,9 @@ def test_a_run_against_the_stand_in_scores_every_output_and_pays_once(
     small_project: Project, start_standin: Callable[..., object]
 ) -> None:
     endpoint = small_project.endpoints.create(name="e", base_url=start_standin().base_url)  # type: ignore[attr-defined]
-    draft = JudgeDraft(name="GPTScore", kind="gptscore", endpoint=endpoint, model="offline-stand-in")
+    draft = JudgeDraft(
+        name="GPTScore", kind="gptscore", endpoint=endpoint, model="offline-stand-in"
+    )
     judge, _ = create_judge(small_project, draft)
 
     first = start_run(judge, list(small_project.criteria.all()))
@@ -200,7 +219,9 @@ def test_a_stored_echo_serves_a_judge_of_the_same_question(
     endpoint = small_project.endpoints.create(name="e", base_url=start_standin().base_url)  # type: ignore[attr-defined]
     runs = []
     for name, settings in (("mean", {}), ("sum", {"reduce": "sum"})):
-        draft = JudgeDraft(name, endpoint=endpoint, model="offline-stand-in", kind="gptscore", settings=settings)
+        draft = JudgeDraft(
+            name, endpoint=endpoint, model="offline-stand-in", kind="gptscore", settings=settings
+        )
         run = start_run(create_judge(small_project, draft)[0], list(small_project.criteria.all()))
         work_on_run(run.pk, "tester")
         runs.append(EvaluationRun.objects.get(pk=run.pk))
@@ -211,6 +232,8 @@ def test_a_stored_echo_serves_a_judge_of_the_same_question(
     assert all(
         a.value > b.value
         for a, b in zip(
-            mean.scores.order_by("output", "criterion"), total.scores.order_by("output", "criterion"), strict=False
+            mean.scores.order_by("output", "criterion"),
+            total.scores.order_by("output", "criterion"),
+            strict=False,
         )
     )

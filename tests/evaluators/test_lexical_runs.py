@@ -22,7 +22,9 @@ REFERENCED = "\n".join(
 
 
 def computed(project: Project, kind: str, **settings: object) -> EvaluationRun:
-    judge, _ = create_judge(project, JudgeDraft(name=f"{kind} {settings}", kind=kind, settings=settings))
+    judge, _ = create_judge(
+        project, JudgeDraft(name=f"{kind} {settings}", kind=kind, settings=settings)
+    )
     return worked_on(start_run(judge, list(project.criteria.all())))
 
 
@@ -65,7 +67,9 @@ def test_an_output_equal_to_a_reference_gets_the_best_score_and_another_a_low_on
     assert run.state == RunState.DONE
     assert scores["same"] == [same] * 3
     assert all(score < 0.2 * same for score in scores["other"])
-    assert set(run.scores.values_list("criterion", "coverage", "entropy", "distribution")) == {(None, None, None, None)}
+    assert set(run.scores.values_list("criterion", "coverage", "entropy", "distribution")) == {
+        (None, None, None, None)
+    }
 
 
 def test_the_mean_over_references_is_a_setting(referenced: Project) -> None:
@@ -96,16 +100,23 @@ def test_an_empty_output_and_a_missing_reference_fail_by_name_and_cost_the_other
 
     run = computed(project, "rouge")
 
-    failed = dict(run.items.filter(state=ItemState.FAILED).values_list("output__document__doc_id", "reason"))
+    failed = dict(
+        run.items.filter(state=ItemState.FAILED).values_list("output__document__doc_id", "reason")
+    )
     assert failed == {"d1": "empty_output", "d2": "no_text"}
-    assert run.items.get(reason="no_text").detail == "ROUGE needs the references of a document; this one has none."
+    assert (
+        run.items.get(reason="no_text").detail
+        == "ROUGE needs the references of a document; this one has none."
+    )
     assert [score.value for score in run.scores.all()] == [1.0]
 
 
 def test_a_corpus_without_references_is_refused_before_it_starts(small_project: Project) -> None:
     judge, _ = create_judge(small_project, JudgeDraft(name="BLEU", kind="bleu"))
 
-    with pytest.raises(RunError, match="BLEU needs the references of a document, and no document of this project"):
+    with pytest.raises(
+        RunError, match="BLEU needs the references of a document, and no document of this project"
+    ):
         start_run(judge, [])
 
 
@@ -154,23 +165,34 @@ def test_a_celery_worker_computes_in_processes_of_its_own(
     assert Score.objects.filter(run=run).count() == 6
 
 
-def test_settings_that_an_evaluator_does_not_take_are_refused_with_what_it_takes(project: Project) -> None:
+def test_settings_that_an_evaluator_does_not_take_are_refused_with_what_it_takes(
+    project: Project,
+) -> None:
     from django.core.exceptions import ValidationError
 
     with pytest.raises(ValidationError) as refused:
-        create_judge(project, JudgeDraft(name="R", kind="rouge", settings={"variant": "rouge9", "colour": "red"}))
+        create_judge(
+            project,
+            JudgeDraft(name="R", kind="rouge", settings={"variant": "rouge9", "colour": "red"}),
+        )
 
     messages = refused.value.message_dict
     assert "rougeL" in messages["variant"][0]
-    assert messages["colour"] == ["ROUGE has no such setting (there are: references, variant, measure, stem)."]
+    assert messages["colour"] == [
+        "ROUGE has no such setting (there are: references, variant, measure, stem)."
+    ]
 
 
-def test_changing_a_used_judge_makes_a_version_and_its_scores_stay_apart(referenced: Project) -> None:
+def test_changing_a_used_judge_makes_a_version_and_its_scores_stay_apart(
+    referenced: Project,
+) -> None:
     from evaluations.judging.judges import change_judge
 
     run = computed(referenced, "rouge", variant="rouge1")
 
-    changed = change_judge(run.judge, JudgeDraft(name=run.judge.name, kind="rouge", settings={"variant": "rouge2"}))
+    changed = change_judge(
+        run.judge, JudgeDraft(name=run.judge.name, kind="rouge", settings={"variant": "rouge2"})
+    )
 
     assert changed.version == 2
     assert Judge.objects.get(pk=run.judge_id).retired_at is not None

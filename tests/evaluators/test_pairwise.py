@@ -21,14 +21,20 @@ from evaluations.scales import Scale
 
 PARTS = PromptParts("Coherence", Scale(1, 5), definition="How well it hangs together.")
 PREFERENCES = "doc_id,system_a,system_b,criterion,annotator,winner\n" + "\n".join(
-    f"d{d},good,odd,{criterion},ann,{'good' if d < 3 else 'odd'}" for d in (1, 2, 3) for criterion in ("coherence",)
+    f"d{d},good,odd,{criterion},ann,{'good' if d < 3 else 'odd'}"
+    for d in (1, 2, 3)
+    for criterion in ("coherence",)
 )
 
 
 def preferred(said: Callable[[str], Choice], mode: str = "logprobs", **settings: object) -> object:
     evaluator = Pairwise(settings)
     asking = JudgeSettings("m", mode, samples=4)  # type: ignore[arg-type]
-    item = Item(Texts("the source", "first text", rival="second text"), "coherence", evaluator.template(PARTS))
+    item = Item(
+        Texts("the source", "first text", rival="second text"),
+        "coherence",
+        evaluator.template(PARTS),
+    )
     question = evaluator.question(item, Scale(1, 5), asking)
 
     async def ask(request: ChatRequest) -> Answer:
@@ -53,7 +59,10 @@ def test_a_model_that_always_says_a_has_no_preference_and_a_bias_of_one() -> Non
 
 
 def test_a_model_that_sees_the_better_text_wherever_it_stands_has_no_bias() -> None:
-    outcome = preferred(lambda prompt: Choice("A" if prompt.index("first") < prompt.index("second") else "B"), "direct")
+    outcome = preferred(
+        lambda prompt: Choice("A" if prompt.index("first") < prompt.index("second") else "B"),
+        "direct",
+    )
 
     assert outcome == Preferred(1.0, {1.0: 1.0, 0.5: 0.0, 0.0: 0.0}, 1.0, left=0.5)
 
@@ -69,7 +78,11 @@ def test_probabilities_of_both_orders_are_averaged_with_a_tie_as_half() -> None:
     assert isinstance(outcome, Preferred)
     assert outcome.value == pytest.approx(0.6)
     assert outcome.left == pytest.approx(0.6)
-    assert outcome.distribution == {1.0: pytest.approx(0.5), 0.5: pytest.approx(0.2), 0.0: pytest.approx(0.3)}
+    assert outcome.distribution == {
+        1.0: pytest.approx(0.5),
+        0.5: pytest.approx(0.2),
+        0.0: pytest.approx(0.3),
+    }
 
 
 def test_one_order_asks_half_and_knows_no_bias() -> None:
@@ -101,11 +114,17 @@ def compared(small_project: Project, load: Callable[..., object]) -> Project:
     return small_project
 
 
-def run_of(project: Project, start_standin: Callable[..., object], **settings: object) -> EvaluationRun:
+def run_of(
+    project: Project, start_standin: Callable[..., object], **settings: object
+) -> EvaluationRun:
     base_url = start_standin().base_url  # type: ignore[attr-defined]
     endpoint, _ = project.endpoints.get_or_create(name="e", base_url=base_url)
     draft = JudgeDraft(
-        f"pairs {settings}", endpoint=endpoint, model="offline-stand-in", kind="pairwise", settings=settings
+        f"pairs {settings}",
+        endpoint=endpoint,
+        model="offline-stand-in",
+        kind="pairwise",
+        settings=settings,
     )
     run = start_run(create_judge(project, draft)[0], list(project.criteria.all()))
     work_on_run(run.pk, "tester")
@@ -123,7 +142,9 @@ def test_a_run_compares_the_pairs_that_people_compared_and_scores_outputs_by_the
     assert run.state == RunState.DONE
     assert len(pairs) == 3
     assert {pair.criterion.name for pair in pairs} == {"coherence"}
-    assert all(pair.left is not None and pair.left > 0.5 for pair in pairs)  # the stand-in leans to the left
+    assert all(
+        pair.left is not None and pair.left > 0.5 for pair in pairs
+    )  # the stand-in leans to the left
     assert run.calls == 6
     scores = {score.output_id: score.value for score in run.scores.all()}
     for pair in pairs:
@@ -147,12 +168,16 @@ def test_all_pairs_of_a_document_can_be_asked_for_and_a_second_run_has_nothing_t
 def test_without_preferences_of_people_it_is_said_what_to_do(
     small_project: Project, start_standin: Callable[..., object]
 ) -> None:
-    with pytest.raises(RunError, match="Nobody has compared two outputs on these criteria; set the judge's pairs"):
+    with pytest.raises(
+        RunError, match="Nobody has compared two outputs on these criteria; set the judge's pairs"
+    ):
         run_of(small_project, start_standin)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_report_sets_its_choices_beside_peoples(compared: Project, start_standin: Callable[..., object]) -> None:
+def test_the_report_sets_its_choices_beside_peoples(
+    compared: Project, start_standin: Callable[..., object]
+) -> None:
     from evaluations.reports.leaderboard import leaderboard
     from evaluations.reports.live import live_data
 
@@ -164,11 +189,15 @@ def test_the_report_sets_its_choices_beside_peoples(compared: Project, start_sta
     (found,) = board.pairwise
     prefers_good = [
         (pair.value > 0.5) == (pair.output.system.name == "good")
-        for pair in PairScore.objects.filter(run=run).select_related("output__system").order_by("output")
+        for pair in PairScore.objects.filter(run=run)
+        .select_related("output__system")
+        .order_by("output")
     ]
     people = [True, True, False]
     assert found.pairs == found.asked == 3
-    assert found.agreement.value == pytest.approx(sum(a == b for a, b in zip(prefers_good, people, strict=True)) / 3)
+    assert found.agreement.value == pytest.approx(
+        sum(a == b for a, b in zip(prefers_good, people, strict=True)) / 3
+    )
     assert found.left is not None
     assert found.left > 0.5
     assert {system for system, _ in found.ranking} == {"good", "odd"}

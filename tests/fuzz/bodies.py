@@ -10,7 +10,22 @@ KNOWN = (
     "doc_id", "system_id", "source", "output", "context", "references", "metadata", "criterion", "annotator", "score",
     "judge", "first", "second", "preferred", "output_a", "output_b", "choice", "fluency",
 )  # fmt: skip
-SENSIBLE: tuple[Any, ...] = ("d1", "d2", "good", "bad", "fluency", "kim", 1, 3, 5, 2.5, "4", "a", "b", "tie")
+SENSIBLE: tuple[Any, ...] = (
+    "d1",
+    "d2",
+    "good",
+    "bad",
+    "fluency",
+    "kim",
+    1,
+    3,
+    5,
+    2.5,
+    "4",
+    "a",
+    "b",
+    "tie",
+)
 
 values = st.one_of(
     st.sampled_from(SENSIBLE),
@@ -28,7 +43,9 @@ texts = st.just("One and the same text.") | st.text(min_size=1, max_size=20)
 systems = st.sampled_from(("good", "bad", "other"))
 # Rows that may well come in, so that what stores them is tried as well.
 whole = st.one_of(
-    st.fixed_dictionaries({"doc_id": names, "system_id": systems, "source": texts, "output": texts}),
+    st.fixed_dictionaries(
+        {"doc_id": names, "system_id": systems, "source": texts, "output": texts}
+    ),
     st.fixed_dictionaries(
         {
             "doc_id": names,

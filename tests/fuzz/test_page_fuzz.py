@@ -38,7 +38,13 @@ OF_ROUTES = (
     ("report/", Criterion),
 )  # fmt: skip
 OF_THE_SITE = names_of_forms()
-PARAMETERS = {"slug": "small", "ending": "csv", "kind": "scatter", "name": "ratings.csv", "token": "none"}
+PARAMETERS = {
+    "slug": "small",
+    "ending": "csv",
+    "kind": "scatter",
+    "name": "ratings.csv",
+    "token": "none",
+}
 
 
 @pytest.fixture
@@ -50,7 +56,9 @@ def site(judged_project: Project, owner: User, tmp_path_factory: pytest.TempPath
     client = Client()
     client.force_login(owner)
     for is_open in (False, True):
-        campaign = Campaign.objects.create(project=judged_project, name=f"open: {is_open}", overlap=1)
+        campaign = Campaign.objects.create(
+            project=judged_project, name=f"open: {is_open}", overlap=1
+        )
         campaign.criteria.set(judged_project.criteria.all())
         seat_annotators(campaign, [owner])
         if is_open:
@@ -72,7 +80,9 @@ def test_no_form_breaks_a_page(site: Client, data: st.DataObject) -> None:
     model = next((one for words, one in OF_ROUTES if words in route), Document)
     known_ids = [str(pk) for pk in model.objects.values_list("pk", flat=True)[:2]]
     given = PARAMETERS | {"assignment": str(Assignment.objects.values_list("pk", flat=True)[0])}
-    path = address(route, given, data.draw(st.sampled_from([*known_ids * 4, "0", "9" * 19, "9" * 25])))
+    path = address(
+        route, given, data.draw(st.sampled_from([*known_ids * 4, "0", "9" * 19, "9" * 25]))
+    )
 
     with transaction.atomic():
         shown = site.get(path)

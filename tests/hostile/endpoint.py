@@ -39,7 +39,9 @@ class HostileEndpoint:
     async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             mode = ""
-            while not mode or mode in BODIES:  # whose replies are well-formed HTTP, so that another request can follow
+            while (
+                not mode or mode in BODIES
+            ):  # whose replies are well-formed HTTP, so that another request can follow
                 head = await reader.readuntil(b"\r\n\r\n")
                 method, path = head.decode("latin-1").split(" ")[:2]
                 length = re.search(rb"content-length: *(\d+)", head, re.I)
@@ -50,10 +52,14 @@ class HostileEndpoint:
         with contextlib.suppress(OSError):
             writer.close()
 
-    async def _answer(self, method: str, path: str, mode: str, body: bytes, writer: asyncio.StreamWriter) -> None:
+    async def _answer(
+        self, method: str, path: str, mode: str, body: bytes, writer: asyncio.StreamWriter
+    ) -> None:
         if path.endswith("completions"):
             self.calls[mode] += 1
-            await self._misbehave(mode, writer, echoed=not path.endswith("chat/completions"), asked=body)
+            await self._misbehave(
+                mode, writer, echoed=not path.endswith("chat/completions"), asked=body
+            )
         elif path.endswith("/files"):
             self.files[mode] = body
             writer.write(reply(body=text({"id": "file-1"})))
@@ -63,7 +69,12 @@ class HostileEndpoint:
             else:
                 await self._misbehave(mode, writer)
         elif "/batches" in path and (method == "POST" or path.endswith("batch-1")):
-            record = {"id": "batch-1", "status": "completed", "output_file_id": "file-2", "metadata": {}}
+            record = {
+                "id": "batch-1",
+                "status": "completed",
+                "output_file_id": "file-2",
+                "metadata": {},
+            }
             writer.write(reply(body=text(record)))
         else:
             writer.write(reply(body=text({"data": []})))
@@ -96,7 +107,9 @@ def _as_echo(body: bytes, asked: bytes) -> bytes:
     except (ValueError, LookupError, TypeError, RecursionError):
         return body
     prompt = json.loads(asked)["prompt"]
-    found["choices"][0] = {"logprobs": {"tokens": [prompt, *tokens], "token_logprobs": [None, *values]}}
+    found["choices"][0] = {
+        "logprobs": {"tokens": [prompt, *tokens], "token_logprobs": [None, *values]}
+    }
     return text(found)
 
 
@@ -115,7 +128,9 @@ def hostile_endpoint() -> Iterator[HostileEndpoint]:
         thread.join(10)
 
 
-def _run(loop: asyncio.AbstractEventLoop, endpoint: HostileEndpoint, ready: threading.Event) -> None:
+def _run(
+    loop: asyncio.AbstractEventLoop, endpoint: HostileEndpoint, ready: threading.Event
+) -> None:
     asyncio.set_event_loop(loop)
     task = loop.create_task(endpoint.serve(ready))
     loop.run_forever()

@@ -39,7 +39,9 @@ def family(pid: int) -> list[int]:
     parents: dict[int, int] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            parents[int(folder.name)] = int((folder / "stat").read_text().rsplit(") ", 1)[1].split()[1])
+            parents[int(folder.name)] = int(
+                (folder / "stat").read_text().rsplit(") ", 1)[1].split()[1]
+            )
         except (OSError, IndexError):
             continue
     found = [pid]

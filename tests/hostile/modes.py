@@ -33,7 +33,11 @@ def completion(**changes: Any) -> dict[str, Any]:
 
 
 def token(text: Any, logprob: Any, **more: Any) -> dict[str, Any]:
-    return {"token": text, "logprob": logprob, "top_logprobs": [{"token": text, "logprob": logprob}]} | more
+    return {
+        "token": text,
+        "logprob": logprob,
+        "top_logprobs": [{"token": text, "logprob": logprob}],
+    } | more
 
 
 def choice(**changes: Any) -> dict[str, Any]:
@@ -73,7 +77,9 @@ _CONTENTS: dict[str, Any] = {
     "emoji": "😀" * 5_000, "combining": "4" + "\u0301" * 20_000, "dots": "." * 50_000, "dashes": "1-" * 20_000,
 }  # fmt: skip
 
-BODIES: dict[str, bytes] = {f"content: {name}": text(saying(content)) for name, content in _CONTENTS.items()}
+BODIES: dict[str, bytes] = {
+    f"content: {name}": text(saying(content)) for name, content in _CONTENTS.items()
+}
 
 for _name, _value in {
     "number": 7, "object": {"a": 1}, "list": [1], "huge": "m" * 100_000, "NUL": "a\0b", "null": None, "true": True,
@@ -87,8 +93,16 @@ for _name, _value in {
     "negative": -5, "2**40": 2**40, "2**63": 2**63, "10**400": 10**400, "fraction": 1.5, "text": "7", "list": [1],
     "object": {}, "null": None, "true": True, "-2**31": -(2**31),
 }.items():  # fmt: skip
-    BODIES[f"usage: {_name}"] = text(completion(usage={"prompt_tokens": _value, "completion_tokens": _value}))
-for _name, _value in {"null": None, "list": [1, 2], "text": "many", "number": 5, "empty": {}}.items():
+    BODIES[f"usage: {_name}"] = text(
+        completion(usage={"prompt_tokens": _value, "completion_tokens": _value})
+    )
+for _name, _value in {
+    "null": None,
+    "list": [1, 2],
+    "text": "many",
+    "number": 5,
+    "empty": {},
+}.items():
     BODIES[f"usage is {_name}"] = text(completion(usage=_value))
 
 for _name, _value in {
@@ -105,7 +119,9 @@ for _name, _value in {
 }.items():  # fmt: skip
     BODIES[f"logprob: {_name}"] = text(with_tokens(token("4", _value)))
 for _constant in ("NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1" + "0" * 5_000):
-    BODIES[f"logprob: {_constant[:10]}"] = swapped(with_tokens(token("4", "HERE")), "HERE", _constant)
+    BODIES[f"logprob: {_constant[:10]}"] = swapped(
+        with_tokens(token("4", "HERE")), "HERE", _constant
+    )
 for _name, _value in {
     "number": 4, "null": None, "NUL": "4\0", "surrogate": "\ud800", "list": ["4"], "empty": "", "huge": "4" * 100_000,
 }.items():  # fmt: skip
@@ -143,7 +159,9 @@ BODIES |= {
 def reply(status: str = "200 OK", *headers: str, body: bytes = b"") -> bytes:
     """A whole reply; its length is told unless a header already says how long it is."""
     lines = [f"HTTP/1.1 {status}", "Content-Type: application/json", *headers]
-    if not any(header.lower().startswith(("content-length", "transfer-encoding")) for header in headers):
+    if not any(
+        header.lower().startswith(("content-length", "transfer-encoding")) for header in headers
+    ):
         lines.append(f"Content-Length: {len(body)}")
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
@@ -224,7 +242,9 @@ async def close_at_once(writer: Writer) -> None:
 
 
 async def reset(writer: Writer) -> None:
-    writer.get_extra_info("socket").setsockopt(1, 13, struct.pack("ii", 1, 0))  # SO_LINGER: close by a reset
+    writer.get_extra_info("socket").setsockopt(
+        1, 13, struct.pack("ii", 1, 0)
+    )  # SO_LINGER: close by a reset
     writer.close()
 
 

@@ -63,7 +63,8 @@ class NameServer(socketserver.BaseRequestHandler):
         flags = 0x8180 if answers else 0x8183
         head = query[:2] + struct.pack(">HHHHH", flags, 1, len(found), 0, 0) + query[12 : at + 5]
         records = b"".join(
-            b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 0, 4) + socket.inet_aton(address) for address in found
+            b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 0, 4) + socket.inet_aton(address)
+            for address in found
         )
         connection.sendto(head + records, self.client_address)
 
@@ -96,7 +97,10 @@ def prepare() -> None:
         file = Path(tempfile.mkdtemp()) / name
         file.write_text(content)
         subprocess.run(["mount", "--bind", str(file), f"/etc/{name}"], check=True)
-    for server in (socketserver.UDPServer(("127.0.0.1", 53), NameServer), Listener(("::", 80), Recorder)):
+    for server in (
+        socketserver.UDPServer(("127.0.0.1", 53), NameServer),
+        Listener(("::", 80), Recorder),
+    ):
         threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
@@ -133,8 +137,17 @@ def try_url(spelling: str, url: str, *, allow_private: bool) -> dict[str, object
     except ForbiddenAddressError as error:
         said = str(error)
     # Called whatever the check said: no connection may depend on it.
-    ends = [asyncio.run(call(url, allow_private=allow_private)), asyncio.run(post(url, allow_private=allow_private))]
-    return {"spelling": spelling, "saved": not said, "said": said, "ends": ends, "connected": sorted(set(connected))}
+    ends = [
+        asyncio.run(call(url, allow_private=allow_private)),
+        asyncio.run(post(url, allow_private=allow_private)),
+    ]
+    return {
+        "spelling": spelling,
+        "saved": not said,
+        "said": said,
+        "ends": ends,
+        "connected": sorted(set(connected)),
+    }
 
 
 def main() -> None:
@@ -143,7 +156,9 @@ def main() -> None:
     urls = [(host, f"http://{host}/v1") for host in hosts] + [(url, url) for url in URLS]
     for allow_private in (False, True):
         for spelling, url in urls:
-            found = try_url(spelling, url, allow_private=allow_private) | {"allow_private": allow_private}
+            found = try_url(spelling, url, allow_private=allow_private) | {
+                "allow_private": allow_private
+            }
             sys.stdout.write(json.dumps(found) + "\n")
     sys.stdout.flush()
     os._exit(0)  # servers in threads would keep the process

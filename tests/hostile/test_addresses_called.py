@@ -13,7 +13,12 @@ from tests.conftest import CHECKOUT
 from tests.hostile.spellings import LOOPBACK, METADATA, NO_SERVER, PRIVATE, URLS
 from tests.hostile.table import record
 
-UNSHARE = ("unshare", "--net", "--mount", *(() if os.getuid() == 0 else ("--user", "--map-root-user")))
+UNSHARE = (
+    "unshare",
+    "--net",
+    "--mount",
+    *(() if os.getuid() == 0 else ("--user", "--map-root-user")),
+)
 PUBLIC = {"93.184.216.34", "2606:2800:220:1::1", "::ffff:93.184.216.34"}
 Found = dict[tuple[str, bool], dict[str, Any]]
 
@@ -23,7 +28,11 @@ def why_no_namespace() -> str:
         done = subprocess.run([*UNSHARE, "ip", "link"], capture_output=True, text=True, check=False)
     except FileNotFoundError:
         return "network namespaces need `unshare` and `ip`"
-    return "" if done.returncode == 0 else f"this user may not make a network namespace: {done.stderr.strip()}"
+    return (
+        ""
+        if done.returncode == 0
+        else f"this user may not make a network namespace: {done.stderr.strip()}"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +55,9 @@ def found() -> Found:
 
 
 def test_what_must_not_be_called_is_refused_when_saved_and_not_connected_to(found: Found) -> None:
-    tried = [found[spelling, False] for spelling in (*LOOPBACK, *METADATA, *PRIVATE, *NO_SERVER, *URLS)]
+    tried = [
+        found[spelling, False] for spelling in (*LOOPBACK, *METADATA, *PRIVATE, *NO_SERVER, *URLS)
+    ]
     lost = [one for one in tried if set(one["connected"]) - PUBLIC]
     record("addresses", Counter({"refused": len(tried) - len(lost), "lost": len(lost)}))
 
@@ -61,14 +72,18 @@ def test_every_call_ends_with_a_kind_of_error(found: Found) -> None:
     assert [one for one in found.values() if one["ends"][0].startswith("!")] == []
 
 
-def test_metadata_services_are_not_connected_to_where_private_networks_are_allowed(found: Found) -> None:
+def test_metadata_services_are_not_connected_to_where_private_networks_are_allowed(
+    found: Found,
+) -> None:
     tried = [found[spelling, True] for spelling in (*METADATA, *NO_SERVER)]
 
     assert [one for one in tried if one["connected"]] == []
     assert [one["spelling"] for one in tried if one["saved"]] == []
 
 
-def test_public_addresses_are_called_and_so_are_private_ones_where_that_is_allowed(found: Found) -> None:
+def test_public_addresses_are_called_and_so_are_private_ones_where_that_is_allowed(
+    found: Found,
+) -> None:
     assert found["public.test", False]["connected"] == ["::ffff:93.184.216.34"]
     assert found["[2606:2800:220:1::1]", False]["connected"] == ["2606:2800:220:1::1"]
     assert found["127.0.0.1", True]["connected"] == ["::ffff:127.0.0.1"]

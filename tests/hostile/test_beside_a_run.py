@@ -28,7 +28,9 @@ def forty_webhooks(server: SilentServer) -> None:
     project = Project.objects.create(name="Slow", slug="slow")
     for number in range(40):
         webhook = Webhook.objects.create(
-            project=project, url=f"http://127.0.0.1:{server.port}/{number}", sealed_secret=seal(new_secret())
+            project=project,
+            url=f"http://127.0.0.1:{server.port}/{number}",
+            sealed_secret=seal(new_secret()),
         )
         leave_message(webhook, WebhookEvent.TEST, {})
 
@@ -36,7 +38,9 @@ def forty_webhooks(server: SilentServer) -> None:
 def twelve_probes(server: SilentServer) -> None:
     project = Project.objects.create(name="Slow", slug="slow")
     for number in range(12):
-        endpoint = project.endpoints.create(name=f"e{number}", base_url=f"http://127.0.0.1:{server.port}/v1")
+        endpoint = project.endpoints.create(
+            name=f"e{number}", base_url=f"http://127.0.0.1:{server.port}/v1"
+        )
         request_probe(endpoint, "m")
 
 
@@ -54,14 +58,23 @@ def test_a_run_is_not_slowed_by_servers_that_never_answer(
     if workers == "as serve starts them":
         names = queue_names(settings.CELERY_TASK_DEFAULT_QUEUE)  # type: ignore[attr-defined]
         start_worker("--queues", names.pop("runs"))
-        start_worker("--queues", ",".join(names.values()), "--pool", "threads", "--concurrency", "12")
+        start_worker(
+            "--queues", ",".join(names.values()), "--pool", "threads", "--concurrency", "12"
+        )
         count = 2
     else:
         start_worker("--concurrency", "2")
         count = 1
     wait_until(lambda: WorkerHeartbeat.objects.alive().count() == count)
-    assert WorkerHeartbeat.objects.doing("runs").count() == WorkerHeartbeat.objects.doing("quick").count() == 1
-    rows = [f'{{"doc_id": "d{n}", "system_id": "s", "source": "x {n}", "output": "A text {n}."}}' for n in range(TEXTS)]
+    assert (
+        WorkerHeartbeat.objects.doing("runs").count()
+        == WorkerHeartbeat.objects.doing("quick").count()
+        == 1
+    )
+    rows = [
+        f'{{"doc_id": "d{n}", "system_id": "s", "source": "x {n}", "output": "A text {n}."}}'
+        for n in range(TEXTS)
+    ]
     load(project, {"outputs.jsonl": "\n".join(rows)})
     project.criteria.create(name="fluency")
     judge = make_judge(project, "--latency", "0.1", use_steps=False, concurrency=2)

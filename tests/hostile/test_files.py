@@ -38,18 +38,27 @@ class Browser:
     def get(self, path: str) -> tuple[int, str]:
         return self._open(urllib.request.Request(self.address + path))
 
-    def post(self, path: str, fields: dict[str, str], name: str = "", content: bytes = b"") -> tuple[int, str]:
-        token = next((cookie.value for cookie in self.cookies if cookie.name == "csrftoken"), "") or ""
+    def post(
+        self, path: str, fields: dict[str, str], name: str = "", content: bytes = b""
+    ) -> tuple[int, str]:
+        token = (
+            next((cookie.value for cookie in self.cookies if cookie.name == "csrftoken"), "") or ""
+        )
         boundary = "b0undary"
         body = io.BytesIO()
         for field, value in {**fields, "csrfmiddlewaretoken": token}.items():
-            body.write(f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode())
+            body.write(
+                f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode()
+            )
         if name:
             field = "file" if path == "/new/archive/" else "files"
             head = f'Content-Disposition: form-data; name="{field}"; filename="{name}"'
             body.write(f"--{boundary}\r\n{head}\r\n\r\n".encode() + content + b"\r\n")
         body.write(f"--{boundary}--\r\n".encode())
-        headers = {"Content-Type": f"multipart/form-data; boundary={boundary}", "Referer": self.address}
+        headers = {
+            "Content-Type": f"multipart/form-data; boundary={boundary}",
+            "Referer": self.address,
+        }
         return self._open(urllib.request.Request(self.address + path, body.getvalue(), headers))
 
     def _open(self, request: urllib.request.Request) -> tuple[int, str]:
@@ -109,7 +118,9 @@ def test_hostile_files_harm_neither_the_web_server_nor_a_worker(
     assert all(outcome.startswith(ENDED) for _, _, outcome, _ in rows)
 
 
-def test_hostile_archives_harm_no_web_server(site: SiteProcess, browser: Browser, small_project: Project) -> None:
+def test_hostile_archives_harm_no_web_server(
+    site: SiteProcess, browser: Browser, small_project: Project
+) -> None:
     content = archived(small_project).getvalue()
     hostile: dict[str, bytes] = {
         "cut": content[: len(content) // 2],
@@ -130,7 +141,9 @@ def test_hostile_archives_harm_no_web_server(site: SiteProcess, browser: Browser
     assert Project.objects.count() == 1
 
 
-def test_a_body_of_a_gigabyte_from_nobody_is_not_written_to_disk(site: SiteProcess, settings: Any) -> None:
+def test_a_body_of_a_gigabyte_from_nobody_is_not_written_to_disk(
+    site: SiteProcess, settings: Any
+) -> None:
     import socket
 
     host, port = site.address.removeprefix("http://").split(":")
@@ -164,7 +177,10 @@ def _inflated(content: bytes) -> bytes:
     import zipfile
 
     out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as old,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
         for name in old.namelist():
             if name != "documents.jsonl":
                 new.writestr(name, old.read(name))
@@ -178,4 +194,7 @@ def note(kind: str, rows: list[tuple[str, int, str, int]]) -> None:
     """A line of the closing table: a failure of the site, or too much memory, is a loss."""
     lost = sum(status >= 500 or most > MOST_BYTES for _, status, _, most in rows)
     largest = max(most for *_, most in rows) // 2**20
-    record(f"{kind} (at most {largest} MB)", Counter({"refused or loaded": len(rows) - lost, "lost": lost}))
+    record(
+        f"{kind} (at most {largest} MB)",
+        Counter({"refused or loaded": len(rows) - lost, "lost": lost}),
+    )

@@ -17,7 +17,15 @@ from evaluations.judging.endpoints import Client, EndpointError
 from evaluations.judging.probe import probe_model
 from evaluations.judging.run import start_run
 from evaluations.judging.worker import work_on_run
-from evaluations.models import Batch, EvaluationRun, Judge, Project, RunState, ScoringMode, Transport
+from evaluations.models import (
+    Batch,
+    EvaluationRun,
+    Judge,
+    Project,
+    RunState,
+    ScoringMode,
+    Transport,
+)
 from tests.hostile.endpoint import HostileEndpoint, hostile_endpoint
 from tests.hostile.modes import BODIES, MODES
 from tests.hostile.table import record
@@ -61,7 +69,13 @@ def judge_of(project: Project, address: str, way: str, number: int, mode: str) -
     # however busy the machine: a call that is given up before the server has read it is counted
     # by us alone.
     timeout = 60 if mode in BODIES else 1
-    asked = {"name": f"{way} {number}", "model": "m", "use_steps": False, "timeout_seconds": timeout, "concurrency": 4}
+    asked = {
+        "name": f"{way} {number}",
+        "model": "m",
+        "use_steps": False,
+        "timeout_seconds": timeout,
+        "concurrency": 4,
+    }
     return Judge.objects.create(project=project, endpoint=endpoint, **(asked | fields))
 
 

@@ -30,17 +30,33 @@ def test_replies_of_any_size_leave_a_worker_small(
         f'{{"doc_id": "d{number}", "system_id": "s", "source": "S.", "output": "Text {number}."}}'
         for number in range(16)
     )
-    load(project, {"o.jsonl": rows, "r.csv": "doc_id,system_id,criterion,annotator,score\nd1,s,coherence,ann,4\n"})
+    load(
+        project,
+        {
+            "o.jsonl": rows,
+            "r.csv": "doc_id,system_id,criterion,annotator,score\nd1,s,coherence,ann,4\n",
+        },
+    )
     with hostile_endpoint() as hostile:
         worker = start_worker()
         with watched_memory(worker.process.pid) as memory:
             for mode in LARGE:
                 endpoint = project.endpoints.create(name=mode, base_url=hostile.base_url(mode))
-                asked = {"name": mode, "model": "m", "mode": "logprobs", "use_steps": False, "timeout_seconds": 5}
-                judge = Judge.objects.create(project=project, endpoint=endpoint, concurrency=16, **asked)
+                asked = {
+                    "name": mode,
+                    "model": "m",
+                    "mode": "logprobs",
+                    "use_steps": False,
+                    "timeout_seconds": 5,
+                }
+                judge = Judge.objects.create(
+                    project=project, endpoint=endpoint, concurrency=16, **asked
+                )
                 start_run(judge, list(project.criteria.all()))
             active = (RunState.PREPARING, RunState.RUNNING)
-            wait_until(lambda: not EvaluationRun.objects.filter(state__in=active).exists(), seconds=400)
+            wait_until(
+                lambda: not EvaluationRun.objects.filter(state__in=active).exists(), seconds=400
+            )
 
     ends = Counter(EvaluationRun.objects.values_list("state", flat=True))
     record("replies of any size, one worker", ends)

@@ -25,7 +25,8 @@ def test_metadata_services_are_never_called(url: str, *, allow_private: bool) ->
 
 
 @pytest.mark.parametrize(
-    "url", ["http://127.0.0.1:8000/v1", "http://10.1.2.3/v1", "http://[::1]/v1", "http://localhost/v1"]
+    "url",
+    ["http://127.0.0.1:8000/v1", "http://10.1.2.3/v1", "http://[::1]/v1", "http://localhost/v1"],
 )
 def test_private_networks_are_called_where_that_is_allowed(url: str) -> None:
     check_address(url, allow_private=True)
@@ -33,7 +34,9 @@ def test_private_networks_are_called_where_that_is_allowed(url: str) -> None:
         check_address(url, allow_private=False)
 
 
-@pytest.mark.parametrize("url", ["ftp://x/v1", "file:///etc/passwd", "api.example.com", "http://", "javascript:1"])
+@pytest.mark.parametrize(
+    "url", ["ftp://x/v1", "file:///etc/passwd", "api.example.com", "http://", "javascript:1"]
+)
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(ForbiddenAddressError, match="is not an address like"):
         check_address(url, allow_private=True)

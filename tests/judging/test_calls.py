@@ -34,7 +34,12 @@ class Scripted:
 
 
 def reply(count: int) -> Reply:
-    return Reply(tuple(Choice("4") for _ in range(count)), model="m-1", prompt_tokens=10, completion_tokens=count)
+    return Reply(
+        tuple(Choice("4") for _ in range(count)),
+        model="m-1",
+        prompt_tokens=10,
+        completion_tokens=count,
+    )
 
 
 def failing(kind: ErrorKind, **fields: float) -> EndpointError:
@@ -45,7 +50,9 @@ def ask(script: Scripted, *, n: int = 1, attempts: int = 5):
     from dataclasses import replace
 
     policy = RetryPolicy(attempts=attempts)
-    return asyncio.run(ask_until_answered(script.chat, replace(REQUEST, n=n), policy=policy, sleep=script.sleep))
+    return asyncio.run(
+        ask_until_answered(script.chat, replace(REQUEST, n=n), policy=policy, sleep=script.sleep)
+    )
 
 
 def test_an_endpoint_that_ignores_n_is_asked_until_all_choices_are_there() -> None:
@@ -61,7 +68,9 @@ def test_more_choices_than_asked_for_are_not_counted() -> None:
     assert len(ask(Scripted([reply(5)]), n=2).choices) == 2
 
 
-@pytest.mark.parametrize("kind", [ErrorKind.RATE_LIMIT, ErrorKind.SERVER, ErrorKind.TIMEOUT, ErrorKind.MALFORMED])
+@pytest.mark.parametrize(
+    "kind", [ErrorKind.RATE_LIMIT, ErrorKind.SERVER, ErrorKind.TIMEOUT, ErrorKind.MALFORMED]
+)
 def test_a_passing_error_is_tried_again(kind: ErrorKind) -> None:
     script = Scripted([failing(kind), failing(kind), reply(1)])
 
@@ -79,7 +88,13 @@ def test_the_budget_ends_the_patience() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [ErrorKind.AUTHENTICATION, ErrorKind.MODEL_NOT_FOUND, ErrorKind.CONTEXT_LENGTH, ErrorKind.BAD_REQUEST]
+    "kind",
+    [
+        ErrorKind.AUTHENTICATION,
+        ErrorKind.MODEL_NOT_FOUND,
+        ErrorKind.CONTEXT_LENGTH,
+        ErrorKind.BAD_REQUEST,
+    ],
 )
 def test_an_error_that_does_not_pass_is_told_at_once(kind: ErrorKind) -> None:
     script = Scripted([failing(kind), reply(1)])

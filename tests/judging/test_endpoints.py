@@ -20,7 +20,9 @@ from evaluations.judging.replies import Choice, Token, choices_from_json, choice
 from tests.processes import StandInProcess, free_port
 
 
-def error_of(base_url: str, *, key: str = "", timeout: float = 10, prompt: str = "Hello") -> EndpointError:
+def error_of(
+    base_url: str, *, key: str = "", timeout: float = 10, prompt: str = "Hello"
+) -> EndpointError:
     async def ask() -> None:
         async with Client(base_url, key, timeout=timeout, allow_private=True) as client:
             await client.chat(ChatRequest(model="m", prompt=prompt))
@@ -82,16 +84,30 @@ def test_statuses(status: int, kind: ErrorKind, *, stops_run: bool) -> None:
 
 @pytest.mark.parametrize(
     ("header", "seconds"),
-    [("2", 2), ("0.5", 0.5), ("-1", 0), ("Fri, 31 Dec 1999", None), ("inf", None), ("nan", None), ("soon", None)],
+    [
+        ("2", 2),
+        ("0.5", 0.5),
+        ("-1", 0),
+        ("Fri, 31 Dec 1999", None),
+        ("inf", None),
+        ("nan", None),
+        ("soon", None),
+    ],
 )
-def test_retry_after_that_makes_no_sense_counts_as_not_given(header: str, seconds: float | None) -> None:
-    error = status_error(429, "Slow down.", base_url="b", model="m", headers={"retry-after": header})
+def test_retry_after_that_makes_no_sense_counts_as_not_given(
+    header: str, seconds: float | None
+) -> None:
+    error = status_error(
+        429, "Slow down.", base_url="b", model="m", headers={"retry-after": header}
+    )
 
     assert error.retry_after == seconds
 
 
 def test_retry_after_may_be_a_date() -> None:
-    soon = email.utils.format_datetime(datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=60))
+    soon = email.utils.format_datetime(
+        datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=60)
+    )
 
     error = status_error(503, "Later.", base_url="b", model="m", headers={"retry-after": soon})
 
@@ -100,7 +116,9 @@ def test_retry_after_may_be_a_date() -> None:
 
 @pytest.mark.parametrize("header", ["86400", "1000000000", "1e300"])
 def test_a_wait_of_hours_stops_the_run_and_says_so(header: str) -> None:
-    error = status_error(429, "Slow down.", base_url="b", model="m", headers={"retry-after": header})
+    error = status_error(
+        429, "Slow down.", base_url="b", model="m", headers={"retry-after": header}
+    )
 
     assert error.kind == ErrorKind.LONG_WAIT
     assert error.kind.stops_run
@@ -108,14 +126,20 @@ def test_a_wait_of_hours_stops_the_run_and_says_so(header: str) -> None:
 
 
 def test_a_quota_that_is_used_up_is_no_rate_limit() -> None:
-    error = status_error(429, "You have no quota.", base_url="b", model="m", code="insufficient_quota")
+    error = status_error(
+        429, "You have no quota.", base_url="b", model="m", code="insufficient_quota"
+    )
 
     assert (error.kind, error.kind.stops_run) == (ErrorKind.QUOTA, True)
 
 
-def test_a_key_that_comes_back_in_an_error_is_masked(start_standin: Callable[..., StandInProcess]) -> None:
+def test_a_key_that_comes_back_in_an_error_is_masked(
+    start_standin: Callable[..., StandInProcess],
+) -> None:
     key = "sk-very-secret-key"
-    address = start_standin("--only-model", key).base_url  # the error names the model that was asked for
+    address = start_standin(
+        "--only-model", key
+    ).base_url  # the error names the model that was asked for
 
     async def ask() -> None:
         async with Client(address, key, timeout=10, allow_private=True) as client:

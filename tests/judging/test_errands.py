@@ -12,7 +12,12 @@ from django.utils import timezone
 
 from evaluations.judging import errands
 from evaluations.judging.endpoints import EndpointError, ErrorKind
-from evaluations.judging.errands import MOST_IN_HAND, neglected_errands, request_probe, work_on_errand
+from evaluations.judging.errands import (
+    MOST_IN_HAND,
+    neglected_errands,
+    request_probe,
+    work_on_errand,
+)
 from evaluations.judging.judges import EndpointDraft, save_endpoint
 from evaluations.judging.patience import ask_within_patience
 from evaluations.models import Endpoint, ErrandState, Judge, ModelProbe, Project
@@ -41,9 +46,13 @@ def found(probe: ModelProbe) -> ModelProbe:
     return probe
 
 
-def test_a_page_that_wants_a_probe_does_not_wait_for_the_endpoint(browser: Client, small_project: Project) -> None:
+def test_a_page_that_wants_a_probe_does_not_wait_for_the_endpoint(
+    browser: Client, small_project: Project
+) -> None:
     with silent_server() as server:
-        endpoint = save_endpoint(small_project, EndpointDraft(base_url=f"http://127.0.0.1:{server.port}/v1"))
+        endpoint = save_endpoint(
+            small_project, EndpointDraft(base_url=f"http://127.0.0.1:{server.port}/v1")
+        )
 
         answer = browser.post(f"/p/small/endpoints/{endpoint.pk}/probe/", {"model": "m"})
 
@@ -55,7 +64,9 @@ def test_a_page_that_wants_a_probe_does_not_wait_for_the_endpoint(browser: Clien
 def test_who_asks_while_it_is_asked_shares_the_probe(endpoint: Endpoint) -> None:
     first, second = request_probe(endpoint, "m"), request_probe(endpoint, "m")
 
-    ModelProbe.objects.update(state=ErrandState.ASKING, taken_until=timezone.now() + timedelta(minutes=1), attempts=1)
+    ModelProbe.objects.update(
+        state=ErrandState.ASKING, taken_until=timezone.now() + timedelta(minutes=1), attempts=1
+    )
     third = request_probe(endpoint, "m")
 
     assert first.pk == second.pk == third.pk
@@ -81,7 +92,9 @@ def test_the_page_asks_for_itself_until_the_answer_is_there(
     assert state not in page
 
 
-def test_others_do_not_see_how_a_question_goes(as_role: Callable[[str], Client], endpoint: Endpoint) -> None:
+def test_others_do_not_see_how_a_question_goes(
+    as_role: Callable[[str], Client], endpoint: Endpoint
+) -> None:
     state = f"/p/small/asked/probe/{request_probe(endpoint, 'm').pk}/"
     other = Project.objects.create(name="Other", slug="other")
     reader = as_role("viewer")
@@ -100,7 +113,9 @@ FORM = {
 }  # fmt: skip
 
 
-def test_a_form_that_waits_keeps_its_input_and_says_how_the_probe_ended(browser: Client, endpoint: Endpoint) -> None:
+def test_a_form_that_waits_keeps_its_input_and_says_how_the_probe_ended(
+    browser: Client, endpoint: Endpoint
+) -> None:
     form = FORM | {"endpoint": endpoint.pk}
     waiting = browser.post("/p/small/judges/new/", form).content.decode()
     probe = ModelProbe.objects.get()
@@ -150,7 +165,9 @@ def test_a_project_has_a_few_questions_in_hand_and_others_go_on(endpoint: Endpoi
     assert found(other).state == ErrandState.FAILED
 
 
-def test_a_question_of_a_lost_worker_is_asked_again_and_in_the_end_given_up(endpoint: Endpoint) -> None:
+def test_a_question_of_a_lost_worker_is_asked_again_and_in_the_end_given_up(
+    endpoint: Endpoint,
+) -> None:
     probe = request_probe(endpoint, "m")
     lost = {"state": ErrandState.ASKING, "taken_until": timezone.now() - timedelta(seconds=1)}
     ModelProbe.objects.update(attempts=2, **lost)
@@ -179,7 +196,9 @@ def test_an_unexpected_error_ends_a_question_with_a_message(
 def test_a_question_about_something_removed_meanwhile_is_harmless(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(errands.KINDS, "probe", errands.Kind(ModelProbe, lambda _probe: endpoint.delete() and None))
+    monkeypatch.setitem(
+        errands.KINDS, "probe", errands.Kind(ModelProbe, lambda _probe: endpoint.delete() and None)
+    )
     probe = request_probe(endpoint, "m")
 
     work_on_errand("probe", probe.pk)
@@ -191,7 +210,9 @@ def test_a_question_about_something_removed_meanwhile_is_harmless(
 def test_an_endpoint_that_takes_its_time_with_everything_is_not_waited_for_without_end() -> None:
     import asyncio
 
-    with pytest.raises(EndpointError, match="had not answered everything after 0 seconds") as raised:
+    with pytest.raises(
+        EndpointError, match="had not answered everything after 0 seconds"
+    ) as raised:
         ask_within_patience(asyncio.sleep(30), "http://slow.example/v1", seconds=0.05)
 
     assert raised.value.kind == ErrorKind.TIMEOUT
@@ -202,7 +223,9 @@ def test_a_retired_endpoint_is_not_asked(browser: Client, endpoint: Endpoint) ->
     body = {"name": "J", "endpoint": endpoint.pk, "model": "m"}
 
     page = browser.post(f"/p/small/endpoints/{endpoint.pk}/probe/", {"model": "m"})
-    judge = browser.post("/api/v1/projects/small/judges", json.dumps(body), content_type="application/json")
+    judge = browser.post(
+        "/api/v1/projects/small/judges", json.dumps(body), content_type="application/json"
+    )
     probe = browser.post(
         f"/api/v1/projects/small/endpoints/{endpoint.pk}/probe",
         json.dumps({"model": "m"}),

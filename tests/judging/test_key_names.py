@@ -20,10 +20,19 @@ from evaluations.models import Endpoint, Project
 from geval_site.key_names import WELL_KNOWN, key_names
 
 ADDRESS = "http://127.0.0.1:9/v1"
-OURS = ("GEVAL_SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL", "PGPASSWORD", "DJANGO_SETTINGS_MODULE", "PATH")
+OURS = (
+    "GEVAL_SECRET_KEY",
+    "DATABASE_URL",
+    "CELERY_BROKER_URL",
+    "PGPASSWORD",
+    "DJANGO_SETTINGS_MODULE",
+    "PATH",
+)
 
 
-@pytest.mark.parametrize("name", [*OURS, "geval_secret_key", "PG", "POSTGRES_PASSWORD", "SECRET_KEY", "HOME"])
+@pytest.mark.parametrize(
+    "name", [*OURS, "geval_secret_key", "PG", "POSTGRES_PASSWORD", "SECRET_KEY", "HOME"]
+)
 def test_what_the_site_runs_on_cannot_be_listed(name: str) -> None:
     with pytest.raises(ImproperlyConfigured, match=f"{name}, which this site itself runs on"):
         key_names(["OPENAI_API_KEY", name])
@@ -48,30 +57,41 @@ def test_the_sites_own_variables_are_never_sent_even_by_an_old_row(
     monkeypatch.setenv(name, "the-sites-own-secret")
     endpoint = Endpoint.objects.create(project=project, name="e", base_url=ADDRESS, key_env=name)
 
-    with pytest.raises(EndpointError, match=f"{name} is one of this site's own variables") as raised:
+    with pytest.raises(
+        EndpointError, match=f"{name} is one of this site's own variables"
+    ) as raised:
         client_for(endpoint, timeout=1)
 
     assert raised.value.kind == ErrorKind.KEY
 
 
 @pytest.mark.django_db
-def test_an_allowed_variable_is_read(project: Project, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_an_allowed_variable_is_read(
+    project: Project, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
     monkeypatch.setenv("MY_VLLM_KEY", "sk-vllm")
     settings.ENDPOINT_KEYS = frozenset({"MY_VLLM_KEY"})
 
-    assert save_endpoint(project, EndpointDraft(base_url=ADDRESS, key_env="MY_VLLM_KEY")).api_key == "sk-vllm"
+    assert (
+        save_endpoint(project, EndpointDraft(base_url=ADDRESS, key_env="MY_VLLM_KEY")).api_key
+        == "sk-vllm"
+    )
     with pytest.raises(ValidationError, match="allowed here are MY_VLLM_KEY"):
         endpoint_at(project, ADDRESS, key_env="OPENAI_API_KEY")
 
 
 @pytest.mark.django_db
-def test_page_and_api_refuse_other_names_and_say_which_are_allowed(owner: User, project: Project) -> None:
+def test_page_and_api_refuse_other_names_and_say_which_are_allowed(
+    owner: User, project: Project
+) -> None:
     browser = Client()
     browser.force_login(owner)
     wanted = {"base_url": ADDRESS, "key_env": "MY_OWN_KEY"}
 
     page = browser.post("/p/small/endpoints/new/", wanted).content.decode()
-    answer = browser.post("/api/v1/projects/small/endpoints", json.dumps(wanted), content_type="application/json")
+    answer = browser.post(
+        "/api/v1/projects/small/endpoints", json.dumps(wanted), content_type="application/json"
+    )
 
     assert "not read from the variable MY_OWN_KEY" in page
     assert "MISTRAL_API_KEY, OPENAI_API_KEY" in page
@@ -81,7 +101,9 @@ def test_page_and_api_refuse_other_names_and_say_which_are_allowed(owner: User, 
 
 @pytest.mark.django_db
 def test_an_archive_brings_no_names_of_variables(small_project: Project, tmp_path: Path) -> None:
-    Endpoint.objects.create(project=small_project, name="e", base_url=ADDRESS, key_env="OPENAI_API_KEY")
+    Endpoint.objects.create(
+        project=small_project, name="e", base_url=ADDRESS, key_env="OPENAI_API_KEY"
+    )
     with (tmp_path / "a.zip").open("wb") as file:
         write_archive(small_project, file)
 
@@ -92,9 +114,23 @@ def test_an_archive_brings_no_names_of_variables(small_project: Project, tmp_pat
 
 def test_processes_that_score_get_no_secrets() -> None:
     environment = dict.fromkeys(
-        [*OURS, *WELL_KNOWN, "AWS_SECRET_ACCESS_KEY", "HTTPS_PROXY", "HF_TOKEN", "HUGGINGFACE_HUB_TOKEN"], "secret"
+        [
+            *OURS,
+            *WELL_KNOWN,
+            "AWS_SECRET_ACCESS_KEY",
+            "HTTPS_PROXY",
+            "HF_TOKEN",
+            "HUGGINGFACE_HUB_TOKEN",
+        ],
+        "secret",
     )
-    needed = {"PATH": "/bin", "LC_ALL": "C", "HF_HOME": "/m", "OMP_NUM_THREADS": "1", "PYTHONPATH": "/p"}
+    needed = {
+        "PATH": "/bin",
+        "LC_ALL": "C",
+        "HF_HOME": "/m",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": "/p",
+    }
 
     assert passed_on(environment | needed) == needed
 

@@ -45,10 +45,15 @@ def test_a_stored_key_is_asked_for_again_when_the_address_changes(
 
     endpoint.refresh_from_db()
     assert (endpoint.base_url, endpoint.api_key) == (HERE, "sk-here")
-    assert save_endpoint(project, EndpointDraft(**moved, key="sk-there"), endpoint=endpoint).api_key == "sk-there"
+    assert (
+        save_endpoint(project, EndpointDraft(**moved, key="sk-there"), endpoint=endpoint).api_key
+        == "sk-there"
+    )
 
 
-def test_the_page_asks_again_and_the_key_can_be_forgotten(browser: Client, endpoint: Endpoint) -> None:
+def test_the_page_asks_again_and_the_key_can_be_forgotten(
+    browser: Client, endpoint: Endpoint
+) -> None:
     edit = f"/p/small/endpoints/{endpoint.pk}/edit/"
 
     asked = browser.post(edit, {"base_url": THERE})
@@ -90,7 +95,9 @@ def test_a_variable_is_confirmed_for_the_new_address_on_the_page(
     assert endpoint.base_url == THERE
 
 
-def test_what_was_found_out_about_the_old_address_is_forgotten(project: Project, endpoint: Endpoint) -> None:
+def test_what_was_found_out_about_the_old_address_is_forgotten(
+    project: Project, endpoint: Endpoint
+) -> None:
     endpoint.probes.create(model="m", findings={}, probed_at=timezone.now())
 
     save_endpoint(project, EndpointDraft(base_url=HERE, requests_per_minute=5), endpoint=endpoint)

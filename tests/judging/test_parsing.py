@@ -12,8 +12,12 @@ ONE_TO_FIVE = Scale(1, 5)
 YES_NO = Scale(0, 1, labels={"Yes": 1.0, "No": 0.0})
 
 
-def parsed(text: str, *, scale: Scale = ONE_TO_FIVE, reasons_first: bool = False, **fields: str) -> Rating | Failure:
-    return parse_rating(Choice(text, **fields), scale=scale, criterion="coherence", reasons_first=reasons_first)
+def parsed(
+    text: str, *, scale: Scale = ONE_TO_FIVE, reasons_first: bool = False, **fields: str
+) -> Rating | Failure:
+    return parse_rating(
+        Choice(text, **fields), scale=scale, criterion="coherence", reasons_first=reasons_first
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,7 +61,10 @@ def test_the_rating_is_found_however_a_model_writes_it(reply: str, value: float)
         ("4\n5", Reason.TWO_RATINGS),
         ("I'm sorry, I can't rate this text.", Reason.REFUSAL),
         ("As an AI I cannot judge.", Reason.REFUSAL),
-        ("The text is about 3 ferries and 12 islands in the north, which are far away.", Reason.NO_RATING),
+        (
+            "The text is about 3 ferries and 12 islands in the north, which are far away.",
+            Reason.NO_RATING,
+        ),
         ("Excellent!", Reason.NO_RATING),
     ],
 )
@@ -90,7 +97,9 @@ def test_the_last_rating_counts_when_the_reply_reasons_first() -> None:
     assert rating.value == 4
 
 
-@pytest.mark.parametrize(("reply", "value"), [("Yes", 1), ("no.", 0), ("Answer: No", 0), ("- Coherence: Yes", 1)])
+@pytest.mark.parametrize(
+    ("reply", "value"), [("Yes", 1), ("no.", 0), ("Answer: No", 0), ("- Coherence: Yes", 1)]
+)
 def test_words_name_points_where_the_scale_has_labels(reply: str, value: float) -> None:
     rating = parsed(reply, scale=YES_NO)
 
@@ -125,7 +134,10 @@ def test_any_reply_gives_a_rating_on_the_scale_or_a_named_reason(text: str) -> N
         assert found.detail
 
 
-@given(st.integers(1, 5), st.sampled_from(["{}", " {}", "{}.", "Score: {}", "coherence: {}\n", "**{}**", "{}/5"]))
+@given(
+    st.integers(1, 5),
+    st.sampled_from(["{}", " {}", "{}.", "Score: {}", "coherence: {}\n", "**{}**", "{}/5"]),
+)
 def test_a_rating_in_a_usual_wrapping_is_always_found(point: int, wrapping: str) -> None:
     found = parsed(wrapping.format(point))
 

@@ -16,16 +16,22 @@ TASKS = {
 
 @pytest.mark.parametrize("domain", ["news", "any"])
 def test_every_task_has_its_criteria_in_both_wordings(domain: str) -> None:
-    found = {task: {p.name for p in presets() if (p.task, p.domain) == (task, domain)} for task in TASKS}
+    found = {
+        task: {p.name for p in presets() if (p.task, p.domain) == (task, domain)} for task in TASKS
+    }
 
     assert found == TASKS
 
 
 @pytest.mark.parametrize("preset", presets(), ids=lambda preset: preset.key)
 def test_every_preset_makes_a_prompt_that_can_be_sent_and_scored(preset: Preset) -> None:
-    parts = PromptParts(preset.name, preset.scale, preset.definition, preset.introduction, preset.inputs)
+    parts = PromptParts(
+        preset.name, preset.scale, preset.definition, preset.introduction, preset.inputs
+    )
 
-    prompt = render(compose_template(parts, steps="1. Read."), Texts("the source", "the output", "the fact"))
+    prompt = render(
+        compose_template(parts, steps="1. Read."), Texts("the source", "the output", "the fact")
+    )
 
     assert "the output" in prompt
     assert "{{" not in prompt
@@ -46,5 +52,8 @@ def test_of_several_tasks_the_one_that_knows_most_of_the_names_is_taken() -> Non
 
 
 def test_a_preset_must_fit_the_scale() -> None:
-    assert presets_for({"consistency": Scale(0, 1)})["consistency"].labels == {"No": 0.0, "Yes": 1.0}
+    assert presets_for({"consistency": Scale(0, 1)})["consistency"].labels == {
+        "No": 0.0,
+        "Yes": 1.0,
+    }
     assert presets_for({"consistency": Scale(1, 7)}) == {}

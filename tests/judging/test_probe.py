@@ -23,8 +23,17 @@ def probe(base_url: str, *, key: str = "") -> Findings:
 def test_a_complete_endpoint(start_standin: Start) -> None:
     found = probe(start_standin().base_url)
 
-    assert (found.logprobs, found.several_choices, found.temperature, found.echo) == (20, True, True, True)
-    assert (found.length_parameter, found.system_role, found.best_mode) == ("max_tokens", True, "logprobs")
+    assert (found.logprobs, found.several_choices, found.temperature, found.echo) == (
+        20,
+        True,
+        True,
+        True,
+    )
+    assert (found.length_parameter, found.system_role, found.best_mode) == (
+        "max_tokens",
+        True,
+        "logprobs",
+    )
     assert found.answered_model == "some-model"
 
 
@@ -52,12 +61,15 @@ def test_errors_now_and_then_do_not_mislead(start_standin: Start) -> None:
 
 
 @pytest.mark.parametrize(
-    ("switches", "kind"), [(("--api-key", "right"), ErrorKind.AUTHENTICATION), (None, ErrorKind.CONNECTION)]
+    ("switches", "kind"),
+    [(("--api-key", "right"), ErrorKind.AUTHENTICATION), (None, ErrorKind.CONNECTION)],
 )
 def test_an_endpoint_that_does_not_answer(
     start_standin: Start, switches: tuple[str, ...] | None, kind: ErrorKind
 ) -> None:
-    address = start_standin(*switches).base_url if switches else f"http://127.0.0.1:{free_port()}/v1"
+    address = (
+        start_standin(*switches).base_url if switches else f"http://127.0.0.1:{free_port()}/v1"
+    )
 
     with pytest.raises(EndpointError) as raised:
         probe(address)

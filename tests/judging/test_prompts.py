@@ -16,7 +16,9 @@ from evaluations.judging.prompts import (
 )
 from evaluations.scales import Scale
 
-PARTS = PromptParts(criterion="coherence", scale=Scale(1, 5), definition="one thread from start to end")
+PARTS = PromptParts(
+    criterion="coherence", scale=Scale(1, 5), definition="one thread from start to end"
+)
 
 
 def test_a_prompt_has_introduction_criteria_steps_inputs_and_form_in_this_order() -> None:
@@ -48,13 +50,19 @@ def test_a_prompt_file_of_the_original_release_is_taken_unchanged() -> None:
     template = compose_template(parts, steps="1. Not wanted.")
 
     assert template == file
-    assert render(template, Texts("A", "B")) == "Rate it.\n\nSource Text:\nA\n\nSummary:\nB\n\n- Coherence:"
+    assert (
+        render(template, Texts("A", "B"))
+        == "Rate it.\n\nSource Text:\nA\n\nSummary:\nB\n\n- Coherence:"
+    )
 
 
 def test_dialogue_placeholders_are_known() -> None:
     template = "{{Document}}\n{{Fact}}\n{{Response}}\n{{Reference}}"
 
-    assert render(template, Texts("history", "answer", "fact", ("gold",))) == "history\nfact\nanswer\ngold"
+    assert (
+        render(template, Texts("history", "answer", "fact", ("gold",)))
+        == "history\nfact\nanswer\ngold"
+    )
 
 
 def test_an_unknown_placeholder_is_refused_by_name() -> None:
@@ -79,7 +87,9 @@ def test_the_scale_of_words_is_shown_as_words() -> None:
 
 
 @given(st.text(min_size=1).filter(str.strip), st.text(min_size=1).filter(str.strip))
-def test_texts_come_through_unchanged_even_if_they_hold_placeholders(source: str, output: str) -> None:
+def test_texts_come_through_unchanged_even_if_they_hold_placeholders(
+    source: str, output: str
+) -> None:
     rendered = render("<{{Document}}|{{Summary}}>", Texts(source + "{{Summary}}", output))
 
     assert rendered == f"<{source}{{{{Summary}}}}|{output}>"

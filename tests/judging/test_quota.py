@@ -43,7 +43,9 @@ def test_an_empty_bucket_says_how_long_to_wait(project: Project) -> None:
 
 
 @pytest.mark.django_db
-def test_tokens_are_counted_and_a_call_larger_than_the_bucket_may_go_out_alone(project: Project) -> None:
+def test_tokens_are_counted_and_a_call_larger_than_the_bucket_may_go_out_alone(
+    project: Project,
+) -> None:
     endpoint = Endpoint.objects.create(project=project, name="e", base_url="http://x/v1")
     limits = Limits(requests=None, tokens=1000)
 
@@ -76,7 +78,9 @@ def test_a_handful_is_asked_for_at_a_time_and_waits_are_waited() -> None:
 
 
 @pytest.mark.django_db
-def test_a_clock_that_was_set_back_neither_empties_the_bucket_nor_blocks_it(project: Project) -> None:
+def test_a_clock_that_was_set_back_neither_empties_the_bucket_nor_blocks_it(
+    project: Project,
+) -> None:
     endpoint = Endpoint.objects.create(project=project, name="e", base_url="http://x/v1")
     limits = Limits(requests=100, tokens=1000)
     take(endpoint.pk, limits, wanted=1, tokens_each=10)

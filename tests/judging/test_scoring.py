@@ -83,7 +83,9 @@ def test_points_outside_the_scale_get_no_weight() -> None:
 
 
 def test_the_rating_is_found_behind_the_words_of_the_form() -> None:
-    result = scored(token("- "), token("Coherence"), token(": "), place("2", {"2": 0.75, "4": 0.25}))
+    result = scored(
+        token("- "), token("Coherence"), token(": "), place("2", {"2": 0.75, "4": 0.25})
+    )
 
     assert result.value == pytest.approx(2.5)
 
@@ -99,7 +101,9 @@ def test_on_a_two_digit_scale_ten_as_one_token_is_ten() -> None:
 
 
 def test_ten_in_two_tokens_divides_the_mass_of_one_by_what_follows() -> None:
-    result = scored(place("1", {"1": 0.8, "9": 0.2}), place("0", {"0": 0.75, "\n": 0.25}), scale=ONE_TO_TEN)
+    result = scored(
+        place("1", {"1": 0.8, "9": 0.2}), place("0", {"0": 0.75, "\n": 0.25}), scale=ONE_TO_TEN
+    )
 
     # 10 has 0.8 x 0.75, 1 has 0.8 x 0.25
     assert result.distribution == pytest.approx({1: 0.2, 9: 0.2, 10: 0.6})
@@ -162,14 +166,18 @@ def test_scales_that_tokens_cannot_spell_are_refused_beforehand() -> None:
 
 
 tokens_at_the_rating = st.dictionaries(
-    st.one_of(st.sampled_from(["1", " 2", "3.", "４", "5", "10", "The", "", "\n"]), st.text(max_size=4)),
+    st.one_of(
+        st.sampled_from(["1", " 2", "3.", "４", "5", "10", "The", "", "\n"]), st.text(max_size=4)
+    ),
     st.floats(0.0001, 1),
     max_size=20,
 )
 
 
 @given(st.sampled_from(["1", "2", "3", "4", "5"]), tokens_at_the_rating)
-def test_a_distribution_sums_to_one_and_the_score_lies_on_the_scale(chosen: str, others: dict[str, float]) -> None:
+def test_a_distribution_sums_to_one_and_the_score_lies_on_the_scale(
+    chosen: str, others: dict[str, float]
+) -> None:
     total = sum(others.values()) + 1
     result = score(place(chosen, {text: p / total for text, p in ({chosen: 1.0} | others).items()}))
 
@@ -180,7 +188,9 @@ def test_a_distribution_sums_to_one_and_the_score_lies_on_the_scale(chosen: str,
 
 
 @given(st.data(), tokens_at_the_rating)
-def test_the_order_of_alternatives_changes_nothing(data: st.DataObject, others: dict[str, float]) -> None:
+def test_the_order_of_alternatives_changes_nothing(
+    data: st.DataObject, others: dict[str, float]
+) -> None:
     alternatives = [(text, math.log(p)) for text, p in others.items() if text != "4"]
     shuffled = data.draw(st.permutations(alternatives))
 

@@ -77,7 +77,12 @@ def test_an_answer_without_usage_is_an_answer(usage: Any) -> None:
 
 @pytest.mark.parametrize(
     ("written", "read"),
-    [(r"4\u0000", "4\N{REPLACEMENT CHARACTER}"), (r"4\ud83d", "4?"), ("4\t", "4\t"), (r"\ud83d\ude00", "😀")],
+    [
+        (r"4\u0000", "4\N{REPLACEMENT CHARACTER}"),
+        (r"4\ud83d", "4?"),
+        ("4\t", "4\t"),
+        (r"\ud83d\ude00", "😀"),
+    ],
 )
 def test_texts_are_cleaned_of_what_the_database_cannot_hold(written: str, read: str) -> None:
     content = f'{{"choices": [{{"message": {{"content": "{written}"}}}}]}}'.encode()
@@ -86,12 +91,18 @@ def test_texts_are_cleaned_of_what_the_database_cannot_hold(written: str, read: 
 
 
 def test_a_content_in_parts_is_the_text_of_its_parts() -> None:
-    parts = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Sc"}, {"type": "text", "text": "ore"}]
+    parts = [
+        {"type": "thinking", "thinking": "Hm."},
+        {"type": "text", "text": "Sc"},
+        {"type": "text", "text": "ore"},
+    ]
 
     assert read_chat_answer(with_message(content=parts)).choices[0].text == "Score"
 
 
-@pytest.mark.parametrize(("written", "value"), [("-Infinity", NEVER), ("-1e300", NEVER), ("0", 0.0), ("-2", -2.0)])
+@pytest.mark.parametrize(
+    ("written", "value"), [("-Infinity", NEVER), ("-1e300", NEVER), ("0", 0.0), ("-2", -2.0)]
+)
 def test_practically_never_is_a_number(written: str, value: float) -> None:
     token = (read_chat_answer(with_logprob(written)).choices[0].tokens or ())[0]
 
@@ -114,7 +125,10 @@ def test_an_echo_has_a_log_probability_for_each_token() -> None:
     good = {"choices": [{"logprobs": {"tokens": ["A", " b"], "token_logprobs": [None, -1]}}]}
     bad = {"choices": [{"logprobs": {"tokens": ["A", " b"], "token_logprobs": [None]}}]}
 
-    assert [token.logprob for token in read_echo_answer(json.dumps(good).encode()).choices[0].echoed or ()] == [
+    assert [
+        token.logprob
+        for token in read_echo_answer(json.dumps(good).encode()).choices[0].echoed or ()
+    ] == [
         None,
         -1,
     ]
@@ -122,7 +136,9 @@ def test_an_echo_has_a_log_probability_for_each_token() -> None:
         read_echo_answer(json.dumps(bad).encode())
 
 
-@pytest.mark.parametrize("record", [{"id": 7, "status": "x"}, {"id": "../x", "status": "x"}, {"id": "a"}, [], 7])
+@pytest.mark.parametrize(
+    "record", [{"id": 7, "status": "x"}, {"id": "../x", "status": "x"}, {"id": "a"}, [], 7]
+)
 def test_a_batch_has_an_id_that_can_stand_in_an_address(record: Any) -> None:
     with pytest.raises(MalformedError):
         read_batch(json.dumps(record).encode())
@@ -131,7 +147,9 @@ def test_a_batch_has_an_id_that_can_stand_in_an_address(record: Any) -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 KNOWN = st.sampled_from(

@@ -9,8 +9,12 @@ import pytest
 from evaluations.evaluators.base import Item
 from evaluations.judging.prompts import Texts
 
-torch = pytest.importorskip("torch", reason="torch is not installed: make test-neural installs and runs these")
-transformers = pytest.importorskip("transformers", reason="transformers is not installed: see make test-neural")
+torch = pytest.importorskip(
+    "torch", reason="torch is not installed: make test-neural installs and runs these"
+)
+transformers = pytest.importorskip(
+    "transformers", reason="transformers is not installed: see make test-neural"
+)
 
 WORDS = [
     "the",
@@ -70,7 +74,12 @@ WORDS = [
     ">",
     "s",
 ]
-SIZES: dict[str, Any] = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 48}
+SIZES: dict[str, Any] = {
+    "hidden_size": 32,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "intermediate_size": 48,
+}
 LIMIT = 48
 
 
@@ -102,7 +111,9 @@ def sharpen(model: Any) -> None:
                 parameter.mul_(4)
 
 
-def word_tokenizer(*, begin: str, end: str, pad: str, unknown: str, more: tuple[str, ...] = ()) -> Any:
+def word_tokenizer(
+    *, begin: str, end: str, pad: str, unknown: str, more: tuple[str, ...] = ()
+) -> Any:
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
     special = [pad, unknown, begin, end, *more]
@@ -118,7 +129,9 @@ def word_tokenizer(*, begin: str, end: str, pad: str, unknown: str, more: tuple[
 
 
 def bert_tokenizer() -> Any:
-    tokenizer = word_tokenizer(begin="[CLS]", end="[SEP]", pad="[PAD]", unknown="[UNK]", more=("[MASK]",))
+    tokenizer = word_tokenizer(
+        begin="[CLS]", end="[SEP]", pad="[PAD]", unknown="[UNK]", more=("[MASK]",)
+    )
     return transformers.BertTokenizerFast(
         tokenizer_object=tokenizer, cls_token="[CLS]", sep_token="[SEP]", pad_token="[PAD]", unk_token="[UNK]",
         mask_token="[MASK]", model_max_length=LIMIT,
@@ -128,7 +141,11 @@ def bert_tokenizer() -> Any:
 def bert_like(model_class: str, **config: Any) -> tuple[Any, Any]:
     tokenizer = bert_tokenizer()
     settings = transformers.BertConfig(
-        vocab_size=len(tokenizer), max_position_embeddings=LIMIT, type_vocab_size=2, **SIZES, **config
+        vocab_size=len(tokenizer),
+        max_position_embeddings=LIMIT,
+        type_vocab_size=2,
+        **SIZES,
+        **config,
     )
     return getattr(transformers, model_class)(settings), tokenizer
 
@@ -150,9 +167,15 @@ def t5() -> tuple[Any, Any]:
     from tokenizers import processors
 
     inner = word_tokenizer(begin="<s>", end="</s>", pad="<pad>", unknown="<unk>")
-    inner.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 3)])
+    inner.post_processor = processors.TemplateProcessing(
+        single="$A </s>", special_tokens=[("</s>", 3)]
+    )
     tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=inner, eos_token="</s>", pad_token="<pad>", unk_token="<unk>", model_max_length=LIMIT
+        tokenizer_object=inner,
+        eos_token="</s>",
+        pad_token="<pad>",
+        unk_token="<unk>",
+        model_max_length=LIMIT,
     )
     config = transformers.T5Config(
         vocab_size=len(tokenizer), d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4, pad_token_id=0,
@@ -184,13 +207,21 @@ OUTPUTS = (
     "rain , rain , rain",
 )
 SOURCE = "the captain said that the ferry leaves the old harbour at noon . people was early ."
-REFERENCES = ("the ferry leaves at noon", "a boat sails from the city port at noon , the captain said")
+REFERENCES = (
+    "the ferry leaves at noon",
+    "a boat sails from the city port at noon , the captain said",
+)
 
 
 @pytest.fixture
 def items() -> list[Item]:
     return [
-        Item(Texts(SOURCE, output, "the wind was early", REFERENCES), "coherence", "Is it good ?", output_id=index)
+        Item(
+            Texts(SOURCE, output, "the wind was early", REFERENCES),
+            "coherence",
+            "Is it good ?",
+            output_id=index,
+        )
         for index, output in enumerate(OUTPUTS)
     ]
 

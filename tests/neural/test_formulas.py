@@ -47,8 +47,12 @@ def cosine(a: Any, b: Any) -> float:
 @BATCHES
 @pytest.mark.parametrize("measure", ["precision", "recall", "f"])
 @pytest.mark.parametrize("idf", [False, True])
-def test_bertscore(loaded: Load, by_hand: Load, items: list[Item], batch: int, measure: str, idf: bool) -> None:
-    evaluator = loaded(BertScore, "bert", batch_size=batch, measure=measure, idf=idf, layer=2, references="mean")
+def test_bertscore(
+    loaded: Load, by_hand: Load, items: list[Item], batch: int, measure: str, idf: bool
+) -> None:
+    evaluator = loaded(
+        BertScore, "bert", batch_size=batch, measure=measure, idf=idf, layer=2, references="mean"
+    )
     if idf:
         evaluator.look(Corpus(references=REFERENCES))
 
@@ -68,7 +72,11 @@ def test_bertscore(loaded: Load, by_hand: Load, items: list[Item], batch: int, m
         _, others = states(model, tokenizer, other, 2)
         best = [max(cosine(vector, there) for there in others) for vector in vectors]
         total = sum(weight(token) for token in ids)
-        return sum(weight(token) * value for token, value in zip(ids, best, strict=False)) / total if total else 0.0
+        return (
+            sum(weight(token) * value for token, value in zip(ids, best, strict=False)) / total
+            if total
+            else 0.0
+        )
 
     for value, output in zip(found, OUTPUTS, strict=False):
         by_reference = []
@@ -94,24 +102,34 @@ def log_likelihood(model: Any, tokenizer: Any, given: str, text: str) -> float:
     total = 0.0
     for token in target:
         with torch.no_grad():
-            logits = model(**source, decoder_input_ids=torch.tensor([prefix])).logits[0, -1].double()
+            logits = (
+                model(**source, decoder_input_ids=torch.tensor([prefix])).logits[0, -1].double()
+            )
         total += float(torch.log_softmax(logits, dim=-1)[token])
         prefix.append(token)
     return total / len(target)
 
 
 @BATCHES
-def test_bartscore_in_every_direction(loaded: Load, by_hand: Load, items: list[Item], batch: int) -> None:
+def test_bartscore_in_every_direction(
+    loaded: Load, by_hand: Load, items: list[Item], batch: int
+) -> None:
     found = {
-        direction: values(loaded(BartScore, "bart", direction=direction, batch_size=batch).score(items))
+        direction: values(
+            loaded(BartScore, "bart", direction=direction, batch_size=batch).score(items)
+        )
         for direction in ("source_to_output", "reference_to_output", "output_to_reference", "both")
     }
 
     model, tokenizer = by_hand("bart", "AutoModelForSeq2SeqLM")
     for index, output in enumerate(OUTPUTS):
         faithful = log_likelihood(model, tokenizer, SOURCE, output)
-        precision = max(log_likelihood(model, tokenizer, reference, output) for reference in REFERENCES)
-        recall = max(log_likelihood(model, tokenizer, output, reference) for reference in REFERENCES)
+        precision = max(
+            log_likelihood(model, tokenizer, reference, output) for reference in REFERENCES
+        )
+        recall = max(
+            log_likelihood(model, tokenizer, output, reference) for reference in REFERENCES
+        )
         assert found["source_to_output"][index] == pytest.approx(faithful, abs=EXACT)
         assert found["reference_to_output"][index] == pytest.approx(precision, abs=EXACT)
         assert found["output_to_reference"][index] == pytest.approx(recall, abs=EXACT)
@@ -119,7 +137,9 @@ def test_bartscore_in_every_direction(loaded: Load, by_hand: Load, items: list[I
 
 
 @BATCHES
-def test_prism_is_the_mean_of_both_directions(loaded: Load, by_hand: Load, items: list[Item], batch: int) -> None:
+def test_prism_is_the_mean_of_both_directions(
+    loaded: Load, by_hand: Load, items: list[Item], batch: int
+) -> None:
     found = values(loaded(Prism, "bart", batch_size=batch, references="mean").score(items))
 
     model, tokenizer = by_hand("bart", "AutoModelForSeq2SeqLM")
@@ -145,7 +165,9 @@ def test_unieval_on_whole_outputs_and_sentence_by_sentence(
 
     def share(text: str) -> float:
         with torch.no_grad():
-            logits = model(**tokenizer(text, return_tensors="pt"), decoder_input_ids=torch.tensor([[0]])).logits[0, 0]
+            logits = model(
+                **tokenizer(text, return_tensors="pt"), decoder_input_ids=torch.tensor([[0]])
+            ).logits[0, 0]
         a, b = float(logits[yes].double().exp()), float(logits[no].double().exp())
         return a / (a + b)
 
@@ -153,7 +175,9 @@ def test_unieval_on_whole_outputs_and_sentence_by_sentence(
         asked = f"question: Is it good ? </s> summary: {output} </s> document: {SOURCE}"
         assert whole[index] == pytest.approx(share(asked), abs=EXACT)
     sentences = ("the captain was late .", "the wind was not .")
-    by_sentence = [share(f"question: Is this good ? </s> paragraph: {sentence}") for sentence in sentences]
+    by_sentence = [
+        share(f"question: Is this good ? </s> paragraph: {sentence}") for sentence in sentences
+    ]
     assert each[3] == pytest.approx(np.mean(by_sentence), abs=EXACT)
 
 
@@ -183,7 +207,9 @@ def test_moverscore(loaded: Load, by_hand: Load, items: list[Item], batch: int) 
         return float(costs[linear_sum_assignment(costs)].mean())
 
     for value, output in zip(found, (OUTPUTS[0], OUTPUTS[1], OUTPUTS[4]), strict=False):
-        expected = np.mean([1 - distance(vectors(output), vectors(reference)) for reference in REFERENCES])
+        expected = np.mean(
+            [1 - distance(vectors(output), vectors(reference)) for reference in REFERENCES]
+        )
         assert value == pytest.approx(expected, abs=EXACT)
 
 
@@ -191,13 +217,21 @@ def test_the_earth_movers_distance_of_two_points_moved_crosswise() -> None:
     left, right = np.array([[0.0, 0.0], [0.0, 3.0]]), np.array([[4.0, 0.0], [4.0, 3.0]])
 
     # Straight over: 4 for all the weight there is room for; the rest goes the diagonal of 5.
-    assert earth_movers_distance(left, np.array([0.5, 0.5]), right, np.array([0.5, 0.5])) == pytest.approx(4.0)
-    assert earth_movers_distance(left, np.array([0.75, 0.25]), right, np.array([0.5, 0.5])) == pytest.approx(4.25)
+    assert earth_movers_distance(
+        left, np.array([0.5, 0.5]), right, np.array([0.5, 0.5])
+    ) == pytest.approx(4.0)
+    assert earth_movers_distance(
+        left, np.array([0.75, 0.25]), right, np.array([0.5, 0.5])
+    ) == pytest.approx(4.25)
 
 
 @BATCHES
-@pytest.mark.parametrize("aspect", ["consistency", "relevance", "preservation", "engagingness", "groundedness"])
-def test_ctc_by_embeddings(loaded: Load, by_hand: Load, items: list[Item], batch: int, aspect: str) -> None:
+@pytest.mark.parametrize(
+    "aspect", ["consistency", "relevance", "preservation", "engagingness", "groundedness"]
+)
+def test_ctc_by_embeddings(
+    loaded: Load, by_hand: Load, items: list[Item], batch: int, aspect: str
+) -> None:
     found = values(loaded(Ctc, "bert", batch_size=batch, aspect=aspect).score(items))
 
     model, tokenizer = by_hand("bert", "AutoModel")
@@ -219,7 +253,9 @@ def test_ctc_by_embeddings(loaded: Load, by_hand: Load, items: list[Item], batch
 
 
 @BATCHES
-def test_ctc_by_a_classifier_of_tokens(loaded: Load, by_hand: Load, items: list[Item], batch: int) -> None:
+def test_ctc_by_a_classifier_of_tokens(
+    loaded: Load, by_hand: Load, items: list[Item], batch: int
+) -> None:
     evaluator = loaded(Ctc, "tokens", batch_size=batch, align="discriminator")
 
     found = values(evaluator.score(items))
@@ -229,7 +265,9 @@ def test_ctc_by_a_classifier_of_tokens(loaded: Load, by_hand: Load, items: list[
         tokens = tokenizer(SOURCE, output, return_tensors="pt")
         with torch.no_grad():
             # Read without token types, which the classifier was not given in training.
-            logits = model(input_ids=tokens["input_ids"], attention_mask=tokens["attention_mask"]).logits[0]
+            logits = model(
+                input_ids=tokens["input_ids"], attention_mask=tokens["attention_mask"]
+            ).logits[0]
         count = len(tokenizer(output)["input_ids"]) - 2
         shares = torch.softmax(logits.double(), dim=-1)[-1 - count : -1, 1]
         assert value == pytest.approx(float(shares.mean()), abs=EXACT)
@@ -243,7 +281,11 @@ def test_factcc_by_sentence(loaded: Load, by_hand: Load, items: list[Item], batc
 
     def share(claim: str) -> float:
         with torch.no_grad():
-            return float(torch.softmax(model(**tokenizer(SOURCE, claim, return_tensors="pt")).logits[0], dim=-1)[0])
+            return float(
+                torch.softmax(
+                    model(**tokenizer(SOURCE, claim, return_tensors="pt")).logits[0], dim=-1
+                )[0]
+            )
 
     assert found[0] == pytest.approx(share(OUTPUTS[0]), abs=EXACT)
     both = [share("the captain was late ."), share("the wind was not .")]
@@ -251,7 +293,9 @@ def test_factcc_by_sentence(loaded: Load, by_hand: Load, items: list[Item], batc
 
 
 @BATCHES
-def test_usr_masks_each_token_in_turn(loaded: Load, by_hand: Load, items: list[Item], batch: int) -> None:
+def test_usr_masks_each_token_in_turn(
+    loaded: Load, by_hand: Load, items: list[Item], batch: int
+) -> None:
     found = values(loaded(Usr, "mlm", batch_size=batch).score(items))
 
     model, tokenizer = by_hand("mlm", "AutoModelForMaskedLM")
@@ -279,8 +323,12 @@ def test_usr_by_a_classifier_of_replies(loaded: Load, by_hand: Load, items: list
 
 @BATCHES
 @pytest.mark.parametrize("pooling", ["mean", "first"])
-def test_embedding_similarity(loaded: Load, by_hand: Load, items: list[Item], batch: int, pooling: str) -> None:
-    found = values(loaded(EmbeddingSimilarity, "bert", batch_size=batch, pooling=pooling).score(items))
+def test_embedding_similarity(
+    loaded: Load, by_hand: Load, items: list[Item], batch: int, pooling: str
+) -> None:
+    found = values(
+        loaded(EmbeddingSimilarity, "bert", batch_size=batch, pooling=pooling).score(items)
+    )
 
     model, tokenizer = by_hand("bert", "AutoModel")
 
@@ -292,7 +340,9 @@ def test_embedding_similarity(loaded: Load, by_hand: Load, items: list[Item], ba
         assert value == pytest.approx(cosine(pooled(output), pooled(SOURCE)), abs=EXACT)
 
 
-def test_qags_asks_and_compares_answers(loaded: Load, tiny: Callable[[str], str], items: list[Item]) -> None:
+def test_qags_asks_and_compares_answers(
+    loaded: Load, tiny: Callable[[str], str], items: list[Item]
+) -> None:
     evaluator = loaded(Qags, "bart", answer_model=tiny("answers"), questions=3, question_tokens=8)
 
     outcome = evaluator.score([items[2]])[0]

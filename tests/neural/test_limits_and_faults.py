@@ -33,10 +33,25 @@ def item(output: str = SHORT, source: str = SHORT, reference: str = SHORT) -> It
     ("evaluator", "kind", "long", "what"),
     [
         (BertScore, "bert", item(output=LONG), f"The output has 62 tokens and .* takes {LIMIT}"),
-        (BertScore, "bert", item(reference=LONG), f"The references has 62 tokens and .* takes {LIMIT}"),
+        (
+            BertScore,
+            "bert",
+            item(reference=LONG),
+            f"The references has 62 tokens and .* takes {LIMIT}",
+        ),
         (BartScore, "bart", item(source=LONG), f"The source has 62 tokens and .* takes {LIMIT}"),
-        (UniEval, "t5", item(source=LONG), f"The question with its texts has .* tokens and .* takes {LIMIT}"),
-        (FactCc, "classifier", item(source=LONG), f"The source with the output has .* tokens and .* takes {LIMIT}"),
+        (
+            UniEval,
+            "t5",
+            item(source=LONG),
+            f"The question with its texts has .* tokens and .* takes {LIMIT}",
+        ),
+        (
+            FactCc,
+            "classifier",
+            item(source=LONG),
+            f"The source with the output has .* tokens and .* takes {LIMIT}",
+        ),
     ],
 )
 def test_a_text_over_the_limit_fails_its_item_and_no_other(
@@ -66,7 +81,10 @@ def test_a_cut_text_scores_as_if_it_ended_there_and_says_so(loaded: Load) -> Non
 
 
 def test_a_model_that_is_not_there_is_named_with_what_to_give(tmp_path: Path) -> None:
-    with pytest.raises(EvaluatorError, match=r"BARTScore cannot load the model .* Give the name of a model on the hub"):
+    with pytest.raises(
+        EvaluatorError,
+        match=r"BARTScore cannot load the model .* Give the name of a model on the hub",
+    ):
         BartScore({"model": str(tmp_path / "nothing")}).load()
 
 
@@ -82,12 +100,18 @@ def test_a_folder_with_broken_weights_is_named(tiny: Callable[[str], str], tmp_p
 
 
 def test_a_model_of_the_wrong_kind_is_named_with_the_right_one(tiny: Callable[[str], str]) -> None:
-    with pytest.raises(EvaluatorError, match=r"BARTScore needs an encoder-decoder model .* is of another kind"):
+    with pytest.raises(
+        EvaluatorError, match=r"BARTScore needs an encoder-decoder model .* is of another kind"
+    ):
         BartScore({"model": tiny("bert")}).load()
 
 
-def test_a_model_without_trained_weights_for_the_task_is_refused(tiny: Callable[[str], str]) -> None:
-    with pytest.raises(EvaluatorError, match=r"FactCC needs a classifier of texts; .* without trained weights"):
+def test_a_model_without_trained_weights_for_the_task_is_refused(
+    tiny: Callable[[str], str],
+) -> None:
+    with pytest.raises(
+        EvaluatorError, match=r"FactCC needs a classifier of texts; .* without trained weights"
+    ):
         FactCc({"model": tiny("bert")}).load()
 
 
@@ -124,7 +148,9 @@ def test_a_run_scores_what_it_can_and_fails_the_rest_by_name(
 
     run = run_of(project, model=tiny("bert"))
 
-    failed = dict(run.items.filter(state=ItemState.FAILED).values_list("output__document__doc_id", "reason"))
+    failed = dict(
+        run.items.filter(state=ItemState.FAILED).values_list("output__document__doc_id", "reason")
+    )
     assert run.state == RunState.DONE
     assert failed == {"d1": "empty_output", "d2": "too_long"}
     assert run.scores.count() == 2
@@ -147,7 +173,9 @@ def test_a_run_whose_model_is_missing_pauses_with_the_message_and_goes_on_when_i
     work_on_run(run.pk, "tester")
     run.refresh_from_db()
     assert run.state == RunState.DONE
-    assert run.scores.exclude(note="").get().note == f"The output was cut from 62 to {LIMIT} tokens."
+    assert (
+        run.scores.exclude(note="").get().note == f"The output was cut from 62 to {LIMIT} tokens."
+    )
 
 
 @pytest.mark.django_db(transaction=True)

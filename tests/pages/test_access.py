@@ -34,7 +34,9 @@ def test_who_may_read(as_role: Callable[[str], Client], judged_project: Project,
     }
 
 
-def test_annotators_are_led_to_what_they_annotate(as_role: Callable[[str], Client], small_project: Project) -> None:
+def test_annotators_are_led_to_what_they_annotate(
+    as_role: Callable[[str], Client], small_project: Project
+) -> None:
     answer = as_role("annotator").get(address("project_detail"))
     page = as_role("viewer").get(address("project_detail"))
 
@@ -43,13 +45,21 @@ def test_annotators_are_led_to_what_they_annotate(as_role: Callable[[str], Clien
 
 
 @pytest.mark.parametrize("name", CHANGE)
-def test_who_may_change(as_role: Callable[[str], Client], small_project: Project, name: str) -> None:
+def test_who_may_change(
+    as_role: Callable[[str], Client], small_project: Project, name: str
+) -> None:
     statuses = {
         role: as_role(role).get(address(name)).status_code
         for role in ("owner", "researcher", "viewer", "annotator", "stranger")
     }
 
-    assert statuses == {"owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404}
+    assert statuses == {
+        "owner": 200,
+        "researcher": 200,
+        "viewer": 403,
+        "annotator": 403,
+        "stranger": 404,
+    }
 
 
 def test_a_document_and_a_run_are_found_in_their_own_project_only(
@@ -79,7 +89,9 @@ def test_viewers_see_no_buttons_that_change_and_cannot_press_them_anyway(
     assert client.post(address("run_start"), {}).status_code == 403
 
 
-def test_the_list_of_projects_holds_only_ones_own(as_role: Callable[[str], Client], small_project: Project) -> None:
+def test_the_list_of_projects_holds_only_ones_own(
+    as_role: Callable[[str], Client], small_project: Project
+) -> None:
     Project.objects.create(name="Nobody sees this", slug="hidden")
 
     mine = as_role("owner").get("/").content.decode()
@@ -90,7 +102,9 @@ def test_the_list_of_projects_holds_only_ones_own(as_role: Callable[[str], Clien
     assert "You are not a member of any project yet" in strangers
 
 
-def test_signing_in_leads_to_the_page_that_was_asked_for(owner: object, small_project: Project) -> None:
+def test_signing_in_leads_to_the_page_that_was_asked_for(
+    owner: object, small_project: Project
+) -> None:
     client = Client()
 
     asked = client.get(address("report_detail"))
@@ -100,7 +114,9 @@ def test_signing_in_leads_to_the_page_that_was_asked_for(owner: object, small_pr
     assert done["Location"] == address("report_detail")
 
 
-def test_pages_are_sent_under_a_strict_policy(as_role: Callable[[str], Client], judged_project: Project) -> None:
+def test_pages_are_sent_under_a_strict_policy(
+    as_role: Callable[[str], Client], judged_project: Project
+) -> None:
     policy = as_role("owner").get(address("report_detail"))["Content-Security-Policy"]
 
     assert "default-src 'none'" in policy

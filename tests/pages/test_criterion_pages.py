@@ -39,7 +39,9 @@ def test_a_criterion_from_scratch(client: Client, small_project: Project) -> Non
     assert "Wit (1-5) - Whether it makes one smile." in response.content.decode()
 
 
-def test_a_preview_shows_the_prompt_with_a_document_and_saves_nothing(client: Client, small_project: Project) -> None:
+def test_a_preview_shows_the_prompt_with_a_document_and_saves_nothing(
+    client: Client, small_project: Project
+) -> None:
     text = client.post("/p/small/criteria/new/", FORM | {"preview": "1"}).content.decode()
 
     assert "The 1. ferry sails at 1 in the morning from the old harbour." in text
@@ -85,13 +87,21 @@ def test_a_prompt_file_loads_unchanged(client: Client, small_project: Project) -
     assert Criterion.objects.get(name="wit").prompt_file == prompt
 
 
-def test_presets_are_added_and_those_there_already_are_not_offered(client: Client, small_project: Project) -> None:
+def test_presets_are_added_and_those_there_already_are_not_offered(
+    client: Client, small_project: Project
+) -> None:
     page = client.get("/p/small/criteria/").content.decode()
 
-    client.post("/p/small/criteria/presets/", {"preset": ["dialogue/any/naturalness", "hallucination/any/consistency"]})
+    client.post(
+        "/p/small/criteria/presets/",
+        {"preset": ["dialogue/any/naturalness", "hallucination/any/consistency"]},
+    )
 
     assert 'value="summarisation/any/fluency"' not in page
-    assert set(small_project.criteria.values_list("name", flat=True)) >= {"naturalness", "consistency"}
+    assert set(small_project.criteria.values_list("name", flat=True)) >= {
+        "naturalness",
+        "consistency",
+    }
     assert small_project.criteria.get(name="consistency").scale.labels == {"No": 0.0, "Yes": 1.0}
 
 

@@ -31,7 +31,9 @@ def scored(judged_project: Project) -> Project:
         Rating.objects.filter(output__document__doc_id=name).update(score=human)
         Score.objects.filter(output__document__doc_id=name).update(value=judge)
     for name, category in (("d1", "news"), ("d2", "mail"), ("d3", "news")):
-        Document.objects.filter(doc_id=name).update(metadata={"category": category, "année": "2024"})
+        Document.objects.filter(doc_id=name).update(
+            metadata={"category": category, "année": "2024"}
+        )
     return judged_project
 
 
@@ -71,7 +73,10 @@ def test_the_list_shows_the_means_that_it_is_sorted_by(client: Client, scored: P
     # One item has more ratings than the others, and a release states a mean for one that people rated.
     for number in range(3):
         Rating.objects.create(
-            output=output, criterion=criterion, annotator=scored.annotators.create(name=f"more-{number}"), score=5
+            output=output,
+            criterion=criterion,
+            annotator=scored.annotators.create(name=f"more-{number}"),
+            score=5,
         )
     stated = scored.annotators.create(name="the release", kind=Annotator.Kind.MEAN)
     Rating.objects.create(output=output, criterion=criterion, annotator=stated, score=1)
@@ -79,7 +84,9 @@ def test_the_list_shows_the_means_that_it_is_sorted_by(client: Client, scored: P
 
     listed = scored.documents.listed(list(scored.documents.values_list("pk", flat=True)))
 
-    assert [document.human_mean for document in listed] == pytest.approx(document_figures(scored).human)
+    assert [document.human_mean for document in listed] == pytest.approx(
+        document_figures(scored).human
+    )
     assert listed[0].human_mean != pytest.approx(
         Rating.objects.filter(output__document__doc_id="d1").aggregate(mean=Avg("score"))["mean"]
     )
@@ -121,7 +128,10 @@ def test_metadata_is_shown_and_filtered_by(client: Client, scored: Project) -> N
     assert names(client, "name=category&value=news&sort=high") == ["d3", "d1"]
     assert names(client, "name=ann%C3%A9e&value=2024") == ["d1", "d2", "d3"]
     assert names(client, "name=category&value=nothing") == []
-    assert "No document is what you filter by." in client.get("/p/small/data/?name=category&value=x").content.decode()
+    assert (
+        "No document is what you filter by."
+        in client.get("/p/small/data/?name=category&value=x").content.decode()
+    )
 
 
 def test_rated_and_unrated_documents(client: Client, scored: Project) -> None:
@@ -143,8 +153,13 @@ def test_words_that_differ_are_marked(client: Client, scored: Project) -> None:
     good, _odd = document.outputs.order_by("system__name")
 
     against_good = client.get(f"{address}?against=system-{good.system_id}").content.decode()
-    assert 'A ferry, a ferry, 1 a </mark>ferry sails <mark class="differs">sails</mark>' in against_good
+    assert (
+        'A ferry, a ferry, 1 a </mark>ferry sails <mark class="differs">sails</mark>'
+        in against_good
+    )
     assert f">{good.text}<" in against_good
     assert "<mark" not in client.get(f"{address}?against=none").content.decode()
     assert "<mark" in client.get(f"{address}?against=source").content.decode()
-    assert "<mark" in client.get(f"{address}?against=nonsense").content.decode()  # as without: the first output
+    assert (
+        "<mark" in client.get(f"{address}?against=nonsense").content.decode()
+    )  # as without: the first output

@@ -12,9 +12,7 @@ from evaluations.judging.worker import work_on_run
 from evaluations.models import Judge, Project
 
 pytestmark = pytest.mark.django_db(transaction=True)
-REFERENCED = (
-    '{"doc_id": "d1", "system_id": "s", "source": "x", "output": "the ferry sails", "references": ["the ferry leaves"]}'
-)
+REFERENCED = '{"doc_id": "d1", "system_id": "s", "source": "x", "output": "the ferry sails", "references": ["the ferry leaves"]}'
 
 
 @pytest.fixture
@@ -30,31 +28,61 @@ def test_all_evaluators_can_be_chosen_and_say_what_they_need(
 
     page = browser.get("/p/small/judges/new/").content.decode()
 
-    for title in ("G-Eval", "GPTScore", "Pairwise LLM judge", "ROUGE", "METEOR", "UniEval", "Ensemble"):
+    for title in (
+        "G-Eval",
+        "GPTScore",
+        "Pairwise LLM judge",
+        "ROUGE",
+        "METEOR",
+        "UniEval",
+        "Ensemble",
+    ):
         assert f">{title}</a>" in page
-    assert "Not installed (torch_that_is_not_there missing): pip install &#x27;geval-site[neural]&#x27;" in page
+    assert (
+        "Not installed (torch_that_is_not_there missing): pip install &#x27;geval-site[neural]&#x27;"
+        in page
+    )
     assert "An endpoint with echo and logprobs" in page
 
 
-def test_a_form_makes_a_judge_with_its_settings_and_no_endpoint(browser: Client, small_project: Project) -> None:
+def test_a_form_makes_a_judge_with_its_settings_and_no_endpoint(
+    browser: Client, small_project: Project
+) -> None:
     form = browser.get("/p/small/judges/new/?kind=rouge").content.decode()
     assert "Overlap of words" in form
     assert 'name="set_variant"' in form
     assert 'name="endpoint"' not in form
 
-    data = {"kind": "rouge", "name": "ROUGE-2", "set_variant": "rouge2", "set_measure": "f", "set_references": "mean"}
+    data = {
+        "kind": "rouge",
+        "name": "ROUGE-2",
+        "set_variant": "rouge2",
+        "set_measure": "f",
+        "set_references": "mean",
+    }
     browser.post("/p/small/judges/new/", data)
 
     judge = Judge.objects.get()
     assert judge.kind == "rouge"
-    assert judge.settings == {"references": "mean", "variant": "rouge2", "measure": "f", "stem": False}
+    assert judge.settings == {
+        "references": "mean",
+        "variant": "rouge2",
+        "measure": "f",
+        "stem": False,
+    }
     page = browser.get(judge.get_absolute_url()).content.decode()
     assert "<td>rouge2</td>" in page
     assert "Several references" in page
 
 
 def test_a_wrong_setting_is_shown_at_its_field(browser: Client, small_project: Project) -> None:
-    data = {"kind": "ensemble", "name": "Panel", "set_judges": "only one", "set_method": "mean", "set_folds": "5"}
+    data = {
+        "kind": "ensemble",
+        "name": "Panel",
+        "set_judges": "only one",
+        "set_method": "mean",
+        "set_folds": "5",
+    }
 
     response = browser.post("/p/small/judges/new/", data)
 
@@ -66,7 +94,10 @@ def test_a_used_judge_is_changed_into_a_new_version(
     browser: Client, project: Project, load: Callable[..., object]
 ) -> None:
     load(project, {"outputs.jsonl": REFERENCED})
-    browser.post("/p/small/judges/new/", {"kind": "chrf", "name": "chrF", "set_word_order": "0", "set_beta": "2"})
+    browser.post(
+        "/p/small/judges/new/",
+        {"kind": "chrf", "name": "chrF", "set_word_order": "0", "set_beta": "2"},
+    )
     judge = Judge.objects.get()
     run = start_run(judge, [])
     work_on_run(run.pk, "tester")
@@ -75,7 +106,9 @@ def test_a_used_judge_is_changed_into_a_new_version(
     assert 'value="2"' in browser.get(edit).content.decode()
     browser.post(edit, {"kind": "chrf", "name": "chrF", "set_word_order": "2", "set_beta": "2"})
 
-    assert [(judge.version, judge.settings["word_order"]) for judge in Judge.objects.order_by("pk")] == [(1, 0), (2, 2)]
+    assert [
+        (judge.version, judge.settings["word_order"]) for judge in Judge.objects.order_by("pk")
+    ] == [(1, 0), (2, 2)]
     item = run.items.get()
     page = browser.get(f"/p/small/runs/{run.pk}/items/{item.pk}/").content.decode()
     assert "the ferry leaves" in page
@@ -85,7 +118,9 @@ def test_a_used_judge_is_changed_into_a_new_version(
     assert "Its scores count for every criterion." in run_page
 
 
-def test_an_evaluator_whose_package_is_gone_is_still_shown(browser: Client, small_project: Project) -> None:
+def test_an_evaluator_whose_package_is_gone_is_still_shown(
+    browser: Client, small_project: Project
+) -> None:
     judge = Judge.objects.create(project=small_project, name="Gone", kind="gone", settings={"a": 1})
 
     assert browser.get(judge.get_absolute_url()).status_code == 200

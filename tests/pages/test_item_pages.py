@@ -29,7 +29,9 @@ def judged(small_project: Project, make_judge: Callable[..., Judge]) -> Evaluati
     return run
 
 
-def test_an_item_shows_the_exact_prompt_the_reply_and_the_probabilities(client: Client, judged: EvaluationRun) -> None:
+def test_an_item_shows_the_exact_prompt_the_reply_and_the_probabilities(
+    client: Client, judged: EvaluationRun
+) -> None:
     item = judged.items.select_related("output__document").first()
     assert item
 
@@ -42,7 +44,9 @@ def test_an_item_shows_the_exact_prompt_the_reply_and_the_probabilities(client: 
     assert text.count("<meter") > 5
 
 
-def test_an_explanation_is_asked_once_and_leaves_the_score_alone(client: Client, judged: EvaluationRun) -> None:
+def test_an_explanation_is_asked_once_and_leaves_the_score_alone(
+    client: Client, judged: EvaluationRun
+) -> None:
     item = judged.items.first()
     assert item
     address = f"/p/small/runs/{judged.pk}/items/{item.pk}/"
@@ -65,7 +69,9 @@ def test_items_are_listed_by_state_and_reason(client: Client, judged: Evaluation
     assert item
     judged.items.filter(pk=item.pk).update(state="failed", reason="refusal", detail="It would not.")
 
-    failed = client.get(f"/p/small/runs/{judged.pk}/items/?state=failed&reason=refusal").content.decode()
+    failed = client.get(
+        f"/p/small/runs/{judged.pk}/items/?state=failed&reason=refusal"
+    ).content.decode()
     everything = client.get(f"/p/small/runs/{judged.pk}/items/").content.decode()
 
     assert "1 item<" in failed
@@ -73,7 +79,9 @@ def test_items_are_listed_by_state_and_reason(client: Client, judged: Evaluation
     assert "12 items<" in everything
 
 
-def test_the_run_page_shows_scores_and_correlations_so_far(client: Client, judged: EvaluationRun) -> None:
+def test_the_run_page_shows_scores_and_correlations_so_far(
+    client: Client, judged: EvaluationRun
+) -> None:
     text = client.get(judged.get_absolute_url()).content.decode()
 
     assert "So far" in text
@@ -86,7 +94,8 @@ def test_an_estimate_is_shown_before_a_run(client: Client, judged: EvaluationRun
     criteria = [criterion.pk for criterion in judged.project.criteria.all()]
 
     text = client.post(
-        "/p/small/runs/start/", {"judge": judged.judge_id, "criteria": criteria, "fresh": "on", "estimate": "1"}
+        "/p/small/runs/start/",
+        {"judge": judged.judge_id, "criteria": criteria, "fresh": "on", "estimate": "1"},
     ).content.decode()
 
     assert "<strong>12</strong> items to judge" in text

@@ -31,7 +31,9 @@ def link_on(page: str) -> str:
 def test_an_owner_invites_and_somebody_with_an_account_joins_once(
     boss: Client, project: Project, make_user: MakeUser
 ) -> None:
-    page = boss.post("/p/small/members/invite/", {"role": "annotator", "note": "Kim", "days": "3"}).content.decode()
+    page = boss.post(
+        "/p/small/members/invite/", {"role": "annotator", "note": "Kim", "days": "3"}
+    ).content.decode()
     link = link_on(page)
     kim, lee = Client(), Client()
     kim.force_login(make_user("kim"))
@@ -46,7 +48,9 @@ def test_an_owner_invites_and_somebody_with_an_account_joins_once(
     assert link.split("/")[-2] not in boss.get("/p/small/members/").content.decode()
 
 
-def test_somebody_without_an_account_makes_one_by_the_link(boss: Client, project: Project, owner: User) -> None:
+def test_somebody_without_an_account_makes_one_by_the_link(
+    boss: Client, project: Project, owner: User
+) -> None:
     link = f"/invitation/{invite(project, 'viewer', by=owner)}/"
     stranger = Client()
     data = {"username": "new", "password1": "a-Long-password-77", "password2": "a-Long-password-77"}
@@ -59,13 +63,17 @@ def test_somebody_without_an_account_makes_one_by_the_link(boss: Client, project
     assert Membership.objects.get(user__username="new").role == "viewer"
 
 
-def test_an_invitation_ends_when_it_is_taken_back_or_too_old(boss: Client, project: Project, owner: User) -> None:
+def test_an_invitation_ends_when_it_is_taken_back_or_too_old(
+    boss: Client, project: Project, owner: User
+) -> None:
     back, old = (invite(project, "viewer", by=owner) for _ in range(2))
     first, second = Invitation.objects.order_by("pk")
     boss.post(f"/p/small/members/invitations/{first.pk}/revoke/")
     Invitation.objects.filter(pk=second.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
 
-    assert {Client().get(f"/invitation/{token}/").status_code for token in (back, old, "nonsense")} == {410}
+    assert {
+        Client().get(f"/invitation/{token}/").status_code for token in (back, old, "nonsense")
+    } == {410}
 
 
 @pytest.mark.parametrize("change", [{"role": "researcher"}, {"remove": "1"}, "inactive"])
@@ -87,7 +95,9 @@ def test_an_invitation_ends_with_the_right_of_whoever_made_it(
     assert not Membership.objects.filter(user__username="lee").exists()
 
 
-def test_a_member_who_is_invited_again_keeps_their_role(boss: Client, project: Project, owner: User) -> None:
+def test_a_member_who_is_invited_again_keeps_their_role(
+    boss: Client, project: Project, owner: User
+) -> None:
     boss.post(f"/invitation/{invite(project, 'viewer', by=owner)}/")
 
     assert Membership.objects.get(user=owner).role == "owner"
@@ -125,7 +135,9 @@ def test_the_log_tells_who_changed_what_and_not_what_was_typed(
     assert "sk-secret" not in page
 
 
-def test_wrong_passwords_are_slowed_down_for_that_name_and_address_only(make_user: MakeUser, settings: object) -> None:
+def test_wrong_passwords_are_slowed_down_for_that_name_and_address_only(
+    make_user: MakeUser, settings: object
+) -> None:
     settings.AXES_FAILURE_LIMIT = 3  # type: ignore[attr-defined]
     make_user("kim")
     make_user("lee")
@@ -144,7 +156,9 @@ def test_wrong_passwords_are_slowed_down_for_that_name_and_address_only(make_use
 def test_a_forgotten_password_is_set_anew_by_a_link_in_a_mail(
     client: Client, make_user: MakeUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tasks.send_password_reset, "delay", tasks.send_password_reset)  # done at once, without a worker
+    monkeypatch.setattr(
+        tasks.send_password_reset, "delay", tasks.send_password_reset
+    )  # done at once, without a worker
     make_user("kim", email="kim-forgets@example.org")
 
     client.post("/password/forgotten/", {"email": "kim-forgets@example.org"})
@@ -154,4 +168,6 @@ def test_a_forgotten_password_is_set_anew_by_a_link_in_a_mail(
     link = re.findall(r"http://testserver(/password/new/\S+)", str(mail.outbox[0].body))[0]
     form = client.get(link, follow=True).redirect_chain[-1][0]
     client.post(form, {"new_password1": "a-New-password-99", "new_password2": "a-New-password-99"})
-    assert client.login(username="kim", password="a-New-password-99", request=client.get("/sign-in/").wsgi_request)
+    assert client.login(
+        username="kim", password="a-New-password-99", request=client.get("/sign-in/").wsgi_request
+    )

@@ -32,7 +32,9 @@ def stranger(db: None) -> User:
 
 
 @pytest.mark.django_db
-def test_whoever_tries_the_name_of_another_project_learns_nothing(small_project: Project, stranger: User) -> None:
+def test_whoever_tries_the_name_of_another_project_learns_nothing(
+    small_project: Project, stranger: User
+) -> None:
     small_project.slug = small_project.name = "secret"
     small_project.save()
     client = Client()
@@ -44,7 +46,9 @@ def test_whoever_tries_the_name_of_another_project_learns_nothing(small_project:
 
     answers = [
         client.post("/new/", {"name": "secret"}),
-        client.post("/new/archive/", {"file": SimpleUploadedFile("secret.zip", archive.getvalue())}),
+        client.post(
+            "/new/archive/", {"file": SimpleUploadedFile("secret.zip", archive.getvalue())}
+        ),
         client.post(
             "/api/v1/projects",
             {"name": "secret", "slug": "secret"},

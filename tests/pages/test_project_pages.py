@@ -59,9 +59,15 @@ def test_a_document_shows_every_output_with_people_and_judges_side_by_side(
     assert "people 4.50" in text
 
 
-@pytest.mark.parametrize(("sort", "first"), [("human", "good"), ("system", "good"), ("disagreement", None)])
-def test_a_documents_outputs_are_sorted(client: Client, judged_project: Project, sort: str, first: str | None) -> None:
-    text = page(client, "document_detail", Document.objects.get(doc_id="d1").pk, query=f"?sort={sort}")
+@pytest.mark.parametrize(
+    ("sort", "first"), [("human", "good"), ("system", "good"), ("disagreement", None)]
+)
+def test_a_documents_outputs_are_sorted(
+    client: Client, judged_project: Project, sort: str, first: str | None
+) -> None:
+    text = page(
+        client, "document_detail", Document.objects.get(doc_id="d1").pk, query=f"?sort={sort}"
+    )
 
     assert f"<strong>{'human mean' if sort == 'human' else sort}</strong>" in text
     if first:
@@ -73,16 +79,25 @@ def test_the_report_page_has_a_chart_per_criterion_and_its_numbers_as_a_table(
 ) -> None:
     text = page(client, "report_detail")
     criterion = judged_project.criteria.get(name="coherence")
-    drawn = client.get(reverse("evaluations:report_figure", args=["small", "scatter", criterion.pk])).json()
+    drawn = client.get(
+        reverse("evaluations:report_figure", args=["small", "scatter", criterion.pk])
+    ).json()
     table = page(client, "report_figure", "scatter", criterion.pk, query="?table=1")
 
     assert text.count("/figure/scatter/") == 4  # two criteria, each drawn and as a table
     assert "mean human rating (1-5)" in str(drawn["layout"])
-    assert [trace["type"] for trace in drawn["traces"]] == ["histogram2d", "scatter", "histogram", "histogram"]
+    assert [trace["type"] for trace in drawn["traces"]] == [
+        "histogram2d",
+        "scatter",
+        "histogram",
+        "histogram",
+    ]
     assert "<td>d2</td><td>good</td>" in table
 
 
-def test_texts_are_shown_as_text_not_as_markup(client: Client, project: Project, load: Callable[..., object]) -> None:
+def test_texts_are_shown_as_text_not_as_markup(
+    client: Client, project: Project, load: Callable[..., object]
+) -> None:
     bad = "<script>alert(1)</script>"
     rows = f'{{"doc_id": "{bad}", "system_id": "{bad}", "source": "{bad}", "output": "{bad}"}}'
     ratings = f"doc_id,system_id,criterion,annotator,score\n{bad},{bad},{bad},{bad},1"
@@ -112,15 +127,27 @@ def test_texts_are_shown_as_text_not_as_markup(client: Client, project: Project,
         ("project_detail", "Upload"),
     ],
 )
-def test_an_empty_project_says_what_to_do(client: Client, project: Project, name: str, said: str) -> None:
+def test_an_empty_project_says_what_to_do(
+    client: Client, project: Project, name: str, said: str
+) -> None:
     assert said in page(client, name)
 
 
 @pytest.mark.parametrize(
     "name",
-    ["project_list", "project_detail", "document_list", "criterion_list", "judge_list", "run_list", "report_detail"],
+    [
+        "project_list",
+        "project_detail",
+        "document_list",
+        "criterion_list",
+        "judge_list",
+        "run_list",
+        "report_detail",
+    ],
 )
-def test_more_rows_take_no_more_queries(client: Client, owner: User, judged_project: Project, name: str) -> None:
+def test_more_rows_take_no_more_queries(
+    client: Client, owner: User, judged_project: Project, name: str
+) -> None:
     address = reverse(f"evaluations:{name}", args=[] if name == "project_list" else ["small"])
     before = queries(client, address)
 
@@ -131,20 +158,30 @@ def test_more_rows_take_no_more_queries(client: Client, owner: User, judged_proj
         document = Document.objects.create(project=judged_project, doc_id=f"x{number}", source="s")
         document.outputs.create(system=System.objects.first(), text="o")
         twin = Judge.objects.create(
-            project=judged_project, name=f"j{number}", model="m", mode="direct", endpoint=judge.endpoint
+            project=judged_project,
+            name=f"j{number}",
+            model="m",
+            mode="direct",
+            endpoint=judge.endpoint,
         )
         EvaluationRun.objects.create(project=judged_project, judge=twin, state="done")
-        judged_project.criteria.create(name=f"c{number}").steps.create(version=1, text="1.", written_by="m")
+        judged_project.criteria.create(name=f"c{number}").steps.create(
+            version=1, text="1.", written_by="m"
+        )
 
     assert queries(client, address) == before
 
 
-def test_a_documents_page_takes_no_more_queries_for_more_outputs(client: Client, judged_project: Project) -> None:
+def test_a_documents_page_takes_no_more_queries_for_more_outputs(
+    client: Client, judged_project: Project
+) -> None:
     document = Document.objects.get(doc_id="d1")
     address = reverse("evaluations:document_detail", args=["small", document.pk])
     before = queries(client, address)
     for number in range(3):
-        document.outputs.create(system=System.objects.create(project=judged_project, name=f"s{number}"), text="o")
+        document.outputs.create(
+            system=System.objects.create(project=judged_project, name=f"s{number}"), text="o"
+        )
 
     assert queries(client, address) == before
 

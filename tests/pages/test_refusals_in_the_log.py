@@ -19,7 +19,9 @@ def refused() -> list[tuple[str, str, str]]:
     return [(entry.user_name, entry.action, entry.detail) for entry in entries]
 
 
-def test_a_right_that_is_missing_is_noted(as_role: Callable[[str], Client], project: Project) -> None:
+def test_a_right_that_is_missing_is_noted(
+    as_role: Callable[[str], Client], project: Project
+) -> None:
     as_role("viewer").post("/p/small/endpoints/new/", {"base_url": "http://127.0.0.1:9/v1"})
     as_role("stranger").post("/p/small/members/invite/", {"role": "owner"})
     as_role("researcher").get("/p/small/webhooks/")  # reading changes nothing
@@ -30,12 +32,21 @@ def test_a_right_that_is_missing_is_noted(as_role: Callable[[str], Client], proj
     ]
 
 
-def test_refused_addresses_and_keys_are_noted_without_what_was_typed(owner: User, project: Project) -> None:
+def test_refused_addresses_and_keys_are_noted_without_what_was_typed(
+    owner: User, project: Project
+) -> None:
     client = Client()
     client.force_login(owner)
-    client.post("/p/small/endpoints/new/", {"base_url": "http://169.254.169.254/x", "key": "sk-typed"})
-    client.post("/p/small/endpoints/new/", {"base_url": "http://127.0.0.1:9/v1", "key_env": "GEVAL_SECRET_KEY"})
-    client.post("/p/small/webhooks/", {"url": "http://169.254.169.254/", "events": ["run.finished"]})
+    client.post(
+        "/p/small/endpoints/new/", {"base_url": "http://169.254.169.254/x", "key": "sk-typed"}
+    )
+    client.post(
+        "/p/small/endpoints/new/",
+        {"base_url": "http://127.0.0.1:9/v1", "key_env": "GEVAL_SECRET_KEY"},
+    )
+    client.post(
+        "/p/small/webhooks/", {"url": "http://169.254.169.254/", "events": ["run.finished"]}
+    )
     body = json.dumps({"base_url": "http://169.254.169.254/", "key": "sk-typed"})
     client.post("/api/v1/projects/small/endpoints", body, content_type="application/json")
 
@@ -63,7 +74,9 @@ def test_guessed_passwords_are_noted_once(make_user: Callable[..., User], settin
     assert "a-guess" not in repr(list(AuditEntry.objects.values()))
 
 
-def test_nobody_fills_the_log(as_role: Callable[[str], Client], project: Project, monkeypatch: Any) -> None:
+def test_nobody_fills_the_log(
+    as_role: Callable[[str], Client], project: Project, monkeypatch: Any
+) -> None:
     monkeypatch.setattr(audit, "MOST_REFUSED_AN_HOUR", 3)
     viewer, owner = as_role("viewer"), as_role("owner")
 

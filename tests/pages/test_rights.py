@@ -14,7 +14,15 @@ from annotations.models import Campaign, CampaignItem
 from evaluations.api.app import api
 from evaluations.forms import first_about
 from evaluations.members import invite
-from evaluations.models import ApiToken, Project, ReportSnapshot, ShareLink, Upload, Webhook, WebhookEvent
+from evaluations.models import (
+    ApiToken,
+    Project,
+    ReportSnapshot,
+    ShareLink,
+    Upload,
+    Webhook,
+    WebhookEvent,
+)
 from evaluations.models.tokens import digest_of
 from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.signing import new_secret
@@ -76,8 +84,12 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
     inviter = make_user("inviter")
     project.memberships.create(user=inviter, role="owner")
     token = invite(project, "viewer", by=inviter)
-    other_token = ApiToken.objects.create(user=project.invitations.get().made_by, name="t", digest="t" * 64).pk
-    hook = Webhook.objects.create(project=project, url="https://example.org/", sealed_secret=seal(new_secret()))
+    other_token = ApiToken.objects.create(
+        user=project.invitations.get().made_by, name="t", digest="t" * 64
+    ).pk
+    hook = Webhook.objects.create(
+        project=project, url="https://example.org/", sealed_secret=seal(new_secret())
+    )
     kept = {
         "document": project.documents.get(doc_id="d1").pk,
         "criterion": criterion.pk,
@@ -86,7 +98,9 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
         "endpoint": run.judge.endpoint_id,
         "run": run.pk,
         "item": run.items.first().pk,
-        "snapshot": ReportSnapshot.objects.create(project=project, sha256="0" * 64, content="{}").pk,
+        "snapshot": ReportSnapshot.objects.create(
+            project=project, sha256="0" * 64, content="{}"
+        ).pk,
         "share": ShareLink.objects.get().pk,
         "invitation": project.invitations.get().pk,
         "campaign": campaign.pk,
@@ -100,7 +114,12 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
         "delivery": leave_message(hook, WebhookEvent.TEST, {}).pk,
         "saved": project.saved_columns.create(name="ours", columns={}, file_columns=[]).pk,
     }
-    return kept | {"invited": token, "token": other_token, "campaign_item": item.pk, "project": project}
+    return kept | {
+        "invited": token,
+        "token": other_token,
+        "campaign_item": item.pk,
+        "project": project,
+    }
 
 
 def address(name: str, place: dict[str, Any], member: int) -> str:
@@ -114,14 +133,20 @@ def address(name: str, place: dict[str, Any], member: int) -> str:
             "criteria": "criterion",
         }
         kind = next((one for part, one in kinds.items() if f"/{part}/" in name), "judge")
-        return name.replace("{slug}", "small").replace("{pk}", str(place[kind])).replace("{probe}", str(place["probe"]))
+        return (
+            name.replace("{slug}", "small")
+            .replace("{pk}", str(place[kind]))
+            .replace("{probe}", str(place["probe"]))
+        )
     short = name.rsplit(":", maxsplit=1)[-1]
     first = short.split("_")[0]
     given: dict[str, Any] = {
         "slug": "small",
-        "pk": {"member_change": member, "item_list": place["run"], "errand_state": place["probe"]}.get(
-            short, place.get(first, 0)
-        ),
+        "pk": {
+            "member_change": member,
+            "item_list": place["run"],
+            "errand_state": place["probe"],
+        }.get(short, place.get(first, 0)),
         "run": place["run"],
         "version": 2,
         "token": place["invited"] if first == "invitation" else SHARED,
@@ -138,7 +163,9 @@ def address(name: str, place: dict[str, Any], member: int) -> str:
     return reverse(name, kwargs={key: given[key] for key in found[1]})
 
 
-def _all(resolver: URLResolver, namespace: str = "", before: tuple[str, ...] = ()) -> Iterator[tuple[str, list[str]]]:
+def _all(
+    resolver: URLResolver, namespace: str = "", before: tuple[str, ...] = ()
+) -> Iterator[tuple[str, list[str]]]:
     for entry in resolver.url_patterns:
         taken = (*before, *entry.pattern.converters)
         if isinstance(entry, URLResolver):
@@ -157,7 +184,9 @@ def answer(response: Any) -> str:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_the_tables_hold_for_each_role(as_role: Callable[[str], Client], place: dict[str, Any], role: str) -> None:
+def test_the_tables_hold_for_each_role(
+    as_role: Callable[[str], Client], place: dict[str, Any], role: str
+) -> None:
     client = as_role(role)
     project = place["project"]
     member = project.memberships.get(user_id=project.invitations.get().made_by_id).pk
@@ -172,11 +201,15 @@ def test_the_tables_hold_for_each_role(as_role: Callable[[str], Client], place: 
                 method,
                 address(name, place, member),
                 json.dumps({}) if name.startswith("/") else "",
-                content_type="application/json" if name.startswith("/") else "application/x-www-form-urlencoded",
+                content_type="application/json"
+                if name.startswith("/")
+                else "application/x-www-form-urlencoded",
             )
             found = answer(response)
             transaction.set_rollback(True)
         if found != RIGHTS[right][role]:
-            wrong.append(f"{method} {name}: {found} ({response.status_code}), the table says {RIGHTS[right][role]}")
+            wrong.append(
+                f"{method} {name}: {found} ({response.status_code}), the table says {RIGHTS[right][role]}"
+            )
 
     assert not wrong, "\n".join(wrong)

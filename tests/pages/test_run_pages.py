@@ -7,7 +7,15 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from evaluations.models import Endpoint, EvaluationRun, ItemState, Judge, Project, RunState, WorkerHeartbeat
+from evaluations.models import (
+    Endpoint,
+    EvaluationRun,
+    ItemState,
+    Judge,
+    Project,
+    RunState,
+    WorkerHeartbeat,
+)
 from tests.conftest import do_errands
 from tests.processes import StandInProcess
 
@@ -37,7 +45,9 @@ def client(owner: User) -> Client:
 
 @pytest.fixture
 def endpoint(small_project: Project, start_standin: Callable[..., StandInProcess]) -> Endpoint:
-    return Endpoint.objects.create(project=small_project, name="here", base_url=start_standin().base_url)
+    return Endpoint.objects.create(
+        project=small_project, name="here", base_url=start_standin().base_url
+    )
 
 
 def test_a_judge_is_made_as_the_command_makes_it(client: Client, endpoint: Endpoint) -> None:
@@ -48,7 +58,12 @@ def test_a_judge_is_made_as_the_command_makes_it(client: Client, endpoint: Endpo
     response = client.post("/p/small/judges/new/", JUDGE | {"endpoint": endpoint.pk}, follow=True)
 
     judge = Judge.objects.get()
-    assert (judge.mode, judge.samples, judge.temperature, judge.use_steps) == ("samples", 5, 1.0, True)
+    assert (judge.mode, judge.samples, judge.temperature, judge.use_steps) == (
+        "samples",
+        5,
+        1.0,
+        True,
+    )
     assert "New one is made" in response.content.decode()
 
 
@@ -93,14 +108,17 @@ def test_a_judge_of_another_project_cannot_be_run(
     judge = make_judge(other, base_url="http://127.0.0.1:1/v1")
 
     response = client.post(
-        "/p/small/runs/start/", {"judge": judge.pk, "criteria": [c.pk for c in small_project.criteria.all()]}
+        "/p/small/runs/start/",
+        {"judge": judge.pk, "criteria": [c.pk for c in small_project.criteria.all()]},
     )
 
     assert response.status_code == 422
     assert not EvaluationRun.objects.exists()
 
 
-def test_a_finished_run_shows_counts_failures_and_prompts(client: Client, run: EvaluationRun) -> None:
+def test_a_finished_run_shows_counts_failures_and_prompts(
+    client: Client, run: EvaluationRun
+) -> None:
     text = client.get(run.get_absolute_url()).content.decode()
 
     assert "12 of 12" in text
@@ -110,7 +128,9 @@ def test_a_finished_run_shows_counts_failures_and_prompts(client: Client, run: E
     assert "hx-trigger" not in text
 
 
-def test_htmx_gets_the_live_part_alone_and_is_told_when_to_stop(client: Client, run: EvaluationRun) -> None:
+def test_htmx_gets_the_live_part_alone_and_is_told_when_to_stop(
+    client: Client, run: EvaluationRun
+) -> None:
     finished = client.get(run.get_absolute_url(), headers={"HX-Request": "true"})
     EvaluationRun.objects.update(state=RunState.RUNNING)
     live = client.get(run.get_absolute_url(), headers={"HX-Request": "true"})

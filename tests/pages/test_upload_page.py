@@ -14,7 +14,15 @@ from django.test import Client, override_settings
 from pyarrow import parquet
 
 from annotations.models import Rating
-from evaluations.models import CandidateOutput, Document, Judge, Project, Upload, UploadPart, UploadState
+from evaluations.models import (
+    CandidateOutput,
+    Document,
+    Judge,
+    Project,
+    Upload,
+    UploadPart,
+    UploadState,
+)
 from tests.conftest import OUTPUTS, RATINGS
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +36,9 @@ def client(owner: User) -> Client:
     return signed_in
 
 
-def choose(client: Client, files: dict[str, str | bytes], text: str = "") -> tuple[Upload | None, str]:
+def choose(
+    client: Client, files: dict[str, str | bytes], text: str = ""
+) -> tuple[Upload | None, str]:
     """Choose files; returns the upload and the page that comes of it."""
     sent = [
         SimpleUploadedFile(name, content if isinstance(content, bytes) else content.encode())
@@ -49,15 +59,24 @@ def say(client: Client, upload: Upload, columns: dict[str, str], **more: Any) ->
     """Say what the columns of an upload's only file are, and leave the others as they are chosen."""
     file = upload.files.get()
     names = [column["name"] for column in file.preview["columns"]]
-    chosen = {f"column-{file.pk}-{names.index(name)}": target for name, target in (file.columns | columns).items()}
-    response = client.post(f"{upload.get_absolute_url()}columns/", {**upload.about, **chosen, **more}, follow=True)
+    chosen = {
+        f"column-{file.pk}-{names.index(name)}": target
+        for name, target in (file.columns | columns).items()
+    }
+    response = client.post(
+        f"{upload.get_absolute_url()}columns/", {**upload.about, **chosen, **more}, follow=True
+    )
     assert response.status_code == 200
     upload.refresh_from_db()
     return upload
 
 
-def test_what_loading_would_do_is_shown_before_anything_is_written(client: Client, project: Project) -> None:
-    upload, page = choose(client, {"ratings.csv": RATINGS, "outputs.jsonl.gz": gzip.compress(OUTPUTS.encode())})
+def test_what_loading_would_do_is_shown_before_anything_is_written(
+    client: Client, project: Project
+) -> None:
+    upload, page = choose(
+        client, {"ratings.csv": RATINGS, "outputs.jsonl.gz": gzip.compress(OUTPUTS.encode())}
+    )
 
     assert "Ready to load." in page
     assert upload is not None
@@ -66,14 +85,18 @@ def test_what_loading_would_do_is_shown_before_anything_is_written(client: Clien
 
 
 def test_loading_says_what_came_and_keeps_no_files(client: Client, project: Project) -> None:
-    page = load(client, {"ratings.csv": RATINGS, "outputs.jsonl.gz": gzip.compress(OUTPUTS.encode())})
+    page = load(
+        client, {"ratings.csv": RATINGS, "outputs.jsonl.gz": gzip.compress(OUTPUTS.encode())}
+    )
 
     assert "Loaded 3 documents, 6 outputs, 24 ratings." in page
     assert not UploadPart.objects.exists()
     assert Upload.objects.get().state == UploadState.DONE
 
 
-def test_the_same_again_says_that_nothing_would_change(client: Client, small_project: Project) -> None:
+def test_the_same_again_says_that_nothing_would_change(
+    client: Client, small_project: Project
+) -> None:
     _upload, page = choose(client, {"outputs.jsonl": OUTPUTS, "ratings.csv": RATINGS})
 
     assert "There is nothing to load" in page
@@ -88,7 +111,11 @@ def test_faults_are_listed_by_row_and_can_be_downloaded(client: Client, project:
     assert upload is not None
     assert "150 faults, so nothing is loaded." in page
     assert page.count("expected a number, found &#x27;five&#x27;") == 100
-    rows = list(csv.reader(io.StringIO(client.get(f"{upload.get_absolute_url()}faults.csv").content.decode())))
+    rows = list(
+        csv.reader(
+            io.StringIO(client.get(f"{upload.get_absolute_url()}faults.csv").content.decode())
+        )
+    )
     assert rows[0] == ["file", "line", "column", "message"]
     assert rows[1] == ["ratings.csv", "26", "score", "expected a number, found 'five'"]
     assert len(rows) == 151
@@ -103,7 +130,9 @@ def test_a_faulty_upload_cannot_be_loaded(client: Client, project: Project) -> N
 
 
 def test_rows_can_be_pasted_from_a_spreadsheet(client: Client, project: Project) -> None:
-    page = load(client, {}, "doc_id\tsystem_id\tsource\toutput\nd1\ts1\tA text.\tIts summary, short.")
+    page = load(
+        client, {}, "doc_id\tsystem_id\tsource\toutput\nd1\ts1\tA text.\tIts summary, short."
+    )
 
     assert "Loaded 1 document, 1 output." in page
     assert CandidateOutput.objects.get().text == "Its summary, short."
@@ -113,7 +142,9 @@ def test_nothing_chosen_is_said(client: Client, project: Project) -> None:
     assert "Choose a file, or paste rows" in choose(client, {})[1]
 
 
-def test_columns_are_guessed_by_other_names_and_the_rest_is_metadata(client: Client, project: Project) -> None:
+def test_columns_are_guessed_by_other_names_and_the_rest_is_metadata(
+    client: Client, project: Project
+) -> None:
     table = "Question,Model,Answer,category\nWhy?,m1,Because.,logic\nWhy?,m2,So.,logic\n"
 
     upload, page = choose(client, {"qa.csv": table})
@@ -125,10 +156,15 @@ def test_columns_are_guessed_by_other_names_and_the_rest_is_metadata(client: Cli
     assert "Its rows are <strong>outputs</strong>" in page
     client.post(f"{upload.get_absolute_url()}load/")
     assert Document.objects.get().metadata == {"category": "logic"}
-    assert set(CandidateOutput.objects.values_list("system__name", "text")) == {("m1", "Because."), ("m2", "So.")}
+    assert set(CandidateOutput.objects.values_list("system__name", "text")) == {
+        ("m1", "Because."),
+        ("m2", "So."),
+    }
 
 
-def test_columns_nobody_can_guess_are_said_and_then_chosen(client: Client, project: Project) -> None:
+def test_columns_nobody_can_guess_are_said_and_then_chosen(
+    client: Client, project: Project
+) -> None:
     upload, page = choose(client, {"t.csv": "A,B,C\nA text.,Short.,s1\n"})
     assert "Say which column is the output" in page
     assert upload is not None
@@ -162,22 +198,32 @@ def test_columns_that_make_no_rows_are_refused_with_a_reason(
 
 def test_a_column_for_each_criterion(client: Client, small_project: Project) -> None:
     upload, _page = choose(
-        client, {"wide.csv": "doc_id,system_id,rater,coherence,fluency\nd1,good,cy,5,\nd2,good,cy,3,4\n"}
+        client,
+        {"wide.csv": "doc_id,system_id,rater,coherence,fluency\nd1,good,cy,5,\nd2,good,cy,3,4\n"},
     )
     assert upload is not None
-    upload = say(client, upload, {"rater": "annotator", "coherence": "ratings", "fluency": "ratings"})
+    upload = say(
+        client, upload, {"rater": "annotator", "coherence": "ratings", "fluency": "ratings"}
+    )
 
     client.post(f"{upload.get_absolute_url()}load/")
 
     found = Rating.objects.filter(annotator__name="cy").values_list(
         "output__document__doc_id", "criterion__name", "score"
     )
-    assert set(found) == {("d1", "coherence", 5.0), ("d2", "coherence", 3.0), ("d2", "fluency", 4.0)}
+    assert set(found) == {
+        ("d1", "coherence", 5.0),
+        ("d2", "coherence", 3.0),
+        ("d2", "fluency", 4.0),
+    }
 
 
-def test_a_column_that_is_left_out_is_not_read_even_if_its_name_is_known(client: Client, project: Project) -> None:
+def test_a_column_that_is_left_out_is_not_read_even_if_its_name_is_known(
+    client: Client, project: Project
+) -> None:
     upload, _page = choose(
-        client, {"o.csv": "doc_id,system_id,source,output,context\nd1,s1,A text.,Short.,Never mind.\n"}
+        client,
+        {"o.csv": "doc_id,system_id,source,output,context\nd1,s1,A text.,Short.,Never mind.\n"},
     )
     assert upload is not None
 
@@ -210,8 +256,15 @@ def test_saved_columns_are_used_for_the_next_file_like_it(client: Client, projec
     assert "Ready to load." in page
 
 
-def test_records_with_more_than_columns_are_recognised_whole(client: Client, project: Project) -> None:
-    record = {"source": "s", "system_id": "a", "system_output": "o", "predict_scores": {"fluency": 0.5}}
+def test_records_with_more_than_columns_are_recognised_whole(
+    client: Client, project: Project
+) -> None:
+    record = {
+        "source": "s",
+        "system_id": "a",
+        "system_output": "o",
+        "predict_scores": {"fluency": 0.5},
+    }
 
     upload, page = choose(client, {"unieval.json": json.dumps([record])})
 
@@ -222,7 +275,12 @@ def test_records_with_more_than_columns_are_recognised_whole(client: Client, pro
 
 
 def test_the_judge_is_named_on_the_page(client: Client, project: Project) -> None:
-    record = {"source": "s", "system_id": "a", "system_output": "o", "predict_scores": {"fluency": 0.5}}
+    record = {
+        "source": "s",
+        "system_id": "a",
+        "system_output": "o",
+        "predict_scores": {"fluency": 0.5},
+    }
     upload, _page = choose(client, {"unieval.json": json.dumps([record])})
     assert upload is not None
 
@@ -234,18 +292,28 @@ def test_the_judge_is_named_on_the_page(client: Client, project: Project) -> Non
 
 def test_parquet_with_lists_and_missing_values(client: Client, project: Project) -> None:
     table = pyarrow.table(
-        {"id": [1, 2], "input": ["One.", "Two."], "prediction": ["1", "2"], "references": [["I", "i"], None]}
+        {
+            "id": [1, 2],
+            "input": ["One.", "Two."],
+            "prediction": ["1", "2"],
+            "references": [["I", "i"], None],
+        }
     )
     file = io.BytesIO()
     parquet.write_table(table, file)
 
-    page = load(client, {"data.parquet": file.getvalue(), "packed.parquet.gz": gzip.compress(file.getvalue())})
+    page = load(
+        client,
+        {"data.parquet": file.getvalue(), "packed.parquet.gz": gzip.compress(file.getvalue())},
+    )
 
     assert "Loaded 2 documents, 4 outputs." in page  # two systems, each named after its file
     assert Document.objects.get(doc_id="1").references == ["I", "i"]
 
 
-def test_texts_are_replaced_only_if_asked_to_and_nothing_stands_on_them(client: Client, small_project: Project) -> None:
+def test_texts_are_replaced_only_if_asked_to_and_nothing_stands_on_them(
+    client: Client, small_project: Project
+) -> None:
     CandidateOutput.objects.filter(document__doc_id="d3").first()
     Rating.objects.filter(output__document__doc_id="d3").delete()
     changed = OUTPUTS.replace("A ferry, a ferry, 3", "A boat, a boat, 3")
@@ -259,7 +327,9 @@ def test_texts_are_replaced_only_if_asked_to_and_nothing_stands_on_them(client: 
     assert "Changed 1 output." in page
     assert CandidateOutput.objects.filter(text__startswith="A boat").count() == 1
 
-    upload, _page = choose(client, {"outputs.jsonl": changed.replace("A ferry, a ferry, 1", "A boat, 1")})
+    upload, _page = choose(
+        client, {"outputs.jsonl": changed.replace("A ferry, a ferry, 1", "A boat, 1")}
+    )
     assert upload is not None
     upload = say(client, upload, {}, replace="on")
     assert upload.state == UploadState.FAULTY
@@ -276,9 +346,13 @@ def test_discarding_leaves_nothing(client: Client, project: Project) -> None:
     assert not UploadPart.objects.exists()
 
 
-@pytest.mark.parametrize(("content", "said"), [("", "The submitted file is empty."), ("x" * 100, "larger than 0 MB")])
+@pytest.mark.parametrize(
+    ("content", "said"), [("", "The submitted file is empty."), ("x" * 100, "larger than 0 MB")]
+)
 @override_settings(UPLOAD_LIMIT_BYTES=50)
-def test_empty_and_too_large_files_are_refused(client: Client, project: Project, content: str, said: str) -> None:
+def test_empty_and_too_large_files_are_refused(
+    client: Client, project: Project, content: str, said: str
+) -> None:
     assert said in choose(client, {"f.csv": content})[1]
 
 
@@ -287,10 +361,22 @@ def test_empty_and_too_large_files_are_refused(client: Client, project: Project,
     [
         (OUTPUTS, {"ROW_LIMIT": 5}, "more than 5 rows, which is the limit (GEVAL_ROW_LIMIT)"),
         (OUTPUTS, {"FIELD_LIMIT_BYTES": 40}, "has a line of more than 0 MB"),
-        ("doc_id,system_id,source,output\n" + "d,s," + "x" * 50 + ",o", {"FIELD_LIMIT_BYTES": 40}, "field larger than"),
-        ('{"a": ' + "[" * 60 + "]" * 60 + "}", {}, "nested too deeply; the limit is 50 levels (GEVAL_JSON_DEPTH)"),
+        (
+            "doc_id,system_id,source,output\n" + "d,s," + "x" * 50 + ",o",
+            {"FIELD_LIMIT_BYTES": 40},
+            "field larger than",
+        ),
+        (
+            '{"a": ' + "[" * 60 + "]" * 60 + "}",
+            {},
+            "nested too deeply; the limit is 50 levels (GEVAL_JSON_DEPTH)",
+        ),
         ('{"a": ' + "[" * 60 + "]" * 60 + "}", {"JSON_DEPTH": 70}, "which column is the output"),
-        ("[\n" + OUTPUTS + "]", {"JSON_LIMIT_BYTES": 100}, "is one JSON value of more than 0 MB (GEVAL_JSON_LIMIT_MB)"),
+        (
+            "[\n" + OUTPUTS + "]",
+            {"JSON_LIMIT_BYTES": 100},
+            "is one JSON value of more than 0 MB (GEVAL_JSON_LIMIT_MB)",
+        ),
     ],
 )
 def test_limits_of_the_site_are_said(

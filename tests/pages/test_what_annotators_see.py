@@ -29,7 +29,9 @@ def people(make_user: Callable[..., User], judged_project: Project) -> tuple[Use
     anna, other = make_user("anna"), make_user(OTHER)
     for user in (anna, other):
         Membership.objects.create(project=judged_project, user=user, role="annotator")
-    campaign = Campaign.objects.create(project=judged_project, name="Rate them", overlap=2, show_others=True)
+    campaign = Campaign.objects.create(
+        project=judged_project, name="Rate them", overlap=2, show_others=True
+    )
     campaign.criteria.set(judged_project.criteria.all())
     seat_annotators(campaign, [anna, other])
     open_campaign(campaign)
@@ -40,16 +42,22 @@ def people(make_user: Callable[..., User], judged_project: Project) -> tuple[Use
 
 def _answer(campaign: Campaign, user: User, *, remark: str = "") -> bool:
     """Answer the next item of somebody, if there is one."""
-    seat = Seat.objects.select_related("campaign__project").get(campaign=campaign, annotator__user=user)
+    seat = Seat.objects.select_related("campaign__project").get(
+        campaign=campaign, annotator__user=user
+    )
     queue = queue_of(seat)
     if not queue:
         return False
-    fields: dict[str, Any] = {f"score-{pk}": "2" for pk in campaign.criteria.values_list("pk", flat=True)}
+    fields: dict[str, Any] = {
+        f"score-{pk}": "2" for pk in campaign.criteria.values_list("pk", flat=True)
+    }
     submit(seat, queue[0], fields | {"comment": remark}, user=user, version=0, seconds=3.0)
     return True
 
 
-def bodies(client: Client, place: dict[str, Any], campaign: Campaign, **headers: str) -> dict[str, str]:
+def bodies(
+    client: Client, place: dict[str, Any], campaign: Campaign, **headers: str
+) -> dict[str, str]:
     """Every page and endpoint as somebody sees it, redirects followed."""
     found = {}
     seen = place | {"campaign": campaign.pk, "task": campaign.pk, "adjudication": campaign.pk}
@@ -58,13 +66,17 @@ def bodies(client: Client, place: dict[str, Any], campaign: Campaign, **headers:
             continue
         with transaction.atomic():
             response = client.get(address(name, seen, 0), follow=True, headers=headers)
-            content = b"".join(response.streaming_content) if response.streaming else response.content
+            content = (
+                b"".join(response.streaming_content) if response.streaming else response.content
+            )
             found[name] = content.decode("utf-8", "replace")
             transaction.set_rollback(True)
     return found
 
 
-def test_nothing_leaks_by_any_page_or_endpoint(people: tuple[User, User], place: dict[str, Any]) -> None:
+def test_nothing_leaks_by_any_page_or_endpoint(
+    people: tuple[User, User], place: dict[str, Any]
+) -> None:
     anna, _other = people
     campaign = Campaign.objects.get(name="Rate them")
     client = Client()
@@ -75,7 +87,9 @@ def test_nothing_leaks_by_any_page_or_endpoint(people: tuple[User, User], place:
         **{f"signed in: {name}": body for name, body in bodies(client, place, campaign).items()},
         **{
             f"with a token: {name}": body
-            for name, body in bodies(Client(), place, campaign, Authorization=f"Bearer {token}").items()
+            for name, body in bodies(
+                Client(), place, campaign, Authorization=f"Bearer {token}"
+            ).items()
             if name.startswith("/")
         },
     }
@@ -101,7 +115,9 @@ def test_the_next_item_comes_without_them_again_and_again(people: tuple[User, Us
     assert Rating.objects.filter(annotator__user=anna).count() == 12
 
 
-def test_what_one_has_answered_may_be_compared_where_the_owner_allows_it(people: tuple[User, User]) -> None:
+def test_what_one_has_answered_may_be_compared_where_the_owner_allows_it(
+    people: tuple[User, User],
+) -> None:
     anna, _other = people
     campaign = Campaign.objects.get(name="Rate them")
     client = Client()

@@ -19,7 +19,9 @@ from tests.conftest import CHECKOUT
 pytestmark = pytest.mark.django_db
 ADDRESS = "http://127.0.0.1:9/v1"
 TABLE = {
-    setting: dict(zip(("owner", "researcher", "viewer"), (cell.strip() for cell in cells), strict=True))
+    setting: dict(
+        zip(("owner", "researcher", "viewer"), (cell.strip() for cell in cells), strict=True)
+    )
     for setting, *cells in re.findall(
         r"^\| `(editors|owners|permitted)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|",
         (CHECKOUT / "docs/rights.md").read_text(),
@@ -36,11 +38,19 @@ def attempts(client: Client, project: Project) -> list[int]:
     return [
         client.get(f"{page}/new/").status_code,
         client.post(f"{page}/new/", {"base_url": ADDRESS}).status_code,
-        client.post(f"{page}/{endpoint.pk}/edit/", {"base_url": ADDRESS, "name": "there"}).status_code,
+        client.post(
+            f"{page}/{endpoint.pk}/edit/", {"base_url": ADDRESS, "name": "there"}
+        ).status_code,
         client.post(f"{page}/{endpoint.pk}/retire/").status_code,
-        client.post(api, json.dumps({"base_url": ADDRESS, "name": "by API"}), **as_json).status_code,
-        client.put(f"{api}/{endpoint.pk}", json.dumps({"base_url": ADDRESS}), **as_json).status_code,
-        client.put(f"{api}/{endpoint.pk}/retired", json.dumps({"retired": True}), **as_json).status_code,
+        client.post(
+            api, json.dumps({"base_url": ADDRESS, "name": "by API"}), **as_json
+        ).status_code,
+        client.put(
+            f"{api}/{endpoint.pk}", json.dumps({"base_url": ADDRESS}), **as_json
+        ).status_code,
+        client.put(
+            f"{api}/{endpoint.pk}/retired", json.dumps({"retired": True}), **as_json
+        ).status_code,
     ]
 
 
@@ -80,7 +90,9 @@ def test_webhooks_need_the_right_as_well(
     assert ("Ask the site&#x27;s administrator" in page) == (status == 403)
 
 
-def test_pages_hide_the_buttons_and_say_why(as_role: Callable[[str], Client], project: Project, settings: Any) -> None:
+def test_pages_hide_the_buttons_and_say_why(
+    as_role: Callable[[str], Client], project: Project, settings: Any
+) -> None:
     endpoint = Endpoint.objects.create(project=project, name="there", base_url=ADDRESS)
     researcher = as_role("researcher")
     pages = ["/p/small/judges/", endpoint.get_absolute_url()]

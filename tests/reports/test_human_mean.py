@@ -23,11 +23,15 @@ ALONE = ("d3", "odd")  # rated by nobody but the release
 @pytest.fixture
 def mixed(judged_project: Project) -> Project:
     """People, a release's mean beside them, and a release's mean alone."""
-    release = Annotator.objects.create(project=judged_project, name="release", kind=Annotator.Kind.MEAN)
+    release = Annotator.objects.create(
+        project=judged_project, name="release", kind=Annotator.Kind.MEAN
+    )
     for (doc_id, system), score in STATED.items():
         output = CandidateOutput.objects.get(document__doc_id=doc_id, system__name=system)
         for criterion in judged_project.criteria.all():
-            Rating.objects.create(output=output, criterion=criterion, annotator=release, score=score)
+            Rating.objects.create(
+                output=output, criterion=criterion, annotator=release, score=score
+            )
     alone = Rating.objects.filter(output__document__doc_id=ALONE[0], output__system__name=ALONE[1])
     alone.filter(annotator__kind=Annotator.Kind.PERSON).delete()
     return judged_project
@@ -56,19 +60,25 @@ def on_document_pages(project: Project) -> dict[tuple[int, int], float | None]:
 
 def on_item_pages(project: Project) -> dict[tuple[int, int], float | None]:
     run = EvaluationRun.objects.get(project=project)
-    return {(item.output_id, item.criterion_id or 0): item_view(item).human_mean for item in run.items.all()}
+    return {
+        (item.output_id, item.criterion_id or 0): item_view(item).human_mean
+        for item in run.items.all()
+    }
 
 
 def in_reports(project: Project) -> dict[tuple[int, int], float]:
     documents = np.array(project.documents.order_by("pk").values_list("pk", flat=True))
     systems = np.array(project.systems.order_by("pk").values_list("pk", flat=True))
     outputs = {
-        (output.document_id, output.system_id): output.pk for output in CandidateOutput.objects.of_project(project)
+        (output.document_id, output.system_id): output.pk
+        for output in CandidateOutput.objects.of_project(project)
     }
     criteria = list(project.criteria.values_list("pk", flat=True))
     return {
         (outputs[int(document), int(system)], criterion): float(found.mean[row, column])
-        for criterion, found in human_scores(project.pk, criteria, documents=documents, systems=systems).items()
+        for criterion, found in human_scores(
+            project.pk, criteria, documents=documents, systems=systems
+        ).items()
         for row, document in enumerate(documents)
         for column, system in enumerate(systems)
     }
@@ -78,25 +88,37 @@ def in_ensembles(project: Project) -> dict[tuple[int, int], float]:
     run = EvaluationRun.objects.get(project=project)
     ratings = corpus_for(run, frozenset({"scores"})).ratings
     named = {criterion.name: criterion.pk for criterion in project.criteria.all()}
-    return {(output, named[name]): mean for name, of_name in ratings.items() for output, mean in of_name.items()}
+    return {
+        (output, named[name]): mean
+        for name, of_name in ratings.items()
+        for output, mean in of_name.items()
+    }
 
 
 @pytest.mark.parametrize("place", [on_document_pages, on_item_pages, in_reports, in_ensembles])
-def test_every_place_shows_the_same_mean(mixed: Project, place: Callable[[Project], dict[Any, float]]) -> None:
+def test_every_place_shows_the_same_mean(
+    mixed: Project, place: Callable[[Project], dict[Any, float]]
+) -> None:
     assert place(mixed) == pytest.approx(expected(mixed))
 
 
-def test_the_list_of_documents_shows_the_mean_of_its_outputs_means_and_sorts_by_it(mixed: Project) -> None:
+def test_the_list_of_documents_shows_the_mean_of_its_outputs_means_and_sorts_by_it(
+    mixed: Project,
+) -> None:
     by_output = expected(mixed)
     criteria = list(mixed.criteria.all())
     of_document = {
-        document.doc_id: float(np.mean([by_output[o.pk, c.pk] for o in document.outputs.all() for c in criteria]))
+        document.doc_id: float(
+            np.mean([by_output[o.pk, c.pk] for o in document.outputs.all() for c in criteria])
+        )
         for document in mixed.documents.all()
     }
 
     rows = browse(mixed, {"sort": "human"}, [], page="1").rows
 
-    assert {row.name: row.human for row in rows} == {name: f"{mean:.2f}" for name, mean in of_document.items()}
+    assert {row.name: row.human for row in rows} == {
+        name: f"{mean:.2f}" for name, mean in of_document.items()
+    }
     assert [row.name for row in rows] in (
         sorted(of_document, key=lambda name: of_document[name]),
         sorted(of_document, key=lambda name: -of_document[name]),

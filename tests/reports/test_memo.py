@@ -23,7 +23,10 @@ def test_threads_that_ask_at_once_wait_for_one_result() -> None:
         return 7
 
     found: list[int] = []
-    threads = [threading.Thread(target=lambda: found.append(remembered_as("x", [1], compute))) for _ in range(8)]
+    threads = [
+        threading.Thread(target=lambda: found.append(remembered_as("x", [1], compute)))
+        for _ in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -20,7 +20,13 @@ from evaluations.reports.latex import first_cell
 )
 def test_plotly_shows_a_name_letter_by_letter(name: str, drawn: str) -> None:
     traces: list[dict[str, Any]] = [
-        {"name": name, "x": [name, 1], "text": [[name]], "marker": {"color": "--llm"}, "hovertemplate": "a<br>b"}
+        {
+            "name": name,
+            "x": [name, 1],
+            "text": [[name]],
+            "marker": {"color": "--llm"},
+            "hovertemplate": "a<br>b",
+        }
     ]
 
     (trace,) = Figure("title", "caption", traces, (), ()).as_json()["traces"]
@@ -32,7 +38,13 @@ def test_plotly_shows_a_name_letter_by_letter(name: str, drawn: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "written"),
-    [("[2] judge", "{}[2] judge"), ("* best", "{}* best"), (" [x]", "{} [x]"), ("a [b] *", "a [b] *"), ("a\nb", "a b")],
+    [
+        ("[2] judge", "{}[2] judge"),
+        ("* best", "{}* best"),
+        (" [x]", "{} [x]"),
+        ("a [b] *", "a [b] *"),
+        ("a\nb", "a b"),
+    ],
 )
 def test_a_row_of_latex_begins_with_no_argument(name: str, written: str) -> None:
     assert first_cell(name) == written

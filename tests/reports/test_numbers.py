@@ -13,18 +13,26 @@ from evaluations.numbers import fetch_numbers
 pytestmark = pytest.mark.django_db
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
-    values=st.lists(st.tuples(st.floats(allow_nan=False), st.integers(-(2**53), 2**53)), min_size=0, max_size=30),
+    values=st.lists(
+        st.tuples(st.floats(allow_nan=False), st.integers(-(2**53), 2**53)), min_size=0, max_size=30
+    ),
     pack=st.integers(1, 12),
 )
 def test_every_row_comes_back_as_it_is(values: list[tuple[float, int]], pack: int) -> None:
     rows = ", ".join(f"('{number!r}'::float8, {pk}::bigint)" for number, pk in [(0.5, 0), *values])
     # `offset` leaves the first row out, which is there because VALUES must not be empty.
     with mock.patch.object(numbers, "PACKED_ROWS", pack):
-        found = fetch_numbers(["n", "pk"], f"FROM (SELECT * FROM (VALUES {rows}) v (n, pk) OFFSET 1) w")
+        found = fetch_numbers(
+            ["n", "pk"], f"FROM (SELECT * FROM (VALUES {rows}) v (n, pk) OFFSET 1) w"
+        )
 
-    assert sorted(map(tuple, found.tolist())) == sorted((number, float(pk)) for number, pk in values)
+    assert sorted(map(tuple, found.tolist())) == sorted(
+        (number, float(pk)) for number, pk in values
+    )
 
 
 def test_nothing_is_an_array_without_rows() -> None:

@@ -16,7 +16,9 @@ some = {name: st.lists(st.sampled_from(KNOWN[name]), unique=True).map(tuple) for
         level=st.sampled_from(WORDS["level"]),
         coefficient=st.sampled_from(WORDS["coefficient"]),
         over=st.sampled_from(WORDS["over"]),
-        documents=st.text(st.characters(exclude_categories=["Cs", "Cc", "Zs"]), max_size=20).map(str.strip),
+        documents=st.text(st.characters(exclude_categories=["Cs", "Cc", "Zs"]), max_size=20).map(
+            str.strip
+        ),
         **some,
     )
 )
@@ -31,7 +33,9 @@ def test_defaults_leave_the_address_empty() -> None:
 
 @given(st.text(max_size=80))
 def test_nonsense_falls_back_to_the_default(text: str) -> None:
-    options, faults = read_options(QueryDict("").copy() | {"level": [text], "judges": [text]}, known=KNOWN)  # type: ignore[operator]
+    options, faults = read_options(
+        QueryDict("").copy() | {"level": [text], "judges": [text]}, known=KNOWN
+    )  # type: ignore[operator]
 
     assert options.level in WORDS["level"]
     assert set(options.judges) <= {6}
@@ -39,7 +43,9 @@ def test_nonsense_falls_back_to_the_default(text: str) -> None:
 
 
 def test_what_cannot_be_is_said_in_words() -> None:
-    options, faults = read_options(QueryDict("level=word&judges=99&annotators=x&criteria=7"), known=KNOWN)
+    options, faults = read_options(
+        QueryDict("level=word&judges=99&annotators=x&criteria=7"), known=KNOWN
+    )
 
     assert options == ReportOptions(criteria=(7,))
     assert faults == [

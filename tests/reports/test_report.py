@@ -18,7 +18,11 @@ HEADER = "doc_id,system_id,criterion,judge,score\n"
 
 
 def scores(judge: str, good: str, odd: str) -> str:
-    return "".join(f"d{d},{s},coherence,{judge},{v}\n" for d in (1, 2, 3) for s, v in (("good", good), ("odd", odd)))
+    return "".join(
+        f"d{d},{s},coherence,{judge},{v}\n"
+        for d in (1, 2, 3)
+        for s, v in (("good", good), ("odd", odd))
+    )
 
 
 def test_summeval_reads_as_a_paper_would_say_it(project: Project, benchmarks: Path) -> None:
@@ -29,19 +33,25 @@ def test_summeval_reads_as_a_paper_would_say_it(project: Project, benchmarks: Pa
     found = json.loads(as_json(report))["criteria"]["coherence"]["judges"]["gpt-4o"]
 
     sentence = in_a_sentence(report.criteria[0])
-    assert sentence.startswith("gpt-4o ranks a document's outputs as people do with rho 0.54 [0.50, 0.58]")
+    assert sentence.startswith(
+        "gpt-4o ranks a document's outputs as people do with rho 0.54 [0.50, 0.58]"
+    )
     assert "(0.68)" in sentence
     low, high = found["spearman"]["summary"]["ci"]
     assert low < found["spearman"]["summary"]["value"] < high
     assert found["alt_test"]["outputs"] == 1600
 
 
-def test_a_judge_that_says_5_nearly_always_is_seen_as_what_it_is(project: Project, benchmarks: Path) -> None:
+def test_a_judge_that_says_5_nearly_always_is_seen_as_what_it_is(
+    project: Project, benchmarks: Path
+) -> None:
     """On consistency the weakest judge passes the alternative annotator test with rho 0.14: both are there to see."""
     folder = benchmarks / "summeval"
     load_files(project, [InputFile(path, path.name) for path in sorted(folder.iterdir())])
 
-    criterion = next(found for found in build_report(project).criteria if found.criterion == "consistency")
+    criterion = next(
+        found for found in build_report(project).criteria if found.criterion == "consistency"
+    )
     weak = next(result for result in criterion.judges if result.judge == "mistral-v03")
 
     assert weak.alt_test.passes
@@ -61,8 +71,13 @@ def test_few_outputs_give_no_verdict(project: Project, load: Callable[..., LoadR
     )
 
 
-def test_a_metric_on_another_scale_gets_no_annotator_test(project: Project, load: Callable[..., LoadResult]) -> None:
-    load(project, {"o.jsonl": OUTPUTS, "r.csv": RATINGS, "s.csv": HEADER + scores("rouge", "0.4", "0.2")})
+def test_a_metric_on_another_scale_gets_no_annotator_test(
+    project: Project, load: Callable[..., LoadResult]
+) -> None:
+    load(
+        project,
+        {"o.jsonl": OUTPUTS, "r.csv": RATINGS, "s.csv": HEADER + scores("rouge", "0.4", "0.2")},
+    )
 
     test = build_report(project).criteria[0].judges[0].alt_test
 
@@ -77,8 +92,12 @@ def test_a_metric_on_another_scale_gets_no_annotator_test(project: Project, load
     ],
     ids=["nobody", "one rater"],
 )
-def test_hard_data_give_reasons_and_no_errors(project: Project, load: Callable[..., LoadResult], ratings: str) -> None:
-    files = {"o.jsonl": OUTPUTS, "s.csv": HEADER + scores("llm", "4", "4")} | ({"r.csv": ratings} if ratings else {})
+def test_hard_data_give_reasons_and_no_errors(
+    project: Project, load: Callable[..., LoadResult], ratings: str
+) -> None:
+    files = {"o.jsonl": OUTPUTS, "s.csv": HEADER + scores("llm", "4", "4")} | (
+        {"r.csv": ratings} if ratings else {}
+    )
     load(project, files)
 
     report = build_report(project)

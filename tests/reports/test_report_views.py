@@ -46,13 +46,18 @@ def test_filters_take_a_part_of_the_data(client: Client, judged_project: Project
     annotator = judged_project.annotators.get(name="ann")
     criterion = judged_project.criteria.get(name="fluency")
 
-    whole, part = report(client), report(client, f"?criteria={criterion.pk}&annotators={annotator.pk}&documents=D1")
+    whole, part = (
+        report(client),
+        report(client, f"?criteria={criterion.pk}&annotators={annotator.pk}&documents=D1"),
+    )
 
     assert set(whole["criteria"]) == {"coherence", "fluency"}
     assert set(part["criteria"]) == {"fluency"}
     assert part["criteria"]["fluency"]["documents"] == 1
     assert list(part["criteria"]["fluency"]["agreement"]["leave_one_out_summary_spearman"]) == []
-    assert part["view"]["query"] == f"annotators={annotator.pk}&criteria={criterion.pk}&documents=D1"
+    assert (
+        part["view"]["query"] == f"annotators={annotator.pk}&criteria={criterion.pk}&documents=D1"
+    )
 
 
 def test_every_view_has_a_page(client: Client, judged_project: Project) -> None:
@@ -67,7 +72,10 @@ def test_every_view_has_a_page(client: Client, judged_project: Project) -> None:
         assert client.get(f"{ADDRESS}?{query}").status_code == 200, query
         assert client.get(f"{ADDRESS}live/?{query}").status_code == 200, query
         for ending in ("csv", "json", "md", "tex", "txt"):
-            assert client.get(f"{ADDRESS}export/{ending}/?{query}").status_code == 200, (query, ending)
+            assert client.get(f"{ADDRESS}export/{ending}/?{query}").status_code == 200, (
+                query,
+                ending,
+            )
 
 
 def test_nonsense_in_the_address_is_answered_in_words(client: Client) -> None:
@@ -87,8 +95,14 @@ def test_a_number_leads_to_its_documents_the_most_different_first(
         ("d3", "good", 4),
         ("d3", "odd", 4),
     ]
-    load(judged_project, {"s.csv": NUMBERS + "".join(f"{d},{s},coherence,upside,{v}\n" for d, s, v in rows)})
-    judge, criterion = Judge.objects.get(name="upside"), judged_project.criteria.get(name="coherence")
+    load(
+        judged_project,
+        {"s.csv": NUMBERS + "".join(f"{d},{s},coherence,upside,{v}\n" for d, s, v in rows)},
+    )
+    judge, criterion = (
+        Judge.objects.get(name="upside"),
+        judged_project.criteria.get(name="coherence"),
+    )
     data = load_data(judged_project, [judge], [criterion])
 
     found = documents_behind(data, criterion.pk, judge.pk)
@@ -180,7 +194,10 @@ def test_a_share_link_opens_the_view_without_signing_in_until_it_is_revoked(
     assert "System-level correlation" in page.content.decode()
     assert "Make a link" not in page.content.decode()
     assert parts == [200, 200, 200, 200]
-    assert "?sort=disagreement" not in visitor.get(address + f"cell/{criterion.pk}/{judge.pk}/").content.decode()
+    assert (
+        "?sort=disagreement"
+        not in visitor.get(address + f"cell/{criterion.pk}/{judge.pk}/").content.decode()
+    )
     assert elsewhere.status_code == 302
     assert revoked.status_code == 404
     assert address.split("/")[2] not in ShareLink.objects.get().digest
@@ -191,7 +208,9 @@ def shared(client: Client, query: str) -> str:
     return "/shared/" + text.split("/shared/")[1].split("/")[0] + "/"
 
 
-def test_a_share_link_shows_the_view_it_was_made_for_whatever_is_asked(client: Client, judged_project: Project) -> None:
+def test_a_share_link_shows_the_view_it_was_made_for_whatever_is_asked(
+    client: Client, judged_project: Project
+) -> None:
     coherence, fluency = judged_project.criteria.order_by("name")
     judge = Judge.objects.get()
     address = shared(client, f"criteria={coherence.pk}&annotators=&level=system")
@@ -214,7 +233,9 @@ def test_a_share_link_shows_the_view_it_was_made_for_whatever_is_asked(client: C
     assert statuses == [404, 404, 404, 404]
 
 
-def test_a_share_link_is_not_wider_when_what_it_showed_is_gone(client: Client, judged_project: Project) -> None:
+def test_a_share_link_is_not_wider_when_what_it_showed_is_gone(
+    client: Client, judged_project: Project
+) -> None:
     system = judged_project.systems.create(name="gone")
     address = shared(client, f"systems={system.pk}")
     assert Client().get(address).status_code == 200
@@ -259,7 +280,9 @@ def test_a_snapshot_is_found_again_by_its_hash_whatever_happens_later(
 def test_latex_has_a_row_a_judge_and_escapes_names(
     client: Client, judged_project: Project, load: Callable[..., object], tmp_path: Path
 ) -> None:
-    rows = "".join(f"d{d},{s},coherence,a_b & 50%,{d}\n" for d in (1, 2, 3) for s in ("good", "odd"))
+    rows = "".join(
+        f"d{d},{s},coherence,a_b & 50%,{d}\n" for d in (1, 2, 3) for s in ("good", "odd")
+    )
     load(judged_project, {"s.csv": NUMBERS + rows})
 
     text = client.get(ADDRESS + "export/tex/").content.decode()
@@ -270,9 +293,13 @@ def test_latex_has_a_row_a_judge_and_escapes_names(
     assert text.count("{") == text.count("}")
     if shutil.which("pdflatex"):
         (tmp_path / "t.tex").write_text(
-            "\\documentclass{article}\\usepackage{booktabs}\\begin{document}" + text + "\\end{document}"
+            "\\documentclass{article}\\usepackage{booktabs}\\begin{document}"
+            + text
+            + "\\end{document}"
         )
-        subprocess.run(["pdflatex", "-interaction=batchmode", "t.tex"], cwd=tmp_path, check=True, timeout=60)
+        subprocess.run(
+            ["pdflatex", "-interaction=batchmode", "t.tex"], cwd=tmp_path, check=True, timeout=60
+        )
 
 
 @pytest.mark.parametrize(
@@ -282,7 +309,11 @@ def test_latex_has_a_row_a_judge_and_escapes_names(
         "".join(f"d{d},{s},coherence,ann,3\n" for d in (1, 2, 3) for s in ("good", "odd")),
         "".join(f"d{d},good,coherence,{a},{d}\n" for d in (1, 2, 3) for a in ("ann", "bob")),
         "d1,good,coherence,ann,3\nd1,odd,coherence,ann,4\nd2,good,coherence,bob,1\nd2,odd,coherence,bob,2\n",
-        "".join(f"d1,{s},coherence,{a},{v}\n" for a in ("ann", "bob") for s, v in (("good", 4), ("odd", 2))),
+        "".join(
+            f"d1,{s},coherence,{a},{v}\n"
+            for a in ("ann", "bob")
+            for s, v in (("good", 4), ("odd", 2))
+        ),
     ],
     ids=["one rating", "one rater and all ties", "one system", "no overlap", "one document"],
 )
@@ -300,7 +331,13 @@ def test_poor_data_gives_values_or_plain_reasons_and_no_page_fails(
         for d in (1, 2, 3)
         for s in ("good", "odd")
     )
-    load(small_project, {"r.csv": "doc_id,system_id,criterion,annotator,score\n" + ratings, "s.csv": NUMBERS + given})
+    load(
+        small_project,
+        {
+            "r.csv": "doc_id,system_id,criterion,annotator,score\n" + ratings,
+            "s.csv": NUMBERS + given,
+        },
+    )
     client = as_role("owner")
 
     for query in ("", "?level=system", "?level=dataset&coefficient=kendall", "?over=both"):
@@ -311,5 +348,14 @@ def test_poor_data_gives_values_or_plain_reasons_and_no_page_fails(
                 estimate = found[coefficient][level]
                 assert estimate["value"] is not None or estimate["reason"]
     criterion = small_project.criteria.get(name="coherence")
-    for kind in ("scatter", "documents", "judges", "scores", "calibration", "leaderboard", "annotators", "writers"):
+    for kind in (
+        "scatter",
+        "documents",
+        "judges",
+        "scores",
+        "calibration",
+        "leaderboard",
+        "annotators",
+        "writers",
+    ):
         assert client.get(f"{ADDRESS}figure/{kind}/{criterion.pk}/").status_code == 200, kind

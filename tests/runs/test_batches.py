@@ -45,8 +45,12 @@ def test_a_run_is_sent_as_one_batch_and_read_when_it_is_back(
     assert set(run.scores.values_list("mode", flat=True)) == {"logprobs"}
 
 
-def test_batches_give_the_same_scores_as_calls(small_project: Project, make_judge: MakeJudge) -> None:
-    batched = looked_at(looked_at(started(make_judge(small_project, use_steps=False, name="batched"))))
+def test_batches_give_the_same_scores_as_calls(
+    small_project: Project, make_judge: MakeJudge
+) -> None:
+    batched = looked_at(
+        looked_at(started(make_judge(small_project, use_steps=False, name="batched")))
+    )
     live = make_judge(small_project, use_steps=False, name="live")
     other = start_run(live, list(small_project.criteria.all()), fresh=True)
     work_on_run(other.pk, "tester", policy=QUICK)
@@ -57,7 +61,9 @@ def test_batches_give_the_same_scores_as_calls(small_project: Project, make_judg
     )
 
 
-def test_a_batch_that_is_not_done_is_looked_at_again_later(small_project: Project, make_judge: MakeJudge) -> None:
+def test_a_batch_that_is_not_done_is_looked_at_again_later(
+    small_project: Project, make_judge: MakeJudge
+) -> None:
     run = looked_at(started(make_judge(small_project, "--batch-seconds", "3600", use_steps=False)))
 
     run = looked_at(run)
@@ -70,22 +76,32 @@ def test_a_batch_that_is_not_done_is_looked_at_again_later(small_project: Projec
     assert neglected_runs() == [run.pk]
 
 
-def test_samples_are_counted_also_where_the_endpoint_ignores_n(small_project: Project, make_judge: MakeJudge) -> None:
-    judge = make_judge(small_project, "--ignores-n", use_steps=False, mode="samples", samples=4, temperature=1.0)
+def test_samples_are_counted_also_where_the_endpoint_ignores_n(
+    small_project: Project, make_judge: MakeJudge
+) -> None:
+    judge = make_judge(
+        small_project, "--ignores-n", use_steps=False, mode="samples", samples=4, temperature=1.0
+    )
     findings = {"several_choices": False}
-    ModelProbe.objects.create(endpoint=judge.endpoint, model=judge.model, findings=findings, probed_at=timezone.now())
+    ModelProbe.objects.create(
+        endpoint=judge.endpoint, model=judge.model, findings=findings, probed_at=timezone.now()
+    )
 
     run = looked_at(looked_at(started(judge)))
 
     assert run.scores.count() == 12
-    assert {len(item.reply.choices) for item in run.items.select_related("reply") if item.reply} == {4}
+    assert {
+        len(item.reply.choices) for item in run.items.select_related("reply") if item.reply
+    } == {4}
 
 
 def test_unreadable_replies_and_errors_go_into_another_batch_and_fail_in_the_end(
     small_project: Project, make_judge: MakeJudge
 ) -> None:
     some = looked_at(started(make_judge(small_project, "--error-rate", "0.4", use_steps=False)))
-    none = started(make_judge(small_project, "--unparseable-rate", "1", use_steps=False, name="Hopeless"))
+    none = started(
+        make_judge(small_project, "--unparseable-rate", "1", use_steps=False, name="Hopeless")
+    )
     for _ in range(6):
         some, none = looked_at(some), looked_at(none)
 
@@ -102,7 +118,9 @@ def test_a_batch_whose_worker_died_after_sending_it_is_found_again_and_not_paid_
     judge = make_judge(small_project, "--batch-seconds", "0", use_steps=False)
     calls = start_standin("--batch-seconds", "0").stats["calls"]
     run = looked_at(started(judge))
-    Batch.objects.update(state=Batch.State.SENDING, remote_id="")  # it died before it wrote the id down
+    Batch.objects.update(
+        state=Batch.State.SENDING, remote_id=""
+    )  # it died before it wrote the id down
     EvaluationRun.objects.update(preparer_until=None)
 
     run = looked_at(looked_at(run))
@@ -111,7 +129,9 @@ def test_a_batch_whose_worker_died_after_sending_it_is_found_again_and_not_paid_
     assert start_standin("--batch-seconds", "0").stats["calls"] == calls + 12
 
 
-def test_a_batch_whose_worker_died_before_sending_it_is_sent(small_project: Project, make_judge: MakeJudge) -> None:
+def test_a_batch_whose_worker_died_before_sending_it_is_sent(
+    small_project: Project, make_judge: MakeJudge
+) -> None:
     from evaluations.judging.batches import _gather
     from evaluations.judging.run import lay_out_run
 
@@ -142,7 +162,11 @@ def test_a_real_worker_sees_a_batch_through(
 
 def test_lines_of_a_result_file_that_make_no_sense_are_left_out() -> None:
     body = b'{"choices": [{"message": {"content": "4"}}]}'
-    lines = b'\n{"custom_id": "a-0", "response": {"status_code": 200, "body": ' + body + b"}}\nnonsense\n5\n{}\n"
+    lines = (
+        b'\n{"custom_id": "a-0", "response": {"status_code": 200, "body": '
+        + body
+        + b"}}\nnonsense\n5\n{}\n"
+    )
     failed = b'{"custom_id": "b-0", "response": {"status_code": 500, "body": {"error": {"message": "No."}}}}'
 
     replies, errors = read_results([lines, failed])

@@ -74,7 +74,9 @@ def test_a_worker_told_to_stop_leaves_nothing_leased(
 
 
 @pytest.mark.parametrize("lost", ["the message", "the preparer"])
-def test_a_run_nobody_works_on_is_found(small_project: Project, make_judge: Callable[..., Judge], lost: str) -> None:
+def test_a_run_nobody_works_on_is_found(
+    small_project: Project, make_judge: Callable[..., Judge], lost: str
+) -> None:
     run = started(make_judge(small_project, base_url="http://127.0.0.1:1/v1"))
     if lost == "the preparer":
         EvaluationRun.objects.update(preparer_until=timezone.now() - timezone.timedelta(seconds=1))
@@ -82,7 +84,9 @@ def test_a_run_nobody_works_on_is_found(small_project: Project, make_judge: Call
     assert neglected_runs() == [run.pk]
 
 
-def test_a_run_somebody_works_on_is_left_alone(small_project: Project, make_judge: Callable[..., Judge]) -> None:
+def test_a_run_somebody_works_on_is_left_alone(
+    small_project: Project, make_judge: Callable[..., Judge]
+) -> None:
     run = started(make_judge(small_project, base_url="http://127.0.0.1:1/v1"))
     lay_out_run(run.pk, {})
     work.claim(run.pk, "a", most=3)

@@ -33,7 +33,9 @@ def draft(endpoint: Endpoint, **fields: object) -> JudgeDraft:
     return replace(JudgeDraft(name="Judge", endpoint=endpoint, model="offline-stand-in"), **fields)  # type: ignore[arg-type]
 
 
-def test_without_a_mode_the_best_one_the_endpoint_can_do_is_taken(small_project: Project, endpoint: Endpoint) -> None:
+def test_without_a_mode_the_best_one_the_endpoint_can_do_is_taken(
+    small_project: Project, endpoint: Endpoint
+) -> None:
     judge, made = create_judge(small_project, draft(endpoint))
 
     assert (made, judge.mode) == (True, "logprobs")
@@ -43,7 +45,9 @@ def test_without_a_mode_the_best_one_the_endpoint_can_do_is_taken(small_project:
 def test_a_mode_beyond_the_endpoint_is_refused_when_the_judge_is_made(
     small_project: Project, start_standin: Start
 ) -> None:
-    endpoint = save_endpoint(small_project, EndpointDraft(base_url=start_standin("--without-logprobs").base_url))
+    endpoint = save_endpoint(
+        small_project, EndpointDraft(base_url=start_standin("--without-logprobs").base_url)
+    )
 
     with pytest.raises(ValidationError, match="gives no log-probabilities"):
         create_judge(small_project, draft(endpoint, mode="logprobs"))
@@ -51,7 +55,9 @@ def test_a_mode_beyond_the_endpoint_is_refused_when_the_judge_is_made(
     assert not Judge.objects.exists()
 
 
-def test_what_the_model_wants_its_parameters_called_is_found_out(small_project: Project, start_standin: Start) -> None:
+def test_what_the_model_wants_its_parameters_called_is_found_out(
+    small_project: Project, start_standin: Start
+) -> None:
     address = start_standin("--only-max-completion-tokens").base_url
     endpoint = save_endpoint(small_project, EndpointDraft(base_url=address))
 
@@ -69,15 +75,24 @@ def test_an_endpoint_that_does_not_answer_is_told_at_once(small_project: Project
     assert create_judge(small_project, draft(endpoint, mode="direct"), probe=False)[1]
 
 
-def test_a_judge_that_no_run_has_used_is_changed_in_place(small_project: Project, endpoint: Endpoint) -> None:
+def test_a_judge_that_no_run_has_used_is_changed_in_place(
+    small_project: Project, endpoint: Endpoint
+) -> None:
     judge, _ = create_judge(small_project, draft(endpoint))
 
     changed = change_judge(judge, draft(endpoint, mode="direct", name="Renamed"))
 
-    assert (changed.pk, changed.version, changed.mode, str(changed)) == (judge.pk, 1, "direct", "Renamed")
+    assert (changed.pk, changed.version, changed.mode, str(changed)) == (
+        judge.pk,
+        1,
+        "direct",
+        "Renamed",
+    )
 
 
-def test_a_used_judge_is_frozen_and_a_change_makes_a_new_version(small_project: Project, endpoint: Endpoint) -> None:
+def test_a_used_judge_is_frozen_and_a_change_makes_a_new_version(
+    small_project: Project, endpoint: Endpoint
+) -> None:
     judge, _ = create_judge(small_project, draft(endpoint))
     start_run(judge, list(small_project.criteria.all()))
 
@@ -89,16 +104,22 @@ def test_a_used_judge_is_frozen_and_a_change_makes_a_new_version(small_project: 
     assert judge.retired_at
 
 
-def test_speed_and_prices_of_a_used_judge_may_change(small_project: Project, endpoint: Endpoint) -> None:
+def test_speed_and_prices_of_a_used_judge_may_change(
+    small_project: Project, endpoint: Endpoint
+) -> None:
     judge, _ = create_judge(small_project, draft(endpoint))
     start_run(judge, list(small_project.criteria.all()))
 
-    changed = change_judge(judge, draft(endpoint, concurrency=3, price_in=Decimal(1), price_out=Decimal(2)))
+    changed = change_judge(
+        judge, draft(endpoint, concurrency=3, price_in=Decimal(1), price_out=Decimal(2))
+    )
 
     assert (changed.pk, changed.concurrency, changed.price_out) == (judge.pk, 3, 2)
 
 
-def test_a_retired_judge_starts_no_run_until_it_is_back(small_project: Project, endpoint: Endpoint) -> None:
+def test_a_retired_judge_starts_no_run_until_it_is_back(
+    small_project: Project, endpoint: Endpoint
+) -> None:
     judge, _ = create_judge(small_project, draft(endpoint))
     retire(judge)
 
@@ -109,15 +130,24 @@ def test_a_retired_judge_starts_no_run_until_it_is_back(small_project: Project, 
     assert start_run(judge, list(small_project.criteria.all()))
 
 
-def test_a_stored_key_is_used_and_kept_and_can_be_forgotten(small_project: Project, start_standin: Start) -> None:
+def test_a_stored_key_is_used_and_kept_and_can_be_forgotten(
+    small_project: Project, start_standin: Start
+) -> None:
     address = start_standin("--api-key", "sk-right").base_url
     endpoint = save_endpoint(small_project, EndpointDraft(base_url=address, key="sk-right"))
 
     assert probe_endpoint(endpoint, "m").logprobs == 20
     assert "sk-right" not in endpoint.sealed_key
-    kept = save_endpoint(small_project, EndpointDraft(base_url=address, requests_per_minute=9), endpoint=endpoint)
+    kept = save_endpoint(
+        small_project, EndpointDraft(base_url=address, requests_per_minute=9), endpoint=endpoint
+    )
     assert kept.api_key == "sk-right"
-    assert save_endpoint(small_project, EndpointDraft(base_url=address, key=""), endpoint=endpoint).api_key == ""
+    assert (
+        save_endpoint(
+            small_project, EndpointDraft(base_url=address, key=""), endpoint=endpoint
+        ).api_key
+        == ""
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,10 +155,15 @@ def test_a_stored_key_is_used_and_kept_and_can_be_forgotten(small_project: Proje
     [
         ({"base_url": "http://169.254.169.254/v1"}, "metadata service"),
         ({"base_url": "nonsense"}, "is not an address"),
-        ({"base_url": "http://127.0.0.1:1/v1", "key": "k", "key_env": "OPENAI_API_KEY"}, "not both"),
+        (
+            {"base_url": "http://127.0.0.1:1/v1", "key": "k", "key_env": "OPENAI_API_KEY"},
+            "not both",
+        ),
     ],
 )
-def test_an_endpoint_that_will_not_do_is_refused(small_project: Project, fields: dict[str, str], said: str) -> None:
+def test_an_endpoint_that_will_not_do_is_refused(
+    small_project: Project, fields: dict[str, str], said: str
+) -> None:
     with pytest.raises(ValidationError, match=said):
         save_endpoint(small_project, EndpointDraft(**fields))
 
@@ -138,4 +173,6 @@ def test_an_address_that_runs_have_used_stays(small_project: Project, endpoint: 
     start_run(judge, list(small_project.criteria.all()))
 
     with pytest.raises(ValidationError, match="make a new endpoint"):
-        save_endpoint(small_project, EndpointDraft(base_url="http://127.0.0.1:9/v1"), endpoint=endpoint)
+        save_endpoint(
+            small_project, EndpointDraft(base_url="http://127.0.0.1:9/v1"), endpoint=endpoint
+        )

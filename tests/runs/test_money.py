@@ -59,7 +59,9 @@ def test_an_endpoint_that_gives_one_choice_a_call_is_asked_once_a_sample(judge: 
     judge.refresh_from_db()
     together = estimate_run(judge, criteria, fresh=False, transport="live")
     found = {"several_choices": False}
-    ModelProbe.objects.create(endpoint=judge.endpoint, model=judge.model, findings=found, probed_at="2026-01-01T00:00Z")
+    ModelProbe.objects.create(
+        endpoint=judge.endpoint, model=judge.model, findings=found, probed_at="2026-01-01T00:00Z"
+    )
 
     apart = estimate_run(judge, criteria, fresh=False, transport="live")
 
@@ -114,7 +116,11 @@ def test_a_cancelled_run_keeps_its_scores_and_ends_for_good(judge: Judge) -> Non
 
     assert cancel_run(run.pk, "Enough.")
     run.refresh_from_db()
-    assert (run.state, resume_run(run, retry_failed=True), cancel_run(run.pk, "Twice.")) == ("cancelled", False, False)
+    assert (run.state, resume_run(run, retry_failed=True), cancel_run(run.pk, "Twice.")) == (
+        "cancelled",
+        False,
+        False,
+    )
 
 
 def test_retrying_takes_only_the_reason_that_was_named(judge: Judge) -> None:

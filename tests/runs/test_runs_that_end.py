@@ -37,26 +37,39 @@ def worked_on(run: EvaluationRun) -> EvaluationRun:
 
 
 @pytest.mark.parametrize("stop", ["pause", "cancel", "worker told to stop"])
-def test_a_wait_ends_when_the_run_stops(small_project: Project, make_judge: MakeJudge, stop: str) -> None:
-    judge = make_judge(small_project, "--rate-limit-rate", "1", "--retry-after", "250", use_steps=False)
+def test_a_wait_ends_when_the_run_stops(
+    small_project: Project, make_judge: MakeJudge, stop: str
+) -> None:
+    judge = make_judge(
+        small_project, "--rate-limit-rate", "1", "--retry-after", "250", use_steps=False
+    )
     run = started(judge)
     told = threading.Event()
     worker = threading.Thread(
-        target=lambda: (work_on_run(run.pk, "tester", shift=Shift(told_to_stop=told.is_set)), connection.close())
+        target=lambda: (
+            work_on_run(run.pk, "tester", shift=Shift(told_to_stop=told.is_set)),
+            connection.close(),
+        )
     )
     worker.start()
     wait_until(lambda: EvaluationRun.objects.filter(pk=run.pk, waits_until__isnull=False).exists())
 
-    {"pause": lambda: pause_run(run.pk, "."), "cancel": lambda: cancel_run(run.pk, ".")}.get(stop, told.set)()
+    {"pause": lambda: pause_run(run.pk, "."), "cancel": lambda: cancel_run(run.pk, ".")}.get(
+        stop, told.set
+    )()
     worker.join(30)
 
     assert not worker.is_alive()
     assert not RunItem.objects.filter(run=run, state="leased").exists()
 
 
-def test_the_page_of_a_run_says_what_its_calls_wait_for(as_role: Callable[[str], Client], run: EvaluationRun) -> None:
+def test_the_page_of_a_run_says_what_its_calls_wait_for(
+    as_role: Callable[[str], Client], run: EvaluationRun
+) -> None:
     until = timezone.now() + datetime.timedelta(minutes=3)
-    EvaluationRun.objects.filter(pk=run.pk).update(state=RunState.RUNNING, waits_until=until, waits_for="Slow down.")
+    EvaluationRun.objects.filter(pk=run.pk).update(
+        state=RunState.RUNNING, waits_until=until, waits_for="Slow down."
+    )
     viewer = as_role("viewer")
 
     assert "Slow down." in viewer.get(run.get_absolute_url()).content.decode()
@@ -64,8 +77,12 @@ def test_the_page_of_a_run_says_what_its_calls_wait_for(as_role: Callable[[str],
     assert "Slow down." not in viewer.get(run.get_absolute_url()).content.decode()
 
 
-def test_a_wait_of_a_day_pauses_the_run_with_the_time(small_project: Project, make_judge: MakeJudge) -> None:
-    judge = make_judge(small_project, "--rate-limit-rate", "1", "--retry-after", "86400", use_steps=False)
+def test_a_wait_of_a_day_pauses_the_run_with_the_time(
+    small_project: Project, make_judge: MakeJudge
+) -> None:
+    judge = make_judge(
+        small_project, "--rate-limit-rate", "1", "--retry-after", "86400", use_steps=False
+    )
 
     run = worked_on(started(judge))
 
@@ -98,9 +115,16 @@ def test_items_that_fail_in_a_row_pause_the_run_with_the_last_reason(
     project: Project, load: Callable[..., object], make_judge: MakeJudge
 ) -> None:
     rows = "\n".join(
-        f'{{"doc_id": "d{n}", "system_id": "s", "source": "S.", "output": "Text {n}."}}' for n in range(100)
+        f'{{"doc_id": "d{n}", "system_id": "s", "source": "S.", "output": "Text {n}."}}'
+        for n in range(100)
     )
-    load(project, {"o.jsonl": rows, "r.csv": "doc_id,system_id,criterion,annotator,score\nd1,s,coherence,ann,4\n"})
+    load(
+        project,
+        {
+            "o.jsonl": rows,
+            "r.csv": "doc_id,system_id,criterion,annotator,score\nd1,s,coherence,ann,4\n",
+        },
+    )
     judge = make_judge(project, "--error-rate", "1", use_steps=False, concurrency=2)
 
     run = worked_on(started(judge))
@@ -175,7 +199,9 @@ def test_an_error_that_nobody_foresaw_pauses_the_run_with_its_message(
     assert run.pk not in neglected_runs()
 
 
-def test_an_item_that_workers_are_lost_with_fails_at_last(small_project: Project, make_judge: MakeJudge) -> None:
+def test_an_item_that_workers_are_lost_with_fails_at_last(
+    small_project: Project, make_judge: MakeJudge
+) -> None:
     run = started(make_judge(small_project, use_steps=False))
     lay_out_run(run.pk, {})
     long_ago = timezone.now() - datetime.timedelta(minutes=5)
@@ -186,14 +212,19 @@ def test_an_item_that_workers_are_lost_with_fails_at_last(small_project: Project
     worked_on(run)
 
     failed = run.items.get(state="failed")
-    assert (failed.reason, failed.detail) == ("worker_lost", "5 workers ended while they judged this item.")
+    assert (failed.reason, failed.detail) == (
+        "worker_lost",
+        "5 workers ended while they judged this item.",
+    )
     assert (run.state, run.scores.count()) == (RunState.DONE, 11)
     assert resume_run(run, retry_failed=True)
     worked_on(run)
     assert run.scores.count() == 12
 
 
-def test_giving_an_item_back_is_no_lost_worker(small_project: Project, make_judge: MakeJudge) -> None:
+def test_giving_an_item_back_is_no_lost_worker(
+    small_project: Project, make_judge: MakeJudge
+) -> None:
     run = started(make_judge(small_project, use_steps=False))
     lay_out_run(run.pk, {})
 
@@ -239,10 +270,14 @@ def test_a_worker_told_to_stop_gives_up_calls_that_take_long(
     small_project: Project, make_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("evaluations.judging.worker.GRACE_SECONDS", 0.2)
-    run = started(make_judge(small_project, "--hang-rate", "1", use_steps=False, timeout_seconds=3000))
+    run = started(
+        make_judge(small_project, "--hang-rate", "1", use_steps=False, timeout_seconds=3000)
+    )
     told = threading.Event()
     shift = Shift(told_to_stop=told.is_set)
-    worker = threading.Thread(target=lambda: (work_on_run(run.pk, "tester", shift=shift), connection.close()))
+    worker = threading.Thread(
+        target=lambda: (work_on_run(run.pk, "tester", shift=shift), connection.close())
+    )
     worker.start()
     wait_until(lambda: EvaluationRun.objects.filter(pk=run.pk, calls__gt=0).exists())
 
@@ -266,7 +301,9 @@ def test_a_wait_before_there_are_items_ends_as_well_and_its_calls_count(
     run = started(judge)
     told = threading.Event()
     shift = Shift(told_to_stop=told.is_set)
-    worker = threading.Thread(target=lambda: (work_on_run(run.pk, "tester", shift=shift), connection.close()))
+    worker = threading.Thread(
+        target=lambda: (work_on_run(run.pk, "tester", shift=shift), connection.close())
+    )
     worker.start()
     wait_until(lambda: EvaluationRun.objects.filter(pk=run.pk, waits_until__isnull=False).exists())
 

@@ -6,7 +6,14 @@ import pytest
 
 from evaluations.judging import work
 from evaluations.judging.prompts import PromptError
-from evaluations.judging.run import RunError, claim_preparation, lay_out_run, pause_run, resume_run, start_run
+from evaluations.judging.run import (
+    RunError,
+    claim_preparation,
+    lay_out_run,
+    pause_run,
+    resume_run,
+    start_run,
+)
 from evaluations.judging.scoring import Scored
 from evaluations.models import EvaluationRun, ItemState, Judge, JudgeKind, Project, RunState
 
@@ -26,7 +33,10 @@ def finish(run: EvaluationRun, *, fail: int = 0) -> None:
     """Lay a run out and give every item but the last `fail` a score."""
     lay_out_run(run.pk, {criterion.pk: "1. Read it." for criterion in run.project.criteria.all()})
     items = work.claim(run.pk, "t", most=100)
-    done = [work.FinishedItem(item, "", Scored(3.0, {3.0: 1.0}, 1.0)) for item in items[: len(items) - fail]]
+    done = [
+        work.FinishedItem(item, "", Scored(3.0, {3.0: 1.0}, 1.0))
+        for item in items[: len(items) - fail]
+    ]
     work.store(run, done, "t")
     run.items.filter(state=ItemState.LEASED).update(state=ItemState.FAILED, reason="refusal")
     EvaluationRun.objects.filter(pk=run.pk).update(state=RunState.DONE)
@@ -43,7 +53,9 @@ def test_a_run_keeps_the_judges_settings_of_its_start(judge: Judge) -> None:
 
 
 def test_workers_are_woken_when_the_transaction_ends(
-    judge: Judge, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Callable[..., object]
+    judge: Judge,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Callable[..., object],
 ) -> None:
     from evaluations import tasks
 

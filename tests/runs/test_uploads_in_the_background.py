@@ -10,7 +10,13 @@ from evaluations.forms import first_about
 from evaluations.models import CandidateOutput, Project, Upload, UploadPart, UploadState
 from evaluations.uploads import work
 from evaluations.uploads.keeping import ChosenFile, files_of, keep_upload
-from evaluations.uploads.work import NotReadyError, neglected_uploads, say_columns, start_check, start_load
+from evaluations.uploads.work import (
+    NotReadyError,
+    neglected_uploads,
+    say_columns,
+    start_check,
+    start_load,
+)
 from tests.conftest import OUTPUTS
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -27,7 +33,9 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def upload(project: Project, tmp_path: Path) -> Upload:
     path = tmp_path / "outputs.jsonl"
     path.write_text(OUTPUTS)
-    return keep_upload(project, None, [ChosenFile(path, "outputs.jsonl")], first_about(["outputs.jsonl"]))
+    return keep_upload(
+        project, None, [ChosenFile(path, "outputs.jsonl")], first_about(["outputs.jsonl"])
+    )
 
 
 def state(upload: Upload) -> str:
@@ -145,7 +153,9 @@ def test_only_what_was_checked_is_loaded(upload: Upload, called: list[int]) -> N
         start_load(upload, call_worker=called.append)
 
 
-def test_forgotten_uploads_go_with_the_next_one(project: Project, upload: Upload, tmp_path: Path) -> None:
+def test_forgotten_uploads_go_with_the_next_one(
+    project: Project, upload: Upload, tmp_path: Path
+) -> None:
     Upload.objects.update(made_at=timezone.now() - timedelta(days=8))
     path = tmp_path / "new"
     path.write_text("x")

@@ -36,7 +36,9 @@ def upload(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(work, "AT_ONCE_BYTES", -1)
     path = tmp_path / "outputs.jsonl"
     path.write_text(OUTPUTS)
-    upload = keep_upload(project, None, [ChosenFile(path, "outputs.jsonl")], first_about(["outputs.jsonl"]))
+    upload = keep_upload(
+        project, None, [ChosenFile(path, "outputs.jsonl")], first_about(["outputs.jsonl"])
+    )
     start_check(upload, call_worker=lambda _pk: None)
     return upload
 
@@ -73,7 +75,9 @@ def test_after_three_workers_it_is_put_aside_and_said_on_its_page(
     assert "Try again" in page
 
 
-def test_trying_again_gives_it_new_attempts(upload: Upload, owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trying_again_gives_it_new_attempts(
+    upload: Upload, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for _ in range(3):
         killed(upload, monkeypatch)
     assert neglected_uploads() == []
@@ -93,7 +97,9 @@ def disk_full(*_given: Any, **_named: Any) -> None:
 
 
 def database_full(*_given: Any, **_named: Any) -> None:
-    raise OperationalError("could not extend file") from psycopg.errors.DiskFull("could not extend file")
+    raise OperationalError("could not extend file") from psycopg.errors.DiskFull(
+        "could not extend file"
+    )
 
 
 @pytest.mark.parametrize("failure", [disk_full, database_full])
@@ -123,7 +129,9 @@ def test_a_full_disk_while_files_arrive_is_an_answer(
     client = Client(raise_request_exception=False)
     client.force_login(owner)
 
-    answer = client.post("/p/small/data/upload/", {"files": [SimpleUploadedFile("a.jsonl", OUTPUTS.encode())]})
+    answer = client.post(
+        "/p/small/data/upload/", {"files": [SimpleUploadedFile("a.jsonl", OUTPUTS.encode())]}
+    )
 
     assert answer.status_code == 507
     assert "make room" in answer.content.decode()
@@ -138,7 +146,9 @@ def test_an_upload_that_fails_while_somebody_waits_is_a_page_and_no_failure(
     client.force_login(owner)
 
     page = client.post(
-        "/p/small/data/upload/", {"files": [SimpleUploadedFile("a.jsonl", OUTPUTS.encode())]}, follow=True
+        "/p/small/data/upload/",
+        {"files": [SimpleUploadedFile("a.jsonl", OUTPUTS.encode())]},
+        follow=True,
     )
 
     assert page.status_code == 200

@@ -33,7 +33,9 @@ def store(run: EvaluationRun, items: list[work.FinishedItem], worker: str) -> in
 
 
 def let_leases_run_out(run: EvaluationRun) -> None:
-    run.items.filter(state=ItemState.LEASED).update(lease_until=timezone.now() - timezone.timedelta(seconds=1))
+    run.items.filter(state=ItemState.LEASED).update(
+        lease_until=timezone.now() - timezone.timedelta(seconds=1)
+    )
 
 
 def test_two_workers_never_hold_the_same_item(run: EvaluationRun) -> None:
@@ -57,7 +59,9 @@ def test_nothing_is_claimed_from_a_paused_run(run: EvaluationRun) -> None:
     assert work.claim(run.pk, "a", most=5) == []
 
 
-def test_a_lost_workers_items_are_claimed_again_and_its_late_results_are_not_stored(run: EvaluationRun) -> None:
+def test_a_lost_workers_items_are_claimed_again_and_its_late_results_are_not_stored(
+    run: EvaluationRun,
+) -> None:
     lost = work.claim(run.pk, "lost", most=12)
     let_leases_run_out(run)
 
@@ -119,7 +123,9 @@ def test_the_database_refuses_a_second_score_of_the_same_item(run: EvaluationRun
     Score.objects.create(run=run, output_id=item.output_id, criterion_id=item.criterion_id, value=1)
 
     with pytest.raises(IntegrityError), transaction.atomic():
-        Score.objects.create(run=run, output_id=item.output_id, criterion_id=item.criterion_id, value=2)
+        Score.objects.create(
+            run=run, output_id=item.output_id, criterion_id=item.criterion_id, value=2
+        )
 
 
 def test_request_keys_tell_everything_apart_that_changes_an_answer() -> None:

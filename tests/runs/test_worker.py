@@ -43,7 +43,9 @@ def test_log_probabilities_give_scores_with_distribution_and_coverage(
     assert len(scores) == 12
     for score in scores:
         assert sum(score.distribution.values()) == pytest.approx(1)
-        assert score.value == pytest.approx(sum(float(point) * share for point, share in score.distribution.items()))
+        assert score.value == pytest.approx(
+            sum(float(point) * share for point, share in score.distribution.items())
+        )
         assert 0.9 < score.coverage <= 1
 
 
@@ -51,15 +53,24 @@ def test_better_texts_get_better_scores(small_project: Project, make_judge: Make
     run = judged(make_judge(small_project))
 
     means = {
-        system: run.scores.filter(output__system__name=system, criterion__name="fluency").order_by("pk")[0].value
+        system: run.scores.filter(output__system__name=system, criterion__name="fluency")
+        .order_by("pk")[0]
+        .value
         for system in ("good", "odd")
     }
     assert means["good"] > means["odd"]
 
 
-def test_samples_are_counted_and_garbled_ones_asked_again(small_project: Project, make_judge: MakeJudge) -> None:
+def test_samples_are_counted_and_garbled_ones_asked_again(
+    small_project: Project, make_judge: MakeJudge
+) -> None:
     judge = make_judge(
-        small_project, "--ignores-n", mode=ScoringMode.SAMPLES, samples=4, temperature=1.0, use_steps=False
+        small_project,
+        "--ignores-n",
+        mode=ScoringMode.SAMPLES,
+        samples=4,
+        temperature=1.0,
+        use_steps=False,
     )
 
     run = judged(judge)
@@ -69,14 +80,18 @@ def test_samples_are_counted_and_garbled_ones_asked_again(small_project: Project
     assert {len(reply.choices) for reply in ModelReply.objects.all()} == {4}
 
 
-def test_a_direct_judge_gives_a_point_of_the_scale(small_project: Project, make_judge: MakeJudge) -> None:
+def test_a_direct_judge_gives_a_point_of_the_scale(
+    small_project: Project, make_judge: MakeJudge
+) -> None:
     run = judged(make_judge(small_project, mode=ScoringMode.DIRECT))
 
     assert set(run.scores.values_list("value", flat=True)) <= {1.0, 2.0, 3.0, 4.0, 5.0}
 
 
 def test_passing_errors_are_outlived(small_project: Project, make_judge: MakeJudge) -> None:
-    judge = make_judge(small_project, "--error-rate", "0.3", "--rate-limit-rate", "0.2", "--retry-after", "0")
+    judge = make_judge(
+        small_project, "--error-rate", "0.3", "--rate-limit-rate", "0.2", "--retry-after", "0"
+    )
 
     run = judged(judge)
 
@@ -90,7 +105,11 @@ def test_refusals_are_failed_items_with_their_reason_never_numbers(
 
     assert run.state == RunState.DONE
     assert not run.scores.exists()
-    assert run.items.failures_by_reason()[0] | {"example": ""} == {"reason": "refusal", "count": 12, "example": ""}
+    assert run.items.failures_by_reason()[0] | {"example": ""} == {
+        "reason": "refusal",
+        "count": 12,
+        "example": "",
+    }
     assert set(ModelReply.objects.values_list("request_key", flat=True)) == {""}
 
 
@@ -122,7 +141,11 @@ def test_a_question_answered_before_is_not_paid_again(
     judged(first)
     calls = start_standin().stats["calls"]
     twin = Judge.objects.create(
-        project=small_project, name="twin", endpoint=first.endpoint, model=first.model, mode=first.mode
+        project=small_project,
+        name="twin",
+        endpoint=first.endpoint,
+        model=first.model,
+        mode=first.mode,
     )
 
     run = judged(twin)
@@ -132,7 +155,10 @@ def test_a_question_answered_before_is_not_paid_again(
 
 
 def test_outputs_with_the_same_text_share_one_call(
-    project: Project, load: Callable[..., object], make_judge: MakeJudge, start_standin: Callable[..., StandInProcess]
+    project: Project,
+    load: Callable[..., object],
+    make_judge: MakeJudge,
+    start_standin: Callable[..., StandInProcess],
 ) -> None:
     row = '{{"doc_id": "d", "system_id": "s{}", "source": "A source of some words.", "output": "The same."}}'
     load(project, {"outputs.jsonl": "\n".join(row.format(number) for number in range(5))})
@@ -158,10 +184,18 @@ def test_a_fresh_run_asks_again_and_its_scores_replace_the_older_in_reports(
     second = judged(judge, fresh=True)
 
     assert second.scores.count() == 12
-    assert build_report(small_project).criteria[0].judges[0].correlations.estimates["pearson"]["dataset"].value
+    assert (
+        build_report(small_project)
+        .criteria[0]
+        .judges[0]
+        .correlations.estimates["pearson"]["dataset"]
+        .value
+    )
 
 
-def test_a_wrong_key_pauses_the_run_with_the_endpoints_words(small_project: Project, make_judge: MakeJudge) -> None:
+def test_a_wrong_key_pauses_the_run_with_the_endpoints_words(
+    small_project: Project, make_judge: MakeJudge
+) -> None:
     run = judged(make_judge(small_project, "--api-key", "right", use_steps=False))
 
     assert run.state == RunState.PAUSED
@@ -208,7 +242,9 @@ def test_a_document_without_a_context_fails_where_the_prompt_shows_it(
     assert not ModelReply.objects.exists()
 
 
-def test_a_worker_told_to_leave_gives_back_what_it_holds(small_project: Project, make_judge: MakeJudge) -> None:
+def test_a_worker_told_to_leave_gives_back_what_it_holds(
+    small_project: Project, make_judge: MakeJudge
+) -> None:
     judge = make_judge(small_project, "--latency", "0.5", use_steps=False, concurrency=2)
     run = start_run(judge, list(small_project.criteria.all()))
 
@@ -220,7 +256,9 @@ def test_a_worker_told_to_leave_gives_back_what_it_holds(small_project: Project,
     assert run.items.filter(state=ItemState.PENDING).count() >= 8
 
 
-def test_working_on_a_run_that_is_done_or_gone_is_no_error(small_project: Project, make_judge: MakeJudge) -> None:
+def test_working_on_a_run_that_is_done_or_gone_is_no_error(
+    small_project: Project, make_judge: MakeJudge
+) -> None:
     run = judged(make_judge(small_project, use_steps=False))
 
     work_on_run(run.pk, "again", policy=QUICK)

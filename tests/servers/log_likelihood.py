@@ -13,7 +13,9 @@ llama = Llama(sys.argv[1], n_ctx=1024, logits_all=True, verbose=False)
 tokens = llama.tokenize(sys.stdin.buffer.read())
 llama.eval(tokens)
 logits = np.array(llama.scores[: len(tokens)], dtype=np.float64)
-shares = logits - np.log(np.exp(logits - logits.max(axis=1, keepdims=True)).sum(axis=1, keepdims=True))
+shares = logits - np.log(
+    np.exp(logits - logits.max(axis=1, keepdims=True)).sum(axis=1, keepdims=True)
+)
 shares -= logits.max(axis=1, keepdims=True)
 known = [float(shares[place - 1, token]) for place, token in enumerate(tokens) if place]
 pieces = [llama.detokenize([token]).hex() for token in tokens[1:]]

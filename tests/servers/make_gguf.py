@@ -30,9 +30,13 @@ def write(path: str) -> None:
     writer.add_vocab_size(len(words))
     writer.add_tokenizer_model("llama")
     writer.add_token_list(words)
-    writer.add_token_scores([0.0] * (len(words) - len(LETTERS)) + [float(len(word)) for word in LETTERS])
+    writer.add_token_scores(
+        [0.0] * (len(words) - len(LETTERS)) + [float(len(word)) for word in LETTERS]
+    )
     types = [gguf.TokenType.UNKNOWN, gguf.TokenType.CONTROL, gguf.TokenType.CONTROL]
-    writer.add_token_types(types + [gguf.TokenType.BYTE] * 256 + [gguf.TokenType.NORMAL] * len(LETTERS))
+    writer.add_token_types(
+        types + [gguf.TokenType.BYTE] * 256 + [gguf.TokenType.NORMAL] * len(LETTERS)
+    )
     writer.add_bos_token_id(1)
     writer.add_eos_token_id(2)
     writer.add_unk_token_id(0)

@@ -20,7 +20,9 @@ HERE = Path(__file__).parent
 PYTHON = os.environ.get("GEVAL_SERVERS", "")
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(not PYTHON, reason="make test-servers builds llama.cpp's server and runs these"),
+    pytest.mark.skipif(
+        not PYTHON, reason="make test-servers builds llama.cpp's server and runs these"
+    ),
 ]
 TEXTS = {"d1": "the ferry sails", "d2": "the café ferry sails at 5, naïvely …", "d3": "日本 ferry"}
 

@@ -33,14 +33,18 @@ class Endless:
     readline = read
 
 
-def post(client: Client, path: str, size: int, kind: str = FORM, **headers: str) -> tuple[Any, Endless]:
+def post(
+    client: Client, path: str, size: int, kind: str = FORM, **headers: str
+) -> tuple[Any, Endless]:
     body = Endless()
     environment = {"wsgi.input": body, "CONTENT_LENGTH": str(size)}
     answer = client.generic("POST", path, b"", kind, headers=headers, **environment)  # type: ignore[arg-type]
     return answer, body
 
 
-@pytest.mark.parametrize("path", ["/sign-in/", "/", "/new/", "/p/small/", "/nowhere/", "/api/v1/projects", "/admin/"])
+@pytest.mark.parametrize(
+    "path", ["/sign-in/", "/", "/new/", "/p/small/", "/nowhere/", "/api/v1/projects", "/admin/"]
+)
 def test_nobody_sends_a_gigabyte_where_nothing_is_uploaded(project: Project, path: str) -> None:
     answer, body = post(Client(), path, GIGABYTE)
 
@@ -103,7 +107,9 @@ def test_a_body_without_its_length_is_refused(project: Project) -> None:
 
 @pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", FORM])
 def test_a_form_with_a_hundred_thousand_fields_is_refused_at_once(kind: str) -> None:
-    field = b"a=&" if "url" in kind else b'--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n'
+    field = (
+        b"a=&" if "url" in kind else b'--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n'
+    )
     content = (field * (2 * 2**20 // len(field))) + (b"" if "url" in kind else b"--b--\r\n")
 
     answer = Client(raise_request_exception=False).generic("POST", "/sign-in/", content, kind)
@@ -117,7 +123,10 @@ def test_a_form_with_a_hundred_thousand_fields_is_refused_at_once(kind: str) -> 
     [
         (UPLOAD, "evaluations:upload_create"),
         ("/new/archive/", "evaluations:project_import"),
-        *((f"/api/v1/projects/small/{kind}", None) for kind in ("outputs", "ratings", "preferences", "scores")),
+        *(
+            (f"/api/v1/projects/small/{kind}", None)
+            for kind in ("outputs", "ratings", "preferences", "scores")
+        ),
     ],
 )
 def test_the_addresses_of_uploads_are_those_of_the_site(path: str, name: str | None) -> None:

@@ -15,7 +15,9 @@ VALUES = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=20)
 
 
 def test_a_url_is_taken_apart(tmp_path: Path) -> None:
-    found = database_settings("postgresql://ann:p%40ss@db.example:6543/geval?sslmode=require", tmp_path)
+    found = database_settings(
+        "postgresql://ann:p%40ss@db.example:6543/geval?sslmode=require", tmp_path
+    )
 
     assert found["ENGINE"] == "django.db.backends.postgresql"
     assert [found[key] for key in ("USER", "PASSWORD", "HOST", "PORT", "NAME")] == [
@@ -48,8 +50,16 @@ def test_a_url_that_will_not_do(tmp_path: Path, url: str, said: str) -> None:
 
 @example("h", "u", "d", "://")
 @given(VALUES, VALUES, VALUES.filter(bool), VALUES)
-def test_the_queue_connects_to_the_same_database(host: str, user: str, name: str, password: str) -> None:
-    settings = {"HOST": host, "USER": user, "NAME": name, "PASSWORD": password, "OPTIONS": {"sslmode": "disable"}}
+def test_the_queue_connects_to_the_same_database(
+    host: str, user: str, name: str, password: str
+) -> None:
+    settings = {
+        "HOST": host,
+        "USER": user,
+        "NAME": name,
+        "PASSWORD": password,
+        "OPTIONS": {"sslmode": "disable"},
+    }
 
     dsn = PGMQConfig(conn_string=queue_conninfo(settings)).dsn
 

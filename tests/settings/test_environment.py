@@ -8,7 +8,9 @@ from django.core.exceptions import ImproperlyConfigured
 from geval_site import environment
 
 
-@pytest.mark.parametrize(("written", "value"), [("1", True), ("Yes", True), ("off", False), ("", True), (" ", True)])
+@pytest.mark.parametrize(
+    ("written", "value"), [("1", True), ("Yes", True), ("off", False), ("", True), (" ", True)]
+)
 def test_flags(written: str, *, value: bool) -> None:
     assert environment.flag("F", default=True, env={"F": written}) is value
 
@@ -28,7 +30,10 @@ def test_whole_numbers_words_and_folders() -> None:
     [
         (lambda env: environment.flag("X", default=True, env=env), "X is 'perhaps'; write 1 or 0"),
         (lambda env: environment.whole("X", default=1, env=env), "write a whole number"),
-        (lambda env: environment.choice("X", default="a", among=("a", "b"), env=env), "one of a, b"),
+        (
+            lambda env: environment.choice("X", default="a", among=("a", "b"), env=env),
+            "one of a, b",
+        ),
     ],
 )
 def test_a_wrong_value_is_refused_by_name(read: object, said: str) -> None:

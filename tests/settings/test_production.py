@@ -81,7 +81,9 @@ def test_local_mode_shows_no_debug_pages_either_and_keeps_its_secret(tmp_path: P
     assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
 
 
-def test_the_demo_is_not_made_on_a_production_site(manage: object, database_url: str, db: None) -> None:
+def test_the_demo_is_not_made_on_a_production_site(
+    manage: object, database_url: str, db: None
+) -> None:
     done = manage(  # type: ignore[operator]
         "demo", "--no-serve", **COMPLETE | {"DATABASE_URL": database_url}
     )

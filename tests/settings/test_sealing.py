@@ -21,5 +21,8 @@ def test_a_sealed_key_does_not_show_and_is_never_sealed_the_same_way() -> None:
 def test_another_secret_key_opens_nothing() -> None:
     sealed = seal("sk-secret")
 
-    with override_settings(SECRET_KEY="x" * 60), pytest.raises(SealError, match="Enter the key again"):
+    with (
+        override_settings(SECRET_KEY="x" * 60),
+        pytest.raises(SealError, match="Enter the key again"),
+    ):
         unseal(sealed)

@@ -31,7 +31,9 @@ def sign_in(name: str, password: str) -> Any:
     return Client().post("/sign-in/", {"username": name, "password": password})
 
 
-def test_an_unknown_name_costs_as_many_hashes_as_a_known_one(make_user: MakeUser, settings: Any) -> None:
+def test_an_unknown_name_costs_as_many_hashes_as_a_known_one(
+    make_user: MakeUser, settings: Any
+) -> None:
     settings.PASSWORD_HASHERS = [f"{__name__}.CountingHasher"]
     make_user("kim")
     make_user("gone", is_active=False)
@@ -86,7 +88,9 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     cache.clear()
     wanted: list[dict[str, Any]] = []
     monkeypatch.setattr(
-        tasks.send_password_reset, "delay", lambda email, **more: wanted.append({"email": email} | more)
+        tasks.send_password_reset,
+        "delay",
+        lambda email, **more: wanted.append({"email": email} | more),
     )
     return wanted
 
@@ -107,7 +111,9 @@ def test_a_forgotten_password_is_the_same_work_for_any_address(
     assert [wanted["email"] for wanted in sent] == ["kim@example.org", "nobody@example.org"]
 
 
-def test_a_worker_sends_a_mail_to_whoever_there_is_and_not_again_at_once(make_user: MakeUser) -> None:
+def test_a_worker_sends_a_mail_to_whoever_there_is_and_not_again_at_once(
+    make_user: MakeUser,
+) -> None:
     cache.clear()
     make_user("kim", email="kim@example.org")
 

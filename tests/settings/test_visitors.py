@@ -47,7 +47,11 @@ def test_a_socket_without_an_address_is_one_unknown_address(remote: str) -> None
 
 
 def test_an_ipv6_network_is_counted_as_one() -> None:
-    assert counted_address("2001:db8:1:2:3::4") == counted_address("2001:db8:1:2:ffff::5") == "2001:db8:1:2::/64"
+    assert (
+        counted_address("2001:db8:1:2:3::4")
+        == counted_address("2001:db8:1:2:ffff::5")
+        == "2001:db8:1:2::/64"
+    )
     assert counted_address("1.2.3.4") == "1.2.3.4"
 
 
@@ -56,12 +60,16 @@ def from_(address: str, **more: str) -> Client:
 
 
 @pytest.mark.django_db
-def test_wrong_passwords_from_elsewhere_lock_nobody_out(make_user: Callable[..., User], settings: Any) -> None:
+def test_wrong_passwords_from_elsewhere_lock_nobody_out(
+    make_user: Callable[..., User], settings: Any
+) -> None:
     settings.AXES_FAILURE_LIMIT, settings.PROXIES = 3, 1
     make_user("kim")
 
     def sign_in(address: str, password: str) -> int:
-        return from_(address).post("/sign-in/", {"username": "kim", "password": password}).status_code
+        return (
+            from_(address).post("/sign-in/", {"username": "kim", "password": password}).status_code
+        )
 
     tries = [sign_in("1.1.1.1", "wrong") for _ in range(4)]
 
@@ -71,12 +79,16 @@ def test_wrong_passwords_from_elsewhere_lock_nobody_out(make_user: Callable[...,
 
 
 @pytest.mark.django_db
-def test_an_ipv6_network_has_one_count_of_wrong_passwords(make_user: Callable[..., User], settings: Any) -> None:
+def test_an_ipv6_network_has_one_count_of_wrong_passwords(
+    make_user: Callable[..., User], settings: Any
+) -> None:
     settings.AXES_FAILURE_LIMIT, settings.PROXIES = 3, 1
     make_user("kim")
     wrong = {"username": "kim", "password": "wrong"}
 
-    tries = [from_(f"2001:db8::{number}").post("/sign-in/", wrong).status_code for number in range(1, 5)]
+    tries = [
+        from_(f"2001:db8::{number}").post("/sign-in/", wrong).status_code for number in range(1, 5)
+    ]
 
     assert tries[-1] == 429
 
@@ -101,7 +113,9 @@ def test_each_visitor_has_requests_of_their_own(few: None) -> None:
 @pytest.mark.parametrize("path", ["/sign-in/", "/api/v1/projects"])
 def test_a_made_up_token_is_no_new_sender(few: None, path: str) -> None:
     answers = [
-        from_("1.1.1.1").get(path, headers={"Authorization": f"Bearer geval_made-up-{number}"}).status_code
+        from_("1.1.1.1")
+        .get(path, headers={"Authorization": f"Bearer geval_made-up-{number}"})
+        .status_code
         for number in range(3)
     ]
 

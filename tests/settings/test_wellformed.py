@@ -29,9 +29,13 @@ def send(owner: User, project: Project) -> Any:
     token, digest = new_token()
     ApiToken.objects.create(user=owner, name="t", digest=digest)
 
-    def send(method: str, path: str, content: bytes = b"", kind: str = "application/json", **more: str) -> Any:
+    def send(
+        method: str, path: str, content: bytes = b"", kind: str = "application/json", **more: str
+    ) -> Any:
         headers = {"Authorization": f"Bearer {token}", **more}
-        return Client(raise_request_exception=False).generic(method, path, content, kind, headers=headers)
+        return Client(raise_request_exception=False).generic(
+            method, path, content, kind, headers=headers
+        )
 
     return send
 
@@ -51,7 +55,9 @@ def test_a_nul_in_an_address_is_refused(client: Client, path: str) -> None:
 
 
 def test_a_nul_in_a_cookie_is_refused(project: Project) -> None:
-    answer = Client(raise_request_exception=False).get("/", headers={"Cookie": 'sessionid="abcdefgh\\000i"'})
+    answer = Client(raise_request_exception=False).get(
+        "/", headers={"Cookie": 'sessionid="abcdefgh\\000i"'}
+    )
 
     assert answer.status_code == 400
 
@@ -78,7 +84,9 @@ def test_a_nul_in_a_cookie_is_refused(project: Project) -> None:
         ("/p/small/report/share/", {"name": "\0", "days": DIGITS}),
     ],
 )
-def test_odd_values_in_a_form_are_an_answer_and_no_failure(client: Client, path: str, fields: dict[str, str]) -> None:
+def test_odd_values_in_a_form_are_an_answer_and_no_failure(
+    client: Client, path: str, fields: dict[str, str]
+) -> None:
     assert client.post(path, fields).status_code < 500
 
 
@@ -92,7 +100,9 @@ def test_odd_values_in_a_form_are_an_answer_and_no_failure(client: Client, path:
         "/p/small/runs/1/items/?page=" + DIGITS,
     ],
 )  # fmt: skip
-def test_numbers_of_thousands_of_digits_in_an_address_are_no_failure(client: Client, path: str) -> None:
+def test_numbers_of_thousands_of_digits_in_an_address_are_no_failure(
+    client: Client, path: str
+) -> None:
     assert client.get(path).status_code < 500
 
 
@@ -104,7 +114,9 @@ def test_numbers_of_thousands_of_digits_in_an_address_are_no_failure(client: Cli
         b'{"name": "x", "description": ' + b"[" * 3000 + b"]" * 3000 + b"}", b'{"name": Infinity}',
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("path", [API, f"{API}/small/judges", f"{API}/small/criteria", f"{API}/small/runs"])
+@pytest.mark.parametrize(
+    "path", [API, f"{API}/small/judges", f"{API}/small/criteria", f"{API}/small/runs"]
+)
 def test_odd_json_is_refused_with_problem_details(send: Any, path: str, content: bytes) -> None:
     answer = send("POST", path, content)
 
@@ -129,14 +141,18 @@ def test_odd_json_is_refused_with_problem_details(send: Any, path: str, content:
         ("GET", f"{API}?limit=%00", 400),
     ],
 )
-def test_every_error_of_the_api_is_problem_details(send: Any, method: str, path: str, status: int) -> None:
+def test_every_error_of_the_api_is_problem_details(
+    send: Any, method: str, path: str, status: int
+) -> None:
     answer = send(method, path)
 
     assert (answer.status_code, answer["Content-Type"]) == (status, PROBLEM)
     assert answer.json()["status"] == status
 
 
-def test_a_failure_of_ours_is_problem_details_too(send: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_of_ours_is_problem_details_too(
+    send: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("evaluations.api.projects.page_of", lambda *_given: 1 // 0)
 
     answer = send("GET", API)
@@ -155,7 +171,9 @@ def test_too_many_requests_are_problem_details(send: Any, settings: Any) -> None
     assert answer["Retry-After"]
 
 
-def test_hidden_fields_with_nonsense_in_them_are_no_failure(client: Client, project: Project) -> None:
+def test_hidden_fields_with_nonsense_in_them_are_no_failure(
+    client: Client, project: Project
+) -> None:
     text = "doc_id,system_id,source,output\nd,s,text,text\n"
     upload = client.post("/p/small/data/upload/", {"text": text})["Location"]
     about = {"judge": "j", "annotator": "a"}
@@ -182,14 +200,20 @@ CODECS = (
 
 def answered(kind: str) -> tuple[int, dict[str, str]]:
     """What the site's WSGI application answers, without the test client, which makes requests of its own."""
-    environ = RequestFactory()._base_environ(PATH_INFO="/sign-in/", QUERY_STRING="next=%61", CONTENT_TYPE=kind)
+    environ = RequestFactory()._base_environ(
+        PATH_INFO="/sign-in/", QUERY_STRING="next=%61", CONTENT_TYPE=kind
+    )
     found: list[Any] = []
-    application(environ, lambda status, headers: found.extend([int(status.split()[0]), dict(headers)]))
+    application(
+        environ, lambda status, headers: found.extend([int(status.split()[0]), dict(headers)])
+    )
     return found[0], found[1]
 
 
 @pytest.mark.parametrize("codec", CODECS)
-@pytest.mark.parametrize("kind", ["text/html", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b"])
+@pytest.mark.parametrize(
+    "kind", ["text/html", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b"]
+)
 def test_a_request_in_another_codec_than_utf_8_is_refused(codec: str, kind: str) -> None:
     status, headers = answered(f"{kind}; charset={codec}")
 

@@ -15,10 +15,18 @@ from tests.processes import StandInProcess, free_port
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 
 BAD = {
-    "an unknown model": (("--only-model", "another"), {}, "does not know the model 'offline-stand-in'"),
+    "an unknown model": (
+        ("--only-model", "another"),
+        {},
+        "does not know the model 'offline-stand-in'",
+    ),
     "a wrong key": (("--api-key", "right"), {}, "refused the key (401)"),
     "nobody there": ((), {"base_url": f"http://127.0.0.1:{free_port()}/v1"}, "Nothing answers at"),
-    "a forbidden address": ((), {"base_url": "http://169.254.169.254/v1"}, "metadata service of a cloud"),
+    "a forbidden address": (
+        (),
+        {"base_url": "http://169.254.169.254/v1"},
+        "metadata service of a cloud",
+    ),
     "a key that cannot be opened": ((), {"sealed_key": "gAAAAnonsense"}, "Enter the key again"),
 }
 
@@ -49,7 +57,9 @@ def test_the_run_waits_with_one_clear_message_and_goes_on_when_it_is_mended(
     assert said in page
     assert "Go on" in page
 
-    Endpoint.objects.filter(pk=judge.endpoint_id).update(base_url=start_standin().base_url, sealed_key="")
+    Endpoint.objects.filter(pk=judge.endpoint_id).update(
+        base_url=start_standin().base_url, sealed_key=""
+    )
     resume_run(run)
     work_on_run(run.pk, "tester")
     run.refresh_from_db()
@@ -57,7 +67,10 @@ def test_the_run_waits_with_one_clear_message_and_goes_on_when_it_is_mended(
 
 
 def test_prompts_longer_than_the_context_pause_the_run_when_the_others_are_judged(
-    owner: User, small_project: Project, make_judge: Callable[..., Judge], manage: Callable[..., CompletedProcess[str]]
+    owner: User,
+    small_project: Project,
+    make_judge: Callable[..., Judge],
+    manage: Callable[..., CompletedProcess[str]],
 ) -> None:
     document = small_project.documents.first()
     assert document
@@ -71,7 +84,10 @@ def test_prompts_longer_than_the_context_pause_the_run_when_the_others_are_judge
     browser = Client()
     browser.force_login(owner)
     page = browser.get(run.get_absolute_url()).content.decode()
-    assert (run.state, run.scores.count()) == (RunState.PAUSED, 10)  # fluency is judged without the source
+    assert (run.state, run.scores.count()) == (
+        RunState.PAUSED,
+        10,
+    )  # fluency is judged without the source
     assert "2 × context" in terminal.stdout
     for said in ("2 items are longer than the model", "maximum context length is 2000 tokens"):
         assert said in terminal.stderr

@@ -20,7 +20,9 @@ from tests.processes import free_port
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 
 
-def test_the_demo_is_loaded_judged_and_reported_and_kept(manage: Callable[..., CompletedProcess[str]]) -> None:
+def test_the_demo_is_loaded_judged_and_reported_and_kept(
+    manage: Callable[..., CompletedProcess[str]],
+) -> None:
     first = manage("demo", "--no-serve")
     scores = list(Score.objects.order_by("pk").values_list("pk", "value"))
     second = manage("demo", "--no-serve")
@@ -66,7 +68,9 @@ def test_ctrl_c_ends_the_site_and_everything_it_started(tmp_path: Path) -> None:
         place.chmod(0o755)
     port = free_port()
     environment = {
-        name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL")
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("DATABASE_URL", "CELERY_BROKER_URL")
     }
     process = subprocess.Popen(
         [sys.executable, "manage.py", "demo", "--port", str(port)],

@@ -34,8 +34,17 @@ class Site:
 
     def __init__(self, folder: Path, **environment: str) -> None:
         self.folder = folder
-        kept = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL")}
-        self.environment = {**kept, "GEVAL_DATA_DIR": str(folder), "PYTHONWARNINGS": "ignore", **environment}
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("DATABASE_URL", "CELERY_BROKER_URL")
+        }
+        self.environment = {
+            **kept,
+            "GEVAL_DATA_DIR": str(folder),
+            "PYTHONWARNINGS": "ignore",
+            **environment,
+        }
         self.processes: list[subprocess.Popen[str]] = []
 
     def manage(self, *arguments: str) -> str:
@@ -68,7 +77,9 @@ class Site:
         while True:
             try:
                 host = str(socket_dir(self.folder))
-                with psycopg.connect(host=host, user=USER, dbname=DATABASE, autocommit=True) as connection:
+                with psycopg.connect(
+                    host=host, user=USER, dbname=DATABASE, autocommit=True
+                ) as connection:
                     return connection.execute(sql).fetchall()  # type: ignore[arg-type]
             except psycopg.OperationalError:
                 assert time.monotonic() < deadline, "the database did not come back"
@@ -80,7 +91,9 @@ class Site:
     def wait_for(self, condition: Callable[[], bool], *, seconds: float = 180) -> None:
         deadline = time.monotonic() + seconds
         while not condition():
-            assert time.monotonic() < deadline, self.query("SELECT state, count(*) FROM evaluations_runitem GROUP BY 1")
+            assert time.monotonic() < deadline, self.query(
+                "SELECT state, count(*) FROM evaluations_runitem GROUP BY 1"
+            )
             time.sleep(0.1)
 
     def is_done(self) -> bool:
@@ -131,7 +144,12 @@ def begin(site: Site, standin: StandInProcess) -> int:
     """A project of many outputs, and a run of them that has been started; returns the calls that were made before."""
     outputs = site.folder / "outputs.jsonl"
     rows = (
-        {"doc_id": f"d{n}", "system_id": "s", "source": f"The ferry {n} sails at noon.", "output": f"Ferry {n} sails."}
+        {
+            "doc_id": f"d{n}",
+            "system_id": "s",
+            "source": f"The ferry {n} sails at noon.",
+            "output": f"Ferry {n} sails.",
+        }
         for n in range(ITEMS)
     )
     outputs.write_text("\n".join(json.dumps(row) for row in rows))
@@ -162,7 +180,9 @@ def check(site: Site, standin: StandInProcess, calls_before: int, *, kills: int)
 
 def expire_leases(site: Site) -> None:
     """The clock is the one thing mocked: lost workers' leases and heartbeats would run out within the minute."""
-    site.query("UPDATE evaluations_runitem SET lease_until = now() WHERE state = 'leased' RETURNING 1")
+    site.query(
+        "UPDATE evaluations_runitem SET lease_until = now() WHERE state = 'leased' RETURNING 1"
+    )
     site.query("DELETE FROM evaluations_workerheartbeat RETURNING 1")
 
 
@@ -206,7 +226,8 @@ def test_a_run_survives_its_broker(folder: Path, standin: StandInProcess) -> Non
 
     def start_redis() -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            ["redis-server", "--port", str(port), "--save", "", "--dir", str(folder)], stdout=subprocess.DEVNULL
+            ["redis-server", "--port", str(port), "--save", "", "--dir", str(folder)],
+            stdout=subprocess.DEVNULL,
         )
 
     redis = start_redis()

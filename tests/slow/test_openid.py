@@ -35,7 +35,11 @@ class Provider:
 
     def __init__(self) -> None:
         self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-        self.who: dict[str, Any] = {"sub": "17", "preferred_username": "grace", "email": "grace@example.org"}
+        self.who: dict[str, Any] = {
+            "sub": "17",
+            "preferred_username": "grace",
+            "email": "grace@example.org",
+        }
         self.asked: dict[str, str] = {}
         provider = self
 
@@ -54,7 +58,9 @@ class Provider:
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         Thread(target=self.server.serve_forever, daemon=True).start()
 
-    def answer(self, handler: BaseHTTPRequestHandler, path: str, fields: dict[str, list[str]]) -> None:
+    def answer(
+        self, handler: BaseHTTPRequestHandler, path: str, fields: dict[str, list[str]]
+    ) -> None:
         if path == "/authorize":
             self.asked = {name: values[0] for name, values in fields.items()}
             back = urlencode({"code": "the-code", "state": self.asked["state"]})
@@ -71,12 +77,26 @@ class Provider:
     def _content(self, path: str, fields: dict[str, list[str]]) -> dict[str, Any]:
         if path == "/token":
             verifier = hashlib.sha256(fields["code_verifier"][0].encode()).digest()
-            assert base64.urlsafe_b64encode(verifier).rstrip(b"=").decode() == self.asked["code_challenge"]
-            claims = {"iss": self.url, "aud": CLIENT, "iat": time.time(), "exp": time.time() + 60, **self.who}
+            assert (
+                base64.urlsafe_b64encode(verifier).rstrip(b"=").decode()
+                == self.asked["code_challenge"]
+            )
+            claims = {
+                "iss": self.url,
+                "aud": CLIENT,
+                "iat": time.time(),
+                "exp": time.time() + 60,
+                **self.who,
+            }
             token = jwt.encode(claims, self.key, algorithm="RS256", headers={"kid": "1"})
             return {"access_token": "a", "token_type": "Bearer", "id_token": token}
         if path == "/jwks":
-            return {"keys": [json.loads(RSAAlgorithm.to_jwk(self.key.public_key())) | {"kid": "1", "alg": "RS256"}]}
+            return {
+                "keys": [
+                    json.loads(RSAAlgorithm.to_jwk(self.key.public_key()))
+                    | {"kid": "1", "alg": "RS256"}
+                ]
+            }
         if path == "/userinfo":
             return self.who
         names = {"authorization": "authorize", "token": "token", "userinfo": "userinfo"}
@@ -112,7 +132,9 @@ def address(database_url: str, provider: Provider) -> Iterator[str]:
         "GEVAL_OIDC_NAME": "Example ID",
     }
     environment = {**os.environ, "DATABASE_URL": database_url, **known}
-    subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=CHECKOUT, env=environment, check=True)
+    subprocess.run(
+        [sys.executable, "manage.py", "migrate", "-v0"], cwd=CHECKOUT, env=environment, check=True
+    )
     served = SiteProcess(database_url, threads=2, **known)
     yield served.address
     served.stop()
@@ -136,13 +158,19 @@ def test_who_the_provider_knows_gets_an_account_and_sees_what_they_are_invited_t
     assert User.objects.get(username="grace").has_usable_password() is False
     assert page.get_by_role("heading").first.text_content() != "Small"  # a stranger: not found
 
-    Membership.objects.create(project=project, user=User.objects.get(username="grace"), role="viewer")
+    Membership.objects.create(
+        project=project, user=User.objects.get(username="grace"), role="viewer"
+    )
     page.goto(f"{address}/p/small/")
     expect(page.get_by_role("heading", name="Small")).to_be_visible()
     page.get_by_role("button", name="Sign out").click()
 
     # The same name from another account of the provider is another person; a local name is not taken over.
-    provider.who = {"sub": "18", "preferred_username": owner.username, "email": owner.email or "o@example.org"}
+    provider.who = {
+        "sub": "18",
+        "preferred_username": owner.username,
+        "email": owner.email or "o@example.org",
+    }
     page.goto(f"{address}/sign-in/")
     page.get_by_role("button", name="Sign in with Example ID").click()
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()

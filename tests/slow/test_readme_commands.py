@@ -43,14 +43,19 @@ def shell(tmp_path: Path, database_url: str) -> Callable[[str], subprocess.Compl
 
 
 def test_the_tour_works_as_written(
-    shell: Callable[..., subprocess.CompletedProcess[str]], start_standin: Callable[..., StandInProcess]
+    shell: Callable[..., subprocess.CompletedProcess[str]],
+    start_standin: Callable[..., StandInProcess],
 ) -> None:
     address = start_standin().base_url
     done = []
     for block in BLOCKS:
-        script = "".join(line for line in block.splitlines(keepends=True) if line.strip() not in ELSEWHERE)
+        script = "".join(
+            line for line in block.splitlines(keepends=True) if line.strip() not in ELSEWHERE
+        )
         # The network's other end is the one thing replaced.
-        script = script.replace("https://api.openai.com/v1", address).replace("gpt-4o-mini", "offline-stand-in")
+        script = script.replace("https://api.openai.com/v1", address).replace(
+            "gpt-4o-mini", "offline-stand-in"
+        )
         done.append(shell(script))
 
     assert [(process.args[-1], process.stderr) for process in done if process.returncode] == []
@@ -61,7 +66,9 @@ def test_the_tour_works_as_written(
     assert Project.objects.get().slug == "mine"
 
 
-def test_make_demo_prints_the_table_and_ends(shell: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+def test_make_demo_prints_the_table_and_ends(
+    shell: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
     done = shell("make -o .venv/.installed demo SERVE=0")
 
     assert done.returncode == 0, done.stderr
@@ -69,7 +76,8 @@ def test_make_demo_prints_the_table_and_ends(shell: Callable[..., subprocess.Com
 
 
 def test_with_a_key_the_demo_asks_that_endpoint(
-    shell: Callable[..., subprocess.CompletedProcess[str]], start_standin: Callable[..., StandInProcess]
+    shell: Callable[..., subprocess.CompletedProcess[str]],
+    start_standin: Callable[..., StandInProcess],
 ) -> None:
     server = start_standin("--api-key", "sk-demo")
 

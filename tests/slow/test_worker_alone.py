@@ -22,7 +22,11 @@ def root() -> Iterator[Path]:
 
 
 def start_celery(folder: Path) -> subprocess.Popen[str]:
-    kept = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("DATABASE_URL", "CELERY_BROKER_URL")
+    }
     settings = {"GEVAL_MODE": "local", "GEVAL_DATA_DIR": str(folder), "PYTHONWARNINGS": "ignore"}
     return subprocess.Popen(
         [sys.executable, "-m", "celery", "-A", "geval_site", "worker", "--concurrency", "1", "--loglevel", "INFO"],

@@ -14,7 +14,9 @@ from evaluations.scales import Scale
 from tests.processes import StandInProcess
 
 Start = Callable[..., StandInProcess]
-SOURCE = "The old ferry of Sandvik sails again. It was repaired for two years. Tickets cost 12 crowns."
+SOURCE = (
+    "The old ferry of Sandvik sails again. It was repaired for two years. Tickets cost 12 crowns."
+)
 PARTS = PromptParts("fluency", Scale(1, 5), definition="Does it read well?")
 
 
@@ -26,10 +28,14 @@ GOOD = prompt_for("The ferry of Sandvik sails again after two years of repairs."
 BAD = prompt_for("ferry ferry the the sails sails of of again again the the")
 
 
-def ask(server: StandInProcess, path: str, body: dict[str, Any] | bytes | None = None, **headers: str) -> Any:
+def ask(
+    server: StandInProcess, path: str, body: dict[str, Any] | bytes | None = None, **headers: str
+) -> Any:
     """The status, headers and JSON of an answer, errors included."""
     data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-    request = urllib.request.Request(server.base_url + path, data, {"Content-Type": "application/json", **headers})
+    request = urllib.request.Request(
+        server.base_url + path, data, {"Content-Type": "application/json", **headers}
+    )
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
             return answer.status, answer.headers, json.load(answer)
@@ -44,7 +50,11 @@ def chat(server: StandInProcess, prompt: str, **fields: Any) -> Any:
 
 
 def body(prompt: str, **fields: Any) -> dict[str, Any]:
-    return {"model": "offline-stand-in", "messages": [{"role": "user", "content": prompt}], **fields}
+    return {
+        "model": "offline-stand-in",
+        "messages": [{"role": "user", "content": prompt}],
+        **fields,
+    }
 
 
 def test_it_rates_by_the_texts_it_is_given(start_standin: Start) -> None:
@@ -57,12 +67,16 @@ def test_it_rates_by_the_texts_it_is_given(start_standin: Start) -> None:
 
 
 def test_the_same_question_gets_the_same_answer(start_standin: Start) -> None:
-    first, second = (chat(start_standin(), GOOD, temperature=0, logprobs=True, top_logprobs=20) for _ in range(2))
+    first, second = (
+        chat(start_standin(), GOOD, temperature=0, logprobs=True, top_logprobs=20) for _ in range(2)
+    )
 
     assert first["choices"] == second["choices"]
 
 
-def test_log_probabilities_are_a_distribution_with_the_token_itself_among_them(start_standin: Start) -> None:
+def test_log_probabilities_are_a_distribution_with_the_token_itself_among_them(
+    start_standin: Start,
+) -> None:
     answer = chat(start_standin(), GOOD, temperature=0, logprobs=True, top_logprobs=20)
 
     token = answer["choices"][0]["logprobs"]["content"][0]
@@ -78,8 +92,13 @@ def test_no_more_alternatives_come_than_were_asked_for(start_standin: Start) -> 
     assert len(answer["choices"][0]["logprobs"]["content"][0]["top_logprobs"]) == 2
 
 
-def test_n_samples_at_a_temperature_differ_and_follow_the_distribution(start_standin: Start) -> None:
-    replies = [choice["message"]["content"] for choice in chat(start_standin(), GOOD, temperature=1, n=20)["choices"]]
+def test_n_samples_at_a_temperature_differ_and_follow_the_distribution(
+    start_standin: Start,
+) -> None:
+    replies = [
+        choice["message"]["content"]
+        for choice in chat(start_standin(), GOOD, temperature=1, n=20)["choices"]
+    ]
 
     assert len(replies) == 20
     assert len(set(replies)) > 1
@@ -107,7 +126,9 @@ def test_it_is_honest_wherever_it_shows(start_standin: Start) -> None:
     assert "not an LLM" in chat(server, "Who are you?")["choices"][0]["message"]["content"]
 
 
-def test_legacy_completions_echo_the_prompt_with_its_log_probabilities(start_standin: Start) -> None:
+def test_legacy_completions_echo_the_prompt_with_its_log_probabilities(
+    start_standin: Start,
+) -> None:
     text = "One short text."
     wanted = {"model": "m", "prompt": text, "echo": True, "logprobs": 1, "max_tokens": 0}
 
@@ -118,7 +139,9 @@ def test_legacy_completions_echo_the_prompt_with_its_log_probabilities(start_sta
     assert choice["text"] == text == "".join(logprobs["tokens"])
     assert logprobs["token_logprobs"][0] is None
     assert all(value < 0 for value in logprobs["token_logprobs"][1:])
-    assert [text[offset : offset + 1] for offset in logprobs["text_offset"]] == [t[0] for t in logprobs["tokens"]]
+    assert [text[offset : offset + 1] for offset in logprobs["text_offset"]] == [
+        t[0] for t in logprobs["tokens"]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +177,11 @@ def test_rate_limits_name_a_time(start_standin: Start) -> None:
 
     status, headers, answer = ask(server, "/chat/completions", body(GOOD))
 
-    assert (status, headers["Retry-After"], answer["error"]["code"]) == (429, "7", "rate_limit_exceeded")
+    assert (status, headers["Retry-After"], answer["error"]["code"]) == (
+        429,
+        "7",
+        "rate_limit_exceeded",
+    )
 
 
 def test_requests_per_minute_are_limited(start_standin: Start) -> None:
@@ -167,10 +194,14 @@ def test_requests_per_minute_are_limited(start_standin: Start) -> None:
     assert statuses == [200, 200, 429]
 
 
-def test_server_errors_refusals_and_garbled_replies_come_at_their_rates(start_standin: Start) -> None:
+def test_server_errors_refusals_and_garbled_replies_come_at_their_rates(
+    start_standin: Start,
+) -> None:
     failing = ask(start_standin("--error-rate", "1"), "/chat/completions", body(GOOD))[0]
     refused = chat(start_standin("--refusal-rate", "1"), GOOD)["choices"][0]["message"]["content"]
-    garbled = chat(start_standin("--unparseable-rate", "1"), GOOD)["choices"][0]["message"]["content"]
+    garbled = chat(start_standin("--unparseable-rate", "1"), GOOD)["choices"][0]["message"][
+        "content"
+    ]
 
     assert failing == 500
     assert "can't help" in refused
@@ -178,10 +209,14 @@ def test_server_errors_refusals_and_garbled_replies_come_at_their_rates(start_st
 
 
 def test_it_can_be_an_endpoint_that_knows_less(start_standin: Start) -> None:
-    server = start_standin("--ignores-n", "--without-logprobs", "--context-tokens", "300", "--api-key", "k")
+    server = start_standin(
+        "--ignores-n", "--without-logprobs", "--context-tokens", "300", "--api-key", "k"
+    )
     key = {"Authorization": "Bearer k"}
 
-    status, _, answer = ask(server, "/chat/completions", body("short", n=5, logprobs=True, top_logprobs=2), **key)
+    status, _, answer = ask(
+        server, "/chat/completions", body("short", n=5, logprobs=True, top_logprobs=2), **key
+    )
     too_long = ask(server, "/chat/completions", body("word " * 1000), **key)
     without_key = ask(server, "/chat/completions", body("short"))
 

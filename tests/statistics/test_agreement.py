@@ -9,12 +9,19 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from evaluations.statistics.agreement import MEASUREMENTS, Measurement, krippendorff_alpha, leave_one_out
+from evaluations.statistics.agreement import (
+    MEASUREMENTS,
+    Measurement,
+    krippendorff_alpha,
+    leave_one_out,
+)
 from evaluations.statistics.pairing import FloatArray
 
 NAN = math.nan
 RATINGS = hnp.arrays(
-    float, st.tuples(st.integers(2, 4), st.integers(1, 5), st.integers(1, 4)), elements=st.sampled_from([1, 2, 3, NAN])
+    float,
+    st.tuples(st.integers(2, 4), st.integers(1, 5), st.integers(1, 4)),
+    elements=st.sampled_from([1, 2, 3, NAN]),
 )
 
 

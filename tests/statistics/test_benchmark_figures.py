@@ -18,7 +18,9 @@ EXACT = 1e-6
 
 def load_folder(project: Project, folder: Path, *, judge: str) -> LoadResult:
     return load_files(
-        project, [InputFile(path, path.name) for path in sorted(folder.iterdir())], about=About(judge=judge)
+        project,
+        [InputFile(path, path.name) for path in sorted(folder.iterdir())],
+        about=About(judge=judge),
     )
 
 
@@ -26,7 +28,9 @@ def reported(project: Project) -> dict[str, Any]:
     return json.loads(as_json(build_report(project)))["criteria"]
 
 
-def check_correlations(found: dict[str, Any], expected: dict[str, Any], *, level_names: dict[str, str]) -> int:
+def check_correlations(
+    found: dict[str, Any], expected: dict[str, Any], *, level_names: dict[str, str]
+) -> int:
     checked = 0
     for coefficient in ("pearson", "spearman", "kendall"):
         for level, value in expected.get(coefficient, {}).items():
@@ -46,19 +50,31 @@ def test_summeval(project: Project, benchmarks: Path) -> None:
     loaded = load_folder(project, benchmarks / "summeval", judge="file")
     again = load_folder(project, benchmarks / "summeval", judge="file")
 
-    assert (loaded.outputs.created, loaded.ratings.created, loaded.scores.created) == (1600, 19_200, 38_400 + 4_800)
+    assert (loaded.outputs.created, loaded.ratings.created, loaded.scores.created) == (
+        1600,
+        19_200,
+        38_400 + 4_800,
+    )
     assert not again.changed
     criteria = reported(project)
     for judge, by_criterion in expected["judges"].items():
         for criterion, values in by_criterion.items():
-            assert check_correlations(criteria[criterion]["judges"][judge], values, level_names={}) >= 3
+            assert (
+                check_correlations(criteria[criterion]["judges"][judge], values, level_names={})
+                >= 3
+            )
     for judge, by_criterion in expected["metrics"].items():
         for criterion, values in by_criterion.items():
-            assert check_correlations(criteria[criterion]["judges"][judge], values, level_names={}) >= 3
+            assert (
+                check_correlations(criteria[criterion]["judges"][judge], values, level_names={})
+                >= 3
+            )
     for criterion, values in expected["agreement"].items():
         agreement = criteria[criterion]["agreement"]
         for measurement, value in values["krippendorff_alpha"].items():
-            assert agreement["krippendorff_alpha"][measurement]["value"] == pytest.approx(value, abs=EXACT)
+            assert agreement["krippendorff_alpha"][measurement]["value"] == pytest.approx(
+                value, abs=EXACT
+            )
         for annotator, loo in values["leave_one_out_summary_spearman"].items():
             found = agreement["leave_one_out_summary_spearman"][annotator]
             assert found["value"] == pytest.approx(loo["value"], abs=EXACT)
@@ -66,7 +82,9 @@ def test_summeval(project: Project, benchmarks: Path) -> None:
 
 
 def test_qags_xsum(project: Project, benchmarks: Path) -> None:
-    expected = json.loads((benchmarks / "expected.json").read_text())["qags_xsum_unieval_dataset_level"]
+    expected = json.loads((benchmarks / "expected.json").read_text())[
+        "qags_xsum_unieval_dataset_level"
+    ]
     path = benchmarks / "qags_xsum" / "qags_xsum_unieval.json"
 
     load_files(project, [InputFile(path, path.name)], about=About(judge="unieval"))
@@ -86,5 +104,7 @@ def test_topical_chat(project: Project, benchmarks: Path) -> None:
 
     found = reported(project)
     for criterion, values in expected.items():
-        checked = check_correlations(found[criterion]["judges"]["unieval"], values, level_names={"turn": "summary"})
+        checked = check_correlations(
+            found[criterion]["judges"]["unieval"], values, level_names={"turn": "summary"}
+        )
         assert checked == 7

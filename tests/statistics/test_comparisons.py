@@ -28,8 +28,12 @@ RATERS = hnp.arrays(float, st.tuples(st.integers(0, 4), st.integers(0, 6)), elem
 
 @settings(max_examples=50, deadline=None)
 @given(TABLE, st.sampled_from(["documents", "systems", "both"]))
-def test_a_permutation_test_gives_a_p_value_or_a_reason(tables: tuple[FloatArray, ...], over: str) -> None:
-    found = permutation_test(*tables, "spearman", over, rng=np.random.default_rng(0), permutations=20)  # type: ignore[misc, arg-type]
+def test_a_permutation_test_gives_a_p_value_or_a_reason(
+    tables: tuple[FloatArray, ...], over: str
+) -> None:
+    found = permutation_test(
+        *tables, "spearman", over, rng=np.random.default_rng(0), permutations=20
+    )  # type: ignore[misc, arg-type]
 
     if found.p is None:
         assert found.reason
@@ -72,7 +76,9 @@ def test_perfect_agreement_is_one_everywhere() -> None:
 
 def test_fleiss_by_hand() -> None:
     # Two raters, two outputs: agree on 1, disagree on (1, 2). P = (1 + 0) / 2; shares 3/4 and 1/4: Pe = 10/16.
-    assert fleiss_kappa(np.array([[1.0, 1], [1, 2]])).value == pytest.approx((0.5 - 0.625) / (1 - 0.625))
+    assert fleiss_kappa(np.array([[1.0, 1], [1, 2]])).value == pytest.approx(
+        (0.5 - 0.625) / (1 - 0.625)
+    )
 
 
 @given(RATERS)
@@ -84,7 +90,9 @@ def test_the_alternative_annotator_test_never_fails(ratings: FloatArray) -> None
         assert estimate.value is None or 0 <= estimate.value <= 1
 
 
-def test_a_judge_that_copies_the_majority_may_replace_an_annotator_and_a_random_one_may_not() -> None:
+def test_a_judge_that_copies_the_majority_may_replace_an_annotator_and_a_random_one_may_not() -> (
+    None
+):
     rng = np.random.default_rng(2)
     truth = rng.integers(1, 6, 200).astype(float)
     ratings = np.clip(truth + rng.integers(-1, 2, (3, 200)), 1, 5)
@@ -115,7 +123,9 @@ def test_tie_calibration_never_makes_it_worse(tables: tuple[FloatArray, ...]) ->
         assert found.accuracy.value <= found.calibrated.value + 1e-12
 
 
-def test_prediction_powered_intervals_are_narrower_with_a_good_judge_and_no_wider_with_a_bad_one() -> None:
+def test_prediction_powered_intervals_are_narrower_with_a_good_judge_and_no_wider_with_a_bad_one() -> (
+    None
+):
     rng = np.random.default_rng(3)
     truth = rng.normal(3, 1, 1000)
     good, noise = truth + rng.normal(0, 0.3, 1000), rng.normal(3, 1, 1000)

@@ -21,7 +21,9 @@ SCIPY = {
     "kendall": lambda x, y: stats.kendalltau(x, y).statistic,
 }
 # Few distinct values make ties and constant rows frequent; NaN makes gaps.
-CELLS = st.sampled_from([1.0, 2.0, 3.0, 4.0, 2.5, NAN]) | st.floats(-10, 10).map(lambda value: round(value, 3))
+CELLS = st.sampled_from([1.0, 2.0, 3.0, 4.0, 2.5, NAN]) | st.floats(-10, 10).map(
+    lambda value: round(value, 3)
+)
 
 
 @st.composite
@@ -41,18 +43,24 @@ def by_scipy(x: FloatArray, y: FloatArray, coefficient: str) -> float:
 
 
 @given(pairs_of_tables())
-def test_every_level_equals_scipy_on_the_pairs_that_are_there(tables: tuple[FloatArray, FloatArray]) -> None:
+def test_every_level_equals_scipy_on_the_pairs_that_are_there(
+    tables: tuple[FloatArray, FloatArray],
+) -> None:
     human, judge = tables
     there = ~np.isnan(human) & ~np.isnan(judge)
 
     found = correlations(human, judge)
 
     for coefficient in COEFFICIENTS:
-        rows = [by_scipy(human[i][there[i]], judge[i][there[i]], coefficient) for i in range(len(human))]
+        rows = [
+            by_scipy(human[i][there[i]], judge[i][there[i]], coefficient) for i in range(len(human))
+        ]
         defined = [value for value in rows if not math.isnan(value)]
         columns = [j for j in range(human.shape[1]) if there[:, j].any()]
         means = [
-            np.array([np.round(side[there[:, j], j].sum() / there[:, j].sum(), 10) for j in columns])
+            np.array(
+                [np.round(side[there[:, j], j].sum() / there[:, j].sum(), 10) for j in columns]
+            )
             for side in (human, judge)
         ]
         expected = {
@@ -71,7 +79,9 @@ def test_every_level_equals_scipy_on_the_pairs_that_are_there(tables: tuple[Floa
 
 
 @given(pairs_of_tables())
-def test_more_systems_than_pairwise_tables_hold_give_the_same(tables: tuple[FloatArray, FloatArray]) -> None:
+def test_more_systems_than_pairwise_tables_hold_give_the_same(
+    tables: tuple[FloatArray, FloatArray],
+) -> None:
     usual = correlations(*tables)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -110,7 +120,9 @@ def test_no_pairs_at_all_is_no_error() -> None:
     found = correlations(np.full((2, 2), NAN), np.ones((2, 2)))
 
     assert (found.documents, found.pairs) == (0, 0)
-    assert found.estimates["pearson"]["summary"].reason == "no document has both a rating and a score"
+    assert (
+        found.estimates["pearson"]["summary"].reason == "no document has both a rating and a score"
+    )
 
 
 def test_tau_b_by_hand() -> None:
@@ -121,7 +133,9 @@ def test_tau_b_by_hand() -> None:
 
 
 def test_means_equal_as_fractions_tie_although_they_differ_as_floats() -> None:
-    ratings = np.array([[[0.1, 0.3]], [[0.2, 0.3]], [[0.6, 0.3]]])  # (0.1 + 0.2 + 0.6) / 3 is 0.3 but for rounding
+    ratings = np.array(
+        [[[0.1, 0.3]], [[0.2, 0.3]], [[0.6, 0.3]]]
+    )  # (0.1 + 0.2 + 0.6) / 3 is 0.3 but for rounding
 
     mean = mean_over_raters(ratings)
 

@@ -9,11 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluations.statistics.agreement import alpha_interval, human_ceiling, krippendorff_alpha, leave_one_out
+from evaluations.statistics.agreement import (
+    alpha_interval,
+    human_ceiling,
+    krippendorff_alpha,
+    leave_one_out,
+)
 from evaluations.statistics.alt_test import alt_test, smallest_epsilon
 from evaluations.statistics.bias import family_bias, length_bias, writer_bias
 from evaluations.statistics.calibration import equipercentile, reliability
-from evaluations.statistics.correlation import COEFFICIENTS, coefficients_by_document, complete_pairs
+from evaluations.statistics.correlation import (
+    COEFFICIENTS,
+    coefficients_by_document,
+    complete_pairs,
+)
 from evaluations.statistics.mixing import drawn_coefficients, swapped_coefficients
 from evaluations.statistics.ppi import ppi_table
 from evaluations.statistics.preferences import davidson
@@ -25,7 +34,9 @@ RNG = np.random.default_rng(11)
 seeds = st.integers(0, 10_000)
 
 
-def some_table(seed: int, shape: tuple[int, ...], *, levels: int = 4, missing: float = 0.15) -> np.ndarray:
+def some_table(
+    seed: int, shape: tuple[int, ...], *, levels: int = 4, missing: float = 0.15
+) -> np.ndarray:
     rng = np.random.default_rng(seed)
     values = rng.integers(1, levels + 1, shape).astype(float)
     values[rng.random(shape) < missing] = np.nan
@@ -91,7 +102,9 @@ def test_resampling_is_what_taking_rows_and_columns_gives(over: str, level: str)
 def test_a_judge_does_not_differ_from_itself(over: str) -> None:
     human, judge = some_table(3, (10, 15)), some_table(4, (10, 15), levels=7)
 
-    found = permutation_test(human, judge, judge.copy(), "spearman", over, rng=np.random.default_rng(0))  # type: ignore[arg-type]
+    found = permutation_test(
+        human, judge, judge.copy(), "spearman", over, rng=np.random.default_rng(0)
+    )  # type: ignore[arg-type]
 
     assert found.observed == pytest.approx(0)
     assert found.p == 1.0
@@ -114,10 +127,15 @@ def test_alpha_of_a_resample_is_krippendorffs_alpha_of_it(seed: int, measurement
             units = ratings[:, row].reshape(3, -1)
             known = units[:, (~np.isnan(units)).sum(axis=0) > 1]
             if known.size and np.ptp(known[~np.isnan(known)]):
-                expected.append(krippendorff.alpha(reliability_data=known, level_of_measurement=measurement))
+                expected.append(
+                    krippendorff.alpha(reliability_data=known, level_of_measurement=measurement)
+                )
     if len(expected) == 2:
         low, high = np.quantile(expected, [0.025, 0.975])
-        assert (found.low, found.high) == (pytest.approx(low, abs=1e-8), pytest.approx(high, abs=1e-8))
+        assert (found.low, found.high) == (
+            pytest.approx(low, abs=1e-8),
+            pytest.approx(high, abs=1e-8),
+        )
 
 
 def test_the_ceiling_is_the_mean_over_annotators_with_its_interval() -> None:
@@ -180,7 +198,10 @@ def test_ratings_of_the_best_outputs_only_are_seen_to_be_no_random_sample() -> N
 
 @given(seeds)
 def test_the_ordinal_map_rises_and_stays_within_the_ratings(seed: int) -> None:
-    judge, human = some_table(seed, (30,), levels=9, missing=0), some_table(seed + 1, (30,), missing=0)
+    judge, human = (
+        some_table(seed, (30,), levels=9, missing=0),
+        some_table(seed + 1, (30,), missing=0),
+    )
 
     fitted = equipercentile(judge, human)
 
@@ -190,7 +211,10 @@ def test_the_ordinal_map_rises_and_stays_within_the_ratings(seed: int) -> None:
 
 @given(seeds)
 def test_reliability_bins_hold_every_output_once(seed: int) -> None:
-    judge, human = some_table(seed, (50,), levels=30, missing=0), some_table(seed + 1, (50,), missing=0)
+    judge, human = (
+        some_table(seed, (50,), levels=30, missing=0),
+        some_table(seed + 1, (50,), missing=0),
+    )
 
     bins = reliability(judge, human)
 
@@ -231,7 +255,9 @@ def test_writers_are_grouped_by_which_text_people_prefer() -> None:
         "equal": (0.5, 1),
         "llm": (3.0, 1),
     }
-    assert writer_bias(human, judge, np.array([True, True]), np.array([False, False]), draws) is None
+    assert (
+        writer_bias(human, judge, np.array([True, True]), np.array([False, False]), draws) is None
+    )
 
 
 def test_a_judge_that_likes_its_own_family_is_found_out() -> None:
@@ -302,4 +328,6 @@ def test_a_document_tells_as_much_as_the_judge_tells_its_outputs_apart() -> None
 
 def test_an_undefined_alpha_says_why() -> None:
     assert krippendorff_alpha(np.full((2, 3, 2), 4.0), "ordinal").reason
-    assert alpha_interval(np.full((2, 3, 2), 4.0), "ordinal", Draws(np.zeros((2, 3), int), None)).reason
+    assert alpha_interval(
+        np.full((2, 3, 2), 4.0), "ordinal", Draws(np.zeros((2, 3), int), None)
+    ).reason

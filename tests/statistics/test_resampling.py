@@ -18,7 +18,9 @@ from evaluations.statistics.resampling import (
     percentile_interval,
 )
 
-CELLS = st.sampled_from([1.0, 2.0, 3.0, 4.0, np.nan]) | st.floats(-5, 5).map(lambda value: round(value, 2))
+CELLS = st.sampled_from([1.0, 2.0, 3.0, 4.0, np.nan]) | st.floats(-5, 5).map(
+    lambda value: round(value, 2)
+)
 
 
 def noisy(documents: int, systems: int, *, seed: int = 1) -> tuple[FloatArray, FloatArray]:
@@ -34,7 +36,9 @@ def noisy(documents: int, systems: int, *, seed: int = 1) -> tuple[FloatArray, F
         )
     )
 )
-def test_the_identity_draw_gives_the_correlation_itself(tables: tuple[FloatArray, FloatArray]) -> None:
+def test_the_identity_draw_gives_the_correlation_itself(
+    tables: tuple[FloatArray, FloatArray],
+) -> None:
     human, judge = tables
     everything = Draws(np.arange(human.shape[0])[None, :], np.arange(human.shape[1])[None, :])
     found = correlations(human, judge).estimates
@@ -43,7 +47,9 @@ def test_the_identity_draw_gives_the_correlation_itself(tables: tuple[FloatArray
         for level in LEVELS:
             value = bootstrap_samples(human, judge, coefficient, everything, level=level)[0]
             expected = found[coefficient][level].value
-            assert np.isnan(value) if expected is None else value == pytest.approx(expected, abs=1e-9)
+            assert (
+                np.isnan(value) if expected is None else value == pytest.approx(expected, abs=1e-9)
+            )
 
 
 @pytest.mark.parametrize("over", ["documents", "systems", "both"])
@@ -67,7 +73,9 @@ def test_the_same_seed_gives_the_same_interval() -> None:
     human, judge = noisy(20, 5)
     found = [
         percentile_interval(
-            bootstrap_samples(human, judge, "kendall", draw(human.shape, "both", rng=np.random.default_rng(3)))
+            bootstrap_samples(
+                human, judge, "kendall", draw(human.shape, "both", rng=np.random.default_rng(3))
+            )
         )
         for _ in range(2)
     ]
@@ -77,12 +85,16 @@ def test_the_same_seed_gives_the_same_interval() -> None:
 
 def test_bca_is_near_the_percentile_interval_where_nothing_is_skewed() -> None:
     human, judge = noisy(80, 6)
-    samples = bootstrap_samples(human, judge, "pearson", draw(human.shape, "documents", rng=np.random.default_rng(0)))
+    samples = bootstrap_samples(
+        human, judge, "pearson", draw(human.shape, "documents", rng=np.random.default_rng(0))
+    )
     estimate = correlations(human, judge).estimates["pearson"]["summary"].value
     assert estimate is not None
 
     plain = percentile_interval(samples)
-    corrected = bca_interval(samples, estimate=estimate, jackknife=leave_one_out_values(human, judge, "pearson"))
+    corrected = bca_interval(
+        samples, estimate=estimate, jackknife=leave_one_out_values(human, judge, "pearson")
+    )
 
     assert corrected.low == pytest.approx(plain.low, abs=0.03)
     assert corrected.high == pytest.approx(plain.high, abs=0.03)
@@ -110,5 +122,7 @@ def test_where_no_resample_has_a_value_there_is_a_reason_and_no_number() -> None
 
 
 @pytest.mark.parametrize(("value", "n"), [(1.0, 20), (0.3, 3)])
-def test_fishers_interval_needs_enough_pairs_and_no_perfect_correlation(value: float, n: int) -> None:
+def test_fishers_interval_needs_enough_pairs_and_no_perfect_correlation(
+    value: float, n: int
+) -> None:
     assert fisher_interval(value, n, "pearson").low is None

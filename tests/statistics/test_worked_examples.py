@@ -26,9 +26,24 @@ from evaluations.statistics.pairwise import (
 )
 from evaluations.statistics.ppi import neyman_allocation, ppi_mean
 from evaluations.statistics.preferences import bradley_terry, next_pair_gains
-from evaluations.statistics.reliability import cohen_kappa, highest_correlation, intraclass, spearman_brown
-from evaluations.statistics.resampling import Draws, bootstrap_samples, fisher_interval, percentile_interval
-from evaluations.statistics.significance import benjamini_yekutieli, holm, permutation_test, williams_test
+from evaluations.statistics.reliability import (
+    cohen_kappa,
+    highest_correlation,
+    intraclass,
+    spearman_brown,
+)
+from evaluations.statistics.resampling import (
+    Draws,
+    bootstrap_samples,
+    fisher_interval,
+    percentile_interval,
+)
+from evaluations.statistics.significance import (
+    benjamini_yekutieli,
+    holm,
+    permutation_test,
+    williams_test,
+)
 from tests.conftest import BENCHMARKS
 
 PATH = BENCHMARKS / "worked_examples.json"
@@ -59,7 +74,10 @@ def level(example: dict[str, Any]) -> dict[str, float | None]:
 
 def with_zeros(example: dict[str, Any]) -> dict[str, float]:
     human, judge = human_and(example["input"]["judge"])
-    return {c: float(np.nan_to_num(coefficients_by_document(human, judge, c)).mean()) for c in COEFFICIENTS}
+    return {
+        c: float(np.nan_to_num(coefficients_by_document(human, judge, c)).mean())
+        for c in COEFFICIENTS
+    }
 
 
 def missing(example: dict[str, Any]) -> dict[str, float | None]:
@@ -95,7 +113,9 @@ def ties(example: dict[str, Any]) -> dict[str, Any]:
 
 
 def float_tie(example: dict[str, Any]) -> dict[str, float]:
-    sums = [example["input"][key] for key in ("system_1 rating sums per aspect (3 raters)", "system_2")]
+    sums = [
+        example["input"][key] for key in ("system_1 rating sums per aspect (3 raters)", "system_2")
+    ]
     naive = [sum(value / 3 for value in side) / 4 for side in sums]
     exact = [sum(Fraction(value, 3) for value in side) / 4 for side in sums]
     ours = mean_over_raters(np.array(sums, dtype=float).T[:, None, :] / 3)[0]
@@ -111,7 +131,9 @@ def bootstrap(example: dict[str, Any]) -> dict[str, list[float]]:
     over = example["parameters"]["method"]
     documents = np.array(example["input"]["doc_indices"]) if over != "systems" else None
     systems = np.array(example["input"]["system_indices"]) if over != "inputs" else None
-    return {c: list(bootstrap_samples(human, judge, c, Draws(documents, systems))) for c in COEFFICIENTS}
+    return {
+        c: list(bootstrap_samples(human, judge, c, Draws(documents, systems))) for c in COEFFICIENTS
+    }
 
 
 def exhaustive(example: dict[str, Any]) -> dict[str, Any]:
@@ -120,18 +142,26 @@ def exhaustive(example: dict[str, Any]) -> dict[str, Any]:
     samples = bootstrap_samples(human, judge, "kendall", Draws(every, None))
     interval = percentile_interval(samples, confidence=0.9)
     by_document = coefficients_by_document(human, judge, "kendall")
-    return {"per_document": list(by_document), "lo": interval.low, "hi": interval.high, "mean": by_document.mean()}
+    return {
+        "per_document": list(by_document),
+        "lo": interval.low,
+        "hi": interval.high,
+        "mean": by_document.mean(),
+    }
 
 
 def fisher(example: dict[str, Any]) -> dict[str, list[float | None]]:
-    found = {c: fisher_interval(example["input"]["r"], example["input"]["n"], c) for c in COEFFICIENTS}
+    found = {
+        c: fisher_interval(example["input"]["r"], example["input"]["n"], c) for c in COEFFICIENTS
+    }
     return {coefficient: [interval.low, interval.high] for coefficient, interval in found.items()}
 
 
 def williams(example: dict[str, Any]) -> dict[str, float]:
     given = example["input"]
     test = williams_test(
-        *(given[f"r({pair})"] for pair in ("human,judge1", "human,judge2", "judge1,judge2")), given["n"]
+        *(given[f"r({pair})"] for pair in ("human,judge1", "human,judge2", "judge1,judge2")),
+        given["n"],
     )
     return {"t": test.t, "p_two_sided": test.p_two_sided, "p_one_sided": test.p_one_sided}
 
@@ -146,7 +176,11 @@ def permutation(example: dict[str, Any]) -> dict[str, Any]:
         assert test.exact
         found |= {"observed": test.observed}
         assert test.p is not None
-        found[name] = {"n": test.orderings, "count": round(test.p * test.orderings), "p_exact": test.p}
+        found[name] = {
+            "n": test.orderings,
+            "count": round(test.p * test.orderings),
+            "p_exact": test.p,
+        }
     return found
 
 
@@ -156,7 +190,11 @@ def alphas(ratings: np.ndarray) -> dict[str, float | None]:
 
 def canonical(example: dict[str, Any]) -> dict[str, float | None]:
     given = example["input"]["ratings[rater][unit], null = missing"]
-    return alphas(np.array([[np.nan if v is None else v for v in row] for row in given], dtype=float)[:, None, :])
+    return alphas(
+        np.array([[np.nan if v is None else v for v in row] for row in given], dtype=float)[
+            :, None, :
+        ]
+    )
 
 
 def icc(example: dict[str, Any]) -> dict[str, float | None]:
@@ -166,7 +204,10 @@ def icc(example: dict[str, Any]) -> dict[str, float | None]:
 
 def kappa(example: dict[str, Any]) -> dict[str, float | None]:
     first, second = (np.array(example["input"][key], dtype=float) for key in ("rater_1", "rater_2"))
-    return {weights: cohen_kappa(first, second, weights).value for weights in ("none", "linear", "quadratic")}  # type: ignore[arg-type]
+    return {
+        weights: cohen_kappa(first, second, weights).value
+        for weights in ("none", "linear", "quadratic")
+    }  # type: ignore[arg-type]
 
 
 def ceiling(example: dict[str, Any]) -> dict[str, Any]:
@@ -177,13 +218,20 @@ def ceiling(example: dict[str, Any]) -> dict[str, Any]:
     for left_out in range(3):
         others = mean_over_raters(np.delete(raters, left_out, axis=0))
         judge.append(correlations(others, judges["A"]).estimates[coefficient]["summary"].value)
-    return {"human": human, "judge_A": judge, "human_mean": np.mean(human), "judge_mean": np.mean(judge)}
+    return {
+        "human": human,
+        "judge_A": judge,
+        "human_mean": np.mean(human),
+        "judge_mean": np.mean(judge),
+    }
 
 
 def alternative(example: dict[str, Any]) -> dict[str, Any]:
     given = example["input"]
     ratings = np.array(given["raters[rater][unit]"], dtype=float)
-    test = alt_test(ratings, np.array(given["judge"], dtype=float), epsilon=example["parameters"]["epsilon"])
+    test = alt_test(
+        ratings, np.array(given["judge"], dtype=float), epsilon=example["parameters"]["epsilon"]
+    )
     return {
         "p": list(test.p),
         "rho_j": list(test.advantages),
@@ -206,7 +254,11 @@ def ppi(example: dict[str, Any]) -> dict[str, float]:
 
 def calibrated(example: dict[str, Any]) -> dict[str, float | None]:
     found = tie_calibrated_accuracy(*human_and(example["input"]["judge"]))
-    return {"acc_eq": found.accuracy.value, "acc_eq_star": found.calibrated.value, "epsilon": found.epsilon}
+    return {
+        "acc_eq": found.accuracy.value,
+        "acc_eq_star": found.calibrated.value,
+        "epsilon": found.epsilon,
+    }
 
 
 def strengths(example: dict[str, Any]) -> dict[str, Any]:
@@ -217,14 +269,18 @@ def strengths(example: dict[str, Any]) -> dict[str, Any]:
 
 
 def rising(example: dict[str, Any]) -> dict[str, list[float]]:
-    found = isotonic(np.array(example["input"]["judge"], dtype=float), np.array(example["input"]["human"]))
+    found = isotonic(
+        np.array(example["input"]["judge"], dtype=float), np.array(example["input"]["human"])
+    )
     return {"x": list(found.x), "fit": list(found.fit)}
 
 
 def unparsed(example: dict[str, Any]) -> dict[str, float]:
     """What a script does that takes the number a reply begins with, and 0 where it begins with none; we read more."""
     replies = example["input"]["responses"]
-    begins = [reply.strip().split()[0] if reply.strip()[:1].isdigit() else None for reply in replies]
+    begins = [
+        reply.strip().split()[0] if reply.strip()[:1].isdigit() else None for reply in replies
+    ]
     parsed = [float(value) for value in begins if value]
     ours = [parse_rating(Choice(reply), scale=Scale(1, 5), criterion="x") for reply in replies]
     assert [rating.value for rating in ours if isinstance(rating, Rating)] == [4, 3, 5]
@@ -238,13 +294,19 @@ def unparsed(example: dict[str, Any]) -> dict[str, float]:
 def groups(example: dict[str, Any]) -> dict[str, Any]:
     rows = next(iter(example["input"].values()))
     return {
-        name: {"human_written": group.human_written, "llm_written": group.llm_written, "gap": group.gap}
+        name: {
+            "human_written": group.human_written,
+            "llm_written": group.llm_written,
+            "gap": group.gap,
+        }
         for name, group in by_human_preference([tuple(row) for row in rows]).items()
     }
 
 
 def length(example: dict[str, Any]) -> dict[str, float | None]:
-    judge, human, words = (np.array(example["input"][key], dtype=float) for key in ("judge", "human", "length"))
+    judge, human, words = (
+        np.array(example["input"][key], dtype=float) for key in ("judge", "human", "length")
+    )
     return {
         "pearson(judge,length)": float(np.corrcoef(judge, words)[0, 1]),
         "partial(judge,length|human)": partial_correlation(judge, words, human).value,
@@ -255,13 +317,20 @@ def length(example: dict[str, Any]) -> dict[str, float | None]:
 def own_family(example: dict[str, Any]) -> dict[str, float | None]:
     own, other = (np.array(example["input"][key]) for key in ("own (judge, human)", "other"))
     means = [float((side[:, 0] - side[:, 1]).mean()) for side in (own, other)]
-    return {"own": means[0], "other": means[1], "self_preference": self_preference(own, other).value}
+    return {
+        "own": means[0],
+        "other": means[1],
+        "self_preference": self_preference(own, other).value,
+    }
 
 
 def spread(example: dict[str, Any]) -> dict[str, float]:
     found = concentration(np.array(example["input"]["scores"], dtype=float))
     assert found
-    return {name: getattr(found, name) for name in ("entropy_bits", "effective_levels", "modal_share", "tie_rate")}
+    return {
+        name: getattr(found, name)
+        for name in ("entropy_bits", "effective_levels", "modal_share", "tie_rate")
+    }
 
 
 def attenuation(_example: dict[str, Any]) -> dict[str, float | None]:
@@ -277,14 +346,18 @@ def attenuation(_example: dict[str, Any]) -> dict[str, float | None]:
 
 def distance(example: dict[str, Any]) -> dict[str, float]:
     given = example["input"]
-    by_bin, weighted = binned_jsd(given["human_labels"], given["judge_labels"], example["parameters"]["levels"])
+    by_bin, weighted = binned_jsd(
+        given["human_labels"], given["judge_labels"], example["parameters"]["levels"]
+    )
     return {f"bin{median:g}": value for median, value in by_bin.items()} | {"weighted": weighted}
 
 
 def allocation(example: dict[str, Any]) -> dict[str, Any]:
     given = example["input"]
     continuous, counts = neyman_allocation(
-        np.array(given["unlabelled_items"], dtype=float), np.array(given["sd(human - lambda*judge)"]), given["budget"]
+        np.array(given["unlabelled_items"], dtype=float),
+        np.array(given["sd(human - lambda*judge)"]),
+        given["budget"],
     )
     return {"continuous": list(continuous), "best_integer": [int(count) for count in counts]}
 
@@ -320,7 +393,9 @@ COMPUTE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "alt_test": alternative,
     "ppi_mean": ppi,
     "tie_calibrated_accuracy": calibrated,
-    "soft_pairwise_accuracy": lambda example: soft_pairwise_accuracy(*human_and(example["input"]["judge"])).value,
+    "soft_pairwise_accuracy": lambda example: (
+        soft_pairwise_accuracy(*human_and(example["input"]["judge"])).value
+    ),
     "bradley_terry": strengths,
     "isotonic": rising,
     "geval_unparsed": unparsed,

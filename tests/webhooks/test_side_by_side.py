@@ -31,7 +31,9 @@ def receiver() -> Iterator[Receiver]:
 
 def webhook_of(slug: str, url: str) -> Webhook:
     project, _ = Project.objects.get_or_create(slug=slug, defaults={"name": slug})
-    return Webhook.objects.create(project=project, url=url, events=["run.finished"], sealed_secret=seal(new_secret()))
+    return Webhook.objects.create(
+        project=project, url=url, events=["run.finished"], sealed_secret=seal(new_secret())
+    )
 
 
 def test_a_project_sends_a_few_at_a_time_and_all_projects_a_bounded_number(settings: Any) -> None:
@@ -87,8 +89,12 @@ def test_a_webhook_that_is_removed_while_its_message_is_sent_is_harmless(
     assert list(WebhookDelivery.objects.values_list("pk", "state")) == [(kept.pk, State.DELIVERED)]
 
 
-def test_an_unexpected_error_of_one_message_stops_no_other(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = (leave_message(webhook_of(slug, receiver.url), WebhookEvent.TEST, {}) for slug in "ab")
+def test_an_unexpected_error_of_one_message_stops_no_other(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (
+        leave_message(webhook_of(slug, receiver.url), WebhookEvent.TEST, {}) for slug in "ab"
+    )
     post = sending._post
 
     async def fall_over(delivery: WebhookDelivery, *arguments: Any) -> int:

@@ -15,7 +15,12 @@ from django.contrib.auth.models import User
 from django.test import Client, override_settings
 from django.utils import timezone
 
-from annotations.campaigns import announce_answered_campaigns, close_campaign, open_campaign, seat_annotators
+from annotations.campaigns import (
+    announce_answered_campaigns,
+    close_campaign,
+    open_campaign,
+    seat_annotators,
+)
 from annotations.models import Assignment, Campaign, CampaignItem
 from evaluations.judging.run import start_run
 from evaluations.models import Judge, Project, Webhook, WebhookDelivery, WebhookEvent
@@ -40,7 +45,9 @@ class Receiver:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-                receiver.told.append(({name.lower(): value for name, value in self.headers.items()}, body))
+                receiver.told.append(
+                    ({name.lower(): value for name, value in self.headers.items()}, body)
+                )
                 self.send_response(receiver.status)
                 self.send_header("Location", "/elsewhere")
                 self.end_headers()
@@ -63,7 +70,9 @@ def receiver() -> Iterator[Receiver]:
 @pytest.fixture
 def webhook(project: Project, receiver: Receiver) -> Webhook:
     events = [WebhookEvent.RUN_FINISHED.value, WebhookEvent.CAMPAIGN_FINISHED.value]
-    return Webhook.objects.create(project=project, url=receiver.url, events=events, sealed_secret=seal(new_secret()))
+    return Webhook.objects.create(
+        project=project, url=receiver.url, events=events, sealed_secret=seal(new_secret())
+    )
 
 
 def make_due() -> None:
@@ -71,7 +80,9 @@ def make_due() -> None:
 
 
 @pytest.mark.django_db
-def test_a_message_is_signed_as_standard_webhooks_says(webhook: Webhook, receiver: Receiver) -> None:
+def test_a_message_is_signed_as_standard_webhooks_says(
+    webhook: Webhook, receiver: Receiver
+) -> None:
     leave_message(webhook, WebhookEvent.TEST, {"project": "small"})
 
     assert send_due() == 1
@@ -87,10 +98,17 @@ def test_a_message_is_signed_as_standard_webhooks_says(webhook: Webhook, receive
 
 def test_the_signature_of_the_specification_s_example() -> None:
     # The worked example of the Standard Webhooks libraries' own tests.
-    secret, message_id, timestamp = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330
+    secret, message_id, timestamp = (
+        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        1614265330,
+    )
     body = '{"test": 2432232314}'
 
-    assert signature(secret, message_id, timestamp, body) == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+    assert (
+        signature(secret, message_id, timestamp, body)
+        == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+    )
 
 
 @pytest.mark.django_db
@@ -130,7 +148,9 @@ def test_a_server_that_is_away_gets_it_later(webhook: Webhook, receiver: Receive
 
 @pytest.mark.django_db
 @override_settings(ALLOW_PRIVATE_ENDPOINTS=False)
-def test_private_networks_are_not_told_where_the_site_does_not_call_them(webhook: Webhook, receiver: Receiver) -> None:
+def test_private_networks_are_not_told_where_the_site_does_not_call_them(
+    webhook: Webhook, receiver: Receiver
+) -> None:
     delivery = leave_message(webhook, WebhookEvent.TEST, {})
 
     assert send_due() == 0
@@ -152,7 +172,9 @@ def test_a_closed_campaign_is_told_once(webhook: Webhook, small_project: Project
 
 
 @pytest.mark.django_db
-def test_a_campaign_with_all_its_answers_is_told_once(webhook: Webhook, small_project: Project, owner: User) -> None:
+def test_a_campaign_with_all_its_answers_is_told_once(
+    webhook: Webhook, small_project: Project, owner: User
+) -> None:
     campaign = Campaign.objects.create(project=small_project, name="Ratings", overlap=1)
     campaign.criteria.set(small_project.criteria.all())
     seat_annotators(campaign, [owner])
@@ -228,8 +250,12 @@ def test_the_secret_is_shown_once_and_kept_sealed(owner: User, project: Project)
 
 @pytest.mark.django_db
 @override_settings(ALLOW_PRIVATE_ENDPOINTS=False)
-@pytest.mark.parametrize("url", ["http://127.0.0.1/x", "http://169.254.169.254/x", "ftp://example.org", "nothing"])
-def test_addresses_that_must_not_be_called_are_refused(owner: User, project: Project, url: str) -> None:
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1/x", "http://169.254.169.254/x", "ftp://example.org", "nothing"]
+)
+def test_addresses_that_must_not_be_called_are_refused(
+    owner: User, project: Project, url: str
+) -> None:
     client = Client()
     client.force_login(owner)
 

@@ -25,11 +25,11 @@ from evaluations.corpus.rows import Faults, Row, characters_of
 
 PART_ROWS = 1000
 PART_CHARACTERS = 2**20
-TOO_MUCH_MEMORY = (
-    "cannot be read within {} MB of memory (GEVAL_READING_MEMORY_MB); split it, or write it as JSON Lines or CSV"
-)
+TOO_MUCH_MEMORY = "cannot be read within {} MB of memory (GEVAL_READING_MEMORY_MB); split it, or write it as JSON Lines or CSV"
 TOO_MUCH_TIME = "takes longer to read than {} s (GEVAL_READING_SECONDS); split it"
-BROKEN = "cannot be read: its reader ended unexpectedly ({}); write the file again, or in another format"
+BROKEN = (
+    "cannot be read: its reader ended unexpectedly ({}); write the file again, or in another format"
+)
 
 
 def main() -> None:

@@ -46,7 +46,9 @@ def preview_apart(path: Path, name: str) -> Preview:
     preview = None
     try:
         # The process that reads is in a folder of its own.
-        for message in _messages(Job(InputFile(path.resolve(), name), None, current_settings(), seconds)):
+        for message in _messages(
+            Job(InputFile(path.resolve(), name), None, current_settings(), seconds)
+        ):
             if isinstance(message, Preview):
                 preview = message
     except ReadingError as error:
@@ -58,7 +60,10 @@ def preview_apart(path: Path, name: str) -> Preview:
 def read_apart(file: InputFile, faults: Faults, *, unnamed: Unnamed) -> Generator[Row, None, None]:
     """All rows of a file; what cannot be read is added to `faults` and left out. See `readers.read_rows`."""
     job = Job(
-        replace(file, path=file.path.resolve(), counter=None), unnamed, current_settings(), settings.READING_SECONDS
+        replace(file, path=file.path.resolve(), counter=None),
+        unnamed,
+        current_settings(),
+        settings.READING_SECONDS,
     )
     begun = file.counter.count if file.counter else 0
     try:

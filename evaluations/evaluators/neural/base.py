@@ -17,9 +17,13 @@ PACKAGES = ("torch", "transformers")
 class NeuralSettings(Settings):
     """Of every evaluator with a model."""
 
-    model: str = Field(description="Name of a model on the Hugging Face hub, or a folder of the worker.")
+    model: str = Field(
+        description="Name of a model on the Hugging Face hub, or a folder of the worker."
+    )
     device: str = Field("auto", description="auto (a GPU if there is one), cpu, cuda, cuda:1, mps.")
-    batch_size: int = Field(32, ge=1, le=4096, title="Texts at a time", description="Fewer need less memory.")
+    batch_size: int = Field(
+        32, ge=1, le=4096, title="Texts at a time", description="Fewer need less memory."
+    )
     over_limit: Literal["fail", "cut"] = Field(
         "fail",
         title="Texts over the limit",
@@ -27,7 +31,11 @@ class NeuralSettings(Settings):
         "say so at the score.",
     )
     max_tokens: int | None = Field(
-        None, ge=8, le=1_000_000, title="Longest input", description="In tokens. Empty: what the model says of itself."
+        None,
+        ge=8,
+        le=1_000_000,
+        title="Longest input",
+        description="In tokens. Empty: what the model says of itself.",
     )
 
 
@@ -63,11 +71,18 @@ class Limits:
                 f"The {what} has {len(ids)} tokens and {self.model} takes {self.most}. Set over_limit to cut, or "
                 "choose a model with a longer input.",
             )
-        return [*ids[: self.most - 1], ids[-1]], f"The {what} was cut from {len(ids)} to {self.most} tokens."
+        return [
+            *ids[: self.most - 1],
+            ids[-1],
+        ], f"The {what} was cut from {len(ids)} to {self.most} tokens."
 
 
 def by_length(
-    rows: Sequence[Any], size: int, *, length: Callable[[Any], int], work: Callable[[list[Any]], Iterable[Any]]
+    rows: Sequence[Any],
+    size: int,
+    *,
+    length: Callable[[Any], int],
+    work: Callable[[list[Any]], Iterable[Any]],
 ) -> list[Any]:
     """`work` done on batches of rows of like length, the longest first; results in the order of the rows.
 

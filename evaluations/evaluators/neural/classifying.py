@@ -19,13 +19,19 @@ def label_probability(
 
     rows = [loaded.limits.fitted(loaded.tokenizer(*pair)["input_ids"], what) for pair in pairs]
     types = [loaded.tokenizer(*pair).get("token_type_ids") for pair in pairs]
-    known = [(row[0], kind, row[1]) for row, kind in zip(rows, types, strict=True) if not isinstance(row, Failure)]
+    known = [
+        (row[0], kind, row[1])
+        for row, kind in zip(rows, types, strict=True)
+        if not isinstance(row, Failure)
+    ]
 
     def run(batch: list[tuple[list[int], list[int] | None, str]]) -> list[float]:
         ids, mask = padded([own for own, _, _ in batch], loaded)
         more: dict[str, Any] = {}
         if all(kind is not None for _, kind, _ in batch):
-            more["token_type_ids"] = padded([(kind or [])[: len(own)] for own, kind, _ in batch], loaded)[0] * mask
+            more["token_type_ids"] = (
+                padded([(kind or [])[: len(own)] for own, kind, _ in batch], loaded)[0] * mask
+            )
         with torch.inference_mode():
             logits = loaded.model(input_ids=ids, attention_mask=mask, **more).logits
         return torch.softmax(logits.float(), dim=-1)[:, label].cpu().tolist()
@@ -43,7 +49,9 @@ def label_index(config: Any, wanted: str, usual: Sequence[str], title: str) -> i
     labels = {str(name).lower(): int(index) for index, name in config.id2label.items()}
     if wanted:
         if wanted.lower() not in labels:
-            raise EvaluatorError(f"{title}: the model has no label {wanted!r} (labels: {', '.join(labels)}).")
+            raise EvaluatorError(
+                f"{title}: the model has no label {wanted!r} (labels: {', '.join(labels)})."
+            )
         return labels[wanted.lower()]
     for name in usual:
         if name in labels:

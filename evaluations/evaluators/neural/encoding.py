@@ -42,7 +42,9 @@ def encode(
     def run(batch: list[tuple[list[int], str]]) -> list[Encoded]:
         ids, mask = padded([ids for ids, _ in batch], loaded)
         with torch.inference_mode():
-            states = loaded.model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
+            states = loaded.model(
+                input_ids=ids, attention_mask=mask, output_hidden_states=True
+            ).hidden_states
         stacked = torch.stack([states[layer] for layer in layers], dim=1).float().cpu()
         return [
             Encoded(tuple(own), special_mask(loaded, own), stacked[index, :, : len(own)], note)
@@ -50,7 +52,10 @@ def encode(
         ]
 
     encoded = iter(by_length(fitting, size, length=lambda row: len(row[0]), work=run))
-    by_text = {text: row if isinstance(row, Failure) else next(encoded) for text, row in zip(unique, rows, strict=True)}
+    by_text = {
+        text: row if isinstance(row, Failure) else next(encoded)
+        for text, row in zip(unique, rows, strict=True)
+    }
     return [by_text[text] for text in texts]
 
 
@@ -91,21 +96,36 @@ def compared(
         what: what messages call the other text, if not by `against`.
     """
     others = [
-        [item.texts.source] if against == "source" else [one for one in item.texts.references if one.strip()]
+        [item.texts.source]
+        if against == "source"
+        else [one for one in item.texts.references if one.strip()]
         for item in items
     ]
-    outputs = encode(loaded, [item.texts.output for item in items], "output", layers=layers, size=size)
+    outputs = encode(
+        loaded, [item.texts.output for item in items], "output", layers=layers, size=size
+    )
     flat = iter(
-        encode(loaded, [text for listed in others for text in listed], what or against, layers=layers, size=size)
+        encode(
+            loaded,
+            [text for listed in others for text in listed],
+            what or against,
+            layers=layers,
+            size=size,
+        )
     )
     return [
-        combined([_compared_pair(output, next(flat), pair) for _ in listed], lambda values: reduced(values, references))
+        combined(
+            [_compared_pair(output, next(flat), pair) for _ in listed],
+            lambda values: reduced(values, references),
+        )
         for output, listed in zip(outputs, others, strict=True)
     ]
 
 
 def _compared_pair(
-    output: Encoded | Failure, other: Encoded | Failure, pair: Callable[[Encoded, Encoded], float | Failure]
+    output: Encoded | Failure,
+    other: Encoded | Failure,
+    pair: Callable[[Encoded, Encoded], float | Failure],
 ) -> Outcome:
     if isinstance(output, Failure):
         return output

@@ -21,7 +21,9 @@ class Given:
     text_name: str = "output"
 
 
-def conditional_log_likelihood(loaded: Loaded, pairs: Sequence[Given], *, size: int) -> list[Scored | Failure]:
+def conditional_log_likelihood(
+    loaded: Loaded, pairs: Sequence[Given], *, size: int
+) -> list[Scored | Failure]:
     """(1 / m) * sum over the m tokens of a text of log p(token | tokens before it, the given text).
 
     All tokens that the tokenizer makes of the text count, marks of its beginning and end included, as in BARTScore's
@@ -42,7 +44,9 @@ def conditional_log_likelihood(loaded: Loaded, pairs: Sequence[Given], *, size: 
 
 def _row(loaded: Loaded, pair: Given) -> tuple[list[int], list[int], str] | Failure:
     source = loaded.limits.fitted(loaded.tokenizer(pair.before)["input_ids"], pair.before_name)
-    target = loaded.limits.fitted(loaded.tokenizer(text_target=pair.text)["input_ids"], pair.text_name)
+    target = loaded.limits.fitted(
+        loaded.tokenizer(text_target=pair.text)["input_ids"], pair.text_name
+    )
     if isinstance(source, Failure):
         return source
     if isinstance(target, Failure):
@@ -50,12 +54,16 @@ def _row(loaded: Loaded, pair: Given) -> tuple[list[int], list[int], str] | Fail
     return source[0], target[0], " ".join(note for note in (source[1], target[1]) if note)
 
 
-def _log_likelihoods(loaded: Loaded, batch: Sequence[tuple[list[int], list[int], str]]) -> list[float]:
+def _log_likelihoods(
+    loaded: Loaded, batch: Sequence[tuple[list[int], list[int], str]]
+) -> list[float]:
     import torch
 
     sources, mask = padded([source for source, _, _ in batch], loaded)
     targets, counted = padded([target for _, target, _ in batch], loaded)
     with torch.inference_mode():
         logits: Any = loaded.model(input_ids=sources, attention_mask=mask, labels=targets).logits
-        chosen = torch.log_softmax(logits.float(), dim=-1).gather(2, targets.unsqueeze(2)).squeeze(2)
+        chosen = (
+            torch.log_softmax(logits.float(), dim=-1).gather(2, targets.unsqueeze(2)).squeeze(2)
+        )
     return ((chosen * counted).sum(dim=1) / counted.sum(dim=1)).cpu().tolist()

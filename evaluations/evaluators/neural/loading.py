@@ -53,8 +53,12 @@ def load_model(name: str, kind: ModelClass, settings: NeuralSettings, *, title: 
         tokenizer = transformers.AutoTokenizer.from_pretrained(name)
         model, info = getattr(transformers, kind).from_pretrained(name, output_loading_info=True)
     except (ValueError, KeyError, TypeError) as error:
-        raise EvaluatorError(f"{title} needs {wanted}; {name!r} is of another kind ({_first_line(error)})") from error
-    except Exception as error:  # files can be broken in as many ways as there are formats of weights
+        raise EvaluatorError(
+            f"{title} needs {wanted}; {name!r} is of another kind ({_first_line(error)})"
+        ) from error
+    except (
+        Exception
+    ) as error:  # files can be broken in as many ways as there are formats of weights
         raise EvaluatorError(
             f"{title} cannot load the model {name!r}: {_first_line(error)} Give the name of a model on the hub that "
             "this worker can reach, or a folder that holds config.json, the weights and the tokenizer."
@@ -66,14 +70,19 @@ def load_model(name: str, kind: ModelClass, settings: NeuralSettings, *, title: 
             f"({untrained[0]} is missing)."
         )
     device = _device(settings.device, title)
-    limits = Limits(name, settings.max_tokens or _limit(config, tokenizer), settings.over_limit == "cut")
+    limits = Limits(
+        name, settings.max_tokens or _limit(config, tokenizer), settings.over_limit == "cut"
+    )
     with torch.inference_mode():
         return Loaded(model.to(device).eval(), tokenizer, device, limits)
 
 
 def _is_spare(key: str) -> bool:
     """Weights that are tied to others, or of a part that is not used here."""
-    return key.endswith(("lm_head.weight", "embed_tokens.weight", "decoder.bias", "decoder.weight")) or "pooler" in key
+    return (
+        key.endswith(("lm_head.weight", "embed_tokens.weight", "decoder.bias", "decoder.weight"))
+        or "pooler" in key
+    )
 
 
 def _limit(config: Any, tokenizer: Any) -> int:
@@ -95,7 +104,9 @@ def _device(name: str, title: str) -> Any:
         device = torch.device(wanted)
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise EvaluatorError(f"{title} cannot use the device {name!r}: {_first_line(error)}") from error
+        raise EvaluatorError(
+            f"{title} cannot use the device {name!r}: {_first_line(error)}"
+        ) from error
     return device
 
 

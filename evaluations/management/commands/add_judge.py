@@ -39,20 +39,45 @@ class Command(SiteCommand):
             help="a setting of the evaluator; may be repeated",
         )
         parser.add_argument("--base-url", help="of the endpoint; ends in /v1 on most servers")
-        parser.add_argument("--endpoint", help="name of an endpoint that is there already, instead of its base URL")
+        parser.add_argument(
+            "--endpoint", help="name of an endpoint that is there already, instead of its base URL"
+        )
         parser.add_argument("--change", action="store_true", help="change the judge of this name")
         parser.add_argument("--model", default="", help="of the endpoint")
-        parser.add_argument("--mode", choices=ScoringMode.values, help="default: the best one the endpoint can do")
-        parser.add_argument("--n", type=int, default=20, help="replies an item in mode samples (default: 20)")
+        parser.add_argument(
+            "--mode", choices=ScoringMode.values, help="default: the best one the endpoint can do"
+        )
+        parser.add_argument(
+            "--n", type=int, default=20, help="replies an item in mode samples (default: 20)"
+        )
         parser.add_argument("--temperature", type=float, help="default: 1 in mode samples, else 0")
-        parser.add_argument("--key-env", default="", help="environment variable of the worker that holds the key")
-        parser.add_argument("--no-steps", action="store_true", help="without evaluation steps (ablation)")
-        parser.add_argument("--concurrency", type=int, default=16, help="calls in flight (default: 16)")
-        parser.add_argument("--max-tokens", type=int, default=32, help="longest reply (default: 32)")
-        parser.add_argument("--timeout", type=float, default=60, help="time limit of a call in seconds (default: 60)")
-        parser.add_argument("--price-in", type=Decimal, help="price of a million tokens in, for estimates and budgets")
+        parser.add_argument(
+            "--key-env", default="", help="environment variable of the worker that holds the key"
+        )
+        parser.add_argument(
+            "--no-steps", action="store_true", help="without evaluation steps (ablation)"
+        )
+        parser.add_argument(
+            "--concurrency", type=int, default=16, help="calls in flight (default: 16)"
+        )
+        parser.add_argument(
+            "--max-tokens", type=int, default=32, help="longest reply (default: 32)"
+        )
+        parser.add_argument(
+            "--timeout",
+            type=float,
+            default=60,
+            help="time limit of a call in seconds (default: 60)",
+        )
+        parser.add_argument(
+            "--price-in",
+            type=Decimal,
+            help="price of a million tokens in, for estimates and budgets",
+        )
         parser.add_argument("--price-out", type=Decimal, help="price of a million tokens out")
-        parser.add_argument("--no-probe", action="store_true", help="do not ask the endpoint first what it can do")
+        parser.add_argument(
+            "--no-probe", action="store_true", help="do not ask the endpoint first what it can do"
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
@@ -86,7 +111,11 @@ class Command(SiteCommand):
             raise CommandError(str(error)) from None
         except ValidationError as error:
             raise CommandError(in_words(error)) from None
-        how = f"it scores by {judge.get_mode_display().lower()}" if judge.mode else f"it is {judge.kind_title}"
+        how = (
+            f"it scores by {judge.get_mode_display().lower()}"
+            if judge.mode
+            else f"it is {judge.kind_title}"
+        )
         self.stdout.write(f"Judge {judge} is {said}; {how}.")
         why_not = evaluator_class(judge.kind).why_not()
         if why_not:
@@ -96,5 +125,7 @@ class Command(SiteCommand):
         if options["endpoint"]:
             return find_endpoint(project, options["endpoint"])
         if not options["base_url"]:
-            raise CommandError("Name the endpoint with --base-url, or with --endpoint if it is there already.")
+            raise CommandError(
+                "Name the endpoint with --base-url, or with --endpoint if it is there already."
+            )
         return endpoint_at(project, options["base_url"], key_env=options["key_env"])

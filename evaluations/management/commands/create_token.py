@@ -24,10 +24,16 @@ class Command(SiteCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         user = get_user_model().objects.filter(username=options["user"]).first()
         if user is None:
-            raise CommandError(f"There is no user {options['user']!r}; `manage.py createsuperuser` makes one.")
+            raise CommandError(
+                f"There is no user {options['user']!r}; `manage.py createsuperuser` makes one."
+            )
         project = find_project(options["project"]) if options["project"] else None
         token, digest = new_token()
         ApiToken.objects.create(
-            user=user, name=options["name"], digest=digest, project=project, may_change=not options["read_only"]
+            user=user,
+            name=options["name"],
+            digest=digest,
+            project=project,
+            may_change=not options["read_only"],
         )
         self.stdout.write(token)

@@ -30,10 +30,14 @@ class Command(SiteCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         if settings.PRODUCTION:
-            raise CommandError("The demo has well-known passwords; it is not made on a production site.")
+            raise CommandError(
+                "The demo has well-known passwords; it is not made on a production site."
+            )
         project, loaded = load_demo()
         if loaded.changed:
-            self.stdout.write(f"Loaded {loaded.outputs.created} outputs and {loaded.ratings.created} ratings.")
+            self.stdout.write(
+                f"Loaded {loaded.outputs.created} outputs and {loaded.ratings.created} ratings."
+            )
         try:
             with Processes() as processes:
                 judges = self._judges(project, processes, options["standin_port"])
@@ -61,7 +65,9 @@ class Command(SiteCommand):
             )
         base_url = start_standin(processes, standin_port)
         self.stdout.write(f"No OPENAI_API_KEY is set, so the judge is the {HONEST_NAME}.")
-        return demo_judges(project, base_url=base_url, model=MODEL, key_env="", label="stand-in", both=True)
+        return demo_judges(
+            project, base_url=base_url, model=MODEL, key_env="", label="stand-in", both=True
+        )
 
     def _judge(self, judge: Judge) -> None:
         unfinished = EvaluationRun.objects.active().filter(judge=judge).first()
@@ -77,6 +83,8 @@ class Command(SiteCommand):
         address = open_site(processes, port=port)
         self.stdout.write(f"\nThe site is at {address}  (Ctrl-C ends it)")
         for username, (password, role) in LOGINS.items():
-            self.stdout.write(f"  sign in as {username:5} with {password:10} ({role.label.lower()})")
+            self.stdout.write(
+                f"  sign in as {username:5} with {password:10} ({role.label.lower()})"
+            )
         self.stdout.flush()
         wait_until_interrupted(processes)

@@ -20,8 +20,12 @@ class Command(SiteCommand):
         parser.add_argument("project", help="short name of the project")
         parser.add_argument("name")
         parser.add_argument("--base-url", help="ends in /v1 on most servers")
-        parser.add_argument("--key-env", help="environment variable of the worker that holds the key")
-        parser.add_argument("--key-stdin", action="store_true", help="read the key from standard input")
+        parser.add_argument(
+            "--key-env", help="environment variable of the worker that holds the key"
+        )
+        parser.add_argument(
+            "--key-stdin", action="store_true", help="read the key from standard input"
+        )
         parser.add_argument("--forget-key", action="store_true")
         parser.add_argument("--requests-per-minute", type=int, help="over all workers")
         parser.add_argument("--tokens-per-minute", type=int, help="over all workers")
@@ -31,16 +35,23 @@ class Command(SiteCommand):
         project = find_project(options["project"])
         there = project.endpoints.filter(name=options["name"]).first()
         if there is None and not options["base_url"]:
-            raise CommandError(f"There is no endpoint {options['name']!r} yet; give its --base-url to make it.")
+            raise CommandError(
+                f"There is no endpoint {options['name']!r} yet; give its --base-url to make it."
+            )
         now = there or Endpoint(project=project)
         kept = ("base_url", "api_version", "key_env", "requests_per_minute", "tokens_per_minute")
-        values = {name: getattr(now, name) if options[name] is None else options[name] for name in kept}
+        values = {
+            name: getattr(now, name) if options[name] is None else options[name] for name in kept
+        }
         key = "" if options["forget_key"] else None
         if options["key_stdin"]:
             key = sys.stdin.readline().strip()
         try:
             draft = EndpointDraft(
-                name=options["name"], key=key, confirms_key_env=options["key_env"] is not None, **values
+                name=options["name"],
+                key=key,
+                confirms_key_env=options["key_env"] is not None,
+                **values,
             )
             endpoint = save_endpoint(project, draft, endpoint=there)
         except ValidationError as error:

@@ -26,7 +26,10 @@ class Command(BaseCommand):
             except EvaluatorError as error:
                 raise CommandError(str(error)) from None
             return
-        rows = [asdict(choice_of(evaluator)) | {"family": evaluator.family} for evaluator in evaluators().values()]
+        rows = [
+            asdict(choice_of(evaluator)) | {"family": evaluator.family}
+            for evaluator in evaluators().values()
+        ]
         if options["json"]:
             self.stdout.write(orjson.dumps(rows).decode())
             return
@@ -38,7 +41,9 @@ class Command(BaseCommand):
                     self.stdout.write(f"  {row['kind']:12}{row['needs']:44}{state}")
         for broken in broken_evaluators():
             self.stdout.write(f"  {broken.kind:12}{broken.message}")
-        self.stdout.write("Settings of one: manage.py evaluators KIND. What each does: docs/evaluators/.")
+        self.stdout.write(
+            "Settings of one: manage.py evaluators KIND. What each does: docs/evaluators/."
+        )
 
     def _settings(self, evaluator: type[Evaluator]) -> None:
         self.stdout.write(f"{evaluator.title}: {evaluator.summary}")

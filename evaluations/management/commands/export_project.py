@@ -31,5 +31,7 @@ class Command(SiteCommand):
             raise CommandError(f"{path} cannot be written: {error.strerror or error}") from None
         finally:
             unfinished.unlink(missing_ok=True)
-        listed = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count)
+        listed = ", ".join(
+            f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count
+        )
         self.stdout.write(f"{path}: {listed or 'an empty project'}.")

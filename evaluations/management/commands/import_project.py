@@ -18,7 +18,9 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, help="a zip that export_project wrote")
-        parser.add_argument("--as", dest="slug", default="", help="another short name than the archive's")
+        parser.add_argument(
+            "--as", dest="slug", default="", help="another short name than the archive's"
+        )
         parser.add_argument("--owner", help="user who owns it (default: every site administrator)")
 
     def handle(self, *_args: Any, **options: Any) -> None:

@@ -25,14 +25,26 @@ class Command(SiteCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
         parser.add_argument("--judge", required=True, metavar="NAME")
-        parser.add_argument("--criterion", action="append", metavar="C", help="only this criterion; may be repeated")
-        parser.add_argument("--fresh", action="store_true", help="judge everything again and ask again")
         parser.add_argument(
-            "--retry", action="store_true", help="go on with the judge's last run: paused or failed items"
+            "--criterion", action="append", metavar="C", help="only this criterion; may be repeated"
         )
-        parser.add_argument("--budget", type=Decimal, help="pause before it costs more; the judge needs prices")
-        parser.add_argument("--batch", action="store_true", help="send it through the endpoint's batch API")
-        parser.add_argument("--estimate", action="store_true", help="only say what the run would take")
+        parser.add_argument(
+            "--fresh", action="store_true", help="judge everything again and ask again"
+        )
+        parser.add_argument(
+            "--retry",
+            action="store_true",
+            help="go on with the judge's last run: paused or failed items",
+        )
+        parser.add_argument(
+            "--budget", type=Decimal, help="pause before it costs more; the judge needs prices"
+        )
+        parser.add_argument(
+            "--batch", action="store_true", help="send it through the endpoint's batch API"
+        )
+        parser.add_argument(
+            "--estimate", action="store_true", help="only say what the run would take"
+        )
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -41,7 +53,13 @@ class Command(SiteCommand):
         criteria = find_criteria(project, options["criterion"])
         transport = Transport.BATCH if options["batch"] else Transport.LIVE
         if options["estimate"]:
-            self._say_estimate(judge, criteria, fresh=options["fresh"], transport=transport, as_json=options["json"])
+            self._say_estimate(
+                judge,
+                criteria,
+                fresh=options["fresh"],
+                transport=transport,
+                as_json=options["json"],
+            )
             return
         with Processes() as processes:
             ensure_workers(processes, start_one_worker)
@@ -50,7 +68,11 @@ class Command(SiteCommand):
                     run = self._last_run(judge.runs.first(), budget=options["budget"])
                 else:
                     run = start_run(
-                        judge, criteria, fresh=options["fresh"], budget=options["budget"], transport=transport
+                        judge,
+                        criteria,
+                        fresh=options["fresh"],
+                        budget=options["budget"],
+                        transport=transport,
                     )
             except (RunError, PromptError) as error:
                 raise CommandError(str(error)) from None
@@ -87,13 +109,19 @@ class Command(SiteCommand):
             self.stdout.write(orjson.dumps(summary).decode())
             return
         if not summary["items"]:
-            self.stdout.write(f"{summary['judge']}: everything has a score already; --fresh judges it again.")
+            self.stdout.write(
+                f"{summary['judge']}: everything has a score already; --fresh judges it again."
+            )
         else:
             line = f"Run {summary['run']} of {summary['judge']} is {summary['state']}: "
             line += f"{summary['done']} of {summary['items']}"
-            self.stdout.write(f"{line} items scored, {summary['failed']} failed, {summary['pending']} not judged yet.")
+            self.stdout.write(
+                f"{line} items scored, {summary['failed']} failed, {summary['pending']} not judged yet."
+            )
         for failure in summary["failures"]:
-            self.stdout.write(f"  {failure['count']} × {failure['reason']}, such as: {failure['example']}")
+            self.stdout.write(
+                f"  {failure['count']} × {failure['reason']}, such as: {failure['example']}"
+            )
         if summary["message"]:
             self.stderr.write(summary["message"])
 
@@ -101,4 +129,6 @@ class Command(SiteCommand):
 def _check(processes: Processes) -> None:
     ended = processes.first_ended()
     if ended:
-        raise CommandError(f"The worker ended with code {ended.returncode}; the run is kept and goes on with --retry.")
+        raise CommandError(
+            f"The worker ended with code {ended.returncode}; the run is kept and goes on with --retry."
+        )

@@ -17,22 +17,44 @@ from evaluations.management.projects import project_or_new
 
 
 class Command(SiteCommand):
-    help = "Load outputs, human ratings and judge scores from files; the format is found by looking."
+    help = (
+        "Load outputs, human ratings and judge scores from files; the format is found by looking."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("project", help="short name of the project; it is made if there is none")
         parser.add_argument(
-            "files", nargs="+", metavar="FILE", help="CSV, TSV, JSON, JSONL or Parquet; plain, gzip or zip"
+            "project", help="short name of the project; it is made if there is none"
+        )
+        parser.add_argument(
+            "files",
+            nargs="+",
+            metavar="FILE",
+            help="CSV, TSV, JSON, JSONL or Parquet; plain, gzip or zip",
         )
         parser.add_argument("--json", action="store_true", help="print counts and faults as JSON")
-        parser.add_argument("--judge", help="name for a judge whose scores come without one (default: the file's name)")
-        parser.add_argument("--criterion", default="", help="for raw replies (all_responses) that do not name theirs")
-        parser.add_argument("--judge-version", default="", help="of the program that computed the scores")
-        parser.add_argument("--judge-source", default="", help="where the scores come from: a paper, a release")
         parser.add_argument(
-            "--first-digit", action="store_true", help="read raw replies by their first digit, as releases do"
+            "--judge",
+            help="name for a judge whose scores come without one (default: the file's name)",
         )
-        parser.add_argument("--annotator", default="annotator", help="for ratings that come without a name")
+        parser.add_argument(
+            "--criterion",
+            default="",
+            help="for raw replies (all_responses) that do not name theirs",
+        )
+        parser.add_argument(
+            "--judge-version", default="", help="of the program that computed the scores"
+        )
+        parser.add_argument(
+            "--judge-source", default="", help="where the scores come from: a paper, a release"
+        )
+        parser.add_argument(
+            "--first-digit",
+            action="store_true",
+            help="read raw replies by their first digit, as releases do",
+        )
+        parser.add_argument(
+            "--annotator", default="annotator", help="for ratings that come without a name"
+        )
         parser.add_argument(
             "--columns",
             action="append",
@@ -41,10 +63,16 @@ class Command(SiteCommand):
             help=f"what a column of the files is, as often as needed; OURS is one of {', '.join(TARGETS)}",
         )
         parser.add_argument(
-            "--replace", action="store_true", help="replace texts that are loaded already, where nothing stands on them"
+            "--replace",
+            action="store_true",
+            help="replace texts that are loaded already, where nothing stands on them",
         )
-        parser.add_argument("--check", action="store_true", help="say what loading would do, and do nothing")
-        parser.add_argument("--owner", help="user who owns a new project (default: every site administrator)")
+        parser.add_argument(
+            "--check", action="store_true", help="say what loading would do, and do nothing"
+        )
+        parser.add_argument(
+            "--owner", help="user who owns a new project (default: every site administrator)"
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         columns = _columns(options["columns"])
@@ -77,7 +105,9 @@ class Command(SiteCommand):
     def _say(self, result: LoadResult, *, as_json: bool) -> None:
         if as_json:
             self.stdout.write(
-                orjson.dumps({"ok": True, **result.as_json(), "unreadable": result.unreadable, "faults": []}).decode()
+                orjson.dumps(
+                    {"ok": True, **result.as_json(), "unreadable": result.unreadable, "faults": []}
+                ).decode()
             )
             return
         for kind, tally in result.as_json().items():
@@ -86,14 +116,21 @@ class Command(SiteCommand):
                 said = f"{tally['created']:,} new, {changed}{tally['unchanged']:,} there already"
                 self.stdout.write(f"{kind:>10}: {said}")
         if result.unreadable:
-            self.stdout.write(f"{result.unreadable:,} raw replies hold no rating; scores stand on the others.")
+            self.stdout.write(
+                f"{result.unreadable:,} raw replies hold no rating; scores stand on the others."
+            )
         if not result.changed:
             self.stdout.write("Nothing has changed: everything in these files was loaded before.")
 
     def _say_faults(self, error: LoadError, *, as_json: bool) -> None:
         if as_json:
-            faults = [{"file": f.file, "line": f.line, "column": f.column, "message": f.message} for f in error.faults]
-            self.stdout.write(orjson.dumps({"ok": False, "total_faults": error.total, "faults": faults}).decode())
+            faults = [
+                {"file": f.file, "line": f.line, "column": f.column, "message": f.message}
+                for f in error.faults
+            ]
+            self.stdout.write(
+                orjson.dumps({"ok": False, "total_faults": error.total, "faults": faults}).decode()
+            )
             return
         for fault in error.faults:
             self.stderr.write(str(fault))
@@ -108,7 +145,9 @@ def _columns(given: list[str]) -> dict[str, str]:
     for one in given:
         theirs, _, ours = one.rpartition("=")
         if not theirs or ours not in TARGETS:
-            raise CommandError(f"--columns {one}: write THEIRS=OURS, with OURS one of {', '.join(TARGETS)}.")
+            raise CommandError(
+                f"--columns {one}: write THEIRS=OURS, with OURS one of {', '.join(TARGETS)}."
+            )
         columns[theirs] = ours
     if columns and (problems := problems_of(columns)):
         raise CommandError(" ".join(problems))

@@ -37,7 +37,9 @@ class Command(SiteCommand):
                 raise CommandError(in_words(error)) from None
             model = options["model"]
         else:
-            raise CommandError("Name a judge with --judge, or an endpoint with --base-url and --model.")
+            raise CommandError(
+                "Name a judge with --judge, or an endpoint with --base-url and --model."
+            )
         if endpoint is None:
             raise CommandError("This judge holds imported scores; it has no endpoint.")
         try:
@@ -45,7 +47,9 @@ class Command(SiteCommand):
         except EndpointError as error:
             raise CommandError(error.message) from None
         if options["json"]:
-            self.stdout.write(orjson.dumps(findings.as_json() | {"best_mode": findings.best_mode}).decode())
+            self.stdout.write(
+                orjson.dumps(findings.as_json() | {"best_mode": findings.best_mode}).decode()
+            )
             return
         for row in findings_rows(findings):
             self.stdout.write(f"{row.what:28} {row.found:8} {row.note}".rstrip())

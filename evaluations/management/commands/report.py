@@ -16,14 +16,31 @@ class Command(SiteCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
         parser.add_argument("--format", choices=BY_WORD, default="text")
-        parser.add_argument("--judge", action="append", metavar="J", help="only this judge; may be given several times")
-        parser.add_argument("--criterion", action="append", metavar="C", help="only this criterion; may be repeated")
+        parser.add_argument(
+            "--judge",
+            action="append",
+            metavar="J",
+            help="only this judge; may be given several times",
+        )
+        parser.add_argument(
+            "--criterion", action="append", metavar="C", help="only this criterion; may be repeated"
+        )
 
         parser.add_argument(
-            "--level", choices=WORDS["level"], default="summary", help="of LaTeX and the view's interval"
+            "--level",
+            choices=WORDS["level"],
+            default="summary",
+            help="of LaTeX and the view's interval",
         )
-        parser.add_argument("--coefficient", choices=WORDS["coefficient"], default="spearman", help="of the view")
-        parser.add_argument("--over", choices=WORDS["over"], default="documents", help="what is resampled and swapped")
+        parser.add_argument(
+            "--coefficient", choices=WORDS["coefficient"], default="spearman", help="of the view"
+        )
+        parser.add_argument(
+            "--over",
+            choices=WORDS["over"],
+            default="documents",
+            help="what is resampled and swapped",
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])

@@ -15,21 +15,31 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "dataset", nargs="*", metavar="DATASET", help=f"{', '.join(DATASETS)}; all if none is named"
+            "dataset",
+            nargs="*",
+            metavar="DATASET",
+            help=f"{', '.join(DATASETS)}; all if none is named",
         )
         parser.add_argument(
-            "--data", type=Path, default=settings.BASE_DIR.parent / "shared" / "benchmarks", help="folder of the data"
+            "--data",
+            type=Path,
+            default=settings.BASE_DIR.parent / "shared" / "benchmarks",
+            help="folder of the data",
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         unknown = [name for name in options["dataset"] if name not in DATASETS]
         if unknown:
-            raise CommandError(f"There is no dataset {unknown[0]!r} (datasets: {', '.join(DATASETS)}).")
+            raise CommandError(
+                f"There is no dataset {unknown[0]!r} (datasets: {', '.join(DATASETS)})."
+            )
         for name in options["dataset"] or DATASETS:
             try:
                 cells = list(DATASETS[name](options["data"]))
             except FileNotFoundError as error:
-                raise CommandError(f"{error.filename} is not there; point --data at the benchmark data.") from None
+                raise CommandError(
+                    f"{error.filename} is not there; point --data at the benchmark data."
+                ) from None
             self._print(name, cells)
 
     def _print(self, name: str, cells: list[Cell]) -> None:
@@ -40,7 +50,9 @@ class Command(BaseCommand):
             if cell.other:
                 mark = f"{cell.ours - cell.published:+.3f}" if cell.ours is not None else ""
             said = f"  {cell.note}" if cell.note and not cell.agrees else ""
-            self.stdout.write(f"{cell.row:48}{cell.column:20}{cell.published:10.3f}{here:>9} {mark}{said}")
+            self.stdout.write(
+                f"{cell.row:48}{cell.column:20}{cell.published:10.3f}{here:>9} {mark}{said}"
+            )
         counted = [cell for cell in cells if not cell.other]
         agreeing = sum(cell.agrees for cell in counted)
         self.stdout.write(f"{agreeing} of {len(counted)} published figures to three digits.")

@@ -22,7 +22,9 @@ class Command(SiteCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
         thing: Judge | Endpoint = (
-            find_judge(project, options["judge"]) if options["judge"] else find_endpoint(project, options["endpoint"])
+            find_judge(project, options["judge"])
+            if options["judge"]
+            else find_endpoint(project, options["endpoint"])
         )
         retire(thing, back=options["back"])
         self.stdout.write(f"{thing} is {'back' if options['back'] else 'retired'}.")

@@ -18,7 +18,9 @@ class Command(SiteCommand):
     help = "Serve the site on this machine together with its workers."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--port", type=int, default=8000, help="the next free one is taken if it is in use")
+        parser.add_argument(
+            "--port", type=int, default=8000, help="the next free one is taken if it is in use"
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         with Processes() as processes:

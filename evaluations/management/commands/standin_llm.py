@@ -36,25 +36,33 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--port", type=int, default=8189, help="0 for any free port (default: 8189)")
+        parser.add_argument(
+            "--port", type=int, default=8189, help="0 for any free port (default: 8189)"
+        )
         parser.add_argument("--host", default="127.0.0.1")
         for switch in fields(Switches):
             option = f"--{switch.name.replace('_', '-')}"
             if switch.type is bool:
                 parser.add_argument(option, action="store_true", help=HELP[switch.name])
             else:
-                parser.add_argument(option, type=switch.type, default=switch.default, help=HELP[switch.name])
+                parser.add_argument(
+                    option, type=switch.type, default=switch.default, help=HELP[switch.name]
+                )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         switches = Switches(**{switch.name: options[switch.name] for switch in fields(Switches)})
         try:
             asyncio.run(self._serve(switches, options["host"], options["port"]))
         except OSError as error:
-            raise CommandError(f"Cannot listen on {options['host']}:{options['port']}: {error.strerror}.") from None
+            raise CommandError(
+                f"Cannot listen on {options['host']}:{options['port']}: {error.strerror}."
+            ) from None
 
     async def _serve(self, switches: Switches, host: str, port: int) -> None:
         def say(bound: int) -> None:
-            self.stdout.write(f"{HONEST_NAME}: http://{host}:{bound}/v1 (model {MODEL}). Ctrl-C ends it.")
+            self.stdout.write(
+                f"{HONEST_NAME}: http://{host}:{bound}/v1 (model {MODEL}). Ctrl-C ends it."
+            )
             self.stdout.flush()
 
         task = asyncio.ensure_future(serve(switches, host=host, port=port, ready=say))
