@@ -1,6 +1,8 @@
-"""`make lint`: known vulnerabilities of the pinned dependencies, by pip-audit, where a database of them is reachable.
+"""`make lint`: known vulnerabilities of the pinned dependencies, by pip-audit, where a database of
+them is reachable.
 
-Fails if there is one; without a database it says so and passes, since lint must run on machines without a network.
+Fails if there is one; without a database it says so and passes, since lint must run on machines
+without a network.
 """
 
 import json

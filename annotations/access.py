@@ -17,7 +17,8 @@ View = Callable[..., HttpResponse]
 _SEATS = JoinedQuery(
     {"s": Seat, "c": Campaign, "p": Project},
     """FROM annotations_seat s JOIN annotations_campaign c ON c.id = s.campaign_id
-       JOIN evaluations_project p ON p.id = c.project_id JOIN annotations_annotator n ON n.id = s.annotator_id
+       JOIN evaluations_project p ON p.id = c.project_id JOIN annotations_annotator n
+           ON n.id = s.annotator_id
        LEFT JOIN evaluations_membership m ON m.project_id = p.id AND m.user_id = n.user_id
        WHERE s.campaign_id = %s AND n.user_id = %s AND p.slug = %s""",
     others=("m.role",),
@@ -31,7 +32,8 @@ def wants_json(request: HttpRequest) -> bool:
 
 
 def seat_view(view: View) -> View:
-    """Give a view the seat of the user in the campaign `pk`; refusals come as a page or as JSON, with their reason."""
+    """Give a view the seat of the user in the campaign `pk`; refusals come as a page or as JSON,
+    with their reason."""
 
     @login_required
     @wraps(view)
@@ -67,7 +69,8 @@ def _check(seat: Seat | None, role: str | None, request: HttpRequest, slug: str)
         )
     if role is None:
         raise AnnotationError(
-            f"You are no longer a member of {seat.campaign.project.name}, so nothing was stored. {KEPT}",
+            f"You are no longer a member of {seat.campaign.project.name}, so nothing was stored."
+            f" {KEPT}",
             keeps_place=False,
         )
     if seat.campaign.project.archived_at:
@@ -77,7 +80,8 @@ def _check(seat: Seat | None, role: str | None, request: HttpRequest, slug: str)
         )
     if seat.removed_at:
         raise AnnotationError(
-            f"You are no longer an annotator of {seat.campaign.name}, so nothing was stored. {KEPT}",
+            f"You are no longer an annotator of {seat.campaign.name}, so nothing was stored."
+            f" {KEPT}",
             keeps_place=False,
         )
 

@@ -1,4 +1,5 @@
-"""Items where annotators differ by more than a set distance, and what an adjudicator decides on them."""
+"""Items where annotators differ by more than a set distance, and what an adjudicator decides on
+them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ from annotations.submission import questions_of
 # The furthest apart two answers to a question of an item are, over its questions.
 _FURTHEST = f"""
     SELECT item_id, max(spread) FROM (
-        SELECT item_id, max(value) - min(value) AS spread FROM ({SAID}) AS said GROUP BY item_id, key) AS by_question
+        SELECT item_id, max(value) - min(value) AS spread FROM ({SAID}) AS said
+            GROUP BY item_id, key) AS by_question
     GROUP BY item_id HAVING max(spread) > %(beyond)s"""
 
 
@@ -28,7 +30,8 @@ class Disputed:
 
 
 def disputed_items(campaign: Campaign) -> list[Disputed]:
-    """Where annotators differ by more than the campaign's distance, the undecided first, then the furthest apart.
+    """Where annotators differ by more than the campaign's distance, the undecided first, then the
+    furthest apart.
 
     For pairs the distance is on the scale of choices: A against B is 2, A against a tie 1.
     """

@@ -1,8 +1,8 @@
 """From the fields of a submitted form to an answer, and from an answer to preferences. Pure.
 
-Field names: `score-C`; `choice-C` (2 to -2, above 0 for the left one); `best-C` and `worst-C` (an output's id);
-`rank-C-O` (1 is best); `comment`, `flagged`, `spans` (a JSON list). C is a criterion's id, 0 for "overall"; O an
-output's id.
+Field names: `score-C`; `choice-C` (2 to -2, above 0 for the left one); `best-C` and `worst-C` (an
+output's id); `rank-C-O` (1 is best); `comment`, `flagged`, `spans` (a JSON list). C is a
+criterion's id, 0 for "overall"; O an output's id.
 """
 
 import json
@@ -32,7 +32,8 @@ class Question:
 
 @dataclass(frozen=True)
 class Shape:
-    """What an answer must hold. `shown` are the ids of the outputs as shown, `text` the one that spans point into."""
+    """What an answer must hold. `shown` are the ids of the outputs as shown, `text` the one that
+    spans point into."""
 
     kind: str
     questions: tuple[Question, ...]
@@ -45,7 +46,8 @@ class Shape:
 
 @dataclass(frozen=True)
 class PreferencePair:
-    """One comparison that follows from an answer; `output_a` has the lower id, `value` is above 0 if that is better."""
+    """One comparison that follows from an answer; `output_a` has the lower id, `value` is above 0
+    if that is better."""
 
     output_a: int
     output_b: int
@@ -190,8 +192,8 @@ def fields_of(answer: Answer) -> dict[str, str]:
 def preference_pairs(answer: Answer, shown: Sequence[int]) -> list[PreferencePair]:
     """What an answer says of each two outputs.
 
-    A best-worst choice says that the best beats all others and all others beat the worst; a ranking says it of every
-    two, equal ranks being ties.
+    A best-worst choice says that the best beats all others and all others beat the worst; a ranking
+    says it of every two, equal ranks being ties.
     """
     found = []
     for key, value in answer.get("choices", {}).items():

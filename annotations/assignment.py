@@ -1,7 +1,8 @@
-"""Handing out items: reserved under a lease, never to more annotators than planned, never twice to one.
+"""Handing out items: reserved under a lease, never to more annotators than planned, never twice to
+one.
 
-Each annotator's own writes are in line behind a lock on their seat; between annotators nothing waits, because items
-that somebody else is just reserving are passed over (SKIP LOCKED).
+Each annotator's own writes are in line behind a lock on their seat; between annotators nothing
+waits, because items that somebody else is just reserving are passed over (SKIP LOCKED).
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,8 @@ from annotations.models import (
 from annotations.planning import checks_due, shown_order
 from geval_site.joined import JoinedQuery
 
-# At least this many are reserved ahead, so that the next is loaded when one submits; a document goes out as one.
+# At least this many are reserved ahead, so that the next is loaded when one submits; a document
+# goes out as one.
 AHEAD = 3
 PACK = 8
 DOCUMENT_PACK = 32
@@ -69,20 +71,21 @@ def refuse_if_not_open(campaign: Campaign) -> None:
         raise AnnotationError(f"{campaign.name} has not been opened yet.", keeps_place=False)
     if campaign.state == CampaignState.CLOSED:
         raise AnnotationError(
-            f"{campaign.name} is closed, so this was not submitted. Ask its owner to open it again; "
-            "your draft is kept.",
+            f"{campaign.name} is closed, so this was not submitted. Ask its owner to open it again;"
+            " your draft is kept.",
             keeps_place=False,
         )
     if campaign.deadline and campaign.deadline < timezone.now():
         raise AnnotationError(
-            f"The deadline of {campaign.name} is over, so this was not submitted. Ask its owner for more time; "
-            "your draft is kept.",
+            f"The deadline of {campaign.name} is over, so this was not submitted. Ask its owner for"
+            " more time; your draft is kept.",
             keeps_place=False,
         )
 
 
 def queue_of(seat: Seat) -> list[int]:
-    """Ids of the assignments an annotator is to do next, in order; more are reserved where few are left.
+    """Ids of the assignments an annotator is to do next, in order; more are reserved where few are
+    left.
 
     Raises:
         AnnotationError: the campaign is not open.
@@ -108,11 +111,13 @@ def standing(seat: Seat) -> Standing:
 
 
 def _reserved(seat: Seat) -> list[int]:
-    """What is reserved; leases that have used a quarter of their time are renewed, for this annotator is here."""
+    """What is reserved; leases that have used a quarter of their time are renewed, for this
+    annotator is here."""
     lease = seat.campaign.lease_minutes
     with connection.cursor() as cursor:
         cursor.execute(
-            """SELECT id, lease_until < now() + make_interval(secs => %s) FROM annotations_assignment
+            """SELECT id, lease_until < now() + make_interval(secs => %s)
+                FROM annotations_assignment
                WHERE annotator_id = %s AND campaign_id = %s AND state = 'reserved' ORDER BY id""",
             [lease * 45, seat.annotator_id, seat.campaign_id],
         )
@@ -152,7 +157,8 @@ def _reserve_more(seat: Seat) -> int:
                 "UPDATE annotations_campaignitem SET places = places - 1 WHERE id = ANY(%s)",
                 [[item.item for item in picked]],
             )
-        # Within a pack each annotator has an order of their own, so that no output always comes after the same one.
+        # Within a pack each annotator has an order of their own, so that no output always comes
+        # after the same one.
         order = shown_order(
             range(len(picked)),
             seed=seat.campaign.seed,
@@ -168,7 +174,8 @@ def _reserve_more(seat: Seat) -> int:
 
 
 def _pick_ordinary(seat: Seat) -> list[_Picked]:
-    """From where this annotator is, or else from the beginning; by document, all that is free of one document."""
+    """From where this annotator is, or else from the beginning; by document, all that is free of
+    one document."""
     in_documents = seat.campaign.order == ItemOrder.DOCUMENT
     values: dict[str, Any] = {
         "campaign": seat.campaign_id,
@@ -196,7 +203,8 @@ def _pick_checks(seat: Seat, kinds: tuple[str, ...], most: int) -> list[_Picked]
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT i.id, i.position, i.outputs FROM annotations_campaignitem i
-               WHERE i.campaign_id = %(campaign)s AND i.kind <> 'ordinary' AND i.kind = ANY(%(kinds)s)
+               WHERE i.campaign_id = %(campaign)s AND i.kind <> 'ordinary'
+                   AND i.kind = ANY(%(kinds)s)
                  AND NOT EXISTS (SELECT 1 FROM annotations_assignment a WHERE a.item_id = i.id
                                  AND a.annotator_id = %(annotator)s AND a.state <> 'expired')
                ORDER BY md5(i.id::text || ':' || %(annotator)s::text) LIMIT %(most)s""",
@@ -215,15 +223,19 @@ def _pick_checks(seat: Seat, kinds: tuple[str, ...], most: int) -> list[_Picked]
 def _assign(seat: Seat, picked: list[_Picked]) -> None:
     seed, annotator = seat.campaign.seed, seat.annotator_id
     rows = [
-        (item.item, shown_order(item.outputs, seed=seed, item=item.item, annotator=annotator))
-        if len(item.outputs) > 1
-        else (item.item, item.outputs)
+        (
+            (item.item, shown_order(item.outputs, seed=seed, item=item.item, annotator=annotator))
+            if len(item.outputs) > 1
+            else (item.item, item.outputs)
+        )
         for item in picked
     ]
     with connection.cursor() as cursor:
-        # The same annotator may get an item again whose lease ran out; their draft is still with it.
+        # The same annotator may get an item again whose lease ran out; their draft is still with
+        # it.
         cursor.executemany(
-            """INSERT INTO annotations_assignment (campaign_id, item_id, annotator_id, state, shown, lease_until)
+            """INSERT INTO annotations_assignment (campaign_id, item_id, annotator_id, state,
+                shown, lease_until)
                VALUES (%s, %s, %s, 'reserved', %s, now() + make_interval(secs => %s))
                ON CONFLICT (item_id, annotator_id) DO UPDATE
                SET state = 'reserved', lease_until = EXCLUDED.lease_until, reserved_at = now()""",
@@ -236,7 +248,8 @@ def _assign(seat: Seat, picked: list[_Picked]) -> None:
 
 @transaction.atomic
 def release_expired(campaign_id: int, *, leaving: Sequence[int] = ()) -> int:
-    """Give back the places of leases that ran out; returns how many. Rows that somebody is using are passed over.
+    """Give back the places of leases that ran out; returns how many. Rows that somebody is using
+    are passed over.
 
     Args:
         leaving: annotators whose leases end now, whatever time is left.
@@ -250,16 +263,20 @@ def release_expired(campaign_id: int, *, leaving: Sequence[int] = ()) -> int:
                      AND (a.lease_until < now() OR a.annotator_id = ANY(%s))
                    FOR UPDATE OF a, i SKIP LOCKED
                ), expired AS (
-                   UPDATE annotations_assignment a SET state = 'expired' FROM gone WHERE a.id = gone.id
-               ), back AS (SELECT item, count(*) AS n FROM gone WHERE kind = 'ordinary' GROUP BY item)
-               UPDATE annotations_campaignitem i SET places = places + back.n FROM back WHERE i.id = back.item""",
+                   UPDATE annotations_assignment a SET state = 'expired' FROM gone
+                       WHERE a.id = gone.id
+               ), back AS (SELECT item, count(*) AS n FROM gone WHERE kind = 'ordinary'
+                   GROUP BY item)
+               UPDATE annotations_campaignitem i SET places = places + back.n FROM back
+                   WHERE i.id = back.item""",
             [campaign_id, list(leaving)],
         )
         return int(cursor.rowcount)
 
 
 def take_back(assignment: Assignment) -> None:
-    """Make an assignment that was skipped or ran out its annotator's again, if there is still a place.
+    """Make an assignment that was skipped or ran out its annotator's again, if there is still a
+    place.
 
     Call it within a transaction that holds the annotator's seat.
 
@@ -270,13 +287,14 @@ def take_back(assignment: Assignment) -> None:
     if item.kind == ItemKind.ORDINARY:
         with connection.cursor() as cursor:
             cursor.execute(
-                "UPDATE annotations_campaignitem SET places = places - 1 WHERE id = %s AND places > 0",
+                "UPDATE annotations_campaignitem SET places = places - 1 WHERE id = %s AND"
+                " places > 0",
                 [item.pk],
             )
             if not cursor.rowcount:
                 raise AnnotationError(
-                    "Your time for this item ran out and others have done it meanwhile, so it was not submitted. "
-                    "What you typed is kept as a draft; go on with the next one.",
+                    "Your time for this item ran out and others have done it meanwhile, so it was"
+                    " not submitted. What you typed is kept as a draft; go on with the next one.",
                     keeps_place=False,
                 )
     lease = timedelta(minutes=assignment.campaign.lease_minutes)
@@ -327,7 +345,8 @@ def locked_assignment(seat: Seat, assignment_id: int) -> Assignment:
     row = _ASSIGNMENTS.first([assignment_id, seat.campaign_id, seat.annotator_id])
     if row is None:
         raise AnnotationError(
-            "This item is not assigned to you, so nothing was submitted. Go on with your own next one.",
+            "This item is not assigned to you, so nothing was submitted. Go on with your own next"
+            " one.",
             keeps_place=False,
         )
     found: Assignment
@@ -354,7 +373,8 @@ def keep_draft(
 
 
 def previous_of(seat: Seat, *, before: int | None) -> Assignment | None:
-    """The answer an annotator gave before another one, by the time of first submission; the last one for None."""
+    """The answer an annotator gave before another one, by the time of first submission; the last
+    one for None."""
     mine = Assignment.objects.filter(
         campaign=seat.campaign_id, annotator=seat.annotator_id, state=AssignmentState.SUBMITTED
     ).order_by("-submitted_at", "-pk")

@@ -41,7 +41,8 @@ def open_campaign(campaign: Campaign) -> int:
         How many ordinary items it has.
 
     Raises:
-        AnnotationError: it is no draft any more, nobody is to annotate, or there is nothing to annotate.
+        AnnotationError: it is no draft any more, nobody is to annotate, or there is nothing to
+            annotate.
     """
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if campaign.state != CampaignState.DRAFT:
@@ -97,7 +98,8 @@ def reopen_campaign(campaign: Campaign) -> None:
 
 @transaction.atomic
 def seat_annotators(campaign: Campaign, users: Iterable[Any]) -> None:
-    """Seat exactly these members; who is not among them any more keeps what they did and gets nothing new."""
+    """Seat exactly these members; who is not among them any more keeps what they did and gets
+    nothing new."""
     wanted = {user.pk: user for user in users}
     for user in wanted.values():
         Seat.objects.update_or_create(
@@ -111,7 +113,8 @@ def seat_annotators(campaign: Campaign, users: Iterable[Any]) -> None:
 
 
 def annotator_of(project: Project, user: Any) -> Annotator:
-    """The annotator that a user is in a project; made on first use, with a name nobody else has there."""
+    """The annotator that a user is in a project; made on first use, with a name nobody else has
+    there."""
     known = Annotator.objects.filter(project=project, user=user).first()
     if known:
         return known
@@ -148,8 +151,8 @@ def _outputs(campaign: Campaign, rng: np.random.Generator) -> Outputs:
 def _ordinary(
     campaign: Campaign, outputs: Outputs, rng: np.random.Generator
 ) -> Iterator[PlannedItem]:
-    """The ordinary items in their order. All queries are done when it returns: the items are read during a COPY, when
-    the connection can do nothing else."""
+    """The ordinary items in their order. All queries are done when it returns: the items are read
+    during a COPY, when the connection can do nothing else."""
     in_documents = campaign.order == ItemOrder.DOCUMENT
     if campaign.is_rating:
         ordered = (
@@ -176,13 +179,15 @@ def _write_items(campaign: Campaign, planned: Iterable[PlannedItem]) -> int:
     with (
         connection.cursor() as cursor,
         cursor.copy(
-            "COPY annotations_campaignitem (campaign_id, document_id, position, kind, outputs, places) FROM STDIN"
+            "COPY annotations_campaignitem (campaign_id, document_id, position, kind, outputs,"
+            " places) FROM STDIN"
         ) as copy,
     ):
         for item in planned:
             if count >= MOST_ITEMS:
                 raise AnnotationError(
-                    f"The campaign would have more than {MOST_ITEMS:,} items; choose a sample of a smaller size."
+                    f"The campaign would have more than {MOST_ITEMS:,} items; choose a sample of a"
+                    " smaller size."
                 )
             outputs = "{" + ",".join(map(str, item.outputs)) + "}"
             copy.write_row(
@@ -193,7 +198,8 @@ def _write_items(campaign: Campaign, planned: Iterable[PlannedItem]) -> int:
 
 
 def _write_checks(campaign: Campaign, ordinary: int) -> None:
-    """Practice items first, then gold, then attention checks; they stand behind the ordinary items."""
+    """Practice items first, then gold, then attention checks; they stand behind the ordinary
+    items."""
     checks = [
         CampaignItem(
             campaign=campaign,

@@ -17,7 +17,8 @@ class Piece:
 
 
 def word_differences(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
-    """Both texts in pieces; joined, the pieces give the texts back. Very long texts come as one piece."""
+    """Both texts in pieces; joined, the pieces give the texts back. Very long texts come as one
+    piece."""
     sides = [re.findall(r"\S+\s*|\s+", text) for text in (first, second)]
     if sum(len(words) for words in sides) > 2 * MOST_WORDS:
         return [Piece(first, False)], [Piece(second, False)]

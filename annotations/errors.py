@@ -6,8 +6,8 @@ from collections.abc import Mapping
 class AnnotationError(Exception):
     """Something is refused; the message says what, and what to do.
 
-    `fields` names the parts of an answer that are wrong, by the name of their form field. `keeps_place` tells whether
-    the annotator may try again with the same item.
+    `fields` names the parts of an answer that are wrong, by the name of their form field.
+    `keeps_place` tells whether the annotator may try again with the same item.
     """
 
     def __init__(

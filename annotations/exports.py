@@ -1,4 +1,5 @@
-"""Ratings and preferences as CSV and JSON Lines, row by row from the database, in the form that uploads take."""
+"""Ratings and preferences as CSV and JSON Lines, row by row from the database, in the form that
+uploads take."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,28 +25,35 @@ PREFERENCES = (
 )  # fmt: skip
 QUERIES = {
     "ratings": """
-        SELECT d.doc_id, s.name, c.name, n.name, r.score, r.scores_in_sight, r.created_at FROM annotations_rating r
-        JOIN annotations_annotator n ON n.id = r.annotator_id JOIN evaluations_criterion c ON c.id = r.criterion_id
-        JOIN evaluations_candidateoutput o ON o.id = r.output_id JOIN evaluations_document d ON d.id = o.document_id
+        SELECT d.doc_id, s.name, c.name, n.name, r.score, r.scores_in_sight, r.created_at
+            FROM annotations_rating r
+        JOIN annotations_annotator n ON n.id = r.annotator_id JOIN evaluations_criterion c
+            ON c.id = r.criterion_id
+        JOIN evaluations_candidateoutput o ON o.id = r.output_id JOIN evaluations_document d
+            ON d.id = o.document_id
         JOIN evaluations_system s ON s.id = o.system_id
         WHERE n.project_id = %s AND n.kind = 'person' ORDER BY r.id""",
     "preferences": """
         SELECT d.doc_id, sa.name, sb.name, coalesce(c.name, ''), n.name,
                CASE sign(p.value) WHEN 1 THEN 'a' WHEN -1 THEN 'b' ELSE 'tie' END, abs(p.value),
-               CASE p.a_was_left WHEN true THEN 'a' WHEN false THEN 'b' ELSE '' END, p.scores_in_sight, p.created_at
+               CASE p.a_was_left WHEN true THEN 'a' WHEN false THEN 'b'
+                   ELSE '' END, p.scores_in_sight, p.created_at
         FROM annotations_preference p JOIN annotations_annotator n ON n.id = p.annotator_id
         LEFT JOIN evaluations_criterion c ON c.id = p.criterion_id
         JOIN evaluations_candidateoutput a ON a.id = p.output_a_id
         JOIN evaluations_candidateoutput b ON b.id = p.output_b_id
-        JOIN evaluations_system sa ON sa.id = a.system_id JOIN evaluations_system sb ON sb.id = b.system_id
-        JOIN evaluations_document d ON d.id = a.document_id WHERE n.project_id = %s ORDER BY p.id""",
+        JOIN evaluations_system sa ON sa.id = a.system_id JOIN evaluations_system sb
+            ON sb.id = b.system_id
+        JOIN evaluations_document d ON d.id = a.document_id WHERE n.project_id = %s
+            ORDER BY p.id""",
 }
 COLUMNS = {"ratings": RATINGS, "preferences": PREFERENCES}
 CHUNK = 5_000
 
 
 def as_csv(project: Project, kind: str) -> Iterator[str]:
-    """A header and a line for each record; cells that a spreadsheet would take for formulas are defused."""
+    """A header and a line for each record; cells that a spreadsheet would take for formulas are
+    defused."""
     yield csv_line(COLUMNS[kind])
     for row in _rows(project, kind):
         yield csv_line(row, number="{:.12g}".format)

@@ -46,14 +46,19 @@ class CampaignForm(forms.ModelForm):
         label="Known answers",
         required=False,
         widget=forms.Textarea(attrs={"rows": 4, "class": "code"}),
-        help_text="CSV. For ratings: doc_id,system_id,criterion,score. For pairs: doc_id,system_a,system_b,winner.",
+        help_text=(
+            "CSV. For ratings: doc_id,system_id,criterion,score. For pairs:"
+            " doc_id,system_a,system_b,winner."
+        ),
     )
     categories = forms.CharField(
         label="Error types for marking spans",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="One a line; MQM’s are Accuracy, Fluency, Terminology, Style, Locale. Empty: no marking. For "
-        "ratings only.",
+        help_text=(
+            "One a line; MQM’s are Accuracy, Fluency, Terminology, Style, Locale. Empty: no"
+            " marking. For ratings only."
+        ),
     )
     severities = forms.CharField(
         label="Severities",
@@ -92,20 +97,29 @@ class CampaignForm(forms.ModelForm):
         }
         help_texts = {
             "criteria": "Comparisons without a criterion are asked “overall”.",
-            "selection": "“Where the estimate needs it most” leaves out what is rated and takes more of systems whose "
-            "ratings scatter.",
+            "selection": (
+                "“Where the estimate needs it most” leaves out what is rated and takes more of"
+                " systems whose ratings scatter."
+            ),
             "sample_size": "For a sample. Empty: all.",
             "group_size": "For best and worst, and for ranking.",
             "seed": "The same seed gives the same plan.",
             "deadline": "In the site's time zone.",
-            "check_percent": "Of all that annotators get; items with known answers, and attention checks.",
+            "check_percent": (
+                "Of all that annotators get; items with known answers, and attention checks."
+            ),
             "attention_checks": "Items that say which answer to give.",
-            "practice_items": "The first of the known answers; everybody begins with them and sees what was expected.",
+            "practice_items": (
+                "The first of the known answers; everybody begins with them and sees what was"
+                " expected."
+            ),
             "show_systems": "Off, annotators do not see whose text it is.",
             "show_others": "Annotators see what others gave, after they have submitted.",
             "show_scores": "Ratings made so are marked, and the report says so.",
             "strength": "For pairs: five choices instead of three.",
-            "adjudicate_beyond": "Empty: no adjudication. For pairs, A against B is a distance of 2.",
+            "adjudicate_beyond": (
+                "Empty: no adjudication. For pairs, A against B is a distance of 2."
+            ),
         }
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -136,7 +150,8 @@ class CampaignForm(forms.ModelForm):
         return bool(self.instance.pk) and self.instance.state != CampaignState.DRAFT
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The fields under their headings; the known answers of an open campaign are not shown again."""
+        """The fields under their headings; the known answers of an open campaign are not shown
+        again."""
         hidden = {"gold_csv"} if self.is_planned else set()
         return [
             (title, [self[name] for name in names if name not in hidden]) for title, names in GROUPS

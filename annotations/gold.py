@@ -30,8 +30,8 @@ def read_gold(
 ) -> list[dict[str, Any]]:
     """The known answers in a CSV text, one entry an item, with ids of this project.
 
-    For ratings the columns are doc_id, system_id, criterion, score; for pairs doc_id, system_a, system_b, winner ("a",
-    "b" or "tie"), and criterion where the campaign has criteria.
+    For ratings the columns are doc_id, system_id, criterion, score; for pairs doc_id, system_a,
+    system_b, winner ("a", "b" or "tie"), and criterion where the campaign has criteria.
 
     Raises:
         GoldError: the text is not such a CSV, or a row names something that is not there.
@@ -45,7 +45,8 @@ def read_gold(
     missing = [name for name in COLUMNS[CampaignKind(kind)] if name not in header]
     if missing:
         raise GoldError(
-            f"Line 1: the column {missing[0]} is missing; expected {', '.join(COLUMNS[CampaignKind(kind)])}."
+            f"Line 1: the column {missing[0]} is missing; expected"
+            f" {', '.join(COLUMNS[CampaignKind(kind)])}."
         )
     by_name = {criterion.name.lower(): criterion for criterion in criteria}
     outputs = _outputs(project)
@@ -96,7 +97,8 @@ def _take(
     if criterion is None and (criteria or kind == CampaignKind.RATING):
         known = ", ".join(criteria)
         raise GoldError(
-            f"{row.get('criterion') or 'no criterion'} is not a criterion of the campaign ({known})."
+            f"{row.get('criterion') or 'no criterion'} is not a criterion of the campaign"
+            f" ({known})."
         )
     gold = found.setdefault(tuple(pks), _Gold(document, pks))
     if kind == CampaignKind.RATING:

@@ -2,7 +2,8 @@
 
 from markdown_it import MarkdownIt
 
-# Raw HTML stays text, and links are checked by the library: neither scripts nor foreign pictures get in.
+# Raw HTML stays text, and links are checked by the library: neither scripts nor foreign pictures
+# get in.
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
 

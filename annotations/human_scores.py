@@ -13,9 +13,10 @@ from evaluations.statistics.pairing import FloatArray, IntArray, mean_over_rater
 class HumanScores:
     """What people said of one criterion.
 
-    `ratings` has shape (annotators, documents, systems), single people only; `mean` has shape (documents, systems) and
-    takes the mean a release states where no single person rated. `in_sight` counts ratings that were made while LLM
-    scores were shown. `annotator_ids` are parallel to `annotators`.
+    `ratings` has shape (annotators, documents, systems), single people only; `mean` has shape
+    (documents, systems) and takes the mean a release states where no single person rated.
+    `in_sight` counts ratings that were made while LLM scores were shown. `annotator_ids` are
+    parallel to `annotators`.
     """
 
     annotators: tuple[str, ...]
@@ -53,7 +54,8 @@ def human_scores(
             "r.scores_in_sight::int",
         ],
         f"""FROM annotations_rating r JOIN evaluations_candidateoutput o ON o.id = r.output_id
-            WHERE r.annotator_id IN ({id_list(known.tolist())}) AND r.criterion_id IN ({id_list(criterion_ids)})""",
+            WHERE r.annotator_id IN ({id_list(known.tolist())})
+                AND r.criterion_id IN ({id_list(criterion_ids)})""",
     )
     found = {}
     for criterion_id in criterion_ids:

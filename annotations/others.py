@@ -1,4 +1,5 @@
-"""What several annotators said of one item, in words and numbers, for comparing and adjudicating."""
+"""What several annotators said of one item, in words and numbers, for comparing and
+adjudicating."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -68,7 +69,8 @@ def said(
 
 
 def in_words(answer: Answer, key: str, shown: Sequence[int], letters: dict[int, str]) -> str:
-    """What an answer says to one question, such as "4", "A", "strongly B", "best A, worst C", "B > A = C"."""
+    """What an answer says to one question, such as "4", "A", "strongly B", "best A, worst C", "B >
+    A = C"."""
     if "scores" in answer:
         return short(answer["scores"][key]) if key in answer["scores"] else ""
     if "choices" in answer:

@@ -1,4 +1,5 @@
-"""Which items a campaign has and in which order they are handed out. Pure and seeded: the same plan every time.
+"""Which items a campaign has and in which order they are handed out. Pure and seeded: the same plan
+every time.
 
 Outputs come as parallel integer arrays of shape (outputs,): their ids, documents and systems.
 """
@@ -48,7 +49,8 @@ def sample(outputs: Outputs, size: int, rng: np.random.Generator) -> Outputs:
 
 
 def stratified_sample(outputs: Outputs, size: int, rng: np.random.Generator) -> Outputs:
-    """As many outputs of each system as possible: no two systems differ by more than one while they have outputs."""
+    """As many outputs of each system as possible: no two systems differ by more than one while they
+    have outputs."""
     shuffled = rng.permutation(len(outputs))
     rank = _rank_within(outputs.systems[shuffled])
     order = np.lexsort((rng.random(len(outputs)), rank))
@@ -56,7 +58,8 @@ def stratified_sample(outputs: Outputs, size: int, rng: np.random.Generator) -> 
 
 
 def highest(outputs: Outputs, values: FloatArray, size: int) -> Outputs:
-    """The outputs with the highest values (shape (outputs,), NaN counts as lowest), in their own order."""
+    """The outputs with the highest values (shape (outputs,), NaN counts as lowest), in their own
+    order."""
     order = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
     return outputs.at(np.sort(order[:size]))
 
@@ -81,7 +84,8 @@ def by_document(outputs: Outputs, rng: np.random.Generator) -> Outputs:
 
 
 def systems_in_turn(outputs: Outputs, rng: np.random.Generator) -> Outputs:
-    """Random order in rounds that hold each system once, so that whoever rates any stretch sees systems evenly."""
+    """Random order in rounds that hold each system once, so that whoever rates any stretch sees
+    systems evenly."""
     shuffled = rng.permutation(len(outputs))
     rounds = _rank_within(outputs.systems[shuffled])
     return outputs.at(shuffled[np.lexsort((rng.random(len(outputs)), rounds))])
@@ -108,8 +112,9 @@ def _rank_within(groups: IntArray) -> IntArray:
 def pairs_connected_early(outputs: Outputs, rng: np.random.Generator) -> Iterator[PlannedItem]:
     """All pairs of outputs of a document, in rounds in which each pair of systems comes once.
 
-    A round walks round the ring of systems (neighbours first, then those two apart, and so on), so that the graph of
-    comparisons is connected after as many comparisons as there are systems, less one, and stays balanced after that.
+    A round walks round the ring of systems (neighbours first, then those two apart, and so on), so
+    that the graph of comparisons is connected after as many comparisons as there are systems, less
+    one, and stays balanced after that.
     """
     by_system: dict[int, dict[int, int]] = defaultdict(dict)
     for pk, document, system in zip(outputs.ids, outputs.documents, outputs.systems, strict=True):
@@ -132,14 +137,16 @@ def pairs_connected_early(outputs: Outputs, rng: np.random.Generator) -> Iterato
 
 
 def pairs_by_document(outputs: Outputs, rng: np.random.Generator) -> Iterator[PlannedItem]:
-    """All pairs of outputs, document by document in random order, neighbours on a shuffled ring first."""
+    """All pairs of outputs, document by document in random order, neighbours on a shuffled ring
+    first."""
     for document, ids in _by_document(outputs, rng):
         for first, second in _ring(ids):
             yield PlannedItem(document, (first, second))
 
 
 def groups(outputs: Outputs, size: int, rng: np.random.Generator) -> Iterator[PlannedItem]:
-    """Groups of `size` outputs of a document, in random combinations; the last is filled up from the others."""
+    """Groups of `size` outputs of a document, in random combinations; the last is filled up from
+    the others."""
     for document, ids in _by_document(outputs, rng):
         for start in range(0, len(ids), size):
             members = ids[start : start + size]
@@ -177,7 +184,8 @@ def shown_order(outputs: Sequence[int], *, seed: int, item: int, annotator: int)
 
 
 def checks_due(handed: int, more: int, percent: int) -> int:
-    """How many checks go with the next `more` ordinary items, so that checks are `percent` of all that is handed out.
+    """How many checks go with the next `more` ordinary items, so that checks are `percent` of all
+    that is handed out.
 
     Args:
         handed: the ordinary items that this annotator got before.

@@ -17,8 +17,9 @@ FLAT_SHARE = 0.95
 
 @dataclass(frozen=True)
 class AnnotatorProgress:
-    """One annotator in a campaign. `distance` is the mean distance of their answers from the mean of the others' on the
-    same items, None where nobody else has answered them; `warnings` are in words."""
+    """One annotator in a campaign. `distance` is the mean distance of their answers from the mean
+    of the others' on the same items, None where nobody else has answered them; `warnings` are in
+    words."""
 
     annotator: str
     removed: bool
@@ -95,9 +96,11 @@ def own_progress(campaign: Campaign, annotator_id: int) -> OwnProgress:
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT count(*) FILTER (WHERE state = 'submitted'),
-                      count(*) FILTER (WHERE state = 'submitted' AND submitted_at > date_trunc('day', now())),
+                      count(*) FILTER (WHERE state = 'submitted'
+                          AND submitted_at > date_trunc('day', now())),
                       count(*) FILTER (WHERE state = 'skipped'),
-                      percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) FILTER (WHERE state = 'submitted')
+                      percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds)
+                          FILTER (WHERE state = 'submitted')
                FROM annotations_assignment WHERE campaign_id = %s AND annotator_id = %s""",
             [campaign.pk, annotator_id],
         )
@@ -110,14 +113,17 @@ def item_counts(campaign: Campaign) -> tuple[int, int]:
     """Ordinary items, and how many of them have all their answers."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT count(*) FROM annotations_campaignitem WHERE campaign_id = %s AND kind = 'ordinary'",
+            "SELECT count(*) FROM annotations_campaignitem WHERE campaign_id = %s AND kind ="
+            " 'ordinary'",
             [campaign.pk],
         )
         items = cursor.fetchone()[0]
         cursor.execute(
             """SELECT count(*) FROM (
-                   SELECT a.item_id FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
-                   WHERE a.campaign_id = %s AND a.state = 'submitted' AND i.kind = 'ordinary' AND i.places = 0
+                   SELECT a.item_id FROM annotations_assignment a JOIN annotations_campaignitem i
+                       ON i.id = a.item_id
+                   WHERE a.campaign_id = %s AND a.state = 'submitted' AND i.kind = 'ordinary'
+                       AND i.places = 0
                    GROUP BY a.item_id HAVING count(*) >= %s) AS complete""",
             [campaign.pk, campaign.overlap],
         )
@@ -125,12 +131,15 @@ def item_counts(campaign: Campaign) -> tuple[int, int]:
 
 
 def _totals(campaign: Campaign) -> tuple[int, int, float | None]:
-    """Ordinary answers, items in somebody's hands, and answers in the last hour (or since it began, per hour)."""
+    """Ordinary answers, items in somebody's hands, and answers in the last hour (or since it began,
+    per hour)."""
     with connection.cursor() as cursor:
         cursor.execute(
-            """SELECT count(*) FILTER (WHERE a.state = 'submitted'), count(*) FILTER (WHERE a.state = 'reserved'),
+            """SELECT count(*) FILTER (WHERE a.state = 'submitted'), count(*)
+                FILTER (WHERE a.state = 'reserved'),
                       count(*) FILTER (WHERE a.submitted_at > now() - interval '1 hour'),
-                      extract(epoch FROM least(now() - min(a.submitted_at), interval '1 hour')) / 3600
+                      extract(epoch FROM least(now() - min(a.submitted_at), interval '1 hour'))
+                          / 3600
                FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
                WHERE a.campaign_id = %s AND i.kind = %s""",
             [campaign.pk, ItemKind.ORDINARY],
@@ -206,7 +215,8 @@ def _warnings(row: dict, median: float | None) -> list[str]:
     return found
 
 
-# A check is right if every expected score is met, every expected winner chosen, or the side that was asked for.
+# A check is right if every expected score is met, every expected winner chosen, or the side that
+# was asked for.
 _RIGHT = """CASE
     WHEN i.expected ? 'scores' THEN (a.answer -> 'scores') @> (i.expected -> 'scores')
     WHEN i.expected ? 'side' THEN NOT EXISTS (
@@ -220,13 +230,16 @@ _RIGHT = """CASE
 _BY_ANNOTATOR = f"""
     WITH mine AS (
         SELECT a.*, i.kind, i.expected,
-               CASE WHEN i.kind <> 'ordinary' AND a.state = 'submitted' THEN {_RIGHT} END AS is_right
+               CASE WHEN i.kind <> 'ordinary'
+                   AND a.state = 'submitted' THEN {_RIGHT} END AS is_right
         FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
         WHERE a.campaign_id = %(campaign)s
     ), patterns AS (
         SELECT annotator_id, max(n) AS most_same, sum(n) AS answers FROM (
-            SELECT m.annotator_id, coalesce(m.answer -> 'scores', m.answer -> 'choices') AS pattern, count(*) AS n
-            FROM mine m WHERE m.state = 'submitted' AND m.kind = 'ordinary' AND m.answer ?| ARRAY['scores', 'choices']
+            SELECT m.annotator_id, coalesce(m.answer -> 'scores', m.answer -> 'choices')
+                AS pattern, count(*) AS n
+            FROM mine m WHERE m.state = 'submitted' AND m.kind = 'ordinary'
+                AND m.answer ?| ARRAY['scores', 'choices']
             GROUP BY 1, 2) AS p GROUP BY 1
     )
     SELECT n.id, n.name, s.removed_at IS NOT NULL,
@@ -251,4 +264,5 @@ _DISTANCES = f"""
         SELECT annotator_id, value, sum(value) OVER w - value AS others, count(*) OVER w - 1 AS n
         FROM said WINDOW w AS (PARTITION BY item_id, key)
     )
-    SELECT annotator_id, avg(abs(value - others / n)), count(*) FROM compared WHERE n > 0 GROUP BY annotator_id"""
+    SELECT annotator_id, avg(abs(value - others / n)), count(*) FROM compared WHERE n > 0
+        GROUP BY annotator_id"""

@@ -9,9 +9,11 @@ from evaluations.models import Project
 from evaluations.statistics.ppi import neyman_allocation
 from evaluations.statistics.preferences import bradley_terry, next_pair_gains
 
-# The newest score of each judge, output and criterion, on the criterion's scale: distances elsewhere mean nothing.
+# The newest score of each judge, output and criterion, on the criterion's scale: distances
+# elsewhere mean nothing.
 _NEWEST_SCORES = """
-    SELECT DISTINCT ON (r.judge_id, s.output_id, s.criterion_id) r.judge_id, s.output_id, s.criterion_id, s.value
+    SELECT DISTINCT ON (r.judge_id, s.output_id, s.criterion_id) r.judge_id, s.output_id,
+        s.criterion_id, s.value
     FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
     JOIN evaluations_criterion c ON c.id = s.criterion_id
     WHERE r.project_id = %(project)s {more} AND s.value BETWEEN c.scale_min AND c.scale_max
@@ -30,7 +32,8 @@ def project_outputs(project: Project) -> Outputs:
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT o.id, o.document_id, o.system_id FROM evaluations_candidateoutput o
-               JOIN evaluations_document d ON d.id = o.document_id WHERE d.project_id = %s ORDER BY o.id""",
+               JOIN evaluations_document d ON d.id = o.document_id WHERE d.project_id = %s
+                   ORDER BY o.id""",
             [project.pk],
         )
         rows = np.array(cursor.fetchall(), dtype=np.int64).reshape(-1, 3)
@@ -38,9 +41,11 @@ def project_outputs(project: Project) -> Outputs:
 
 
 def disagreement(campaign: Campaign, outputs: Outputs) -> FloatArray:
-    """Shape (outputs,): the standard deviation over judges, averaged over criteria; NaN without two judges."""
+    """Shape (outputs,): the standard deviation over judges, averaged over criteria; NaN without two
+    judges."""
     query = f"""SELECT output_id, avg(sd) FROM (
-                    SELECT output_id, criterion_id, stddev_samp(value) AS sd FROM ({newest_scores()}) AS s GROUP BY 1, 2
+                    SELECT output_id, criterion_id, stddev_samp(value) AS sd
+                        FROM ({newest_scores()}) AS s GROUP BY 1, 2
                 ) AS by_criterion WHERE sd IS NOT NULL GROUP BY 1"""
     return _values(query, campaign, outputs)
 
@@ -48,16 +53,20 @@ def disagreement(campaign: Campaign, outputs: Outputs) -> FloatArray:
 def needed_per_system(
     campaign: Campaign, outputs: Outputs, size: int
 ) -> tuple[Outputs, dict[int, int]]:
-    """The outputs nobody rated, and how many of each system to rate next for the least uncertain mean (Neyman).
+    """The outputs nobody rated, and how many of each system to rate next for the least uncertain
+    mean (Neyman).
 
-    What counts is how far people's means scatter around the judges' (or, without judges, in themselves) per system.
+    What counts is how far people's means scatter around the judges' (or, without judges, in
+    themselves) per system.
     """
     human = _values(
         """SELECT h.output_id, avg(h.mean)
            FROM annotations_human_means(ARRAY(
                SELECT o.id FROM evaluations_candidateoutput o
-               JOIN evaluations_document d ON d.id = o.document_id WHERE d.project_id = %(project)s)) h
-           WHERE cardinality(%(criteria)s::bigint[]) = 0 OR h.criterion_id = ANY(%(criteria)s) GROUP BY 1""",
+               JOIN evaluations_document d ON d.id = o.document_id
+                   WHERE d.project_id = %(project)s)) h
+           WHERE cardinality(%(criteria)s::bigint[]) = 0 OR h.criterion_id = ANY(%(criteria)s)
+               GROUP BY 1""",
         campaign,
         outputs,
     )
@@ -79,8 +88,9 @@ def needed_per_system(
 
 
 def pair_values(campaign: Campaign, outputs: Outputs, pairs: list[PlannedItem]) -> FloatArray:
-    """Shape (pairs,): what to ask first. By disagreement: mean spread of judges on the two outputs; by need: how much
-    one more comparison of the two systems would tell about the ranking so far (Bradley-Terry)."""
+    """Shape (pairs,): what to ask first. By disagreement: mean spread of judges on the two outputs;
+    by need: how much one more comparison of the two systems would tell about the ranking so far
+    (Bradley-Terry)."""
     places = np.searchsorted(
         outputs.ids, np.array([pair.outputs for pair in pairs], dtype=np.int64).reshape(-1, 2)
     )
@@ -95,7 +105,8 @@ def pair_values(campaign: Campaign, outputs: Outputs, pairs: list[PlannedItem]) 
 
 
 def wins_so_far(project: Project, number: dict[int, int]) -> FloatArray:
-    """Shape (systems, systems): how often the row was preferred to the column, plus half a win each to begin with."""
+    """Shape (systems, systems): how often the row was preferred to the column, plus half a win each
+    to begin with."""
     wins = np.full((len(number), len(number)), 0.5)
     np.fill_diagonal(wins, 0.0)
     rows = Preference.objects.filter(annotator__project=project).values_list(

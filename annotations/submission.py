@@ -73,17 +73,19 @@ def submit(
 ) -> Submitted:  # fmt: skip
     """Store an answer and what follows from it: ratings or preferences, and spans.
 
-    The same answer sent twice is stored once. A second, different one counts as a change only if it was made in sight
-    of the first (`version`), so that a stale window overwrites nothing.
+    The same answer sent twice is stored once. A second, different one counts as a change only if it
+    was made in sight of the first (`version`), so that a stale window overwrites nothing.
 
     Args:
         version: of the assignment as the form showed it.
         seconds: active time as the page measured it.
-        draft_number: drafts up to this one are part of the answer; one that comes late is not kept any more.
+        draft_number: drafts up to this one are part of the answer; one that comes late is not kept
+            any more.
 
     Raises:
-        AnnotationError: the answer is incomplete or off the scale, the assignment is not the annotator's or was given
-            on to others, or the campaign is not open. Nothing is stored then.
+        AnnotationError: the answer is incomplete or off the scale, the assignment is not the
+            annotator's or was given on to others, or the campaign is not open. Nothing is stored
+            then.
     """
     assignment = locked_assignment(seat, assignment_id)
     refuse_if_not_open(seat.campaign)
@@ -94,8 +96,9 @@ def submit(
             return Submitted(assignment, repeated=True)
         if version != assignment.version:
             raise AnnotationError(
-                "This item was submitted already, with another answer, perhaps in another window. Reload the page to "
-                "see that answer and change it; what you typed here is kept as a draft."
+                "This item was submitted already, with another answer, perhaps in another window."
+                " Reload the page to see that answer and change it; what you typed here is kept as"
+                " a draft."
             )
     elif assignment.state != AssignmentState.RESERVED:
         take_back(assignment)
@@ -127,8 +130,10 @@ def submit(
 def _save(assignment: Assignment) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            """UPDATE annotations_assignment SET answer = %s, draft = NULL, state = %s, version = %s, flagged = %s,
-                      submitted_at = %s, seconds = %s, lease_until = %s, draft_number = %s WHERE id = %s""",
+            """UPDATE annotations_assignment SET answer = %s, draft = NULL, state = %s,
+                version = %s, flagged = %s,
+                      submitted_at = %s, seconds = %s, lease_until = %s, draft_number = %s
+                          WHERE id = %s""",
             [
                 json.dumps(assignment.answer), assignment.state, assignment.version, assignment.flagged,
                 assignment.submitted_at, assignment.seconds, assignment.lease_until, assignment.draft_number,
@@ -147,7 +152,8 @@ def _store(assignment: Assignment, answer: Answer) -> Answer | None:
     """Ratings or preferences of an ordinary item; checks and practice make none.
 
     Returns:
-        What this annotator had said of the same before, in an upload or another campaign, where it is replaced.
+        What this annotator had said of the same before, in an upload or another campaign, where it
+            is replaced.
     """
     if assignment.item.kind != ItemKind.ORDINARY:
         return None
@@ -197,7 +203,8 @@ def _upsert(
     table: str, keys: tuple[str, ...], value: str, rows: list[tuple[Any, ...]], values: list[Any], in_sight: bool,
     more: dict[str, list[bool | None]] | None = None,
 ) -> dict[tuple[Any, ...], Any]:  # fmt: skip
-    """Insert or replace what an annotator said, in one statement; returns by key what stood there before."""
+    """Insert or replace what an annotator said, in one statement; returns by key what stood there
+    before."""
     more = more or {}
     columns = [*keys, value, *more]
     kinds = (
@@ -207,18 +214,22 @@ def _upsert(
     )
     arrays = [list(column) for column in zip(*rows, strict=True)] + [values, *more.values()]
     unnested = ", ".join(f"%s::{kind}[]" for kind in kinds)
-    # Only a comparison's criterion may be empty; plain equality of the others lets the unique index be used.
+    # Only a comparison's criterion may be empty; plain equality of the others lets the unique index
+    # be used.
     nullable = {"criterion_id"} if table == "annotations_preference" else set()
     operators = {key: "IS NOT DISTINCT FROM" if key in nullable else "=" for key in keys}
     same = " AND ".join(f"t.{key} {operator} n.{key}" for key, operator in operators.items())
     with connection.cursor() as cursor:
         cursor.execute(
             f"""WITH n AS (SELECT * FROM unnest({unnested}) AS u({", ".join(columns)})),
-                     old AS (SELECT {", ".join("t." + key for key in keys)}, t.{value} FROM {table} t JOIN n ON {same}),
+                     old AS (SELECT {", ".join("t." + key for key in keys)}, t.{value}
+                         FROM {table} t JOIN n ON {same}),
                      new AS (INSERT INTO {table} ({", ".join(columns)}, scores_in_sight)
                              SELECT {", ".join(columns)}, %s FROM n
-                             ON CONFLICT ({", ".join(keys)}) DO UPDATE SET {value} = EXCLUDED.{value},
-                                 scores_in_sight = {table}.scores_in_sight OR EXCLUDED.scores_in_sight)
+                             ON CONFLICT ({", ".join(keys)}) DO UPDATE
+                                 SET {value} = EXCLUDED.{value},
+                                 scores_in_sight = {table}.scores_in_sight
+                                     OR EXCLUDED.scores_in_sight)
                 SELECT * FROM old""",
             [*arrays, in_sight],
         )

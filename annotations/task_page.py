@@ -1,4 +1,5 @@
-"""What an annotator sees of one item: texts, questions with their options, and what the form begins with."""
+"""What an annotator sees of one item: texts, questions with their options, and what the form begins
+with."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -49,7 +50,8 @@ class Option:
 
 @dataclass(frozen=True)
 class Row:
-    """One question: a field of the form with its options, or a number to type where there are too many."""
+    """One question: a field of the form with its options, or a number to type where there are too
+    many."""
 
     field: str
     title: str
@@ -95,7 +97,8 @@ class TaskPage:
 def task_page(
     seat: Seat, assignment: Assignment, *, fields: dict[str, str] | None = None
 ) -> TaskPage:
-    """The page of an assignment; `fields` instead of the draft where a form comes back with errors."""
+    """The page of an assignment; `fields` instead of the draft where a form comes back with
+    errors."""
     campaign = seat.campaign
     criteria = criteria_of(campaign)
     begun = fields if fields is not None else draft_fields(assignment)
@@ -179,7 +182,10 @@ def _attention_text(campaign: Campaign, criteria: list[Criterion], expected: dic
         asked = ", ".join(
             f"{scores[int(key)]} {short(point)}" for key, point in expected["scores"].items()
         )
-        return f"This is an attention check, not a text of a system. Please give these ratings: {asked}."
+        return (
+            "This is an attention check, not a text of a system. Please give these ratings:"
+            f" {asked}."
+        )
     side = "A, on the left" if expected["side"] == "left" else "B, on the right"
     return f"This is an attention check, not a text of a system. Please choose {side}, everywhere."
 
@@ -237,7 +243,8 @@ def _row(
 
 
 def _points(scale: Scale, chosen: str) -> tuple[Option, ...]:
-    """A point is given by its digit, 10 by 0; points that are no digits by their number in the row."""
+    """A point is given by its digit, 10 by 0; points that are no digits by their number in the
+    row."""
     names = {point: name for name, point in scale.labels.items()}
     digits = (
         scale.is_integral
@@ -249,13 +256,15 @@ def _points(scale: Scale, chosen: str) -> tuple[Option, ...]:
             value=short(point),
             label=short(point),
             name=names.get(point, ""),
-            key=short(point % 10)
-            if digits
-            else str(number)
-            if number < 10
-            else "0"
-            if number == 10
-            else "",
+            key=(
+                short(point % 10)
+                if digits
+                else str(number)
+                if number < 10
+                else "0"
+                if number == 10
+                else ""
+            ),
             chosen=short(point) == chosen,
         )
         for number, point in enumerate(scale.points, start=1)

@@ -1,1 +1,2 @@
-"""What the site is measured by; each is a `make bench-…` target that prints figures and ratios of one run."""
+"""What the site is measured by; each is a `make bench-…` target that prints figures and ratios of
+one run."""

@@ -1,8 +1,9 @@
-"""`make bench-annotate`: twenty annotators at once against two gunicorn workers, on SummEval and on 1,000 times
-as many outputs.
+"""`make bench-annotate`: twenty annotators at once against two gunicorn workers, on SummEval and on
+1,000 times as many outputs.
 
-A cycle is what an annotator's browser asks for: the next item, and the submitted answer. Each size is measured for
-30 seconds, and afterwards the database is asked whether anything is missing, doubled, or rated too often.
+A cycle is what an annotator's browser asks for: the next item, and the submitted answer. Each size
+is measured for 30 seconds, and afterwards the database is asked whether anything is missing,
+doubled, or rated too often.
 """
 
 import argparse
@@ -169,7 +170,8 @@ def open_for_all(project: Any, name: str) -> Any:
 
 
 def settle() -> None:
-    """Let the database finish what filling it has left to do, which is loading and not annotating."""
+    """Let the database finish what filling it has left to do, which is loading and not
+    annotating."""
     from django.db import connection
 
     with connection.cursor() as cursor:
@@ -231,7 +233,8 @@ def measure(title: str, campaign: Any, sessions: list[str], seconds: float) -> f
             f"  {name.removesuffix('_seconds')}: p50 {1000 * p50:.0f} ms, p95 {1000 * p95:.0f} ms"
         )
     print(
-        f"  all requests: p95 {1000 * requests[int(0.95 * len(requests))]:.0f} ms (wanted: at most 150)"
+        f"  all requests: p95 {1000 * requests[int(0.95 * len(requests))]:.0f} ms (wanted: at most"
+        " 150)"
     )
     for error in errors[:3]:
         print("  ", error)
@@ -260,7 +263,8 @@ def main() -> None:
             settle()
             large = measure("1,600,000 outputs", campaign, sessions, options.seconds)
             print(
-                f"1,000 times as many outputs cost {small / large:.2f} times as much a cycle (wanted: at most 1.3)"
+                f"1,000 times as many outputs cost {small / large:.2f} times as much a cycle"
+                " (wanted: at most 1.3)"
             )
 
 

@@ -1,7 +1,9 @@
-"""`make bench-evaluators`: ROUGE and BLEU on many outputs with one core and with all, measured in one run.
+"""`make bench-evaluators`: ROUGE and BLEU on many outputs with one core and with all, measured in
+one run.
 
-SummEval's outputs a hundred times over (160,000; ten times without LARGE=1), each with its eleven references. With one
-core everything is held to it: the worker, the process that scores, and PostgreSQL.
+SummEval's outputs a hundred times over (160,000; ten times without LARGE=1), each with its eleven
+references. With one core everything is held to it: the worker, the process that scores, and
+PostgreSQL.
 """
 
 import argparse
@@ -41,7 +43,8 @@ def _measure(folder: Path, *, copies: int) -> None:
         print(one.line(f"{kind}, {one.items:,} outputs, one core"))
         print(all_.line(f"{kind}, {all_.items:,} outputs, {len(cores)} cores"))
         print(
-            f"{kind}: {len(cores)} cores against one {all_.rate / one.rate:21.2f} x  (at least 1.70 on two)"
+            f"{kind}: {len(cores)} cores against one {all_.rate / one.rate:21.2f} x  (at least 1.70"
+            " on two)"
         )
 
 

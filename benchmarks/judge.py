@@ -1,8 +1,10 @@
-"""`make bench-judge`: the judge engine against a bare loop over the same SDK set-up, measured in one run.
+"""`make bench-judge`: the judge engine against a bare loop over the same SDK set-up, measured in
+one run.
 
-SummEval's 1,600 outputs, one criterion, token probabilities, against the stand-in with 0.2 s latency. The bare loop
-asks the same prompts with the same client and as many calls in flight, parses nothing and stores nothing. Everything
-shares the machine with the stand-in and PostgreSQL, as on a small server. `--large` adds the run of 160,000 items.
+SummEval's 1,600 outputs, one criterion, token probabilities, against the stand-in with 0.2 s
+latency. The bare loop asks the same prompts with the same client and as many calls in flight,
+parses nothing and stores nothing. Everything shares the machine with the stand-in and PostgreSQL,
+as on a small server. `--large` adds the run of 160,000 items.
 """
 
 import argparse
@@ -39,7 +41,10 @@ class Measured:
         return 1000 * self.cpu_seconds / self.items
 
     def line(self, name: str) -> str:
-        return f"{name:44} {self.rate:7.1f} items/s {self.cpu_ms:7.2f} ms CPU/item {self.seconds:8.2f} s"
+        return (
+            f"{name:44} {self.rate:7.1f} items/s {self.cpu_ms:7.2f} ms CPU/item"
+            f" {self.seconds:8.2f} s"
+        )
 
 
 def main() -> None:
@@ -123,7 +128,8 @@ def _flat_cost(project: object, *, large: bool) -> None:
     print(small.line(f"{small.items:,} items without latency"))
     print(big.line(f"{big.items:,} items without latency"))
     print(
-        f"cost an item, {copies} x the items     {big.cpu_ms / small.cpu_ms:6.2f} x  (flat: about 1)"
+        f"cost an item, {copies} x the items     {big.cpu_ms / small.cpu_ms:6.2f} x  (flat:"
+        " about 1)"
     )
     print(f"worker's peak memory            {small_memory:6.0f} MB, then {big_memory:.0f} MB")
 
@@ -142,7 +148,8 @@ def _load(project: object) -> None:
 
 
 def _multiplied(project: object, copies: int, *, references: bool = False) -> object:
-    """A project with the same outputs many times over, each a little different so that each takes a call."""
+    """A project with the same outputs many times over, each a little different so that each takes a
+    call."""
     from django.db import connection
 
     from evaluations.models import Project
@@ -154,7 +161,8 @@ def _multiplied(project: object, copies: int, *, references: bool = False) -> ob
     with connection.cursor() as cursor:
         cursor.execute(
             """INSERT INTO evaluations_document (project_id, doc_id, source, context, "references")
-               SELECT %s, n || '-' || doc_id, source, '', CASE WHEN %s THEN "references" ELSE '[]' END
+               SELECT %s, n || '-' || doc_id, source, '', CASE WHEN %s THEN "references"
+                   ELSE '[]' END
                FROM evaluations_document, generate_series(1, %s) n WHERE project_id = %s""",
             [big.pk, references, copies, project.pk],
         )
@@ -214,7 +222,8 @@ async def _bare_loop(base_url: str, prompts: Sequence[str]) -> Measured:
 
 
 def _run(judge: object, workers: Sequence[Worker], *, limit: int = 0) -> Measured:
-    """A run from its start to its end, judged afresh; with `limit` it is cancelled after so many items."""
+    """A run from its start to its end, judged afresh; with `limit` it is cancelled after so many
+    items."""
     from evaluations.judging.run import cancel_run, start_run
 
     before = sum(worker.cpu_seconds for worker in workers)

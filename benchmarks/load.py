@@ -1,7 +1,9 @@
-"""`make bench-load`: SummEval, and 160,000 outputs with 1,920,000 ratings against plain COPY of the same rows.
+"""`make bench-load`: SummEval, and 160,000 outputs with 1,920,000 ratings against plain COPY of the
+same rows.
 
-Plain COPY goes into empty tables with the same columns, indexes and foreign keys, from rows that are ready as
-PostgreSQL wants them: nothing is parsed, checked or looked up. Memory is the peak of the process that loads.
+Plain COPY goes into empty tables with the same columns, indexes and foreign keys, from rows that
+are ready as PostgreSQL wants them: nothing is parsed, checked or looked up. Memory is the peak of
+the process that loads.
 """
 
 import csv
@@ -19,8 +21,12 @@ COPIES = 100
 LARGE = "(SELECT id FROM evaluations_project WHERE slug = 'large')"
 OF_PROJECT = {
     "evaluations_document": f"t.project_id = {LARGE}",
-    "evaluations_candidateoutput": f"t.system_id IN (SELECT id FROM evaluations_system WHERE project_id = {LARGE})",
-    "annotations_rating": f"t.criterion_id IN (SELECT id FROM evaluations_criterion WHERE project_id = {LARGE})",
+    "evaluations_candidateoutput": (
+        f"t.system_id IN (SELECT id FROM evaluations_system WHERE project_id = {LARGE})"
+    ),
+    "annotations_rating": (
+        f"t.criterion_id IN (SELECT id FROM evaluations_criterion WHERE project_id = {LARGE})"
+    ),
 }
 CHUNK = 2**20
 

@@ -1,8 +1,10 @@
-"""`make bench-pages`: pages of a project with 160,000 outputs, ten requests at once: list, search, document, report.
+"""`make bench-pages`: pages of a project with 160,000 outputs, ten requests at once: list, search,
+document, report.
 
-The site's gunicorn with two workers on this machine, PostgreSQL beside it, and ten clients that ask a page after
-another. Reports are asked for as people do: the page, kept fresh in the server's memory after the first time. An empty
-page, with nothing but a form, tells how fast the machine is at the moment.
+The site's gunicorn with two workers on this machine, PostgreSQL beside it, and ten clients that ask
+a page after another. Reports are asked for as people do: the page, kept fresh in the server's
+memory after the first time. An empty page, with nothing but a form, tells how fast the machine is
+at the moment.
 """
 
 import http.client
@@ -63,7 +65,8 @@ def _measure() -> None:
             "report": lambda _dice: "/p/many/report/",
         }
         print(
-            f"{big.documents.count():,} documents, {CLIENTS} requests at once, {CLIENTS * EACH} of each page"
+            f"{big.documents.count():,} documents, {CLIENTS} requests at once, {CLIENTS * EACH} of"
+            " each page"
         )
         for name, address in pages.items():
             _all(port, cookie, address)  # every process reads the project once
@@ -104,7 +107,8 @@ def _rate(small: object, big: object) -> None:
             for old_annotator, new_annotator in annotators.items():
                 cursor.execute(
                     """INSERT INTO annotations_rating (output_id, criterion_id, annotator_id, score)
-                       SELECT t.new, %s, %s, r.score FROM annotations_rating r JOIN twin t ON t.old = r.output_id
+                       SELECT t.new, %s, %s, r.score FROM annotations_rating r JOIN twin t
+                           ON t.old = r.output_id
                        WHERE r.criterion_id = %s AND r.annotator_id = %s""",
                     [new, new_annotator, old, old_annotator],
                 )
@@ -116,7 +120,8 @@ def _rate(small: object, big: object) -> None:
             for old, new in criteria.items():
                 cursor.execute(
                     """INSERT INTO evaluations_score (run_id, output_id, criterion_id, value)
-                       SELECT %s, t.new, %s, s.value FROM evaluations_score s JOIN twin t ON t.old = s.output_id
+                       SELECT %s, t.new, %s, s.value FROM evaluations_score s JOIN twin t
+                           ON t.old = s.output_id
                        WHERE s.run_id = %s AND s.criterion_id = %s""",
                     [copy.pk, new, run.pk, old],
                 )

@@ -1,5 +1,5 @@
-"""`make bench-report`: the whole report on SummEval with six judges, its numbers against other ways to get them, an
-update after 16 new scores, and the same on 100 times as many documents.
+"""`make bench-report`: the whole report on SummEval with six judges, its numbers against other ways
+to get them, an update after 16 new scores, and the same on 100 times as many documents.
 """
 
 import argparse
@@ -44,41 +44,40 @@ def load() -> Any:
 
 
 def multiply(project: Any) -> None:
-    """Every document again 99 times with its outputs, ratings and scores; ratings and scores drawn from the document's
-    own, so that the copies are resamples and no two judges agree by copying."""
+    """Every document again 99 times with its outputs, ratings and scores; ratings and scores drawn
+    from the document's own, so that the copies are resamples and no two judges agree by copying."""
     from django.db import connection
 
     with connection.cursor() as cursor:
         cursor.execute(
             """CREATE TEMPORARY TABLE copied AS
-               SELECT d.id AS old, nextval('evaluations_document_id_seq') AS new, n FROM evaluations_document d,
+               SELECT d.id AS old, nextval('evaluations_document_id_seq') AS new, n
+                   FROM evaluations_document d,
                       generate_series(2, %s) AS n WHERE d.project_id = %s""",
             [TIMES, project.pk],
         )
         cursor.execute(
-            """INSERT INTO evaluations_document (id, project_id, doc_id, source, context, "references")
+            """INSERT INTO evaluations_document (id, project_id, doc_id, source, context,
+                "references")
                SELECT c.new, d.project_id, d.doc_id || '-' || c.n, 'A text.', '', '[]'
                FROM copied c JOIN evaluations_document d ON d.id = c.old"""
         )
-        cursor.execute(
-            """CREATE TEMPORARY TABLE copies AS
-               SELECT o.id AS old, nextval('evaluations_candidateoutput_id_seq') AS new, c.new AS document, o.system_id
-               FROM copied c JOIN evaluations_candidateoutput o ON o.document_id = c.old"""
-        )
-        cursor.execute(
-            """INSERT INTO evaluations_candidateoutput (id, document_id, system_id, text)
-               SELECT new, document, system_id, 'A summary of some words.' FROM copies"""
-        )
+        cursor.execute("""CREATE TEMPORARY TABLE copies AS
+               SELECT o.id AS old, nextval('evaluations_candidateoutput_id_seq') AS new,
+                   c.new AS document, o.system_id
+               FROM copied c JOIN evaluations_candidateoutput o ON o.document_id = c.old""")
+        cursor.execute("""INSERT INTO evaluations_candidateoutput (id, document_id, system_id, text)
+               SELECT new, document, system_id, 'A summary of some words.' FROM copies""")
         cursor.execute(
             """INSERT INTO annotations_rating (output_id, criterion_id, annotator_id, score)
-               SELECT c.new, r.criterion_id, r.annotator_id, greatest(1, least(5, r.score + (random() < 0.1)::int))
+               SELECT c.new, r.criterion_id, r.annotator_id, greatest(1, least(5,
+                   r.score + (random() < 0.1)::int))
                FROM copies c JOIN annotations_rating r ON r.output_id = c.old"""
         )
-        cursor.execute(
-            """INSERT INTO evaluations_score (output_id, criterion_id, run_id, value)
-               SELECT c.new, s.criterion_id, s.run_id, greatest(1, least(5, s.value + (random() < 0.1)::int))
-               FROM copies c JOIN evaluations_score s ON s.output_id = c.old"""
-        )
+        cursor.execute("""INSERT INTO evaluations_score (output_id, criterion_id, run_id, value)
+               SELECT c.new, s.criterion_id, s.run_id, greatest(1, least(5, s.value + (random()
+                   < 0.1)::int))
+               FROM copies c JOIN evaluations_score s ON s.output_id = c.old""")
         for table in ("evaluations_candidateoutput", "annotations_rating", "evaluations_score"):
             cursor.execute(f"ANALYZE {table}")
 
@@ -92,7 +91,8 @@ def forget() -> None:
 
 
 def against_others(project: Any) -> None:
-    """One judge and criterion: 1,000 resamples of the summary-level rho, by us, by scipy, by nlpstats."""
+    """One judge and criterion: 1,000 resamples of the summary-level rho, by us, by scipy, by
+    nlpstats."""
     from evaluations.reports.data import load_data
     from evaluations.statistics.resampling import bootstrap_samples, draw
 
@@ -195,10 +195,12 @@ def main() -> None:
         page = seconds(whole, 5)
         print(f"the whole report, database to HTML: {page:.2f} s (wanted: at most 1.0)")
         print(
-            f"the same again, nothing changed: {1000 * seconds(lambda: client.get(address), 5):.0f} ms"
+            "the same again, nothing changed:"
+            f" {1000 * seconds(lambda: client.get(address), 5):.0f} ms"
         )
         print(
-            f"an update after 16 new scores: {1000 * update(project, client):.0f} ms (wanted: at most 50)"
+            f"an update after 16 new scores: {1000 * update(project, client):.0f} ms (wanted: at"
+            " most 50)"
         )
         against_others(project)
 

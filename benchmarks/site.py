@@ -1,4 +1,5 @@
-"""A site of its own for a benchmark: an embedded PostgreSQL in a temporary folder, workers and stand-ins."""
+"""A site of its own for a benchmark: an embedded PostgreSQL in a temporary folder, workers and
+stand-ins."""
 
 import json
 import os

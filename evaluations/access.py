@@ -1,4 +1,5 @@
-"""Who may open what: members see a project, owners and researchers change it, others do not learn that it exists."""
+"""Who may open what: members see a project, owners and researchers change it, others do not learn
+that it exists."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -36,7 +37,8 @@ ARCHIVED = (
 
 
 def why_not_call_out(user: Any, role: str) -> str:
-    """Why a member may not have the site call addresses of their choice (endpoints, webhooks); empty if they may.
+    """Why a member may not have the site call addresses of their choice (endpoints, webhooks);
+    empty if they may.
 
     Args:
         role: of the user in the project at hand.
@@ -46,19 +48,21 @@ def why_not_call_out(user: Any, role: str) -> str:
         return f"The role {role} cannot do this."
     if who == "owners" and role != Role.OWNER:
         return (
-            "On this site only a project's owners make and change endpoints and webhooks. Ask an owner to do it; "
-            "you can make judges on the endpoints that exist."
+            "On this site only a project's owners make and change endpoints and webhooks. Ask an"
+            " owner to do it; you can make judges on the endpoints that exist."
         )
     if who == "permitted" and not user.has_perm(PERMISSION_TO_CALL_OUT):
         return (
-            "On this site only people with the permission “Can add endpoint” make and change endpoints and webhooks. "
-            "Ask the site's administrator to make the endpoint, or for the permission."
+            "On this site only people with the permission “Can add endpoint” make and change"
+            " endpoints and webhooks. Ask the site's administrator to make the endpoint, or for the"
+            " permission."
         )
     return ""
 
 
 def member_of(slug: str, user_id: int | None) -> Membership | None:
-    """A user's membership of the project of a short name, with the project; None where there is none."""
+    """A user's membership of the project of a short name, with the project; None where there is
+    none."""
     found = _MEMBERS.first([slug, user_id])
     if found is None:
         return None
@@ -72,12 +76,13 @@ def project_view(
 ) -> Callable[[View], View]:
     """Give a view the project of its `slug`, if the user is a member in one of the roles.
 
-    Strangers get "not found", members in another role "forbidden", visitors the sign-in page. In an archived project
-    nothing can be changed.
+    Strangers get "not found", members in another role "forbidden", visitors the sign-in page. In an
+    archived project nothing can be changed.
 
     Args:
         archived: changes are possible in an archived project as well.
-        calls_out: it decides which addresses the site calls, which is a right of its own (`GEVAL_WHO_MAY_CALL_OUT`).
+        calls_out: it decides which addresses the site calls, which is a right of its own
+            (`GEVAL_WHO_MAY_CALL_OUT`).
     """
 
     def decorate(view: View) -> View:

@@ -21,7 +21,8 @@ for model in (Criterion, EvaluationRun, Judge, Membership, Project, WorkerHeartb
 
 @admin.register(Endpoint)
 class EndpointAdmin(admin.ModelAdmin):
-    """Looked at and renamed here; addresses and keys change on the project's pages, which keep the two together."""
+    """Looked at and renamed here; addresses and keys change on the project's pages, which keep the
+    two together."""
 
     readonly_fields = ("project", "base_url", "api_version", "key_env")
 

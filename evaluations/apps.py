@@ -17,7 +17,8 @@ class EvaluationsConfig(AppConfig):
 
 
 def _install_queue(using: str, **_kwargs: Any) -> None:
-    """After `migrate`: put the message queue's functions beside our tables, where the queue lives in the database."""
+    """After `migrate`: put the message queue's functions beside our tables, where the queue lives
+    in the database."""
     from django.db import connections
 
     from geval_site.embedded.queue import install_queue

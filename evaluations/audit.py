@@ -1,4 +1,5 @@
-"""The audit log: every change that a page or the API made, by whom and of what; and what was refused.
+"""The audit log: every change that a page or the API made, by whom and of what; and what was
+refused.
 
 Nothing of what was typed is kept. Refusals are bounded, so that nobody fills the log with them.
 """
@@ -17,7 +18,8 @@ from evaluations.models import ApiToken, AuditEntry, Membership, Project
 from geval_site.visitors import client_address
 
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-# Answers of annotators have a history of their own, item by item; drafts and reading on are no changes.
+# Answers of annotators have a history of their own, item by item; drafts and reading on are no
+# changes.
 LEFT_OUT = frozenset(
     f"annotations:task_{name}"
     for name in ("current", "next", "back", "list", "detail", "submit", "draft", "skip")
@@ -29,7 +31,8 @@ TELLING = {"base_url": "address", "url": "address", "key_env": "key variable", "
 
 
 class AuditMiddleware:
-    """Notes every request that changed something in a project, or was refused to. A view may say more."""
+    """Notes every request that changed something in a project, or was refused to. A view may say
+    more."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -63,7 +66,8 @@ def note_refusal(request: HttpRequest, error: ValidationError) -> None:
 
 @receiver(user_locked_out)
 def _note_lockout(request: HttpRequest, username: str | None, **_more: Any) -> None:
-    """Somebody guessed a password too often. Once for each name and address while the lock lasts."""
+    """Somebody guessed a password too often. Once for each name and address while the lock
+    lasts."""
     name, address = (username or "")[:150], client_address(request)
     lately = timezone.now() - datetime.timedelta(minutes=15)
     same = AuditEntry.objects.filter(project=None, refused=True, created_at__gt=lately)

@@ -14,7 +14,8 @@ Key = tuple[int | None, int | None]
 def note_change(
     project_id: int, criteria: Iterable[int | None] = (None,), *, judge: int | None = None
 ) -> None:
-    """Note a change of people's ratings, or of a judge's scores, on some criteria (None: on all)."""
+    """Note a change of people's ratings, or of a judge's scores, on some criteria (None: on
+    all)."""
     wanted = list(criteria)
     with connection.cursor() as cursor:
         cursor.execute(
@@ -25,7 +26,8 @@ def note_change(
 
 
 def state_of(project_id: int) -> dict[Key, tuple[int, int]]:
-    """For each (judge, criterion) that ever changed how often and which change was last; equal states, equal numbers.
+    """For each (judge, criterion) that ever changed how often and which change was last; equal
+    states, equal numbers.
 
     The count sees a change that was noted earlier and committed later.
     """

@@ -57,7 +57,10 @@ def load_demo() -> tuple[Project, LoadResult]:
         defaults={
             "name": "Demo",
             "guidelines": GUIDELINES,
-            "description": "Twelve invented texts, six systems, three annotators. See how pages and reports look.",
+            "description": (
+                "Twelve invented texts, six systems, three annotators. See how pages and reports"
+                " look."
+            ),
         },
     )
     if made:
@@ -111,7 +114,8 @@ def demo_judges(
 ) -> list[Judge]:
     """The demo's judges on an endpoint: by token probabilities and, if `both`, by one direct reply.
 
-    A stand-in that listens elsewhere than last time keeps its judges: only the endpoint's address changes.
+    A stand-in that listens elsewhere than last time keeps its judges: only the endpoint's address
+    changes.
     """
     modes = {f"G-Eval {label}": ScoringMode.LOGPROBS}
     if both:

@@ -1,8 +1,10 @@
-"""A worker's sign of life, and its eye for work that nobody does: messages may be lost, rows are not.
+"""A worker's sign of life, and its eye for work that nobody does: messages may be lost, rows are
+not.
 
-Every worker process runs one thread that touches its heartbeat row and looks for runs with free items that no live
-worker holds, for uploads and errands nobody works on, and for messages of webhooks that are due; for those it sends a
-new message. Hence work goes on after the loss of a worker, of all workers, or of the queue.
+Every worker process runs one thread that touches its heartbeat row and looks for runs with free
+items that no live worker holds, for uploads and errands nobody works on, and for messages of
+webhooks that are due; for those it sends a new message. Hence work goes on after the loss of a
+worker, of all workers, or of the queue.
 """
 
 import contextlib
@@ -45,7 +47,8 @@ def worker_name() -> str:
 
 
 def is_leaving(name: str) -> bool:
-    """Whether a worker was told to stop. A name that no worker has (a command, a test) never leaves."""
+    """Whether a worker was told to stop. A name that no worker has (a command, a test) never
+    leaves."""
     return WorkerHeartbeat.objects.filter(name=name, leaving=True).exists()
 
 
@@ -105,7 +108,8 @@ def _keep_beating(jobs: list[str]) -> None:
     from evaluations.uploads.leftovers import clear_leftovers
     from evaluations.uploads.work import neglected_uploads
 
-    # Uploads and errands that wait in the queue look like neglected ones, so that these are called for once a minute.
+    # Uploads and errands that wait in the queue look like neglected ones, so that these are called
+    # for once a minute.
     for number in itertools.count():
         if _leaving.is_set():
             break

@@ -1,4 +1,5 @@
-"""Members of a project: invited by a link, given another role, taken out. A project keeps at least one owner."""
+"""Members of a project: invited by a link, given another role, taken out. A project keeps at least
+one owner."""
 
 import secrets
 from datetime import timedelta

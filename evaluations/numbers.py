@@ -1,4 +1,5 @@
-"""The numbers of a query as an array, without an object a number: millions of scores come in a second or two."""
+"""The numbers of a query as an array, without an object a number: millions of scores come in a
+second or two."""
 
 import struct
 from collections.abc import Iterator
@@ -8,11 +9,12 @@ from django.db import connection
 
 from evaluations.statistics.pairing import FloatArray
 
-# The server packs so many rows into one: a message for each row would take the driver most of the time.
+# The server packs so many rows into one: a message for each row would take the driver most of the
+# time.
 PACKED_ROWS = 2**16
-# PostgreSQL's binary COPY format: a header, then rows of a field count and a length before each value, then -1. An
-# array of one dimension begins with its dimensions, whether it has NULLs, the type, its size and its lower bound; each
-# element has its length before it.
+# PostgreSQL's binary COPY format: a header, then rows of a field count and a length before each
+# value, then -1. An array of one dimension begins with its dimensions, whether it has NULLs, the
+# type, its size and its lower bound; each element has its length before it.
 _HEADER_BYTES = 19
 _FIELD_COUNT = struct.Struct(">h")
 _FIELD = struct.Struct(">i 4x i 4x i 4x")
@@ -24,7 +26,8 @@ def fetch_numbers(columns: list[str], rest: str) -> FloatArray:
 
     Args:
         columns: SQL expressions that are never NULL.
-        rest: from FROM on, complete: COPY takes no parameters, so only our own numbers may be written into it.
+        rest: from FROM on, complete: COPY takes no parameters, so only our own numbers may be
+            written into it.
 
     Returns:
         Shape (rows, columns).

@@ -1,11 +1,13 @@
-"""A rating scale: its points, what lies on it, and the usual scale that holds given ratings. Pure."""
+"""A rating scale: its points, what lies on it, and the usual scale that holds given ratings.
+Pure."""
 
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-# The scales in common use, narrowest first; ratings without a declared scale get the first that holds them all.
+# The scales in common use, narrowest first; ratings without a declared scale get the first that
+# holds them all.
 USUAL_SCALES = (
     (0, 1),
     (1, 3),
@@ -19,7 +21,8 @@ USUAL_SCALES = (
     (0, 100),
 )
 MOST_POINTS = 1001
-# No rating, score or end of a scale is farther from 0: sums and squares of such numbers stay exact enough.
+# No rating, score or end of a scale is farther from 0: sums and squares of such numbers stay exact
+# enough.
 FARTHEST = 1e9
 
 
@@ -57,7 +60,8 @@ class Scale:
 
     @property
     def is_integral(self) -> bool:
-        """Whether every point is a whole number that is not negative, so that digits can spell it."""
+        """Whether every point is a whole number that is not negative, so that digits can spell
+        it."""
         return all(point == int(point) and point >= 0 for point in self.points)
 
     def holds(self, value: float) -> bool:
@@ -95,7 +99,8 @@ def problems_of_scale(
 
 
 def usable_scale(lowest: float, highest: float, step: float, labels: Mapping[str, str]) -> Scale:
-    """A scale of stored values, or the nearest that pages and prompts can work with where those are wrong."""
+    """A scale of stored values, or the nearest that pages and prompts can work with where those are
+    wrong."""
     named = labels.items() if isinstance(labels, dict) else ()
     points = {
         str(label): point for written, label in named if (point := _number(written)) is not None

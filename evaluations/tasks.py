@@ -1,4 +1,5 @@
-"""Celery tasks: ids in, one call each. Each may run twice without harm. Which queue: geval_site/queues.py."""
+"""Celery tasks: ids in, one call each. Each may run twice without harm. Which queue:
+geval_site/queues.py."""
 
 import os
 import socket
@@ -17,13 +18,15 @@ from evaluations.webhooks.sending import send_due
 from geval_site.passwords import send_reset_mails
 from geval_site.queues import RUNS
 
-# Brokers hand a message to another worker if it is not acknowledged for long: pgmq after 10 minutes, RabbitMQ after 30.
+# Brokers hand a message to another worker if it is not acknowledged for long: pgmq after 10
+# minutes, RabbitMQ after 30.
 SLICE_SECONDS = 300.0
 
 
 @shared_task(name="evaluations.judge_run")
 def judge_run(run_id: int) -> None:
-    """Help with a run until nothing of it is free, for some minutes at most, or until the worker is told to stop."""
+    """Help with a run until nothing of it is free, for some minutes at most, or until the worker is
+    told to stop."""
     host, celery_worker = socket.gethostname(), os.getppid()
     shift = Shift(
         told_to_stop=lambda: is_leaving(f"{host}:{celery_worker}"),
@@ -42,7 +45,8 @@ def upload_files(upload_id: int) -> None:
 
 @shared_task(name="evaluations.send_webhooks")
 def send_webhooks() -> None:
-    """Send a share of the messages that are due; what is left gets a task of its own, behind the others."""
+    """Send a share of the messages that are due; what is left gets a task of its own, behind the
+    others."""
     send_due()
     if can_send_more():
         send_webhooks.delay()
@@ -67,7 +71,8 @@ def wake_workers(run_id: int) -> None:
 
 
 def wake_one_worker(run_id: int) -> None:
-    """Have a run prepared, which one worker does; it wakes the others when there are items to share."""
+    """Have a run prepared, which one worker does; it wakes the others when there are items to
+    share."""
     judge_run.delay(run_id)
 
 

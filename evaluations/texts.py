@@ -2,5 +2,6 @@
 
 
 def storable(text: str) -> str:
-    """A text without what PostgreSQL cannot hold: NUL and lone surrogates become replacement characters."""
+    """A text without what PostgreSQL cannot hold: NUL and lone surrogates become replacement
+    characters."""
     return text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")

@@ -1,7 +1,7 @@
 """How large a request's body may be, decided before anything reads it.
 
-Ordinary pages and the API take what fits into a form. Only uploads take more, and only from people who may upload:
-Django would write anybody's body to disk before a view could say no.
+Ordinary pages and the API take what fits into a form. Only uploads take more, and only from people
+who may upload: Django would write anybody's body to disk before a view could say no.
 """
 
 import re
@@ -16,11 +16,13 @@ from evaluations.models import ApiToken
 from evaluations.models.tokens import digest_of
 from geval_site.refusals import refused
 
-# The page of uploads, an archive's, and what the API loads; a test keeps this in step with the addresses.
+# The page of uploads, an archive's, and what the API loads; a test keeps this in step with the
+# addresses.
 UPLOADS = re.compile(
     r"/(p/[-\w]+/data/upload/|new/archive/|api/v1/projects/[-\w]+/(outputs|ratings|preferences|scores))"
 )
-# A browser shows no answer before it has sent what it has begun to send, so a little more is read and forgotten.
+# A browser shows no answer before it has sent what it has begun to send, so a little more is read
+# and forgotten.
 FORGOTTEN_BYTES = 16 * 2**20
 PIECE_BYTES = 2**16
 SMALLER = " Send less; outputs, ratings and scores go to the page of uploads."
@@ -36,7 +38,10 @@ class BodyLimitMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
-            said = "Say how long the body is (Content-Length); chunked transfer encoding is not supported."
+            said = (
+                "Say how long the body is (Content-Length); chunked transfer encoding is not"
+                " supported."
+            )
             return refused(request, 411, "The length is missing", said)
         most = (
             _upload_bytes() if UPLOADS.fullmatch(request.path_info) else settings.BODY_LIMIT_BYTES
@@ -46,7 +51,8 @@ class BodyLimitMiddleware:
     def process_view(
         self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]
     ) -> HttpResponse | None:
-        """Here the user is known, and nothing was read yet: the check of forged requests comes later."""
+        """Here the user is known, and nothing was read yet: the check of forged requests comes
+        later."""
         if _length(request) <= settings.BODY_LIMIT_BYTES or _may_upload(
             request, kwargs.get("slug")
         ):
@@ -57,7 +63,8 @@ class BodyLimitMiddleware:
 
 
 def _length(request: HttpRequest) -> int:
-    """What a request says of its body's length; Django reads no more than that, and nothing without it."""
+    """What a request says of its body's length; Django reads no more than that, and nothing without
+    it."""
     written = request.META.get("CONTENT_LENGTH") or "0"
     return int(written) if written.isdecimal() and len(written) < 20 else 0
 
@@ -67,7 +74,8 @@ def _upload_bytes() -> int:
 
 
 def _may_upload(request: HttpRequest, slug: str | None) -> bool:
-    """Whether somebody who may change the project (or for an archive: anybody we know) sends this."""
+    """Whether somebody who may change the project (or for an archive: anybody we know) sends
+    this."""
     user_id = request.user.pk if request.user.is_authenticated else _user_of_token(request)
     if slug is None or user_id is None:
         return user_id is not None

@@ -15,7 +15,8 @@ app.autodiscover_tasks()
 
 @worker_init.connect
 def _start_embedded_database(**_kwargs: Any) -> None:
-    """Before the worker looks for its queue, which is in the embedded PostgreSQL: start that, and make its tables.
+    """Before the worker looks for its queue, which is in the embedded PostgreSQL: start that, and
+    make its tables.
 
     Raises:
         SystemExit: it does not start, or its tables are not those of this version; says what to do.
@@ -37,8 +38,9 @@ def _start_embedded_database(**_kwargs: Any) -> None:
         raise SystemExit(str(error)) from None
     except (EmbeddedServerError, DatabaseError, OSError) as error:
         raise SystemExit(
-            f"The embedded PostgreSQL in {settings.DATA_DIR} does not start: {error}\n"
-            "Start the worker as the user who runs the site, with the same GEVAL_DATA_DIR, or set DATABASE_URL."
+            f"The embedded PostgreSQL in {settings.DATA_DIR} does not start: {error}\nStart the"
+            " worker as the user who runs the site, with the same GEVAL_DATA_DIR, or set"
+            " DATABASE_URL."
         ) from None
     finally:
         connections.close_all()  # the worker's processes make their own

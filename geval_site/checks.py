@@ -1,4 +1,5 @@
-"""What `manage.py check --deploy` finds beyond Django's own: accounts everybody knows, visitors who look like one."""
+"""What `manage.py check --deploy` finds beyond Django's own: accounts everybody knows, visitors who
+look like one."""
 
 from typing import Any
 
@@ -12,7 +13,8 @@ from geval_site.demo_logins import PASSWORDS
 
 @register(Tags.security, deploy=True)
 def demo_accounts(**_kwargs: Any) -> list[CheckMessage]:
-    """Accounts of the demo that still have its passwords. A database that cannot be asked says nothing."""
+    """Accounts of the demo that still have its passwords. A database that cannot be asked says
+    nothing."""
     try:
         users = list(get_user_model().objects.filter(username__in=PASSWORDS))
     except DatabaseError:
@@ -25,8 +27,12 @@ def demo_accounts(**_kwargs: Any) -> list[CheckMessage]:
     names = ", ".join(sorted(found))
     return [
         Warning(
-            f"Accounts of the demo are in this database: {names}. Their passwords are in the README.",
-            hint="They cannot sign in with them in production. Delete them on the admin pages, with the project demo.",
+            f"Accounts of the demo are in this database: {names}. Their passwords are in the"
+            " README.",
+            hint=(
+                "They cannot sign in with them in production. Delete them on the admin pages, with"
+                " the project demo."
+            ),
             id="geval_site.W001",
         )
     ]
@@ -39,8 +45,12 @@ def proxies_are_counted(**_kwargs: Any) -> list[CheckMessage]:
         return []
     return [
         Warning(
-            "GEVAL_BEHIND_PROXY is set and GEVAL_PROXIES is 0: all visitors count as one, for limits and lockouts.",
-            hint="Set GEVAL_PROXIES to the number of your proxies, and let each add to X-Forwarded-For.",
+            "GEVAL_BEHIND_PROXY is set and GEVAL_PROXIES is 0: all visitors count as one, for"
+            " limits and lockouts.",
+            hint=(
+                "Set GEVAL_PROXIES to the number of your proxies, and let each add to"
+                " X-Forwarded-For."
+            ),
             id="geval_site.W002",
         )
     ]

@@ -58,7 +58,8 @@ class ApiError(Exception):
 
 @dataclass(frozen=True)
 class Client:
-    """A site and a token. Every call opens a connection of its own, so that threads may share a client."""
+    """A site and a token. Every call opens a connection of its own, so that threads may share a
+    client."""
 
     base_url: str
     token: str
@@ -73,7 +74,8 @@ class Client:
         return list(self.pages("/projects"))
 
     def make_project(self, name: str, description: str = "") -> Project:
-        """Make a project; the token's user owns it. The site gives it a short name: `project.slug`."""
+        """Make a project; the token's user owns it. The site gives it a short name:
+        `project.slug`."""
         made = self.call("POST", "/projects", {"name": name, "description": description})
         return self.project(made["slug"])
 
@@ -92,8 +94,8 @@ class Client:
     ) -> Any:
         """One request; the JSON of its answer.
 
-        Where the site does not answer, or asks for patience, it is sent again, with a key by which the site knows it:
-        whatever it changes is changed once.
+        Where the site does not answer, or asks for patience, it is sent again, with a key by which
+        the site knows it: whatever it changes is changed once.
 
         Raises:
             ApiError: the site refused.
@@ -191,7 +193,8 @@ class Project:
         return found
 
     def upload_outputs(self, rows: Rows) -> dict[str, Any]:
-        """Load outputs: a file as the upload page takes it, or dictionaries: `doc_id, system_id, source, output`."""
+        """Load outputs: a file as the upload page takes it, or dictionaries: `doc_id, system_id,
+        source, output`."""
         return self._upload("outputs", rows)
 
     def upload_ratings(self, rows: Rows) -> dict[str, Any]:
@@ -205,7 +208,8 @@ class Project:
     def upload_scores(
         self, rows: Rows, *, judge: str = "imported", criterion: str = ""
     ) -> dict[str, Any]:
-        """Load scores of judges that ran elsewhere: `doc_id, system_id, criterion, judge, score`."""
+        """Load scores of judges that ran elsewhere: `doc_id, system_id, criterion, judge,
+        score`."""
         return self._upload("scores", rows, judge=judge, criterion=criterion)
 
     def documents(self, words: str = "") -> Iterator[dict[str, Any]]:
@@ -246,7 +250,8 @@ class Project:
                 self._wait_for_probe(error.probe)
 
     def probe(self, endpoint: int, model: str) -> dict[str, Any]:
-        """Find out what an endpoint can do with a model; returns once a worker of the site has asked it.
+        """Find out what an endpoint can do with a model; returns once a worker of the site has
+        asked it.
 
         Raises:
             ApiError: the endpoint does not answer.
@@ -275,7 +280,8 @@ class Project:
         return found
 
     def start_run(self, judge: str | int, **fields: Any) -> Run:
-        """Start a run of a judge, by name (its newest version) or id; `criteria`, `fresh`, `budget`, `transport`.
+        """Start a run of a judge, by name (its newest version) or id; `criteria`, `fresh`,
+        `budget`, `transport`.
 
         Raises:
             LookupError: there is no judge of that name.
@@ -298,7 +304,8 @@ class Project:
         return found
 
     def report_frame(self, kind: Frames = "pandas", **options: str) -> Any:
-        """The report's correlations as a data frame: a row for each criterion, judge, coefficient and level."""
+        """The report's correlations as a data frame: a row for each criterion, judge, coefficient
+        and level."""
         rows = report_rows(self.report(**options))
         if kind == "polars":
             import polars
@@ -353,7 +360,8 @@ class Run:
         return self._do("resume", {"retry_failed": retry_failed})
 
     def wait(self, *, every: float = 1.0, progress: bool | IO[str] = True) -> dict[str, Any]:
-        """Wait until the run is over or paused; returns its last status. Shows a progress bar on the terminal.
+        """Wait until the run is over or paused; returns its last status. Shows a progress bar on
+        the terminal.
 
         Args:
             every: seconds between two questions.

@@ -1,4 +1,5 @@
-"""From DATABASE_URL and CELERY_BROKER_URL to Django's and Celery's settings, embedded parts where they are empty."""
+"""From DATABASE_URL and CELERY_BROKER_URL to Django's and Celery's settings, embedded parts where
+they are empty."""
 
 from pathlib import Path
 from typing import Any
@@ -9,14 +10,16 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from geval_site.embedded.paths import DATABASE, USER, socket_dir
 
-# Values travel apart from statements, and what was asked thrice is prepared: PostgreSQL plans it once for a connection.
+# Values travel apart from statements, and what was asked thrice is prepared: PostgreSQL plans it
+# once for a connection.
 PREPARED = {"server_side_binding": True, "prepare_threshold": 3}
 EMBEDDED = "geval_site.embedded.backend"
 PGMQ = "pgmq://database"  # the name says nothing: `conn_string` below decides
 
 
 def database_settings(url: str, data_dir: Path, *, prepare: bool = True) -> dict[str, Any]:
-    """Django's DATABASES entry for a `postgresql://` URL, or for the embedded server when the URL is empty."""
+    """Django's DATABASES entry for a `postgresql://` URL, or for the embedded server when the URL
+    is empty."""
     options: dict[str, Any] = PREPARED if prepare else {}
     common = {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True, "ATOMIC_REQUESTS": False}
     if not url:
@@ -50,12 +53,16 @@ def database_settings(url: str, data_dir: Path, *, prepare: bool = True) -> dict
     return (
         common
         | settings
-        | {"ENGINE": "django.db.backends.postgresql", "OPTIONS": {**parts, **options}}
+        | {
+            "ENGINE": "django.db.backends.postgresql",
+            "OPTIONS": {**parts, **options},
+        }
     )
 
 
 def broker_options(url: str, database: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The broker's URL and transport options; without a URL the queue lives in the same PostgreSQL."""
+    """The broker's URL and transport options; without a URL the queue lives in the same
+    PostgreSQL."""
     if url:
         # A lost worker's message comes back after this; the row's own lease is shorter and decides.
         return url, {"visibility_timeout": 3600}
@@ -73,11 +80,13 @@ def broker_options(url: str, database: dict[str, Any]) -> tuple[str, dict[str, A
 
 
 def queue_conninfo(database: dict[str, Any]) -> str:
-    """The connection string of the queue in a database of Django's settings, as the pgmq package can take it.
+    """The connection string of the queue in a database of Django's settings, as the pgmq package
+    can take it.
 
-    The package reads five parameters out of it and glues them together again without quotes, with defaults of its own
-    for empty ones. So each value is quoted once more, empty ones become an explicit `''` (libpq's default), and other
-    options (`sslmode` and the like) ride along behind the last of the five.
+    The package reads five parameters out of it and glues them together again without quotes, with
+    defaults of its own for empty ones. So each value is quoted once more, empty ones become an
+    explicit `''` (libpq's default), and other options (`sslmode` and the like) ride along behind
+    the last of the five.
     """
     names = {
         "host": "HOST",

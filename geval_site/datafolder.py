@@ -1,4 +1,5 @@
-"""Where things are that are not in the checkout: the data folder, the local secret key, files of packages."""
+"""Where things are that are not in the checkout: the data folder, the local secret key, files of
+packages."""
 
 import importlib.util
 import os
@@ -9,7 +10,8 @@ import platformdirs
 
 
 def default_data_dir() -> Path:
-    """The platform's user-data folder; for root a system folder, so that no private home has to be opened."""
+    """The platform's user-data folder; for root a system folder, so that no private home has to be
+    opened."""
     if os.name == "posix" and os.geteuid() == 0:
         return Path("/var/lib/geval-site")
     return Path(platformdirs.user_data_dir("geval-site", appauthor=False))
@@ -48,7 +50,8 @@ def packaged_folder(package: str) -> Path:
 
 
 def temporary_folder(data_dir: Path) -> Path | None:
-    """A folder of our own for uploads on their way, where what a killed process leaves can be found and cleared.
+    """A folder of our own for uploads on their way, where what a killed process leaves can be found
+    and cleared.
 
     None, which is the system's, where the data folder cannot be written to.
     """

@@ -1,4 +1,5 @@
-"""Names and passwords of the demo, which everybody knows: for a machine of one's own, and for nothing else."""
+"""Names and passwords of the demo, which everybody knows: for a machine of one's own, and for
+nothing else."""
 
 from django.conf import settings
 

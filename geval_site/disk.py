@@ -1,10 +1,14 @@
-"""A full disk, ours or the database's: somebody has to make room, and until then people are told so."""
+"""A full disk, ours or the database's: somebody has to make room, and until then people are told
+so."""
 
 import errno
 
 from django.db import Error as DatabaseError
 
-FULL = "The site's disk is full, so nothing was stored. Ask its administrator to make room, then try again."
+FULL = (
+    "The site's disk is full, so nothing was stored. Ask its administrator to make room, then try"
+    " again."
+)
 # https://www.postgresql.org/docs/current/errcodes-appendix.html
 POSTGRESQL_DISK_FULL = "53100"
 

@@ -1,4 +1,5 @@
-"""Django's mail settings from one address, such as `smtp+tls://user:password@mail.example.org:587`."""
+"""Django's mail settings from one address, such as
+`smtp+tls://user:password@mail.example.org:587`."""
 
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -9,7 +10,8 @@ PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 
 
 def email_settings(url: str, *, sender: str = "") -> dict[str, Any]:
-    """The settings a mail server's address stands for; without one, mails are printed to the terminal.
+    """The settings a mail server's address stands for; without one, mails are printed to the
+    terminal.
 
     Raises:
         ImproperlyConfigured: the address is of another form.
@@ -20,8 +22,9 @@ def email_settings(url: str, *, sender: str = "") -> dict[str, Any]:
     parts = urlsplit(url)
     if parts.scheme not in PORTS or not parts.hostname:
         raise ImproperlyConfigured(
-            f"GEVAL_EMAIL_URL begins with {parts.scheme or 'nothing'!r}; write smtp+tls://user:password@host:587 "
-            "(or smtps://, or smtp:// for a server that needs no encryption)."
+            f"GEVAL_EMAIL_URL begins with {parts.scheme or 'nothing'!r}; write"
+            " smtp+tls://user:password@host:587 (or smtps://, or smtp:// for a server that needs"
+            " no encryption)."
         )
     return common | {
         "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",

@@ -1,4 +1,5 @@
-"""Typed reads of the environment that fail with a sentence naming the variable and what it expects."""
+"""Typed reads of the environment that fail with a sentence naming the variable and what it
+expects."""
 
 import os
 import re

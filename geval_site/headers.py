@@ -1,4 +1,5 @@
-"""Headers of every answer, whatever made it: a page, a redirect, a static file, an error, the API."""
+"""Headers of every answer, whatever made it: a page, a redirect, a static file, an error, the
+API."""
 
 from collections.abc import Callable
 
@@ -14,7 +15,8 @@ PERMISSIONS = ", ".join(f"{name}=()" for name in UNUSED)
 
 
 class HeadersMiddleware:
-    """The outermost one. Django's and django-csp's own come right behind it, before anything that answers by itself."""
+    """The outermost one. Django's and django-csp's own come right behind it, before anything that
+    answers by itself."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -1,7 +1,8 @@
 """Joined rows as records, by a statement that is put together once.
 
-An annotator's next item and submission are asked for hundreds of times a second. There Django spends more time on
-putting a query of sixty columns together than PostgreSQL on answering it, so these few queries are written down.
+An annotator's next item and submission are asked for hundreds of times a second. There Django
+spends more time on putting a query of sixty columns together than PostgreSQL on answering it, so
+these few queries are written down.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,8 @@ from django.db import connection, models
 
 
 class JoinedQuery:
-    """A query over some tables; each row comes back as one record a table, and then the other columns."""
+    """A query over some tables; each row comes back as one record a table, and then the other
+    columns."""
 
     def __init__(
         self, tables: Mapping[str, type[models.Model]], rest: str, *, others: Sequence[str] = ()

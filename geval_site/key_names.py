@@ -1,4 +1,5 @@
-"""Which variables of a worker's environment may hold keys of endpoints: only those that the operator has named."""
+"""Which variables of a worker's environment may hold keys of endpoints: only those that the
+operator has named."""
 
 import re
 from collections.abc import Iterable
@@ -24,7 +25,8 @@ WELL_KNOWN = (
     "TOGETHER_API_KEY",
     "XAI_API_KEY",
 )
-# What the site, its database and its processes run on. A user's endpoint gets none of it, even by a mistaken setting.
+# What the site, its database and its processes run on. A user's endpoint gets none of it, even by a
+# mistaken setting.
 _OWN = re.compile(
     r"(GEVAL|CELERY|DJANGO|PG|POSTGRES|PYTHON|LD|GUNICORN)(_.*)?|PG[A-Z]+|PYTHON[A-Z]+|DATABASE_URL|SECRET_KEY"
     r"|PATH|HOME|USER|SHELL|PWD|HOSTNAME",
@@ -47,8 +49,9 @@ def key_names(listed: Iterable[str]) -> frozenset[str]:
             )
         if _OWN.fullmatch(name):
             raise ImproperlyConfigured(
-                f"GEVAL_ENDPOINT_KEYS has {name}, which this site itself runs on: users could have it sent to a "
-                "server of theirs. Take it out, and keep each endpoint's key in a variable of its own."
+                f"GEVAL_ENDPOINT_KEYS has {name}, which this site itself runs on: users could have"
+                " it sent to a server of theirs. Take it out, and keep each endpoint's key in a"
+                " variable of its own."
             )
     return names
 
@@ -59,7 +62,10 @@ def why_not_allowed(name: str, allowed: Iterable[str]) -> str:
     if not name or name in names:
         return ""
     if _OWN.fullmatch(name):
-        return f"{name} is one of this site's own variables, which endpoints never get. Enter the key itself."
+        return (
+            f"{name} is one of this site's own variables, which endpoints never get. Enter the key"
+            " itself."
+        )
     instead = f"The names allowed here are {', '.join(names)}. " if names else ""
     return (
         f"Keys are not read from the variable {name} on this site. {instead}"

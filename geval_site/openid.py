@@ -1,4 +1,5 @@
-"""Django's settings for signing in through an OpenID Connect provider, by django-allauth; none without a provider."""
+"""Django's settings for signing in through an OpenID Connect provider, by django-allauth; none
+without a provider."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,7 +15,8 @@ INSTALL = (
 def openid_settings(
     url: str, *, client: str, secret: str, name: str, behind_https: bool
 ) -> dict[str, Any]:
-    """Settings to be merged into the site's: `apps`, `middleware`, `backends`, and allauth's own under `own`.
+    """Settings to be merged into the site's: `apps`, `middleware`, `backends`, and allauth's own
+    under `own`.
 
     `name` is empty without a provider; `origin` is where its pages are.
 
@@ -22,10 +24,12 @@ def openid_settings(
         url: the provider's issuer, under which its `.well-known/openid-configuration` is.
         client, secret: what the provider calls this site, and the password it gave.
         name: what the button calls the provider.
-        behind_https: whether the site is reached over HTTPS, as the address that the provider sends people back to.
+        behind_https: whether the site is reached over HTTPS, as the address that the provider sends
+            people back to.
 
     Raises:
-        ImproperlyConfigured: the address is no URL, client or secret are missing, or allauth is not installed.
+        ImproperlyConfigured: the address is no URL, client or secret are missing, or allauth is not
+            installed.
     """
     if not url:
         return {"name": "", "origin": "", "apps": [], "middleware": [], "backends": [], "own": {}}

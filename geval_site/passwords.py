@@ -1,4 +1,5 @@
-"""A forgotten password: the page answers the same for every address, and a worker sees whether there is somebody."""
+"""A forgotten password: the page answers the same for every address, and a worker sees whether
+there is somebody."""
 
 from hashlib import sha256
 from typing import Any
@@ -34,7 +35,8 @@ class ResetView(PasswordResetView):
 
 
 def send_reset_mails(email: str, *, domain: str, use_https: bool) -> None:
-    """Send a link to whoever has that address; not again within two minutes, however often somebody asks."""
+    """Send a link to whoever has that address; not again within two minutes, however often somebody
+    asks."""
     mark = f"password-reset-{sha256(email.lower().encode()).hexdigest()}"
     if not cache.add(mark, True, 60 * MINUTES_BETWEEN_MAILS):
         return

@@ -1,4 +1,5 @@
-"""Child processes of a command: started together, ended together, and ended too if the command itself is killed."""
+"""Child processes of a command: started together, ended together, and ended too if the command
+itself is killed."""
 
 import ctypes
 import os
@@ -17,7 +18,8 @@ _PR_SET_PDEATHSIG = 1
 class Processes:
     """A context that ends every process started in it, last started first: asked to, then killed.
 
-    Children are in sessions of their own, so that Ctrl-C reaches the command only, which then ends them in order.
+    Children are in sessions of their own, so that Ctrl-C reaches the command only, which then ends
+    them in order.
     """
 
     def __init__(self) -> None:
@@ -38,7 +40,8 @@ class Processes:
         self, command: Sequence[str], *, env: Mapping[str, str] | None = None, stdout: IO[str] | int | None = None,
         stderr: IO[str] | int | None = None,
     ) -> subprocess.Popen[str]:  # fmt: skip
-        """Start a command, in the folder of the site so that `manage.py` and the packages are found."""
+        """Start a command, in the folder of the site so that `manage.py` and the packages are
+        found."""
         process = subprocess.Popen(
             list(command),
             env={**os.environ, **(env or {})},
@@ -48,7 +51,7 @@ class Processes:
             stderr=stderr,
             text=True,
             start_new_session=True,
-            preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 - no threads yet
+            preexec_fn=(_die_with_parent if sys.platform == "linux" else None),  # noqa: PLW1509 - no threads yet
         )
         self._running.append(process)
         return process

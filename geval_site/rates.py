@@ -1,4 +1,5 @@
-"""How many requests somebody may make: pages and API alike, counted in each web process by django-ratelimit."""
+"""How many requests somebody may make: pages and API alike, counted in each web process by
+django-ratelimit."""
 
 from collections.abc import Callable
 
@@ -24,7 +25,10 @@ class RequestRateMiddleware:
         if usage is None or not usage["should_limit"]:
             return self.get_response(request)
         wait = max(1, usage["time_left"])
-        said = f"This site takes {settings.REQUEST_RATE} requests from one sender (GEVAL_REQUEST_RATE); "
+        said = (
+            f"This site takes {settings.REQUEST_RATE} requests from one sender"
+            " (GEVAL_REQUEST_RATE); "
+        )
         said += f"try again in {wait} s."
         if is_for_api(request):
             response = problem(429, "Too many requests", said)

@@ -13,7 +13,8 @@ class SealError(ValueError):
 
 
 class KeyNameError(SealError):
-    """A variable that keys are not read from here; to callers the same as a key that cannot be opened."""
+    """A variable that keys are not read from here; to callers the same as a key that cannot be
+    opened."""
 
 
 def seal(text: str) -> str:
@@ -31,7 +32,8 @@ def unseal(sealed: str) -> str:
         return _box().decrypt(sealed.encode("ascii")).decode()
     except InvalidToken:
         raise SealError(
-            "The stored key cannot be opened: the site's secret key has changed since. Enter the key again."
+            "The stored key cannot be opened: the site's secret key has changed since. Enter the"
+            " key again."
         ) from None
 
 

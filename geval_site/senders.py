@@ -14,7 +14,8 @@ def is_for_api(request: HttpRequest) -> bool:
 
 
 def known_sender(request: HttpRequest) -> str:
-    """The token or the user a request is let in by; empty for a visitor, whatever they claim to be."""
+    """The token or the user a request is let in by; empty for a visitor, whatever they claim to
+    be."""
     token_id = _token_id(request)
     if token_id is not None:
         return f"token {token_id}"
@@ -22,7 +23,8 @@ def known_sender(request: HttpRequest) -> str:
 
 
 def sender_of(request: HttpRequest) -> str:
-    """A token, else a user, else an address; at most 64 characters. A token that is none makes nobody somebody else."""
+    """A token, else a user, else an address; at most 64 characters. A token that is none makes
+    nobody somebody else."""
     return known_sender(request) or f"address {counted_address(client_address(request))}"
 
 

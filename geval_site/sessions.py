@@ -1,4 +1,5 @@
-"""Django's sessions and users, each read by a statement that is put together once: every request reads both."""
+"""Django's sessions and users, each read by a statement that is put together once: every request
+reads both."""
 
 import logging
 from typing import Any
@@ -32,7 +33,8 @@ class SessionStore(db.SessionStore):
 
 
 class UserBackend(ModelBackend):
-    """Django's users with their passwords. The demo's are wrong on a production site, whoever has them."""
+    """Django's users with their passwords. The demo's are wrong on a production site, whoever has
+    them."""
 
     def authenticate(
         self,

@@ -1,8 +1,9 @@
 """All settings, read once from the environment; the README's table documents each variable.
 
-Two modes. `local` (what manage.py commands use unless told otherwise) answers to this machine only and needs
-nothing configured. `production` (what the WSGI module uses unless told otherwise) requires a secret key and host
-names, sends cookies over HTTPS only, and refuses the embedded PostgreSQL unless it is asked for by name.
+Two modes. `local` (what manage.py commands use unless told otherwise) answers to this machine only
+and needs nothing configured. `production` (what the WSGI module uses unless told otherwise)
+requires a secret key and host names, sends cookies over HTTPS only, and refuses the embedded
+PostgreSQL unless it is asked for by name.
 """
 
 import datetime
@@ -45,7 +46,8 @@ if PRODUCTION:
         )
     if not SECRET_KEY:
         raise ImproperlyConfigured(
-            "GEVAL_SECRET_KEY is not set. Set it to a long random text, or GEVAL_MODE=local to try the site out."
+            "GEVAL_SECRET_KEY is not set. Set it to a long random text, or GEVAL_MODE=local to try"
+            " the site out."
         )
     if not ALLOWED_HOSTS:
         raise ImproperlyConfigured(
@@ -53,8 +55,8 @@ if PRODUCTION:
         )
     if not DATABASE_URL and not environment.flag("GEVAL_ALLOW_EMBEDDED", default=False):
         raise ImproperlyConfigured(
-            "DATABASE_URL is not set. The embedded PostgreSQL trusts every local user who reaches its socket; "
-            "set GEVAL_ALLOW_EMBEDDED=1 if that is right for this machine."
+            "DATABASE_URL is not set. The embedded PostgreSQL trusts every local user who reaches"
+            " its socket; set GEVAL_ALLOW_EMBEDDED=1 if that is right for this machine."
         )
 SECRET_KEY = SECRET_KEY or local_secret_key(DATA_DIR)
 
@@ -135,7 +137,8 @@ PREPARE = environment.flag("GEVAL_PREPARE_STATEMENTS", default=True)
 DATABASES = {"default": database_settings(DATABASE_URL, DATA_DIR, prepare=PREPARE)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Jobs. The database is the truth about work; a message only wakes a worker, so results are not kept in the broker.
+# Jobs. The database is the truth about work; a message only wakes a worker, so results are not kept
+# in the broker.
 CELERY_BROKER_URL, CELERY_BROKER_TRANSPORT_OPTIONS = broker_options(
     environment.text("CELERY_BROKER_URL"), DATABASES["default"]
 )
@@ -145,7 +148,8 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_ACKS_LATE = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-# The reply queues of remote control have names longer than the PostgreSQL transport allows; a heartbeat row serves.
+# The reply queues of remote control have names longer than the PostgreSQL transport allows; a
+# heartbeat row serves.
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # How many processes a worker may use for evaluators that compute on its machine, such as ROUGE.
@@ -171,11 +175,13 @@ AUTHENTICATION_BACKENDS = [
     "geval_site.sessions.UserBackend",
     *OPENID["backends"],
 ]
-# Somebody who guesses passwords waits; the limit is for a name from an address, so nobody can lock others out.
+# Somebody who guesses passwords waits; the limit is for a name from an address, so nobody can lock
+# others out.
 AXES_FAILURE_LIMIT = environment.whole("GEVAL_SIGN_IN_ATTEMPTS", default=10, least=1)
 AXES_COOLOFF_TIME = datetime.timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-# How many proxies of ours stand before the site; without this everybody behind them would be one address.
+# How many proxies of ours stand before the site; without this everybody behind them would be one
+# address.
 PROXIES = environment.whole("GEVAL_PROXIES", default=0)
 AXES_CLIENT_IP_CALLABLE = "geval_site.visitors.lockout_address"
 AXES_RESET_ON_SUCCESS = True
@@ -282,18 +288,21 @@ LOGGING = {
     },
 }
 
-# What is read of an endpoint's reply, and of a file of its batch API; more ends the call with an error.
+# What is read of an endpoint's reply, and of a file of its batch API; more ends the call with an
+# error.
 REPLY_LIMIT_BYTES = environment.whole("GEVAL_REPLY_LIMIT_MB", default=8, least=1) * 2**20
 BATCH_LIMIT_BYTES = environment.whole("GEVAL_BATCH_LIMIT_MB", default=64, least=1) * 2**20
 
 # Endpoints in private networks: fine on a machine of one's own, a way in on a server.
 ALLOW_PRIVATE_ENDPOINTS = environment.flag("GEVAL_ALLOW_PRIVATE_ENDPOINTS", default=not PRODUCTION)
 
-# Variables that may hold keys of endpoints. Whoever may make an endpoint can have these sent to any address.
+# Variables that may hold keys of endpoints. Whoever may make an endpoint can have these sent to any
+# address.
 ENDPOINT_KEYS = key_names(
     environment.words("GEVAL_ENDPOINT_KEYS", default=() if PRODUCTION else WELL_KNOWN)
 )
-# Who may have the site call addresses of their choice: make and change endpoints and webhooks; see docs/rights.md.
+# Who may have the site call addresses of their choice: make and change endpoints and webhooks; see
+# docs/rights.md.
 WHO_MAY_CALL_OUT = environment.choice(
     "GEVAL_WHO_MAY_CALL_OUT",
     default="owners" if PRODUCTION else "editors",

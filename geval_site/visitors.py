@@ -1,4 +1,5 @@
-"""The address that a request comes from, behind as many proxies of our own as the site is told of."""
+"""The address that a request comes from, behind as many proxies of our own as the site is told
+of."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -15,19 +16,21 @@ def client_address(request: HttpRequest) -> str:
 
 
 def lockout_address(request: HttpRequest) -> str:
-    """What wrong passwords are counted by, as an address: whoever has an IPv6 network does not get a count for each."""
+    """What wrong passwords are counted by, as an address: whoever has an IPv6 network does not get
+    a count for each."""
     return counted_address(client_address(request)).removesuffix("/64")
 
 
 def address_behind(meta: Mapping[str, str], *, proxies: int) -> str:
     """The address that the outermost of our proxies was called from.
 
-    Each proxy adds, on the right of `X-Forwarded-For`, who called it. Hence the last `proxies` entries are ours, and
-    everything to the left of them is what the visitor chose to send.
+    Each proxy adds, on the right of `X-Forwarded-For`, who called it. Hence the last `proxies`
+    entries are ours, and everything to the left of them is what the visitor chose to send.
 
     Args:
         meta: as WSGI has it: REMOTE_ADDR and HTTP_X_FORWARDED_FOR.
-        proxies: how many proxies of ours a request comes through. With 0 the header counts for nothing.
+        proxies: how many proxies of ours a request comes through. With 0 the header counts for
+            nothing.
     """
     direct = _address(meta.get("REMOTE_ADDR", "")) or UNKNOWN
     if not proxies:
@@ -39,7 +42,8 @@ def address_behind(meta: Mapping[str, str], *, proxies: int) -> str:
 
 
 def counted_address(address: str) -> str:
-    """What one household or server is counted as: an IPv6 network of /64 has more addresses than can be counted."""
+    """What one household or server is counted as: an IPv6 network of /64 has more addresses than
+    can be counted."""
     parsed = ipaddress.ip_address(address)
     if isinstance(parsed, ipaddress.IPv6Address):
         return str(ipaddress.ip_network((parsed, 64), strict=False).network_address) + "/64"

@@ -1,8 +1,10 @@
-"""Gunicorn's threads, for visitors who may be hostile: a thread is given to a request whose head is there.
+"""Gunicorn's threads, for visitors who may be hostile: a thread is given to a request whose head is
+there.
 
-Gunicorn's own worker gives one to whoever has sent a byte, so that as many connections as there are threads keep all
-others out for as long as they send a byte now and then. Here heads are put together in the worker's event loop, where
-a connection that waits costs a socket; a head that takes too long is not waited for.
+Gunicorn's own worker gives one to whoever has sent a byte, so that as many connections as there are
+threads keep all others out for as long as they send a byte now and then. Here heads are put
+together in the worker's event loop, where a connection that waits costs a socket; a head that takes
+too long is not waited for.
 """
 
 import contextlib
@@ -21,7 +23,10 @@ MOST_HEAD_BYTES = 2**16
 MOST_ARRIVING = 400
 PIECE = 2**13
 END = b"\r\n\r\n"
-TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+TOO_LARGE = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length:"
+    b" 0\r\n\r\n"
+)
 
 
 class ArrivingConnection(TConn):

@@ -1,4 +1,5 @@
-"""Requests with what no database text can hold (NUL) are refused at the door, and never an error of ours."""
+"""Requests with what no database text can hold (NUL) are refused at the door, and never an error of
+ours."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,8 +20,8 @@ TITLE = "The request cannot be read"
 class Utf8Request(WSGIRequest):
     """A request whose address and forms are read as UTF-8.
 
-    Django reads them by whatever codec of Python's the visitor names, before any middleware: some are no encodings
-    of texts, and punycode takes a time that grows with the square of the length.
+    Django reads them by whatever codec of Python's the visitor names, before any middleware: some
+    are no encodings of texts, and punycode takes a time that grows with the square of the length.
     """
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:
@@ -30,7 +31,8 @@ class Utf8Request(WSGIRequest):
 
 
 class WellFormedMiddleware:
-    """Refuses NUL in addresses and cookies, and other codecs than UTF-8; a value that cannot be stored is an error."""
+    """Refuses NUL in addresses and cookies, and other codecs than UTF-8; a value that cannot be
+    stored is an error."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -50,7 +52,8 @@ class WellFormedMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """PostgreSQL's own refusals of a value (NUL in a text, a number out of range), and a full disk."""
+        """PostgreSQL's own refusals of a value (NUL in a text, a number out of range), and a full
+        disk."""
         if is_disk_full(error):
             return refused(request, 507, "The disk is full", FULL)
         if isinstance(error, DataError) or (isinstance(error, ValueError) and "NUL" in str(error)):

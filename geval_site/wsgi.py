@@ -1,4 +1,5 @@
-"""The site for a WSGI server: `gunicorn geval_site.wsgi`. Production settings unless GEVAL_MODE says otherwise."""
+"""The site for a WSGI server: `gunicorn geval_site.wsgi`. Production settings unless GEVAL_MODE
+says otherwise."""
 
 import os
 
@@ -8,6 +9,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
 
 application = get_wsgi_application()
 
-from geval_site.wellformed import Utf8Request  # noqa: E402 (its imports need Django, which is set up here)
+from geval_site.wellformed import (
+    Utf8Request,
+)  # noqa: E402 (its imports need Django, which is set up here)
 
 application.request_class = Utf8Request

@@ -1,4 +1,5 @@
-"""Fixtures that several tests share: a small project, people, the stand-in LLM and workers as real processes."""
+"""Fixtures that several tests share: a small project, people, the stand-in LLM and workers as real
+processes."""
 
 import os
 import subprocess
@@ -34,7 +35,8 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture(scope="session")
 def database_url(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
-    """The address of this worker's test database; the queue, where it lives in a database, is the one in there."""
+    """The address of this worker's test database; the queue, where it lives in a database, is the
+    one in there."""
     with django_db_blocker.unblock():
         connection.ensure_connection()
         info = connection.connection.info
@@ -43,7 +45,9 @@ def database_url(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]
     if celery_app.conf.broker_url.startswith("pgmq"):
         celery_app.conf.broker_transport_options["conn_string"] = queue_conninfo(parts)
     account = parts["USER"] + (f":{quote(parts['PASSWORD'], safe='')}" if parts["PASSWORD"] else "")
-    yield f"postgresql://{account}@/{parts['NAME']}?host={quote(parts['HOST'], safe='')}&port={parts['PORT']}"
+    yield (
+        f"postgresql://{account}@/{parts['NAME']}?host={quote(parts['HOST'], safe='')}&port={parts['PORT']}"
+    )
     celery_app.close()
     pools.reset()  # the queue's connections would keep the test database from being dropped
 
@@ -76,7 +80,8 @@ def owner(make_user: Callable[..., User], project: Project) -> User:
 
 @pytest.fixture
 def as_role(make_user: Callable[..., User], project: Project) -> Callable[[str], Client]:
-    """A browser of somebody in a role of the project; "stranger" has none, "visitor" is not signed in."""
+    """A browser of somebody in a role of the project; "stranger" has none, "visitor" is not signed
+    in."""
 
     def sign_in(role: str) -> Client:
         client = Client()
@@ -108,8 +113,8 @@ def load(tmp_path: Path) -> Callable[..., LoadResult]:
 
 
 OUTPUTS = "\n".join(
-    f'{{"doc_id": "d{d}", "system_id": "{system}", "source": "The {d}. ferry sails at {d} in the morning from the '
-    f'old harbour.", "output": "{text.format(d)}"}}'
+    f'{{"doc_id": "d{d}", "system_id": "{system}", "source": "The {d}. ferry sails at {d} in the'
+    f' morning from the old harbour.", "output": "{text.format(d)}"}}'
     for d in (1, 2, 3)
     for system, text in (
         ("good", "The {}. ferry sails in the morning."),
@@ -134,7 +139,8 @@ def small_project(project: Project, load: Callable[..., LoadResult]) -> Project:
 
 @pytest.fixture
 def judged_project(small_project: Project, make_judge: Callable[..., Judge]) -> Project:
-    """The small project with a finished run: a score for each item but the last, which was refused."""
+    """The small project with a finished run: a score for each item but the last, which was
+    refused."""
     judge = make_judge(
         small_project, base_url="http://127.0.0.1:1/v1", name="Judge Judy", use_steps=False
     )
@@ -163,7 +169,8 @@ def run(judged_project: Project) -> EvaluationRun:
 def start_standin(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Callable[..., StandInProcess]]:
-    """Start stand-in LLMs with switches; one with the same switches is shared within the session."""
+    """Start stand-in LLMs with switches; one with the same switches is shared within the
+    session."""
     running: dict[tuple[str, ...], StandInProcess] = {}
 
     def start(*switches: str) -> StandInProcess:
@@ -197,9 +204,11 @@ def make_judge(start_standin: Callable[..., StandInProcess]) -> Callable[..., Ju
 
 @pytest.fixture
 def start_worker(database_url: str) -> Iterator[Callable[..., WorkerProcess]]:
-    """Start real Celery workers on the test database, with switches of Celery; all are gone at the end.
+    """Start real Celery workers on the test database, with switches of Celery; all are gone at the
+    end.
 
-    Messages that other tests left in the queue are thrown away first: a worker would go through them one by one.
+    Messages that other tests left in the queue are thrown away first: a worker would go through
+    them one by one.
     """
     with celery_app.connection_for_write() as connected:
         for named in celery_app.amqp.queues.values():
@@ -238,7 +247,8 @@ def manage(database_url: str) -> Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def benchmarks() -> Path:
-    """The folder of real data beside the checkout; tests that need it are skipped where it is not."""
+    """The folder of real data beside the checkout; tests that need it are skipped where it is
+    not."""
     if not (BENCHMARKS / "expected.json").exists():
         pytest.skip("the benchmark data (SummEval, Topical-Chat, QAGS) is not on this machine")
     return BENCHMARKS

@@ -1,6 +1,8 @@
-"""What the tests run in, set before Django reads its settings: a data folder of their own, removed at the end.
+"""What the tests run in, set before Django reads its settings: a data folder of their own, removed
+at the end.
 
-Loaded with `-p tests.environment`; workers of pytest-xdist inherit it from the process that starts them.
+Loaded with `-p tests.environment`; workers of pytest-xdist inherit it from the process that starts
+them.
 """
 
 import atexit
@@ -11,7 +13,8 @@ import tempfile
 import zlib
 from pathlib import Path
 
-# A shell's background jobs are started deaf to Ctrl-C, and would pass that on to the commands that tests interrupt.
+# A shell's background jobs are started deaf to Ctrl-C, and would pass that on to the commands that
+# tests interrupt.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.setdefault("GEVAL_MODE", "local")
@@ -27,7 +30,8 @@ if "GEVAL_TEST_DATA_DIR" not in os.environ:
     os.environ["GEVAL_TEST_DATA_DIR"] = str(folder)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
 os.environ["GEVAL_DATA_DIR"] = os.environ["GEVAL_TEST_DATA_DIR"]
-# Each pytest worker has a database of its own, so each needs a queue of its own where the broker is shared.
+# Each pytest worker has a database of its own, so each needs a queue of its own where the broker is
+# shared.
 session = zlib.crc32(os.environ["GEVAL_TEST_DATA_DIR"].encode())
 os.environ["GEVAL_QUEUE"] = f"t{session:08x}_{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
 (Path(os.environ["GEVAL_DATA_DIR"]) / "static").mkdir(

@@ -1,4 +1,5 @@
-"""Files that are made to harm whoever reads them; each is small and takes gigabytes, or minutes, where it can."""
+"""Files that are made to harm whoever reads them; each is small and takes gigabytes, or minutes,
+where it can."""
 
 import gzip
 import io

@@ -1,4 +1,5 @@
-"""Pieces of made-up files: texts that do harm where they are not taken for text, formats, and faults."""
+"""Pieces of made-up files: texts that do harm where they are not taken for text, formats, and
+faults."""
 
 import csv
 import io

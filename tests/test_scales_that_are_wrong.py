@@ -1,4 +1,5 @@
-"""Scales that no form takes are taken by no other door, and rows that are wrong already end no page."""
+"""Scales that no form takes are taken by no other door, and rows that are wrong already end no
+page."""
 
 import json
 import math

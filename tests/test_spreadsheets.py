@@ -1,4 +1,5 @@
-"""No cell of a CSV file is a formula to a spreadsheet, wherever the file comes from; numbers stay numbers."""
+"""No cell of a CSV file is a formula to a spreadsheet, wherever the file comes from; numbers stay
+numbers."""
 
 import csv
 import io

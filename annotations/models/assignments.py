@@ -22,8 +22,9 @@ class ItemKind(models.TextChoices):
 class CampaignItem(models.Model):
     """What is rated or compared at a time: one output, or several of one document.
 
-    `places` says how many more annotators may have an ordinary item; the database refuses to go below 0, so that an
-    item never has more than the campaign's overlap. Checks go to everybody and make no ratings.
+    `places` says how many more annotators may have an ordinary item; the database refuses to go
+    below 0, so that an item never has more than the campaign's overlap. Checks go to everybody and
+    make no ratings.
     """
 
     campaign = models.ForeignKey(
@@ -71,9 +72,9 @@ class AssignmentState(models.TextChoices):
 class Assignment(models.Model):
     """One item for one annotator: reserved under a lease, then submitted or skipped.
 
-    `answer` is what was submitted, `draft` what is typed and not submitted yet; `version` counts submissions, so that
-    a stale window cannot overwrite a newer answer. `seconds` is active time, idle time left out. `shown` holds the
-    outputs in the order in which this annotator sees them.
+    `answer` is what was submitted, `draft` what is typed and not submitted yet; `version` counts
+    submissions, so that a stale window cannot overwrite a newer answer. `seconds` is active time,
+    idle time left out. `shown` holds the outputs in the order in which this annotator sees them.
     """
 
     campaign = models.ForeignKey(
@@ -138,7 +139,8 @@ class AnswerChange(models.Model):
 
 
 class Decision(models.Model):
-    """What an adjudicator decided on an item where annotators differ. It stands beside the ratings, never over them.
+    """What an adjudicator decided on an item where annotators differ. It stands beside the ratings,
+    never over them.
 
     Decisions are only added; the newest of an item counts.
     """

@@ -46,7 +46,8 @@ class CampaignQuerySet(models.QuerySet["Campaign"]):
 
 
 class Campaign(models.Model):
-    """Annotation with a plan. The plan (items, criteria, overlap, checks) is fixed when it opens."""
+    """Annotation with a plan. The plan (items, criteria, overlap, checks) is fixed when it
+    opens."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="campaigns")
     name = models.CharField(max_length=200)
@@ -111,8 +112,8 @@ class Campaign(models.Model):
 class Seat(models.Model):
     """An annotator's place in a campaign.
 
-    `cursor` is the last position they reserved at, so that the next claim begins there; `handed` counts the ordinary
-    items they got, which decides when a check is due.
+    `cursor` is the last position they reserved at, so that the next claim begins there; `handed`
+    counts the ordinary items they got, which decides when a check is due.
     """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="seats")

@@ -39,10 +39,12 @@ class Rating(models.Model):
 
 
 class Preference(models.Model):
-    """One annotator's choice between two outputs of one document, on a criterion or (without one) overall.
+    """One annotator's choice between two outputs of one document, on a criterion or (without one)
+    overall.
 
-    `value` is above 0 where `output_a` is preferred, below where `output_b` is, 0 for a tie; 2 is a strong preference.
-    Which of two outputs is `output_a` follows their ids and says nothing; `a_was_left` says how they were shown.
+    `value` is above 0 where `output_a` is preferred, below where `output_b` is, 0 for a tie; 2 is a
+    strong preference. Which of two outputs is `output_a` follows their ids and says nothing;
+    `a_was_left` says how they were shown.
     """
 
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="preferences")

@@ -9,10 +9,11 @@ from evaluations.models import Project
 
 
 class Annotator(models.Model):
-    """Whoever rated: a person, signed in or named in an uploaded file, or the mean that a file states for people.
+    """Whoever rated: a person, signed in or named in an uploaded file, or the mean that a file
+    states for people.
 
-    Some releases give only the mean of several people's ratings. Such a mean is kept as a rating of its own kind and
-    is used where no single person's ratings are there, never averaged with them.
+    Some releases give only the mean of several people's ratings. Such a mean is kept as a rating of
+    its own kind and is used where no single person's ratings are there, never averaged with them.
     """
 
     class Kind(models.TextChoices):

@@ -79,7 +79,8 @@ def task_submit(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
             draft_number=_draft_number(request),
         )
     except AnnotationError as error:
-        # Whatever the reason, what was typed stays as a draft where there is something to keep it with.
+        # Whatever the reason, what was typed stays as a draft where there is something to keep it
+        # with.
         keep_draft(seat, assignment, number=_draft_number(request), draft=fields, seconds=None)
         if error.fields and not wants_json(request):
             return _page(request, seat, _own(seat, assignment), fields=fields, error=error)
@@ -118,7 +119,8 @@ def task_skip(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse
 @require_GET
 @seat_view
 def task_list(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """What an annotator has answered, skipped or flagged, newest first, each to be opened and changed."""
+    """What an annotator has answered, skipped or flagged, newest first, each to be opened and
+    changed."""
     mine = (
         Assignment.objects.filter(campaign=seat.campaign_id, annotator=seat.annotator_id)
         .exclude(state=AssignmentState.RESERVED)
@@ -140,7 +142,8 @@ def task_list(request: HttpRequest, seat: Seat) -> HttpResponse:
 @require_GET
 @seat_view
 def task_compare(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
-    """What others gave the same item, once one's own answer is in and if the campaign lets annotators see it."""
+    """What others gave the same item, once one's own answer is in and if the campaign lets
+    annotators see it."""
     found = _own(seat, assignment)
     if not seat.campaign.show_others:
         raise AnnotationError("This campaign does not show what others gave.")
@@ -227,6 +230,7 @@ def _seconds(request: HttpRequest) -> float | None:
 
 
 def _draft_number(request: HttpRequest) -> int:
-    """Drafts are numbered by the browser's clock in milliseconds, so that a late older one does not replace a newer."""
+    """Drafts are numbered by the browser's clock in milliseconds, so that a late older one does not
+    replace a newer."""
     written = request.POST.get("number", "")
     return whole_number(written, default=int(timezone.now().timestamp() * 1000))

@@ -85,7 +85,8 @@ def _endpoint(_request: HttpRequest, error: EndpointError) -> HttpResponse:
 
 @api.exception_handler(ProbeNeededError)
 def _ask_first(_request: HttpRequest, error: ProbeNeededError) -> HttpResponse:
-    """A worker asks the endpoint; the same request succeeds, or is refused for good, once it has."""
+    """A worker asks the endpoint; the same request succeeds, or is refused for good, once it
+    has."""
     if error.endpoint.retired_at:
         return problem(
             422,
@@ -96,8 +97,8 @@ def _ask_first(_request: HttpRequest, error: ProbeNeededError) -> HttpResponse:
     response = problem(
         409,
         "The endpoint is being asked",
-        "A probe was started that finds out what the endpoint can do with this model. Ask at `probe` how far it is; "
-        "send this request again when it is done.",
+        "A probe was started that finds out what the endpoint can do with this model. Ask at"
+        " `probe` how far it is; send this request again when it is done.",
         probe=address,
     )
     response["Location"], response["Retry-After"] = address, "1"

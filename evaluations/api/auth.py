@@ -1,4 +1,5 @@
-"""Who may use the API: a signed-in browser, or a program with a token; then as on the pages, by role."""
+"""Who may use the API: a signed-in browser, or a program with a token; then as on the pages, by
+role."""
 
 from typing import Any
 
@@ -17,7 +18,8 @@ class ForbiddenError(Exception):
 
 
 class TokenAuth(HttpBearer):
-    """`Authorization: Bearer geval_…`. `calls_out` is for calls that decide which addresses the site asks."""
+    """`Authorization: Bearer geval_…`. `calls_out` is for calls that decide which addresses the
+    site asks."""
 
     def __init__(self, *, calls_out: bool = False) -> None:
         super().__init__()
@@ -56,7 +58,8 @@ CALLS_OUT = [TokenAuth(calls_out=True), BrowserAuth(calls_out=True)]
 
 
 def check_rights(request: HttpRequest, token: ApiToken | None, *, calls_out: bool = False) -> None:
-    """Refuse before anything of a request is read: who may not change a project does not learn what fits its fields."""
+    """Refuse before anything of a request is read: who may not change a project does not learn what
+    fits its fields."""
     match = request.resolver_match
     if match is not None and "slug" in match.kwargs:
         _project(

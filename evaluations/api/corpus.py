@@ -1,4 +1,5 @@
-"""Documents, outputs, ratings, preferences and scores over HTTP: lists in pages, and files of any size in and out."""
+"""Documents, outputs, ratings, preferences and scores over HTTP: lists in pages, and files of any
+size in and out."""
 
 import tempfile
 from pathlib import Path as FilePath
@@ -108,7 +109,8 @@ class Loaded(Schema):
 class LoadQuery(In):
     """What files may leave out: whose scores, replies or ratings they hold, on which criterion.
 
-    `replace` replaces texts on which nothing stands; `check` does nothing, and says what loading would do.
+    `replace` replaces texts on which nothing stands; `check` does nothing, and says what loading
+    would do.
     """
 
     judge: str = Field("imported", min_length=1, max_length=200)
@@ -140,7 +142,8 @@ def list_outputs(request: HttpRequest, slug: Path[str], page: Query[OutputFilter
 
 @router.delete("/documents/{int:pk}", response={204: None})
 def remove_document_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
-    """Remove a document with its outputs, if nothing stands on them; otherwise 409 says what does."""
+    """Remove a document with its outputs, if nothing stands on them; otherwise 409 says what
+    does."""
     document = get_object_or_404(Document, project=project_for(request, slug, change=True), pk=pk)
     remove_document(document)
     return Status(204, None)
@@ -195,7 +198,8 @@ def get_preferences(request: HttpRequest, slug: Path[str]) -> Any:
 
 @router.get("/scores", openapi_extra=LINES)
 def get_scores(request: HttpRequest, slug: Path[str]) -> Any:
-    """All scores of all judges, one JSON object a line; a later run's score of an item comes later."""
+    """All scores of all judges, one JSON object a line; a later run's score of an item comes
+    later."""
     project = project_for(request, slug)
 
     def lines() -> Any:
@@ -205,7 +209,8 @@ def get_scores(request: HttpRequest, slug: Path[str]) -> Any:
                    FROM evaluations_score t JOIN evaluations_evaluationrun r ON r.id = t.run_id
                    JOIN evaluations_judge j ON j.id = r.judge_id
                    JOIN evaluations_candidateoutput o ON o.id = t.output_id
-                   JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s ON s.id = o.system_id
+                   JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s
+                       ON s.id = o.system_id
                    LEFT JOIN evaluations_criterion c ON c.id = t.criterion_id
                    WHERE r.project_id = %s ORDER BY t.run_id, t.id""",
                 [project.pk],

@@ -1,8 +1,10 @@
-"""`Idempotency-Key`: a changing request that is sent again with its key does nothing more, and gets the same answer.
+"""`Idempotency-Key`: a changing request that is sent again with its key does nothing more, and gets
+the same answer.
 
-As the IETF's draft of that header has it (draft-ietf-httpapi-idempotency-key-header): another request with a key that
-was used is refused (422), as is one that comes while the first is still being worked on (409). Keys belong to the
-token or the user that a request is let in by, and are kept for a day; without either, a key means nothing.
+As the IETF's draft of that header has it (draft-ietf-httpapi-idempotency-key-header): another
+request with a key that was used is refused (422), as is one that comes while the first is still
+being worked on (409). Keys belong to the token or the user that a request is let in by, and are
+kept for a day; without either, a key means nothing.
 """
 
 import hashlib
@@ -62,7 +64,8 @@ class IdempotencyMiddleware:
 
 
 class _HashedBody:
-    """A request's body on its way to whoever reads it: hashed as it passes, since it may be gigabytes."""
+    """A request's body on its way to whoever reads it: hashed as it passes, since it may be
+    gigabytes."""
 
     def __init__(self, request: HttpRequest) -> None:
         self._stream: IO[bytes] = request._stream
@@ -83,7 +86,8 @@ class _HashedBody:
         return piece
 
     def digest(self) -> str:
-        """The digest of the whole body; what nobody has read so far is read now, and thrown away."""
+        """The digest of the whole body; what nobody has read so far is read now, and thrown
+        away."""
         while self.read(PIECE):
             pass
         return self._hash.hexdigest()
@@ -108,14 +112,16 @@ def _keep(
     kept.request = _digest(request, body.digest())
     kept.status, kept.body = response.status_code, response.content
     kept.content_type = response.headers.get("Content-Type", "")[:100]
-    # If this took so long that the reservation was given to another request, that one's answer counts.
+    # If this took so long that the reservation was given to another request, that one's answer
+    # counts.
     IdempotentAnswer.objects.filter(pk=kept.pk).update(
         request=kept.request, status=kept.status, body=kept.body, content_type=kept.content_type
     )
 
 
 def _repeat(request: HttpRequest, sender: str, key: str) -> HttpResponse | None:
-    """The answer to a key that was used; None if whoever sends it has lost the right to what it did."""
+    """The answer to a key that was used; None if whoever sends it has lost the right to what it
+    did."""
     kept = IdempotentAnswer.objects.filter(sender=sender, key=key).first()
     if kept is None or kept.status is None:
         response = problem(

@@ -1,4 +1,5 @@
-"""Endpoints and judges over HTTP: list, make, change, probe, retire. Keys go in and never come out."""
+"""Endpoints and judges over HTTP: list, make, change, probe, retire. Keys go in and never come
+out."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -27,7 +28,8 @@ router = Router()
 
 
 class EndpointIn(In):
-    """`key` is stored encrypted; leave it out to keep the stored one, send an empty text to forget it."""
+    """`key` is stored encrypted; leave it out to keep the stored one, send an empty text to forget
+    it."""
 
     base_url: str = Field(max_length=500)
     name: str = Field("", max_length=100)
@@ -59,7 +61,8 @@ class ProbeIn(In):
 
 
 class ProbeOut(Schema):
-    """`state` is waiting, asking, done or failed (`message` says why). Findings of an earlier probe stay till then."""
+    """`state` is waiting, asking, done or failed (`message` says why). Findings of an earlier probe
+    stay till then."""
 
     id: int
     model: str
@@ -88,7 +91,8 @@ def probe_address(probe: ModelProbe) -> str:
 
 
 class JudgeIn(In):
-    """`mode` empty takes the best one the endpoint can do; `endpoint` and `model` are for kinds that ask an LLM."""
+    """`mode` empty takes the best one the endpoint can do; `endpoint` and `model` are for kinds
+    that ask an LLM."""
 
     name: str = Field(min_length=1, max_length=200)
     kind: str = Field("geval", max_length=40)
@@ -157,7 +161,8 @@ def change_endpoint(request: HttpRequest, slug: Path[str], pk: int, data: Endpoi
 
 @router.post("/endpoints/{int:pk}/probe", response={202: ProbeOut})
 def probe(request: HttpRequest, slug: Path[str], pk: int, data: ProbeIn) -> Any:
-    """Have a worker find out what the endpoint can do with a model; ask at `address` how far it is."""
+    """Have a worker find out what the endpoint can do with a model; ask at `address` how far it
+    is."""
     endpoint = _endpoint(request, slug, pk)
     if endpoint.retired_at:
         raise ValidationError("This endpoint is retired, so it is not asked. Bring it back first.")
@@ -195,7 +200,8 @@ def make_judge(request: HttpRequest, slug: Path[str], data: JudgeIn) -> Any:
 
 @router.put("/judges/{int:pk}", response=JudgeOut)
 def edit_judge(request: HttpRequest, slug: Path[str], pk: int, data: JudgeIn) -> Any:
-    """Change a judge; once runs have used it, that makes a new version, which is what comes back."""
+    """Change a judge; once runs have used it, that makes a new version, which is what comes
+    back."""
     judge = _judge(request, slug, pk)
     return change_judge(judge, _draft(request, slug, data), probe=data.probe, here=False)
 

@@ -1,4 +1,5 @@
-"""Lists in pages: each answer has the cursor of the next, so that rows added meanwhile shift nothing."""
+"""Lists in pages: each answer has the cursor of the next, so that rows added meanwhile shift
+nothing."""
 
 from typing import Any
 

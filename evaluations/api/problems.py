@@ -24,7 +24,8 @@ def problem(status: int, title: str, detail: str, **more: Any) -> HttpResponse:
 
 
 class ApiProblemMiddleware:
-    """Makes problem details of every error under the API's addresses, whoever answered: Django's own are pages."""
+    """Makes problem details of every error under the API's addresses, whoever answered: Django's
+    own are pages."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -9,7 +9,8 @@ from evaluations.corpus.rows import is_text
 
 
 class In(Schema):
-    """A request's body or query. Texts with NUL, or that are no Unicode, are refused with the field's name."""
+    """A request's body or query. Texts with NUL, or that are no Unicode, are refused with the
+    field's name."""
 
     @model_validator(mode="before")
     @classmethod
@@ -19,7 +20,8 @@ class In(Schema):
             for name, value in inner.items():
                 if not storable(value):
                     raise ValueError(
-                        f"{name} holds a character that no database text can (NUL, or half of a pair)"
+                        f"{name} holds a character that no database text can (NUL, or half of a"
+                        " pair)"
                     )
         return values
 

@@ -1,4 +1,5 @@
-"""What a row of an archive may hold: the rules of the models' own fields, and of the records that have more."""
+"""What a row of an archive may hold: the rules of the models' own fields, and of the records that
+have more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""An archive into a new project: all of it or nothing, with the file and line of whatever is wrong."""
+"""An archive into a new project: all of it or nothing, with the file and line of whatever is
+wrong."""
 
 import os
 import zipfile
@@ -25,14 +26,16 @@ from geval_site.disk import is_disk_full
 
 CHUNK_ROWS = 5000
 CHUNK_BYTES = 8 * 2**20
-# The end of a zip's directory, which may have a comment behind it, and how large a directory of ours can be.
+# The end of a zip's directory, which may have a comment behind it, and how large a directory of
+# ours can be.
 END_OF_ZIP = b"PK\5\6"
 END_BYTES = 2**16 + 22
 DIRECTORY_BYTES = 2**16
 
 
 class ArchiveError(ValueError):
-    """A file that is no archive, or a broken one; the message says where and what to do. Nothing was written."""
+    """A file that is no archive, or a broken one; the message says where and what to do. Nothing
+    was written."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,8 @@ def read_manifest(archive: zipfile.ZipFile) -> Manifest:
         version, project = found["version"], found["project"]
         if version != VERSION:
             raise ArchiveError(
-                f"The archive has version {version}; this site reads version {VERSION}. Update the site."
+                f"The archive has version {version}; this site reads version {VERSION}. Update the"
+                " site."
             )
         records = {str(name): int(count) for name, count in found["records"].items()}
         texts = {name: project[name] for name in ("slug", "name", "description", "guidelines")}
@@ -85,7 +89,8 @@ def read_archive(
         anew: under a short name that is made for it, so that none can be taken.
 
     Raises:
-        ArchiveError: it is broken, too large, or there is a project of that short name; nothing was written.
+        ArchiveError: it is broken, too large, or there is a project of that short name; nothing was
+            written.
     """
     try:
         check_directory(source)
@@ -100,10 +105,12 @@ def read_archive(
                 count = _TableReader(table, project.pk, ids).read(archive)
                 if count != manifest.records.get(table.name, 0):
                     raise ArchiveError(
-                        f"{table.name}.jsonl has {count:,} records, the manifest says "
-                        f"{manifest.records.get(table.name, 0):,}. The archive is damaged; make it again."
+                        f"{table.name}.jsonl has {count:,} records, the manifest says"
+                        f" {manifest.records.get(table.name, 0):,}. The archive is damaged; make it"
+                        " again."
                     )
-            # A variable named elsewhere says nothing about this site's; whoever wants a key sent names it here.
+            # A variable named elsewhere says nothing about this site's; whoever wants a key sent
+            # names it here.
             project.endpoints.update(key_env="")
             note_change(project.pk)
             with connection.cursor() as cursor:
@@ -129,7 +136,8 @@ def read_archive(
 
 
 def check_directory(source: Path | IO[bytes]) -> None:
-    """Refuse a zip whose directory is larger than any of ours: each of its names would take a kilobyte of memory.
+    """Refuse a zip whose directory is larger than any of ours: each of its names would take a
+    kilobyte of memory.
 
     Raises:
         ArchiveError: it has thousands of names.
@@ -157,7 +165,8 @@ def _check_size(archive: zipfile.ZipFile) -> None:
     if size > settings.ARCHIVE_LIMIT_BYTES:
         limit = settings.ARCHIVE_LIMIT_BYTES // 2**20
         raise ArchiveError(
-            f"The archive unpacks to {size // 2**20:,} MB; this site takes {limit:,} MB (GEVAL_ARCHIVE_LIMIT_MB)."
+            f"The archive unpacks to {size // 2**20:,} MB; this site takes {limit:,} MB"
+            " (GEVAL_ARCHIVE_LIMIT_MB)."
         )
 
 
@@ -232,8 +241,8 @@ class _TableReader:
         while line := file.readline(most + 1):
             if len(line) > most:
                 raise ArchiveError(
-                    f"{self.table.name}.jsonl, line {self.line + len(lines) + 1}: longer than {most // 2**20:,} MB, "
-                    "six times the limit of a field (GEVAL_FIELD_LIMIT_MB)."
+                    f"{self.table.name}.jsonl, line {self.line + len(lines) + 1}: longer than"
+                    f" {most // 2**20:,} MB, six times the limit of a field (GEVAL_FIELD_LIMIT_MB)."
                 )
             lines.append(line)
             size += len(line)
@@ -297,5 +306,6 @@ class _TableReader:
                 f"{name} {value!r}" for name, value in zip(ref.fields, key, strict=True)
             )
             raise ArchiveError(
-                f"{self.table.name}.jsonl, line {self.line}: {shown} is not in {ref.table}.jsonl. It is damaged."
+                f"{self.table.name}.jsonl, line {self.line}: {shown} is not in {ref.table}.jsonl."
+                " It is damaged."
             ) from None

@@ -1,7 +1,8 @@
-"""What an archive holds: one JSON Lines file a kind of record, with names people know in place of ids.
+"""What an archive holds: one JSON Lines file a kind of record, with names people know in place of
+ids.
 
-`outputs.jsonl`, `ratings.jsonl` and `preferences.jsonl` have the columns that uploads take. Keys of endpoints, members
-and campaigns are not in an archive.
+`outputs.jsonl`, `ratings.jsonl` and `preferences.jsonl` have the columns that uploads take. Keys of
+endpoints, members and campaigns are not in an archive.
 """
 
 from collections.abc import Mapping
@@ -20,9 +21,9 @@ class Ref:
 class Table:
     """One file: how its rows are selected, and which column of the database each field goes to.
 
-    `key` are the fields by which rows of other files know its records; `defaults` are columns with the same value in
-    every row; `later` are fields that older archives do not have, with what they come to. Rows are in the order of
-    their ids, so that a copy has the same order.
+    `key` are the fields by which rows of other files know its records; `defaults` are columns with
+    the same value in every row; `later` are fields that older archives do not have, with what they
+    come to. Rows are in the order of their ids, so that a copy has the same order.
     """
 
     name: str
@@ -45,7 +46,8 @@ def same(*names: str) -> Columns:
 
 
 _OUTPUT = """JOIN evaluations_candidateoutput o ON o.id = t.output_id
-             JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s ON s.id = o.system_id"""
+             JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s
+                 ON s.id = o.system_id"""
 _CRITERION = "LEFT JOIN evaluations_criterion c ON c.id = t.criterion_id"
 _OF_OUTPUT = Ref("outputs", ("doc_id", "system_id"))
 _OF_CRITERION = Ref("criteria", ("criterion",))
@@ -54,7 +56,8 @@ TABLES = (
     Table(
         "criteria",
         "evaluations_criterion",
-        """SELECT name AS criterion, definition, scale_min, scale_max, scale_step, scale_labels, task_introduction,
+        """SELECT name AS criterion, definition, scale_min, scale_max, scale_step, scale_labels,
+            task_introduction,
                   inputs, prompt_file, guidelines, position
            FROM evaluations_criterion t WHERE project_id = %(project)s""",
         same(
@@ -116,7 +119,8 @@ TABLES = (
     Table(
         "annotators",
         "annotations_annotator",
-        "SELECT name AS annotator, kind FROM annotations_annotator t WHERE project_id = %(project)s",
+        "SELECT name AS annotator, kind FROM annotations_annotator t WHERE project_id ="
+        " %(project)s",
         {"name": "annotator", "kind": "kind"},
         key=("annotator",),
         of_project=True,
@@ -124,10 +128,12 @@ TABLES = (
     Table(
         "ratings",
         "annotations_rating",
-        f"""SELECT d.doc_id, s.name AS system_id, c.name AS criterion, a.name AS annotator, t.score, t.scores_in_sight,
+        f"""SELECT d.doc_id, s.name AS system_id, c.name AS criterion, a.name AS annotator,
+            t.score, t.scores_in_sight,
                    t.created_at
             FROM annotations_rating t {_OUTPUT} {_CRITERION}
-            JOIN annotations_annotator a ON a.id = t.annotator_id WHERE d.project_id = %(project)s""",
+            JOIN annotations_annotator a ON a.id = t.annotator_id
+                WHERE d.project_id = %(project)s""",
         {
             "output_id": _OF_OUTPUT,
             "criterion_id": _OF_CRITERION,
@@ -138,12 +144,16 @@ TABLES = (
     Table(
         "preferences",
         "annotations_preference",
-        f"""SELECT d.doc_id, s.name AS system_a, b.name AS system_b, c.name AS criterion, a.name AS annotator, t.value,
+        f"""SELECT d.doc_id, s.name AS system_a, b.name AS system_b, c.name AS criterion,
+            a.name AS annotator, t.value,
                    t.a_was_left, t.scores_in_sight, t.created_at
             FROM annotations_preference t JOIN evaluations_candidateoutput o ON o.id = t.output_a_id
-            JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s ON s.id = o.system_id
-            JOIN evaluations_candidateoutput v ON v.id = t.output_b_id JOIN evaluations_system b ON b.id = v.system_id
-            {_CRITERION} JOIN annotations_annotator a ON a.id = t.annotator_id WHERE d.project_id = %(project)s""",
+            JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s
+                ON s.id = o.system_id
+            JOIN evaluations_candidateoutput v ON v.id = t.output_b_id JOIN evaluations_system b
+                ON b.id = v.system_id
+            {_CRITERION} JOIN annotations_annotator a ON a.id = t.annotator_id
+                WHERE d.project_id = %(project)s""",
         {
             "output_a_id": Ref("outputs", ("doc_id", "system_a")),
             "output_b_id": Ref("outputs", ("doc_id", "system_b")),
@@ -155,7 +165,8 @@ TABLES = (
     Table(
         "spans",
         "annotations_span",
-        f"""SELECT d.doc_id, s.name AS system_id, a.name AS annotator, t.start, t."end", t.quote, t.category, t.severity
+        f"""SELECT d.doc_id, s.name AS system_id, a.name AS annotator, t.start, t."end", t.quote,
+            t.category, t.severity
             FROM annotations_span t {_OUTPUT} JOIN annotations_annotator a ON a.id = t.annotator_id
             WHERE d.project_id = %(project)s""",
         {"output_id": _OF_OUTPUT, "annotator_id": Ref("annotators", ("annotator",))}
@@ -164,7 +175,8 @@ TABLES = (
     Table(
         "endpoints",
         "evaluations_endpoint",
-        """SELECT name AS endpoint, base_url, api_version, key_env, requests_per_minute, tokens_per_minute, retired_at
+        """SELECT name AS endpoint, base_url, api_version, key_env, requests_per_minute,
+            tokens_per_minute, retired_at
            FROM evaluations_endpoint t WHERE project_id = %(project)s""",
         {"name": "endpoint"}
         | same(
@@ -182,8 +194,10 @@ TABLES = (
     Table(
         "judges",
         "evaluations_judge",
-        """SELECT t.name AS judge, t.version, t.kind, t.settings, e.name AS endpoint, t.model, t.mode, t.samples,
-                  t.temperature, t.use_steps, t.concurrency, t.max_tokens, t.timeout_seconds, t.price_in, t.price_out,
+        """SELECT t.name AS judge, t.version, t.kind, t.settings, e.name AS endpoint, t.model,
+            t.mode, t.samples,
+                  t.temperature, t.use_steps, t.concurrency, t.max_tokens, t.timeout_seconds,
+                      t.price_in, t.price_out,
                   t.length_parameter, t.sends_temperature, t.created_at, t.retired_at
            FROM evaluations_judge t LEFT JOIN evaluations_endpoint e ON e.id = t.endpoint_id
            WHERE t.project_id = %(project)s""",
@@ -217,8 +231,10 @@ TABLES = (
         "evaluations_evaluationrun",
         # What was under way is paused in the copy: no worker there should begin to ask.
         """SELECT t.id AS run, j.name AS judge, j.version,
-                  CASE WHEN t.state IN ('preparing', 'running') THEN 'paused' ELSE t.state END AS state, t.message,
-                  t.parameters, t.software_version, t.transport, t.budget, t.calls, t.cache_hits, t.prompt_tokens,
+                  CASE WHEN t.state IN ('preparing', 'running') THEN 'paused'
+                      ELSE t.state END AS state, t.message,
+                  t.parameters, t.software_version, t.transport, t.budget, t.calls, t.cache_hits,
+                      t.prompt_tokens,
                   t.completion_tokens, t.created_at, t.started_at, t.finished_at
            FROM evaluations_evaluationrun t JOIN evaluations_judge j ON j.id = t.judge_id
            WHERE t.project_id = %(project)s""",
@@ -244,7 +260,8 @@ TABLES = (
         """SELECT t.run_id AS run, c.name AS criterion, e.version, t.template
            FROM evaluations_runcriterion t JOIN evaluations_evaluationrun r ON r.id = t.run_id
            JOIN evaluations_criterion c ON c.id = t.criterion_id
-           LEFT JOIN evaluations_evaluationsteps e ON e.id = t.steps_id WHERE r.project_id = %(project)s""",
+           LEFT JOIN evaluations_evaluationsteps e ON e.id = t.steps_id
+               WHERE r.project_id = %(project)s""",
         {
             "run_id": Ref("runs", ("run",)),
             "criterion_id": _OF_CRITERION,
@@ -255,7 +272,8 @@ TABLES = (
     Table(
         "replies",
         "evaluations_modelreply",
-        """SELECT t.id AS reply, t.request_key, t.choices, t.model, t.request_id, t.prompt_tokens, t.completion_tokens,
+        """SELECT t.id AS reply, t.request_key, t.choices, t.model, t.request_id, t.prompt_tokens,
+            t.completion_tokens,
                   t.calls, t.seconds, t.created_at
            FROM evaluations_modelreply t WHERE t.project_id = %(project)s""",
         same(
@@ -276,12 +294,14 @@ TABLES = (
     Table(
         "items",
         "evaluations_runitem",
-        f"""SELECT t.run_id AS run, d.doc_id, s.name AS system_id, b.name AS rival, c.name AS criterion,
+        f"""SELECT t.run_id AS run, d.doc_id, s.name AS system_id, b.name AS rival,
+            c.name AS criterion,
                    CASE WHEN t.state IN ('leased', 'sent') THEN 'pending' ELSE t.state END AS state,
                    t.attempts, t.reason, t.detail, t.reply_id AS reply
             FROM evaluations_runitem t {_OUTPUT} {_CRITERION}
             LEFT JOIN evaluations_candidateoutput v ON v.id = t.rival_id
-            LEFT JOIN evaluations_system b ON b.id = v.system_id WHERE d.project_id = %(project)s""",
+            LEFT JOIN evaluations_system b ON b.id = v.system_id
+                WHERE d.project_id = %(project)s""",
         {
             "run_id": Ref("runs", ("run",)),
             "output_id": _OF_OUTPUT,
@@ -295,7 +315,8 @@ TABLES = (
     Table(
         "scores",
         "evaluations_score",
-        f"""SELECT t.run_id AS run, d.doc_id, s.name AS system_id, c.name AS criterion, t.value, t.distribution,
+        f"""SELECT t.run_id AS run, d.doc_id, s.name AS system_id, c.name AS criterion, t.value,
+            t.distribution,
                    t.coverage, t.entropy, t.mode, t.note, t.created_at
             FROM evaluations_score t {_OUTPUT} {_CRITERION} WHERE d.project_id = %(project)s""",
         {"run_id": Ref("runs", ("run",)), "output_id": _OF_OUTPUT, "criterion_id": _OF_CRITERION}
@@ -305,7 +326,8 @@ TABLES = (
     Table(
         "pair_scores",
         "evaluations_pairscore",
-        f"""SELECT t.run_id AS run, d.doc_id, s.name AS system_id, b.name AS rival, c.name AS criterion, t.value, t.tie,
+        f"""SELECT t.run_id AS run, d.doc_id, s.name AS system_id, b.name AS rival,
+            c.name AS criterion, t.value, t.tie,
                    t."left", t.coverage, t.created_at
             FROM evaluations_pairscore t {_OUTPUT} {_CRITERION}
             JOIN evaluations_candidateoutput v ON v.id = t.rival_id

@@ -1,4 +1,5 @@
-"""A project into an archive: every file streams from the database, so that memory does not grow with the project."""
+"""A project into an archive: every file streams from the database, so that memory does not grow
+with the project."""
 
 import datetime
 import zipfile

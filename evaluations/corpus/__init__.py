@@ -1,1 +1,2 @@
-"""How texts, ratings and scores come in: readers (bytes to rows), staging and checks, one transaction."""
+"""How texts, ratings and scores come in: readers (bytes to rows), staging and checks, one
+transaction."""

@@ -1,8 +1,9 @@
 """Records as other tools of the field write them, turned into the columns we know. Pure.
 
-Known: `input/output/reference` and their like, `article/highlights` (CNN/DailyMail), `question/answer/context`
-(retrieval), chat messages, DeepEval's test cases (`actual_output`, `expected_output`), promptfoo's results
-(`prompt`, `response`, `vars`), SummEval's own JSON (`decoded`, `model_id`, `expert_annotations`).
+Known: `input/output/reference` and their like, `article/highlights` (CNN/DailyMail),
+`question/answer/context` (retrieval), chat messages, DeepEval's test cases (`actual_output`,
+`expected_output`), promptfoo's results (`prompt`, `response`, `vars`), SummEval's own JSON
+(`decoded`, `model_id`, `expert_annotations`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -52,7 +53,8 @@ def conventional(record: Mapping[str, Any], *, system: str) -> dict[str, Any]:
         record = {**record["vars"], **record}
     found = {column: _first(record, names) for column, names in NAMES.items()}
     if found["output"] is None and found["references"] is not None:
-        # A data set of texts that people wrote: these are the outputs, and nothing else is to compare them with.
+        # A data set of texts that people wrote: these are the outputs, and nothing else is to
+        # compare them with.
         listed = found["references"]
         found |= {
             "output": listed[0] if isinstance(listed, list) and listed else listed,

@@ -1,4 +1,5 @@
-"""Checks of a record's fields: what is wrong is added to the faults, with its place and what to do. Pure."""
+"""Checks of a record's fields: what is wrong is added to the faults, with its place and what to do.
+Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -46,7 +47,8 @@ class Place:
 
 
 class Fields:
-    """A record of a file, asked for one field after the other; faults name the line and the field."""
+    """A record of a file, asked for one field after the other; faults name the line and the
+    field."""
 
     def __init__(self, record: Mapping[str, Any], place: Place) -> None:
         self.record = record
@@ -105,7 +107,8 @@ class Fields:
                 yield self.place.limited(str(name).strip(), CRITERION_LIMIT, column), found
 
     def metadata(self) -> dict[str, str]:
-        """What else is said of a document: an object `metadata` of short values, or fields `metadata.NAME`."""
+        """What else is said of a document: an object `metadata` of short values, or fields
+        `metadata.NAME`."""
         given = self.record.get("metadata")
         if given is not None and not isinstance(given, dict):
             self.place.fault("metadata", f"expected an object, found {kind(given)}")
@@ -136,7 +139,8 @@ def number_of(value: Any) -> float | None:
 
 
 def written_number(text: str) -> float | None:
-    """A finite number as written in a table; `float()` also takes "1_000", "nan" and "inf", none of them a score."""
+    """A finite number as written in a table; `float()` also takes "1_000", "nan" and "inf", none of
+    them a score."""
     try:
         value = float(text)
     except ValueError:

@@ -1,4 +1,5 @@
-"""Which column of a file is which of ours: guessed by names and first rows, changed by whoever uploads. Pure."""
+"""Which column of a file is which of ours: guessed by names and first rows, changed by whoever
+uploads. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -86,7 +87,8 @@ def structure_of(record: Mapping[str, Any]) -> str:
 
 
 def flattened(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record with the fields of objects in it as columns of their own, `outer.inner`; one level deep."""
+    """A record with the fields of objects in it as columns of their own, `outer.inner`; one level
+    deep."""
     flat: dict[str, Any] = {}
     for name, value in record.items():
         if isinstance(value, dict):
@@ -179,7 +181,10 @@ def problems_of(columns: Columns) -> list[str]:
     if not kind:
         return [
             *said,
-            "Say which column is the output, the score or the winner; there is nothing to load otherwise.",
+            (
+                "Say which column is the output, the score or the winner; there is nothing to load"
+                " otherwise."
+            ),
         ]
     needed = {
         "preferences": ("doc_id", "system_a", "system_b", "annotator"),

@@ -1,4 +1,5 @@
-"""From staged rows to records: what is new goes in, what is there is left alone, what contradicts it is a fault."""
+"""From staged rows to records: what is new goes in, what is there is left alone, what contradicts
+it is a fault."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -22,11 +23,15 @@ from evaluations.models import CandidateOutput
 from evaluations.scales import usual_scale_for
 
 ANOTHER = "{} is loaded already with another {}"
-STANDS = "{} is loaded already with another {}, and cannot be replaced: {} stand on it; load it under another name"
+STANDS = (
+    "{} is loaded already with another {}, and cannot be replaced: {} stand on it; load it under"
+    " another name"
+)
 DIFFERS = "(s.source, s.context, s.refs) IS DISTINCT FROM (d.source, d.context, d.references)"
 # Fields of the metadata that both have, and not the same.
 CONTRADICTS = """EXISTS (SELECT 1 FROM jsonb_each(s.metadata) AS e
-                         WHERE jsonb_exists(d.metadata, e.key) AND d.metadata -> e.key <> e.value)"""
+                         WHERE jsonb_exists(d.metadata, e.key)
+                             AND d.metadata -> e.key <> e.value)"""
 
 
 class Merge:
@@ -66,7 +71,8 @@ class Merge:
         load, replace = self.load, self.about.replace
         self._conflicts(
             f"""SELECT s.file, s.line, s.doc_id, d.id,
-                       CASE WHEN s.source <> d.source THEN 'source' WHEN s.context <> d.context THEN 'context'
+                       CASE WHEN s.source <> d.source THEN 'source'
+                           WHEN s.context <> d.context THEN 'context'
                             WHEN s.refs <> d.references THEN 'references' ELSE 'metadata' END
                 FROM stage_document s
                 JOIN evaluations_document d ON d.project_id = %s AND d.doc_id = s.doc_id
@@ -77,17 +83,21 @@ class Merge:
                 self._said(f"document {doc_id}", column, document=pk),
             ),
         )
-        # Texts that differ are faults where they are not to be replaced, so that none of this stays.
+        # Texts that differ are faults where they are not to be replaced, so that none of this
+        # stays.
         tally.changed = self._execute(
-            f"""UPDATE evaluations_document d SET source = s.source, context = s.context, "references" = s.refs,
+            f"""UPDATE evaluations_document d
+                SET source = s.source, context = s.context, "references" = s.refs,
                        metadata = d.metadata || s.metadata
                 FROM stage_document s WHERE d.project_id = %s AND d.doc_id = s.doc_id
                  AND (NOT d.metadata @> s.metadata {f"OR {DIFFERS}" if replace else ""})""",
             [self.project.pk],
         )
         tally.created = self._execute(
-            """INSERT INTO evaluations_document (project_id, doc_id, source, context, "references", metadata)
-               SELECT %s, doc_id, source, context, refs, metadata FROM stage_document ORDER BY file, line
+            """INSERT INTO evaluations_document (project_id, doc_id, source, context, "references",
+                metadata)
+               SELECT %s, doc_id, source, context, refs, metadata FROM stage_document
+                   ORDER BY file, line
                ON CONFLICT (project_id, doc_id) DO NOTHING""",
             [self.project.pk],
         )
@@ -103,7 +113,8 @@ class Merge:
         )
         self._conflicts(
             f"""SELECT s.file, s.line, s.doc_id, y.name, o.id FROM stage_output s
-                JOIN evaluations_candidateoutput o ON o.document_id = s.document AND o.system_id = s.system
+                JOIN evaluations_candidateoutput o ON o.document_id = s.document
+                    AND o.system_id = s.system
                 JOIN evaluations_system y ON y.id = s.system
                 WHERE o.text <> s.body {f"AND {OUTPUT_STANDS}" if replace else ""}""",
             [],
@@ -115,7 +126,8 @@ class Merge:
         if replace:
             tally.changed = self._execute(
                 """UPDATE evaluations_candidateoutput o SET text = s.body FROM stage_output s
-                   WHERE o.document_id = s.document AND o.system_id = s.system AND o.text <> s.body"""
+                   WHERE o.document_id = s.document AND o.system_id = s.system
+                       AND o.text <> s.body"""
             )
         tally.created = self._execute(
             """INSERT INTO evaluations_candidateoutput (document_id, system_id, text)
@@ -138,7 +150,8 @@ class Merge:
     def _merge_scores(
         self, tally: Tally, table: StagingTable, target: str, keys: tuple[str, str, str], value: str
     ) -> None:
-        """Insert what is new; only if something was not, look whether it is the same or contradicts."""
+        """Insert what is new; only if something was not, look whether it is the same or
+        contradicts."""
         if not table.count:
             return
         columns = ", ".join(keys)
@@ -151,11 +164,9 @@ class Merge:
         self._execute(
             f"CREATE INDEX ON stage_output (number); ANALYZE stage_output; ANALYZE {table.name}"
         )
-        tally.created = self._execute(
-            f"""INSERT INTO {target} ({columns}, {value})
+        tally.created = self._execute(f"""INSERT INTO {target} ({columns}, {value})
                 SELECT {columns}, score FROM ({resolved}) AS r ORDER BY file, line
-                ON CONFLICT ({columns}) DO NOTHING"""
-        )
+                ON CONFLICT ({columns}) DO NOTHING""")
         tally.unchanged = table.count - tally.created
         if tally.unchanged:
             self._conflicts(
@@ -166,12 +177,16 @@ class Merge:
                 [],
                 lambda here, there: (
                     "score",
-                    f"score {here:g} contradicts {there:g}, which this output already has from there on this criterion",
+                    (
+                        f"score {here:g} contradicts {there:g}, which this output already has from"
+                        " there on this criterion"
+                    ),
                 ),
             )
 
     def _finish_new_criteria(self) -> None:
-        """Give criteria that the files brought the scale their ratings show, and a preset's wording if one fits."""
+        """Give criteria that the files brought the scale their ratings show, and a preset's wording
+        if one fits."""
         new = {
             seen.criterion.name: seen
             for seen in self.load.seen.values()

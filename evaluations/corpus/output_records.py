@@ -1,4 +1,5 @@
-"""Outputs from records: in our columns, in those of other tools, and as the G-Eval and UniEval releases write them."""
+"""Outputs from records: in our columns, in those of other tools, and as the G-Eval and UniEval
+releases write them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -44,7 +45,8 @@ def output_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> It
 
 
 def _in_our_columns(record: Mapping[str, Any], unnamed: Unnamed) -> Mapping[str, Any]:
-    """A record of another tool with our columns; any other as it is, so that faults speak of what we know."""
+    """A record of another tool with our columns; any other as it is, so that faults speak of what
+    we know."""
     if is_ours(record):
         return record
     found = conventional(record, system=unnamed.system)
@@ -52,7 +54,8 @@ def _in_our_columns(record: Mapping[str, Any], unnamed: Unnamed) -> Mapping[str,
 
 
 def release_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> Iterator[Row]:
-    """One object of the G-Eval or UniEval release: an output, its human means, and perhaps a judge's scores."""
+    """One object of the G-Eval or UniEval release: an output, its human means, and perhaps a
+    judge's scores."""
     fields = Fields(record, place)
     doc_id = fields.identifier("doc_id") if record.get("doc_id") is not None else None
     system = fields.identifier("system_id")
@@ -77,7 +80,8 @@ def release_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> I
 
 
 def replies_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> Iterator[Row]:
-    """One object of the G-Eval release's results: the raw replies of a judge about an output, with its texts or not."""
+    """One object of the G-Eval release's results: the raw replies of a judge about an output, with
+    its texts or not."""
     fields = Fields(record, place)
     if "system_output" in record:
         yield from release_rows(record, place, unnamed)

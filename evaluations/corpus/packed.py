@@ -42,12 +42,14 @@ def check_unpacked(size: int) -> None:
     most = settings.UNPACKED_LIMIT_BYTES
     if size > most:
         raise PackedError(
-            f"unpacks to more than {most // 2**20:,} MB, which is the limit (GEVAL_UNPACKED_LIMIT_MB); split it"
+            f"unpacks to more than {most // 2**20:,} MB, which is the limit"
+            " (GEVAL_UNPACKED_LIMIT_MB); split it"
         )
 
 
 class LimitedStream(io.RawIOBase):
-    """What is read of a packed file, until it is more than the site allows: a few kilobytes can hold gigabytes."""
+    """What is read of a packed file, until it is more than the site allows: a few kilobytes can
+    hold gigabytes."""
 
     def __init__(self, stream: Any, raw: IO[bytes]) -> None:
         self.stream = stream

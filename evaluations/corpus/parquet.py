@@ -1,4 +1,5 @@
-"""Rows of Parquet files. A few kilobytes can decode to gigabytes, so what a file says of itself is looked at first."""
+"""Rows of Parquet files. A few kilobytes can decode to gigabytes, so what a file says of itself is
+looked at first."""
 
 import math
 import tempfile
@@ -26,7 +27,8 @@ LIMITS: dict[str, Any] = {
 def parquet_records(
     stream: IO[bytes], name: str, faults: Faults
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Rows of a Parquet file by their number. Its directory is at its end, so it is unpacked to a file."""
+    """Rows of a Parquet file by their number. Its directory is at its end, so it is unpacked to a
+    file."""
     # Arrow is large, and few uploads need it.
     import pyarrow
 
@@ -47,7 +49,8 @@ def parquet_records(
 
 
 def most_decoded(stream: IO[bytes]) -> int:
-    """How many bytes a Parquet file's rows may take at most: each may have the longest text there can be."""
+    """How many bytes a Parquet file's rows may take at most: each may have the longest text there
+    can be."""
     from pyarrow import parquet
 
     with _unpacked(stream) as file:
@@ -94,7 +97,8 @@ def _check_metadata(metadata: Any) -> None:
         raise PackedError(said)
     if metadata.num_rows > settings.ROW_LIMIT:
         raise PackedError(
-            f"has {metadata.num_rows:,} rows; the limit is {settings.ROW_LIMIT:,} (GEVAL_ROW_LIMIT); split it"
+            f"has {metadata.num_rows:,} rows; the limit is {settings.ROW_LIMIT:,}"
+            " (GEVAL_ROW_LIMIT); split it"
         )
     if metadata.num_row_groups * metadata.num_columns > MOST_CHUNKS:
         raise PackedError(f"has {metadata.num_row_groups:,} row groups; write it again with fewer")
@@ -104,8 +108,9 @@ def _check_metadata(metadata: Any) -> None:
             size += max(0, chunk.total_uncompressed_size)
             if chunk.num_values > settings.ROW_LIMIT:
                 raise PackedError(
-                    f"has {chunk.num_values:,} values in column {chunk.path_in_schema}; the limit is "
-                    f"{settings.ROW_LIMIT:,} (GEVAL_ROW_LIMIT); shorten the lists or split the file"
+                    f"has {chunk.num_values:,} values in column {chunk.path_in_schema}; the limit"
+                    f" is {settings.ROW_LIMIT:,} (GEVAL_ROW_LIMIT); shorten the lists or split the"
+                    " file"
                 )
     check_unpacked(size)
 

@@ -1,8 +1,9 @@
 """Preferences in uploaded files: our own columns, and MT-bench's way of naming a comparison. Pure.
 
-Ours: `doc_id, system_a, system_b, winner, annotator`, perhaps with `criterion`, `strength` and `shown_first`.
-MT-bench's: `question` (or `question_id`), `model_a`, `model_b`, `turn`, `winner`, `judge`; or all of it in one `key`,
-`question__model_a__model_b__turn`. A turn after the first is a document of its own, named `question__turn`.
+Ours: `doc_id, system_a, system_b, winner, annotator`, perhaps with `criterion`, `strength` and
+`shown_first`. MT-bench's: `question` (or `question_id`), `model_a`, `model_b`, `turn`, `winner`,
+`judge`; or all of it in one `key`, `question__model_a__model_b__turn`. A turn after the first is a
+document of its own, named `question__turn`.
 """
 
 from collections.abc import Collection, Iterator, Mapping

@@ -21,10 +21,12 @@ COLUMNS = {
 }
 # With the ids of both outputs, the lower one as "a"; the value turns with them.
 RESOLVED = """
-    SELECT file, line, least(f, s) AS output_a_id, greatest(f, s) AS output_b_id, criterion AS criterion_id,
+    SELECT file, line, least(f, s) AS output_a_id, greatest(f, s) AS output_b_id,
+        criterion AS criterion_id,
            annotator AS annotator_id, CASE WHEN f < s THEN value ELSE -value END AS value,
            CASE WHEN f < s THEN first_was_left ELSE NOT first_was_left END AS a_was_left
-    FROM (SELECT p.*, coalesce(o1.id, -p.first) AS f, coalesce(o2.id, -p.second) AS s FROM stage_preference p
+    FROM (SELECT p.*, coalesce(o1.id, -p.first) AS f, coalesce(o2.id, -p.second) AS s
+        FROM stage_preference p
           LEFT JOIN (stage_output t1 JOIN evaluations_candidateoutput o1
                      ON o1.document_id = t1.document AND o1.system_id = t1.system)
             ON t1.number = p.first AND p.first >= 0
@@ -55,22 +57,23 @@ class PreferenceStage:
         self.table.add(values)
 
     def merge(self, tally: Tally, *, conflicts: Conflicts) -> None:
-        """Insert what is new; a row that contradicts what is there, or another row, is a conflict."""
+        """Insert what is new; a row that contradicts what is there, or another row, is a
+        conflict."""
         if not self.table.count:
             return
         with connection.cursor() as cursor:
-            cursor.execute(
-                f"""INSERT INTO annotations_preference ({KEYS}, value, a_was_left)
+            cursor.execute(f"""INSERT INTO annotations_preference ({KEYS}, value, a_was_left)
                     SELECT {KEYS}, value, a_was_left FROM ({RESOLVED}) AS r ORDER BY file, line
-                    ON CONFLICT ({KEYS}) DO NOTHING"""
-            )
+                    ON CONFLICT ({KEYS}) DO NOTHING""")
             tally.created = cursor.rowcount
         tally.unchanged = self.table.count - tally.created
         if tally.unchanged:
             conflicts(
                 f"""SELECT r.file, r.line FROM ({RESOLVED}) AS r JOIN annotations_preference p
-                    ON (p.output_a_id, p.output_b_id, p.annotator_id) = (r.output_a_id, r.output_b_id, r.annotator_id)
-                   AND p.criterion_id IS NOT DISTINCT FROM r.criterion_id WHERE p.value <> r.value""",
+                    ON (p.output_a_id, p.output_b_id, p.annotator_id) = (r.output_a_id,
+                        r.output_b_id, r.annotator_id)
+                   AND p.criterion_id IS NOT DISTINCT FROM r.criterion_id
+                       WHERE p.value <> r.value""",
                 [],
                 lambda: (
                     "winner",

@@ -1,4 +1,5 @@
-"""What a file seems to be, shown before anything is loaded: its format, its columns, its first rows, what they are."""
+"""What a file seems to be, shown before anything is loaded: its format, its columns, its first
+rows, what they are."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -38,8 +39,8 @@ class PreviewColumn:
 class Preview:
     """A file's first rows. `structure` says what its records are where they are more than columns.
 
-    `fault` says why there is nothing to show. `is_large` where it unpacks to more than should be read while
-    somebody waits, however small the file itself is.
+    `fault` says why there is nothing to show. `is_large` where it unpacks to more than should be
+    read while somebody waits, however small the file itself is.
     """
 
     format: str

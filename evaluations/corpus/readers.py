@@ -1,7 +1,9 @@
-"""From the records of a file to rows: what each record is shows in its columns; faults are collected with their place.
+"""From the records of a file to rows: what each record is shows in its columns; faults are
+collected with their place.
 
-Known: outputs, ratings (a column `annotator`), scores (a column `judge`), preferences (a column `winner`), raw replies
-(`all_responses`), and the objects of the G-Eval and UniEval releases (`system_output`).
+Known: outputs, ratings (a column `annotator`), scores (a column `judge`), preferences (a column
+`winner`), raw replies (`all_responses`), and the objects of the G-Eval and UniEval releases
+(`system_output`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -39,7 +41,8 @@ OUTPUT_COLUMNS = ("doc_id", "system_id", "source", "output")
 class InputFile:
     """A file to load, and the name to call it by in messages.
 
-    `columns` says what its columns are, where they are not to be told by their names; `counter` counts what is read.
+    `columns` says what its columns are, where they are not to be told by their names; `counter`
+    counts what is read.
     """
 
     path: Path
@@ -52,7 +55,8 @@ def read_rows(file: InputFile, faults: Faults, *, unnamed: Unnamed) -> Iterator[
     """All rows of a file; what cannot be read is added to `faults` and left out.
 
     Args:
-        unnamed: what the file itself may not say: whose `predict_scores` or replies it holds, on which criterion.
+        unnamed: what the file itself may not say: whose `predict_scores` or replies it holds, on
+            which criterion.
     """
     try:
         with open_packed(file.path, file.counter) as raw:
@@ -131,7 +135,8 @@ def _table_rows(table: Table, file: InputFile, faults: Faults, unnamed: Unnamed)
 
 
 def _wanted(header: tuple[str, ...]) -> tuple[str, ...]:
-    """The columns that a table without a rater's needs; none where they have another tool's names."""
+    """The columns that a table without a rater's needs; none where they have another tool's
+    names."""
     known = conventional(dict.fromkeys(header, "x"), system="x")
     if "source" in known and "output" in known:
         return ()

@@ -1,7 +1,9 @@
-"""From the bytes of a file to records: the format is found by looking, what is no record is added to the faults.
+"""From the bytes of a file to records: the format is found by looking, what is no record is added
+to the faults.
 
-Known formats: CSV with commas, semicolons or tabs, JSON Lines, one JSON list or object, Parquet. Tables, JSON Lines and
-Parquet are streamed; a JSON list or object is one value, and may be as large as GEVAL_JSON_LIMIT_MB.
+Known formats: CSV with commas, semicolons or tabs, JSON Lines, one JSON list or object, Parquet.
+Tables, JSON Lines and Parquet are streamed; a JSON list or object is one value, and may be as large
+as GEVAL_JSON_LIMIT_MB.
 """
 
 import csv
@@ -60,11 +62,13 @@ class Objects:
 
 
 def records_of(raw: IO[bytes], name: str, faults: Faults) -> Table | Objects | None:
-    """The records in an unpacked file; None where there are none at all, with a fault that says why."""
+    """The records in an unpacked file; None where there are none at all, with a fault that says
+    why."""
     stream: Any = raw if hasattr(raw, "peek") else io.BufferedReader(raw)
     if is_parquet(stream):
         return Objects(Format.PARQUET, parquet_records(stream, name, faults))
-    # Broken UTF-8 survives as lone surrogates, so that the fault can name the line and column it is in.
+    # Broken UTF-8 survives as lone surrogates, so that the fault can name the line and column it is
+    # in.
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
     lines = _limited_lines(text)
     first, skipped = "", 0
@@ -94,7 +98,8 @@ def is_parquet(stream: Any) -> bool:
 
 
 def _limited_lines(stream: IO[str]) -> Iterator[str]:
-    """Lines, until one is longer than any record may be: a few kilobytes can unpack to one of gigabytes."""
+    """Lines, until one is longer than any record may be: a few kilobytes can unpack to one of
+    gigabytes."""
     most = 4 * settings.FIELD_LIMIT_BYTES
     while line := stream.readline(most + 1):
         if len(line) > most:
@@ -114,8 +119,8 @@ def _whole(first: str, stream: IO[str]) -> str:
         size += whole.write(piece)
         if size > most:
             raise PackedError(
-                f"is one JSON value of more than {most // 2**20:,} MB (GEVAL_JSON_LIMIT_MB); write it as JSON Lines, "
-                "one object a line"
+                f"is one JSON value of more than {most // 2**20:,} MB (GEVAL_JSON_LIMIT_MB); write"
+                " it as JSON Lines, one object a line"
             )
     return whole.getvalue()
 
@@ -217,7 +222,10 @@ def _depth(value: Any, most: int) -> int:
 
 
 def _too_deep() -> str:
-    return f"the JSON is nested too deeply; the limit is {settings.JSON_DEPTH} levels (GEVAL_JSON_DEPTH)"
+    return (
+        f"the JSON is nested too deeply; the limit is {settings.JSON_DEPTH} levels"
+        " (GEVAL_JSON_DEPTH)"
+    )
 
 
 # Tables

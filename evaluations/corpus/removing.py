@@ -1,4 +1,5 @@
-"""Taking texts and criteria out of a project: only what nothing stands on; otherwise what does is said."""
+"""Taking texts and criteria out of a project: only what nothing stands on; otherwise what does is
+said."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,5 @@
-"""Raw replies of a judge, from a release: read by our parser, counted into distributions, kept like our own."""
+"""Raw replies of a judge, from a release: read by our parser, counted into distributions, kept like
+our own."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -42,7 +43,8 @@ class ReplyStage:
     def merge(
         self, tally: Tally, *, faults: Faults, files: Mapping[int, str], read: Read | None
     ) -> None:
-        """Make items, replies and scores of what was staged; what is there already with other replies is a fault.
+        """Make items, replies and scores of what was staged; what is there already with other
+        replies is a fault.
 
         Args:
             read: a rule to read replies by, in place of our parser.
@@ -71,7 +73,10 @@ class ReplyStage:
                 elif there == replies:
                     tally.unchanged += 1
                 else:
-                    message = f"other replies about this output on {criteria[criterion].name} are loaded already"
+                    message = (
+                        f"other replies about this output on {criteria[criterion].name} are loaded"
+                        " already"
+                    )
                     faults.add(files[file], line, "all_responses", message)
             tally.created += len(new)
             self._store(new, criteria, read)
@@ -87,7 +92,8 @@ class ReplyStage:
         while True:
             with connection.cursor() as cursor:
                 cursor.execute(
-                    f"""SELECT s.file, s.line, coalesce(o.id, -s.output), s.criterion, s.run, s.replies
+                    f"""SELECT s.file, s.line, coalesce(o.id, -s.output), s.criterion, s.run,
+                        s.replies
                         FROM {self.table.name} s
                         LEFT JOIN (stage_output t JOIN evaluations_candidateoutput o
                                    ON o.document_id = t.document AND o.system_id = t.system)
@@ -159,14 +165,17 @@ class ReplyStage:
 def score_replies(
     replies: Sequence[str], *, scale: Scale, criterion: str, read: Read | None = None
 ) -> tuple[Scored | Failure, int]:
-    """The score of the replies that can be read, and how many cannot; these are left out, never counted as 0.
+    """The score of the replies that can be read, and how many cannot; these are left out, never
+    counted as 0.
 
     The coverage is the share that could be read.
     """
     found = [
-        read(Choice(reply))
-        if read
-        else parse_rating(Choice(reply), scale=scale, criterion=criterion)
+        (
+            read(Choice(reply))
+            if read
+            else parse_rating(Choice(reply), scale=scale, criterion=criterion)
+        )
         for reply in replies
     ]
     values = [rating.value for rating in found if isinstance(rating, Rating)]

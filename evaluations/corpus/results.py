@@ -18,7 +18,8 @@ ONE = {
 
 @dataclass
 class LoadResult:
-    """How many records of each kind; `unreadable` counts raw replies without a rating, which have no part in scores."""
+    """How many records of each kind; `unreadable` counts raw replies without a rating, which have
+    no part in scores."""
 
     documents: Tally = field(default_factory=Tally)
     outputs: Tally = field(default_factory=Tally)

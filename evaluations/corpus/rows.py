@@ -1,4 +1,5 @@
-"""What a line of an uploaded file says, whatever its format, and what can be wrong with it. Pure data."""
+"""What a line of an uploaded file says, whatever its format, and what can be wrong with it. Pure
+data."""
 
 from dataclasses import dataclass, field
 
@@ -26,9 +27,10 @@ class Unnamed:
 class About:
     """What is said of a load beside its files.
 
-    `judge`, `criterion` and `annotator` stand where a file names none; `version` and `source` are kept with the judges
-    it makes; `first_digit` reads raw replies by the rule of published releases instead of ours; with `replace`, texts
-    that are loaded already are replaced by other ones in the files, as long as nothing stands on them.
+    `judge`, `criterion` and `annotator` stand where a file names none; `version` and `source` are
+    kept with the judges it makes; `first_digit` reads raw replies by the rule of published releases
+    instead of ours; with `replace`, texts that are loaded already are replaced by other ones in the
+    files, as long as nothing stands on them.
     """
 
     judge: str = "imported"
@@ -42,7 +44,8 @@ class About:
 
 @dataclass(frozen=True)
 class OutputRow:
-    """A system's output for a document, with the document's texts. `doc_id` is None where the file has no such key."""
+    """A system's output for a document, with the document's texts. `doc_id` is None where the file
+    has no such key."""
 
     line: int
     doc_id: str | None
@@ -56,7 +59,8 @@ class OutputRow:
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """A rating by an annotator, or a score by a judge; `criterion` is empty for a score that counts for every one.
+    """A rating by an annotator, or a score by a judge; `criterion` is empty for a score that counts
+    for every one.
 
     `source` identifies the document where the file has no `doc_id`.
     """
@@ -85,7 +89,8 @@ class JudgeScoreRow(ScoreRow):
 
 @dataclass(frozen=True)
 class RepliesRow:
-    """The raw replies of a judge about an output on a criterion, computed elsewhere; scores come of reading them."""
+    """The raw replies of a judge about an output on a criterion, computed elsewhere; scores come of
+    reading them."""
 
     line: int
     doc_id: str | None
@@ -98,10 +103,11 @@ class RepliesRow:
 
 @dataclass(frozen=True)
 class PreferenceRow:
-    """An annotator's choice between two systems' outputs for a document, on a criterion or (empty) overall.
+    """An annotator's choice between two systems' outputs for a document, on a criterion or (empty)
+    overall.
 
-    `value` is above 0 where the first is preferred; `first_was_left` is None where the file does not say; `turn` is
-    MT-bench's, empty elsewhere.
+    `value` is above 0 where the first is preferred; `first_was_left` is None where the file does
+    not say; `turn` is MT-bench's, empty elsewhere.
     """
 
     line: int
@@ -156,7 +162,8 @@ def is_text(value: str) -> bool:
 
 
 class LoadError(Exception):
-    """Files that cannot be loaded: nothing was written. Holds the first faults and how many there are in all."""
+    """Files that cannot be loaded: nothing was written. Holds the first faults and how many there
+    are in all."""
 
     def __init__(self, faults: list[Fault], total: int) -> None:
         super().__init__(f"{total} fault{'s' if total != 1 else ''}; nothing was loaded.")

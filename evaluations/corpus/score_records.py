@@ -1,4 +1,5 @@
-"""Ratings and judges' scores from records: one a row with its criterion, or several a row, a column each."""
+"""Ratings and judges' scores from records: one a row with its criterion, or several a row, a column
+each."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -49,7 +50,8 @@ def wide_scores(
     system: str,
     source: str,
 ) -> Iterator[Row]:
-    """The numbers of `ratings`, or of the columns `ratings.CRITERION`: by an annotator, or by a judge if one is named.
+    """The numbers of `ratings`, or of the columns `ratings.CRITERION`: by an annotator, or by a
+    judge if one is named.
 
     An empty field is no rating.
     """

@@ -11,7 +11,8 @@ CHUNK_BYTES = 8 * 2**20
 
 @dataclass
 class Tally:
-    """How many records of a kind a load made and changed, and how many of its rows were there already."""
+    """How many records of a kind a load made and changed, and how many of its rows were there
+    already."""
 
     created: int = 0
     unchanged: int = 0

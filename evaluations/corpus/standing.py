@@ -1,4 +1,5 @@
-"""What stands on a text: ratings, scores and whatever else would lose its meaning if the text were another or gone."""
+"""What stands on a text: ratings, scores and whatever else would lose its meaning if the text were
+another or gone."""
 
 from collections.abc import Mapping, Sequence
 
@@ -28,13 +29,17 @@ def _exists() -> str:
 
 # Of a row `o` of outputs, or of a row `d` of documents: whether anything stands on it.
 OUTPUT_STANDS = f"({_exists()})"
-DOCUMENT_STANDS = f"EXISTS (SELECT 1 FROM evaluations_candidateoutput o WHERE o.document_id = d.id AND {OUTPUT_STANDS})"
+DOCUMENT_STANDS = (
+    "EXISTS (SELECT 1 FROM evaluations_candidateoutput o WHERE o.document_id = d.id AND"
+    f" {OUTPUT_STANDS})"
+)
 
 
 def standing_on_outputs(ids: Sequence[int]) -> dict[str, int]:
     """How many of each stand on these outputs; only what is there."""
     counted = " UNION ALL ".join(
-        f"""SELECT '{what}', count(DISTINCT t.id) FROM evaluations_candidateoutput o JOIN {table} t ON {points}
+        f"""SELECT '{what}', count(DISTINCT t.id) FROM evaluations_candidateoutput o JOIN {table} t
+            ON {points}
             WHERE o.id = ANY(%(ids)s)"""
         for what, (table, points) in STANDING.items()
     )

@@ -1,7 +1,9 @@
-"""Loading files, all or nothing: rows are staged, checked against each other and the project, and then merged.
+"""Loading files, all or nothing: rows are staged, checked against each other and the project, and
+then merged.
 
-Rows stream through temporary tables by COPY, so that memory holds keys and never texts. Everything happens in one
-transaction; if there is a fault anywhere, nothing stays. What is there already is left alone and counted as unchanged.
+Rows stream through temporary tables by COPY, so that memory holds keys and never texts. Everything
+happens in one transaction; if there is a fault anywhere, nothing stays. What is there already is
+left alone and counted as unchanged.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -50,7 +52,8 @@ def load_files(
         watch: is told what is written, as it begins.
 
     Raises:
-        LoadError: at least one fault; it lists the first ones of all files, and nothing was written.
+        LoadError: at least one fault; it lists the first ones of all files, and nothing was
+            written.
     """
     with transaction.atomic():
         result = _load(
@@ -110,7 +113,8 @@ def _rows_of(file: InputFile, faults: Faults, about: About) -> Generator[Row, No
 
 
 def _analyze() -> None:
-    # Statistics of a table that has just grown a hundredfold would mislead the planner until autovacuum comes by.
+    # Statistics of a table that has just grown a hundredfold would mislead the planner until
+    # autovacuum comes by.
     with connection.cursor() as cursor:
         for table in GROWING:
             cursor.execute(f"ANALYZE {table}")

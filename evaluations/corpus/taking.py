@@ -1,4 +1,5 @@
-"""Taking rows in: each is staged in temporary tables, or is a fault. Memory holds keys, never texts."""
+"""Taking rows in: each is staged in temporary tables, or is a fault. Memory holds keys, never
+texts."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -34,7 +35,8 @@ class TooManyRowsError(Exception):
 
     def __init__(self, file: str, line: int) -> None:
         super().__init__(
-            f"more than {settings.ROW_LIMIT:,} rows, which is the limit (GEVAL_ROW_LIMIT); split the files"
+            f"more than {settings.ROW_LIMIT:,} rows, which is the limit (GEVAL_ROW_LIMIT); split"
+            " the files"
         )
         self.file = file
         self.line = line
@@ -51,7 +53,8 @@ class _Staged:
 
 @dataclass
 class _Seen:
-    """A criterion in the files: its record, whether this load made it, and the extremes of what was given on it."""
+    """A criterion in the files: its record, whether this load made it, and the extremes of what was
+    given on it."""
 
     criterion: Criterion
     is_new: bool
@@ -157,7 +160,10 @@ class Taking:
         else:
             for column, there, here in zip(DOCUMENT_COLUMNS, earlier.digests, digests, strict=True):
                 if there != here:
-                    message = f"document {doc_id} has another {column} at {earlier.place}; a document has one"
+                    message = (
+                        f"document {doc_id} has another {column} at {earlier.place}; a document"
+                        " has one"
+                    )
                     self.faults.add(file, row.line, column, message)
                     return
         output = _Staged(len(self.outputs), (_digest(row.output),), place)
@@ -190,7 +196,10 @@ class Taking:
         key = (doc_id, row.system_id)
         output = self._output(key)
         if output is None:
-            message = f"no output of system {row.system_id} for document {doc_id}; load the outputs first, or along"
+            message = (
+                f"no output of system {row.system_id} for document {doc_id}; load the outputs"
+                " first, or along"
+            )
             self.faults.add(file, row.line, "doc_id, system_id", message)
             return
         if isinstance(row, RatingRow):
@@ -199,12 +208,18 @@ class Taking:
             if scale is None:
                 _widen(criterion.ratings, row.score)
             elif not scale.holds(row.score):
-                message = f"score {row.score:g} is outside {criterion.criterion.name}'s scale {scale}; change it or the scale"
+                message = (
+                    f"score {row.score:g} is outside {criterion.criterion.name}'s scale {scale};"
+                    " change it or the scale"
+                )
                 self.faults.add(file, row.line, row.column, message)
                 return
             annotator = self._annotator(row.rater, is_mean=row.is_mean)
             if annotator is None:
-                message = f"{row.rater!r} is the name of a mean of several people here; name the person otherwise"
+                message = (
+                    f"{row.rater!r} is the name of a mean of several people here; name the person"
+                    " otherwise"
+                )
                 self.faults.add(file, row.line, "annotator", message)
                 return
             self.rating_table.add(
@@ -226,7 +241,10 @@ class Taking:
         doc_id = row.doc_id or self._doc_id_of(row.source)
         output, run = self._output((doc_id, row.system_id)), self._import_run(row.judge)
         if output is None:
-            message = f"no output of system {row.system_id} for document {doc_id}; load the outputs first, or along"
+            message = (
+                f"no output of system {row.system_id} for document {doc_id}; load the outputs"
+                " first, or along"
+            )
             self.faults.add(file, row.line, "doc_id, system_id", message)
         elif run is None:
             self.faults.add(file, row.line, "judge", RUNS_HERE.format(row.judge))
@@ -236,7 +254,8 @@ class Taking:
             )
 
     def _take_preference(self, file: str, file_number: int, row: PreferenceRow) -> None:
-        """Both outputs are known by number or by negative id, as in scores; which is "a" is decided when ids are."""
+        """Both outputs are known by number or by negative id, as in scores; which is "a" is decided
+        when ids are."""
         places = []
         for system in (row.first, row.second):
             names = [f"{row.doc_id}__{row.turn}", row.doc_id] if row.turn else [row.doc_id]
@@ -246,20 +265,27 @@ class Taking:
                 (key for key in ((n, system) for n in names) if self._output(key) is not None), None
             )
             if key is None:
-                message = f"no output of system {system} for document {names[0]}; load the outputs first, or along"
+                message = (
+                    f"no output of system {system} for document {names[0]}; load the outputs first,"
+                    " or along"
+                )
                 self.faults.add(file, row.line, "doc_id, system", message)
                 return
             places.append(self._output(key))
         criterion = self._criterion(row.criterion).criterion.pk if row.criterion else None
         annotator = self._annotator(row.annotator, is_mean=False)
         if annotator is None:
-            message = f"{row.annotator!r} is the name of a mean of several people here; name the person otherwise"
+            message = (
+                f"{row.annotator!r} is the name of a mean of several people here; name the person"
+                " otherwise"
+            )
             self.faults.add(file, row.line, "annotator", message)
             return
         self.preferences.add(file_number, row, places, criterion, annotator)
 
     def _output(self, key: tuple[str, str]) -> int | None:
-        """Outputs of this load are known by number until they are merged, older ones by the negative of their id."""
+        """Outputs of this load are known by number until they are merged, older ones by the
+        negative of their id."""
         staged = self.outputs.get(key)
         if staged:
             return staged.number
@@ -307,7 +333,8 @@ class Taking:
         with connection.cursor() as cursor:
             cursor.execute(
                 """SELECT d.doc_id, s.name, o.id FROM evaluations_candidateoutput o
-                   JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s ON s.id = o.system_id
+                   JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s
+                       ON s.id = o.system_id
                    WHERE d.project_id = %s""",
                 [self.project.pk],
             )
@@ -316,7 +343,8 @@ class Taking:
     def _known_sources(self) -> dict[str, str]:
         with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT md5(source), doc_id FROM evaluations_document WHERE project_id = %s ORDER BY id DESC",
+                "SELECT md5(source), doc_id FROM evaluations_document WHERE project_id = %s ORDER"
+                " BY id DESC",
                 [self.project.pk],
             )
             return dict(cursor.fetchall())

@@ -1,4 +1,5 @@
-"""Evaluators that ask an LLM on an endpoint: what they ask about an item, and how answers become a score."""
+"""Evaluators that ask an LLM on an endpoint: what they ask about an item, and how answers become a
+score."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -13,9 +14,11 @@ from evaluations.scales import Scale
 
 
 class AskingEvaluator(Evaluator):
-    """An evaluator that a run's worker gives calls to; how many are in flight, retried and paid is the worker's matter.
+    """An evaluator that a run's worker gives calls to; how many are in flight, retried and paid is
+    the worker's matter.
 
-    `has_mode` says whether the judge's scoring mode (probabilities, samples, one reply) means something to it.
+    `has_mode` says whether the judge's scoring mode (probabilities, samples, one reply) means
+    something to it.
     """
 
     family: ClassVar = "LLM"
@@ -24,11 +27,13 @@ class AskingEvaluator(Evaluator):
 
     @abstractmethod
     def question(self, item: Item, scale: Scale, asking: JudgeSettings) -> Any | Failure:
-        """What is asked about an item, in whatever form the other methods take it; or why nothing can be."""
+        """What is asked about an item, in whatever form the other methods take it; or why nothing
+        can be."""
 
     @abstractmethod
     def requests(self, question: Any, asking: JudgeSettings) -> tuple[Request, ...]:
-        """The requests that open a question; their content decides whether a stored answer may be used."""
+        """The requests that open a question; their content decides whether a stored answer may be
+        used."""
 
     @abstractmethod
     async def judge(self, question: Any, asking: JudgeSettings, ask: AskFully) -> Judgement:

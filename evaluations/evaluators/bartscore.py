@@ -1,4 +1,5 @@
-"""BARTScore (Yuan et al., 2021): mean log-probability of a text given another, by an encoder-decoder model."""
+"""BARTScore (Yuan et al., 2021): mean log-probability of a text given another, by an
+encoder-decoder model."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
@@ -21,15 +22,20 @@ class BartScoreSettings(NeuralSettings):
     )
     direction: Direction = Field(
         "source_to_output",
-        description="Faithfulness (source to output), precision (reference to output), recall (output to "
-        "reference), or the mean of the latter two.",
+        description=(
+            "Faithfulness (source to output), precision (reference to output), recall (output to "
+            "reference), or the mean of the latter two."
+        ),
     )
 
 
 class BartScore(NeuralEvaluator):
     kind = "bartscore"
     title = "BARTScore"
-    summary = "How likely an encoder-decoder model is to write the output from the source, or from a reference."
+    summary = (
+        "How likely an encoder-decoder model is to write the output from the source, or from a"
+        " reference."
+    )
     paper = "Yuan et al. (2021), BARTScore: Evaluating Generated Text as Text Generation"
     Settings: ClassVar = BartScoreSettings
 

@@ -1,7 +1,7 @@
 """What an evaluator is: a kind with settings that gives outputs a score. No Django, no database.
 
-A package of yours adds one by an entry point of the group `geval_site.evaluators` that names a subclass of
-`LocalEvaluator`; see docs/evaluators/your-own.md.
+A package of yours adds one by an entry point of the group `geval_site.evaluators` that names a
+subclass of `LocalEvaluator`; see docs/evaluators/your-own.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ Outcome = Scored | Failure
 
 
 class EvaluatorError(Exception):
-    """What every item of a run would meet: a missing package, model or file. The message says what to do."""
+    """What every item of a run would meet: a missing package, model or file. The message says what
+    to do."""
 
 
 class SettingsError(ValueError):
@@ -37,7 +38,8 @@ class SettingsError(ValueError):
 
 
 class Settings(BaseModel):
-    """An evaluator's settings. Forms, commands and the API are made from the fields: give each a description."""
+    """An evaluator's settings. Forms, commands and the API are made from the fields: give each a
+    description."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -46,7 +48,8 @@ class Settings(BaseModel):
 class Item:
     """One output as an evaluator sees it.
 
-    `criterion` and `template` (what is asked about it) are empty for evaluators whose score counts for every criterion.
+    `criterion` and `template` (what is asked about it) are empty for evaluators whose score counts
+    for every criterion.
     """
 
     texts: Texts
@@ -57,10 +60,11 @@ class Item:
 
 @dataclass(frozen=True)
 class Corpus:
-    """What an evaluator may look at before it scores: all texts of the project, and scores that are there already.
+    """What an evaluator may look at before it scores: all texts of the project, and scores that are
+    there already.
 
-    `scores` maps (judge, criterion) to scores by output id; `ratings` maps a criterion to people's mean ratings and
-    `document_of` each output to its document.
+    `scores` maps (judge, criterion) to scores by output id; `ratings` maps a criterion to people's
+    mean ratings and `document_of` each output to its document.
     """
 
     outputs: Sequence[str] = ()
@@ -74,10 +78,11 @@ class Corpus:
 class Evaluator(ABC):
     """A kind of judge.
 
-    Class attributes describe it: `kind` is its name in commands and the database, `packages` the modules it imports
-    beyond the basic installation, `install` what brings them, `needs` the texts it cannot do without whatever its
-    settings are, `per_criterion` whether it gives another score for each criterion, and `runs` whether runs of it are
-    possible at all (imported scores have none).
+    Class attributes describe it: `kind` is its name in commands and the database, `packages` the
+    modules it imports beyond the basic installation, `install` what brings them, `needs` the texts
+    it cannot do without whatever its settings are, `per_criterion` whether it gives another score
+    for each criterion, and `runs` whether runs of it are possible at all (imported scores have
+    none).
     """
 
     kind: ClassVar[str]
@@ -107,7 +112,8 @@ class Evaluator(ABC):
         return self.needs
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
-        """What it will ask about a criterion, frozen into the run; for evaluators with `per_criterion`.
+        """What it will ask about a criterion, frozen into the run; for evaluators with
+        `per_criterion`.
 
         Raises:
             PromptError: nothing can be asked about this criterion; says why.
@@ -135,7 +141,8 @@ class Evaluator(ABC):
 class LocalEvaluator(Evaluator):
     """An evaluator that computes where the worker is, in processes of its own.
 
-    `chunk` is how many items are scored at a time, `many_processes` whether every core may have a copy of it.
+    `chunk` is how many items are scored at a time, `many_processes` whether every core may have a
+    copy of it.
     """
 
     chunk: ClassVar[int] = 200
@@ -154,7 +161,8 @@ class LocalEvaluator(Evaluator):
         """
 
     def look(self, corpus: Corpus) -> None:
-        """See the corpus before the first item; called once after `load`, if `looks_at_now` names anything."""
+        """See the corpus before the first item; called once after `load`, if `looks_at_now` names
+        anything."""
 
     @abstractmethod
     def score(self, items: Sequence[Item]) -> list[Outcome]:

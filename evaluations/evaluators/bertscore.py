@@ -1,4 +1,5 @@
-"""BERTScore (Zhang et al., 2020): each token's best cosine similarity with the other text, averaged.
+"""BERTScore (Zhang et al., 2020): each token's best cosine similarity with the other text,
+averaged.
 
 recall    = sum over x_i in reference of idf(x_i) * max over y_j of cos(x_i, y_j) / sum of idf(x_i)
 precision = the same with output and reference exchanged;  F = 2 P R / (P + R)
@@ -44,7 +45,9 @@ class BertScoreSettings(NeuralSettings):
         None,
         ge=0,
         le=200,
-        description="Whose states are compared. Empty: the best known for the model, else the last.",
+        description=(
+            "Whose states are compared. Empty: the best known for the model, else the last."
+        ),
     )
     idf: bool = Field(
         False,
@@ -109,7 +112,8 @@ class BertScore(NeuralEvaluator):
 def bertscore(output: Encoded, reference: Encoded, idf: Callable[[int], float]) -> dict[str, float]:
     """Precision, recall and F of two encoded texts.
 
-    Marks that the tokenizer adds weigh nothing, and may be what a token is most similar to, as in the release.
+    Marks that the tokenizer adds weigh nothing, and may be what a token is most similar to, as in
+    the release.
     """
     import torch
 

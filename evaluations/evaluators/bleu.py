@@ -14,8 +14,10 @@ class BleuSettings(Settings):
     references: Literal["together", "max", "mean"] = Field(
         "together",
         title="Several references",
-        description="Count matches with any of them, as BLEU was made; or score each by itself and take the best or "
-        "the mean.",
+        description=(
+            "Count matches with any of them, as BLEU was made; or score each by itself and take the"
+            " best or the mean."
+        ),
     )
     order: int = Field(4, ge=1, le=8, title="Longest n-gram", description="4 for BLEU-4.")
     tokenize: Literal["13a", "none", "intl", "char", "zh"] = Field(
@@ -38,7 +40,8 @@ class Bleu(LocalEvaluator):
     def load(self) -> None:
         from sacrebleu.metrics.bleu import BLEU
 
-        # Single sentences often share no 4-gram; effective order is sacrebleu's own advice for them.
+        # Single sentences often share no 4-gram; effective order is sacrebleu's own advice for
+        # them.
         self.metric = BLEU(
             effective_order=True,
             max_ngram_order=self.settings.order,

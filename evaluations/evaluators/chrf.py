@@ -20,7 +20,10 @@ class ChrfSettings(ReferenceSettings):
 class Chrf(LocalEvaluator):
     kind = "chrf"
     title = "chrF"
-    summary = "Overlap of character sequences with references; kind to languages with many word forms; 0 to 100."
+    summary = (
+        "Overlap of character sequences with references; kind to languages with many word forms; 0"
+        " to 100."
+    )
     family = "Lexical"
     paper = "Popović (2015), chrF: character n-gram F-score for automatic MT evaluation"
     packages = ("sacrebleu",)

@@ -1,4 +1,5 @@
-"""CTC (Deng et al., 2021): how far each token of one text is aligned with, or borne out by, another text.
+"""CTC (Deng et al., 2021): how far each token of one text is aligned with, or borne out by, another
+text.
 
 With align(a -> b) the vector of the alignment of each token of a with b:
 
@@ -31,7 +32,10 @@ class CtcSettings(NeuralSettings):
     )
     align: Literal["embedding", "discriminator"] = Field(
         "embedding",
-        description="By the best cosine similarity of an encoder's vectors, or by a trained classifier of tokens.",
+        description=(
+            "By the best cosine similarity of an encoder's vectors, or by a trained classifier of"
+            " tokens."
+        ),
     )
     label: str = Field(
         "", description="For the discriminator: its label for a token that is borne out."
@@ -52,7 +56,10 @@ class Ctc(NeuralEvaluator):
     kind = "ctc"
     title = "CTC"
     summary = "Token by token, how far the output is aligned with what it was made from."
-    paper = "Deng et al. (2021), Compression, Transduction, and Creation: A Unified Framework for Evaluating NLG"
+    paper = (
+        "Deng et al. (2021), Compression, Transduction, and Creation: A Unified Framework for"
+        " Evaluating NLG"
+    )
     Settings: ClassVar = CtcSettings
 
     def needed(self) -> frozenset[Text]:
@@ -98,7 +105,8 @@ class Ctc(NeuralEvaluator):
         ]
 
     def _by_labels(self, pairs: Sequence[tuple[str, str]]) -> list[Any]:
-        """The probability that each token of the first text is borne out, reading the other text before it."""
+        """The probability that each token of the first text is borne out, reading the other text
+        before it."""
         import torch
 
         loaded = self.loaded
@@ -151,7 +159,8 @@ def _pairs(item: Item, aspect: Aspect) -> list[tuple[str, str]]:
 
 
 def _best_similarities(text: Encoded | Failure, other: Encoded | Failure) -> Any:
-    """For each token of a text the best cosine with any token of the other; marks of the tokenizer left out."""
+    """For each token of a text the best cosine with any token of the other; marks of the tokenizer
+    left out."""
     import torch
 
     for side in (text, other):

@@ -1,4 +1,5 @@
-"""Similarity of sentence embeddings: the cosine between the output and the source, or a reference."""
+"""Similarity of sentence embeddings: the cosine between the output and the source, or a
+reference."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
@@ -18,7 +19,9 @@ class EmbeddingSettings(NeuralSettings):
     )
     pooling: Literal["mean", "first"] = Field(
         "mean",
-        description="The mean of the tokens' vectors, or the first token's, as the model was trained.",
+        description=(
+            "The mean of the tokens' vectors, or the first token's, as the model was trained."
+        ),
     )
     references: Reduction = Field(
         "max", title="Several references", description="Take the best or the mean."
@@ -29,7 +32,10 @@ class EmbeddingSimilarity(NeuralEvaluator):
     kind = "embedding"
     title = "Embedding similarity"
     summary = "Cosine between sentence embeddings of the output and the source, or a reference."
-    paper = "Reimers and Gurevych (2019), Sentence-BERT: Sentence Embeddings using Siamese BERT-Networks"
+    paper = (
+        "Reimers and Gurevych (2019), Sentence-BERT: Sentence Embeddings using Siamese"
+        " BERT-Networks"
+    )
     Settings: ClassVar = EmbeddingSettings
 
     def needed(self) -> frozenset[Text]:

@@ -1,4 +1,5 @@
-"""A panel of judges: the mean of their z-scores, or a linear blend fitted to people's ratings and cross-validated."""
+"""A panel of judges: the mean of their z-scores, or a linear blend fitted to people's ratings and
+cross-validated."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +20,10 @@ class EnsembleSettings(Settings):
     judges: str = Field(description="Names of the judges, divided by commas; at least two.")
     method: Literal["mean", "blend"] = Field(
         "mean",
-        description="The mean of z-scores, which needs no ratings; or a linear blend fitted to people's ratings, each "
-        "document scored by a fit on the others.",
+        description=(
+            "The mean of z-scores, which needs no ratings; or a linear blend fitted to people's"
+            " ratings, each document scored by a fit on the others."
+        ),
     )
     folds: int = Field(
         5, ge=2, le=50, description="For the blend: into how many parts the documents are divided."
@@ -40,7 +43,8 @@ def names_in(listed: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Panel:
-    """The members' scores on a criterion for the outputs that all of them scored: shape (outputs, judges)."""
+    """The members' scores on a criterion for the outputs that all of them scored: shape (outputs,
+    judges)."""
 
     outputs: tuple[int, ...]
     scores: np.ndarray
@@ -135,17 +139,20 @@ def z_scores(scores: np.ndarray) -> np.ndarray:
 def cross_validated_blend(
     scores: np.ndarray, ratings: np.ndarray, documents: np.ndarray, *, folds: int
 ) -> np.ndarray:
-    """What a least-squares fit of ratings on scores predicts for each output, fitted without the output's document.
+    """What a least-squares fit of ratings on scores predicts for each output, fitted without the
+    output's document.
 
     Args:
-        scores: shape (outputs, judges); ratings, documents: shape (outputs,), ratings NaN where nobody rated.
+        scores: shape (outputs, judges); ratings, documents: shape (outputs,), ratings NaN where
+            nobody rated.
 
     Returns:
         Shape (outputs,), on the ratings' scale.
     """
     design = np.column_stack([np.ones(len(scores)), scores])
     rank = np.unique(documents, return_inverse=True)[1]
-    # Documents go to folds in turn: the same whenever it is computed, and no fold holds neighbours only.
+    # Documents go to folds in turn: the same whenever it is computed, and no fold holds neighbours
+    # only.
     fold = rank % min(folds, rank.max() + 1)
     predicted = np.empty(len(scores))
     for number in range(fold.max() + 1):

@@ -1,4 +1,5 @@
-"""FactCC (Kryściński et al., 2020): the probability that a classifier calls the output consistent with its source."""
+"""FactCC (Kryściński et al., 2020): the probability that a classifier calls the output consistent
+with its source."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -29,8 +30,14 @@ class FactCcSettings(NeuralSettings):
 class FactCc(NeuralEvaluator):
     kind = "factcc"
     title = "FactCC"
-    summary = "A classifier, trained to spot contradictions or to judge entailment, reads the source and the output."
-    paper = "Kryściński et al. (2020), Evaluating the Factual Consistency of Abstractive Text Summarization"
+    summary = (
+        "A classifier, trained to spot contradictions or to judge entailment, reads the source and"
+        " the output."
+    )
+    paper = (
+        "Kryściński et al. (2020), Evaluating the Factual Consistency of Abstractive Text"
+        " Summarization"
+    )
     needs: ClassVar = frozenset({"source"})
     Settings: ClassVar = FactCcSettings
 

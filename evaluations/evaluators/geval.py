@@ -1,4 +1,5 @@
-"""G-Eval (Liu et al., 2023): a prompt with evaluation steps, and a score weighted by the probabilities of ratings."""
+"""G-Eval (Liu et al., 2023): a prompt with evaluation steps, and a score weighted by the
+probabilities of ratings."""
 
 from collections.abc import Sequence
 
@@ -24,7 +25,10 @@ from evaluations.scales import Scale
 class GEval(AskingEvaluator):
     kind = "geval"
     title = "G-Eval"
-    summary = "An LLM rates each criterion from a prompt with evaluation steps; ratings are weighted by probability."
+    summary = (
+        "An LLM rates each criterion from a prompt with evaluation steps; ratings are weighted by"
+        " probability."
+    )
     paper = "Liu et al. (2023), G-Eval: NLG Evaluation using GPT-4 with Better Human Alignment"
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:

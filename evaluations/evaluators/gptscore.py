@@ -1,9 +1,11 @@
-"""GPTScore (Fu et al., 2023): how likely a model finds a text, given an instruction to write such a text.
+"""GPTScore (Fu et al., 2023): how likely a model finds a text, given an instruction to write such a
+text.
 
     GPTScore(h | d, a, S) = sum over tokens t of w_t * log p(h_t | h_<t, T(d, a, S))
 
-with the aspect's definition d in an instruction template T, the aspect a and the source S. The endpoint has to send the
-prompt back with log-probabilities (`echo` of the completions API: vLLM, llama.cpp, older OpenAI models).
+with the aspect's definition d in an instruction template T, the aspect a and the source S. The
+endpoint has to send the prompt back with log-probabilities (`echo` of the completions API: vLLM,
+llama.cpp, older OpenAI models).
 """
 
 import asyncio
@@ -36,7 +38,8 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
 
 @dataclass(frozen=True)
 class Task:
-    """What kind of text is written: its instruction, and the headings of what is given and what is produced."""
+    """What kind of text is written: its instruction, and the headings of what is given and what is
+    produced."""
 
     instruction: str
     given: str
@@ -65,25 +68,33 @@ class GptScoreSettings(ReferenceSettings):
     )
     prompting: Literal["vanilla", "instruction", "demonstrations"] = Field(
         "instruction",
-        description="The texts alone; with an instruction that names the aspect; or with that and examples.",
+        description=(
+            "The texts alone; with an instruction that names the aspect; or with that and examples."
+        ),
     )
     direction: Literal["source_to_output", "reference_to_output", "output_to_reference", "both"] = (
         Field(
             "source_to_output",
-            description="What is given, and what is scored. “both” is the mean of precision (reference to output) and "
-            "recall (output to reference).",
+            description=(
+                "What is given, and what is scored. “both” is the mean of precision (reference to"
+                " output) and recall (output to reference)."
+            ),
         )
     )
     aspects: str = Field(
         "",
-        description="Aspects whose definitions are composed, joined by “+”, such as fluency+coherence. Empty: the "
-        "criterion's own name and definition.",
+        description=(
+            "Aspects whose definitions are composed, joined by “+”, such as fluency+coherence."
+            " Empty: the criterion's own name and definition."
+        ),
     )
     examples: str = Field(
         "",
         title="Demonstrations",
-        description="For prompting by demonstrations: one example a line, what is given and what is produced divided "
-        "by “ => ”.",
+        description=(
+            "For prompting by demonstrations: one example a line, what is given and what is"
+            " produced divided by “ => ”."
+        ),
     )
     reduce: Literal["mean", "sum"] = Field(
         "mean", description="Over tokens; sums favour short texts."
@@ -140,7 +151,10 @@ class Likelihoods:
 class GptScore(AskingEvaluator):
     kind = "gptscore"
     title = "GPTScore"
-    summary = "How likely a language model finds the output, given an instruction to write a text of that quality."
+    summary = (
+        "How likely a language model finds the output, given an instruction to write a text of that"
+        " quality."
+    )
     paper = "Fu et al. (2023), GPTScore: Evaluate as You Desire"
     has_mode = False
     Settings: ClassVar = GptScoreSettings
@@ -238,9 +252,11 @@ class GptScore(AskingEvaluator):
 
     def _weighed(self, tokens: Sequence[EchoedToken]) -> float:
         weights = [
-            1.0
-            if any(character.isalnum() for character in token.text)
-            else self.settings.punctuation_weight
+            (
+                1.0
+                if any(character.isalnum() for character in token.text)
+                else self.settings.punctuation_weight
+            )
             for token in tokens
         ]
         total = math.fsum(
@@ -260,16 +276,18 @@ class Tokens:
 def tokens_of(echoed: Sequence[EchoedToken], asked: Likelihood) -> Tokens | Failure:
     """The tokens of a text within an echo of "before text".
 
-    The text begins at the blank in front of it. A token counts if it holds a character of the text that is no blank;
-    one that begins before the blank counts as a whole, since its probability cannot be divided.
+    The text begins at the blank in front of it. A token counts if it holds a character of the text
+    that is no blank; one that begins before the blank counts as a whole, since its probability
+    cannot be divided.
     """
     sent = f"{asked.before} {asked.text}".encode()
     spans = _spans([_bytes(token.text) for token in echoed], sent)
     if spans is None:
         return Failure(
             Reason.TOKENS,
-            f"The endpoint sent {len(echoed)} tokens back that do not join to the text that was sent, so it is not "
-            "known which of them are the output's. Is it a server that leaves out or rewrites characters?",
+            f"The endpoint sent {len(echoed)} tokens back that do not join to the text that was"
+            " sent, so it is not known which of them are the output's. Is it a server that leaves"
+            " out or rewrites characters?",
         )
     begin = len(asked.before.encode())
     counted: list[EchoedToken] = []
@@ -288,10 +306,12 @@ def tokens_of(echoed: Sequence[EchoedToken], asked: Likelihood) -> Tokens | Fail
 
 
 def _spans(parts: Sequence[bytes], sent: bytes) -> list[tuple[int, int]] | None:
-    """Where in the text each token stands, as (first byte, byte after); None if they do not make up the text.
+    """Where in the text each token stands, as (first byte, byte after); None if they do not make up
+    the text.
 
-    Tokenizers put a mark or a blank in front. Characters that are split between tokens come back as nothing or as a
-    replacement mark; such tokens share the bytes up to the next token that can be found.
+    Tokenizers put a mark or a blank in front. Characters that are split between tokens come back as
+    nothing or as a replacement mark; such tokens share the bytes up to the next token that can be
+    found.
     """
     spans: list[tuple[int, int]] = []
     at = 0

@@ -15,7 +15,10 @@ class ImportedSettings(Settings):
 class Imported(Evaluator):
     kind = "imported"
     title = "Imported scores"
-    summary = "Scores computed elsewhere, with name, version and source; also the raw replies of a G-Eval release."
+    summary = (
+        "Scores computed elsewhere, with name, version and source; also the raw replies of a G-Eval"
+        " release."
+    )
     family = "Other"
     runs = False
     Settings: ClassVar = ImportedSettings

@@ -10,8 +10,8 @@ from evaluations.evaluators.references import ReferenceSettings, reduced
 from evaluations.judging.scoring import Scored
 
 NEEDS_WORDNET = (
-    "METEOR needs WordNet's data where NLTK looks for it: run “python -m nltk.downloader wordnet” on the worker, or "
-    "set synonyms to no (exact words and stems only)."
+    "METEOR needs WordNet's data where NLTK looks for it: run “python -m nltk.downloader wordnet”"
+    " on the worker, or set synonyms to no (exact words and stems only)."
 )
 
 
@@ -25,7 +25,10 @@ class MeteorSettings(ReferenceSettings):
 class Meteor(LocalEvaluator):
     kind = "meteor"
     title = "METEOR"
-    summary = "Words aligned with a reference by form, stem and synonym, with a penalty for scattered order; 0 to 1."
+    summary = (
+        "Words aligned with a reference by form, stem and synonym, with a penalty for scattered"
+        " order; 0 to 1."
+    )
     family = "Lexical"
     paper = "Banerjee and Lavie (2005), METEOR: An Automatic Metric for MT Evaluation"
     packages = ("nltk",)

@@ -1,7 +1,8 @@
-"""MoverScore (Zhao et al., 2019): how far the words of one text have to be moved to become the other's.
+"""MoverScore (Zhao et al., 2019): how far the words of one text have to be moved to become the
+other's.
 
-The earth mover's distance between the tokens' vectors, weighted by idf; score = 1 - distance. The exact optimum is
-found by linear programming.
+The earth mover's distance between the tokens' vectors, weighted by idf; score = 1 - distance. The
+exact optimum is found by linear programming.
 """
 
 from collections.abc import Callable, Sequence
@@ -86,10 +87,11 @@ class MoverScore(NeuralEvaluator):
 
 
 def weighed(text: Encoded, idf: Callable[[int], float]) -> tuple[np.ndarray, np.ndarray] | None:
-    """Vectors (tokens, size) of length 1 and weights (tokens,) that sum to 1; None if all weigh nothing.
+    """Vectors (tokens, size) of length 1 and weights (tokens,) that sum to 1; None if all weigh
+    nothing.
 
-    The layers of a token are put together by their power means for p = 1 and the limits minus and plus infinity (mean,
-    least, greatest), side by side.
+    The layers of a token are put together by their power means for p = 1 and the limits minus and
+    plus infinity (mean, least, greatest), side by side.
     """
     kept = [index for index, special in enumerate(text.special) if not special]
     weights = np.array([idf(text.ids[index]) for index in kept])
@@ -103,7 +105,8 @@ def weighed(text: Encoded, idf: Callable[[int], float]) -> tuple[np.ndarray, np.
 def earth_movers_distance(
     left: np.ndarray, left_weights: np.ndarray, right: np.ndarray, right_weights: np.ndarray
 ) -> float:
-    """min over flows f >= 0 of sum f_ij * |left_i - right_j|, rows and columns summing to the weights.
+    """min over flows f >= 0 of sum f_ij * |left_i - right_j|, rows and columns summing to the
+    weights.
 
     Args:
         left, right: shape (tokens, size); weights: shape (tokens,), each summing to 1.

@@ -1,4 +1,5 @@
-"""Two outputs of a document compared by an LLM: A, B or a tie, asked in both orders so that position cancels out."""
+"""Two outputs of a document compared by an LLM: A, B or a tie, asked in both orders so that
+position cancels out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -54,7 +55,10 @@ class Pair:
 class Pairwise(AskingEvaluator):
     kind = "pairwise"
     title = "Pairwise LLM judge"
-    summary = "An LLM says which of two outputs is better, in both orders; its position bias is measured and cancelled."
+    summary = (
+        "An LLM says which of two outputs is better, in both orders; its position bias is measured"
+        " and cancelled."
+    )
     paper = "Zheng et al. (2023), Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena"
     compares_pairs = True
     Settings: ClassVar = PairwiseSettings
@@ -64,8 +68,11 @@ class Pairwise(AskingEvaluator):
         shown = fields_used(parts.inputs or parts.prompt_file or "{{Document}}")
         answers = f"A, B, or {TIE} if both are equally good" if self.settings.ties else "A or B"
         sections = [
-            "You will be given two texts that were written for the same source. Say which of them is better on one "
-            "metric only. Do not let length or the order of the texts sway you.",
+            (
+                "You will be given two texts that were written for the same source. Say which of"
+                " them is better on one metric only. Do not let length or the order of the texts"
+                " sway you."
+            ),
             f"Evaluation Criteria:\n\n{parts.criterion.capitalize()}"
             + (f" - {parts.definition.strip()}" if parts.definition.strip() else ""),
             *([f"{'Source Text'}:\n\n{{{{Document}}}}"] if "source" in shown else []),

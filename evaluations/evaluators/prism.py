@@ -1,4 +1,5 @@
-"""PRISM (Thompson and Post, 2020): a multilingual model as a paraphraser, asked in both directions."""
+"""PRISM (Thompson and Post, 2020): a multilingual model as a paraphraser, asked in both
+directions."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
@@ -29,8 +30,14 @@ class PrismSettings(NeuralSettings):
 class Prism(NeuralEvaluator):
     kind = "prism"
     title = "PRISM"
-    summary = "How readily a multilingual model restates the reference as the output, and the output as the reference."
-    paper = "Thompson and Post (2020), Automatic MT Evaluation in Many Languages via Zero-Shot Paraphrasing"
+    summary = (
+        "How readily a multilingual model restates the reference as the output, and the output as"
+        " the reference."
+    )
+    paper = (
+        "Thompson and Post (2020), Automatic MT Evaluation in Many Languages via Zero-Shot"
+        " Paraphrasing"
+    )
     Settings: ClassVar = PrismSettings
 
     def needed(self) -> frozenset[Text]:

@@ -1,7 +1,8 @@
-"""A process that scores: an evaluator is loaded once, chunks of items come in, outcomes go out. No Django, no database.
+"""A process that scores: an evaluator is loaded once, chunks of items come in, outcomes go out. No
+Django, no database.
 
-Both ends speak pickled objects with their length in front, over the process's standard input and output. It ends when
-its input does, so a worker that was killed leaves no process behind.
+Both ends speak pickled objects with their length in front, over the process's standard input and
+output. It ends when its input does, so a worker that was killed leaves no process behind.
 """
 
 import asyncio
@@ -17,7 +18,8 @@ from evaluations.evaluators.registry import make_local
 from evaluations.judging.parsing import Failure, Reason
 
 LENGTH = struct.Struct(">Q")
-# What finding, loading and computing need. A package that scores has no business with the site's keys and passwords.
+# What finding, loading and computing need. A package that scores has no business with the site's
+# keys and passwords.
 _PASSED_ON = frozenset(
     {
         "PATH",
@@ -44,7 +46,8 @@ _NO_SECRETS = frozenset({"HF_TOKEN_PATH", "TOKENIZERS_PARALLELISM"})
 
 
 def passed_on(environment: Mapping[str, str]) -> dict[str, str]:
-    """The part of an environment that a process that scores gets: nothing secret, nothing of the site's own."""
+    """The part of an environment that a process that scores gets: nothing secret, nothing of the
+    site's own."""
     return {
         name: value
         for name, value in environment.items()
@@ -86,8 +89,8 @@ class ScoringProcess:
             found = pickle.loads(await self.process.stdout.readexactly(length))  # noqa: S301 (our own process wrote it)
         except (asyncio.IncompleteReadError, ConnectionError):
             raise EvaluatorError(
-                f"A process of {self.title} ended before its time; it may have run out of memory. Go on, or set "
-                "GEVAL_EVALUATOR_PROCESSES to a smaller number first."
+                f"A process of {self.title} ended before its time; it may have run out of memory."
+                " Go on, or set GEVAL_EVALUATOR_PROCESSES to a smaller number first."
             ) from None
         if isinstance(found, str):
             raise EvaluatorError(found)

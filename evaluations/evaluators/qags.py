@@ -1,4 +1,5 @@
-"""QAGS (Wang et al., 2020): questions made from the output are answered from the output and from its source.
+"""QAGS (Wang et al., 2020): questions made from the output are answered from the output and from
+its source.
 
 score = mean over questions of the token F1 between both answers
 """
@@ -39,8 +40,14 @@ class QagsSettings(NeuralSettings):
 class Qags(NeuralEvaluator):
     kind = "qags"
     title = "QAGS"
-    summary = "Questions about the output are answered from it and from the source; answers that differ tell."
-    paper = "Wang et al. (2020), Asking and Answering Questions to Evaluate the Factual Consistency of Summaries"
+    summary = (
+        "Questions about the output are answered from it and from the source; answers that differ"
+        " tell."
+    )
+    paper = (
+        "Wang et al. (2020), Asking and Answering Questions to Evaluate the Factual Consistency of"
+        " Summaries"
+    )
     needs: ClassVar = frozenset({"source"})
     chunk: ClassVar = 16
     Settings: ClassVar = QagsSettings
@@ -100,7 +107,8 @@ class Qags(NeuralEvaluator):
         return list(dict.fromkeys(text.strip() for text in texts if text.strip())), fitted[1]
 
     def _answer(self, question: str, text: str, what: str) -> Any:
-        """The likeliest span of a text as (answer, note); an empty answer where the model marks none."""
+        """The likeliest span of a text as (answer, note); an empty answer where the model marks
+        none."""
         loaded = self.answering
         tokens = loaded.tokenizer(question, text, return_offsets_mapping=True)
         fitted = loaded.limits.fitted(tokens["input_ids"], f"question with the {what}")
@@ -138,7 +146,8 @@ def best_span(loaded: Loaded, ids: Sequence[int], inside: Sequence[bool]) -> tup
 
 
 def token_f1(found: str, wanted: str) -> float:
-    """F1 of the words of two answers, as in SQuAD; words are what stands between blanks, in lower case."""
+    """F1 of the words of two answers, as in SQuAD; words are what stands between blanks, in lower
+    case."""
     left, right = Counter(found.lower().split()), Counter(wanted.lower().split())
     shared = sum((left & right).values())
     return 2 * shared / (left.total() + right.total()) if shared else 0.0

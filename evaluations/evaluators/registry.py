@@ -42,7 +42,8 @@ def evaluator_class(kind: str) -> type[Evaluator]:
     if not points:
         known = ", ".join(sorted(entry_points(group=ENTRY_POINTS).names))
         raise EvaluatorError(
-            f"There is no evaluator {kind!r} here (there are: {known}). Is the package that brings it installed?"
+            f"There is no evaluator {kind!r} here (there are: {known}). Is the package that brings"
+            " it installed?"
         )
     try:
         return _load(next(iter(points)))
@@ -77,7 +78,8 @@ def _loaded() -> tuple[dict[str, type[Evaluator]], tuple[Broken, ...]]:
         try:
             found[point.name] = _load(point)
         except Exception as error:
-            # A package of somebody else's must not take the site down; its fault is shown in the list.
+            # A package of somebody else's must not take the site down; its fault is shown in the
+            # list.
             broken.append(
                 Broken(
                     point.name, f"{point.value} cannot be loaded: {type(error).__name__}: {error}"

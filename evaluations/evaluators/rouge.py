@@ -1,4 +1,5 @@
-"""ROUGE (Lin, 2004) by the package rouge-score: shared n-grams or the longest common subsequence with a reference."""
+"""ROUGE (Lin, 2004) by the package rouge-score: shared n-grams or the longest common subsequence
+with a reference."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -17,8 +18,10 @@ REMEMBERED_TEXTS = 2000
 class RougeSettings(ReferenceSettings):
     variant: Literal["rouge1", "rouge2", "rougeL", "rougeLsum"] = Field(
         "rougeL",
-        description="Single words, pairs of words, or the longest common subsequence: of the whole text, or by "
-        "sentences (rougeLsum), which is what ROUGE-1.5.5 calls ROUGE-L.",
+        description=(
+            "Single words, pairs of words, or the longest common subsequence: of the whole text, or"
+            " by sentences (rougeLsum), which is what ROUGE-1.5.5 calls ROUGE-L."
+        ),
     )
     measure: Literal["f", "precision", "recall"] = Field(
         "f", description="The F score, or one of its sides."
@@ -76,7 +79,8 @@ def _by_line(text: str) -> str:
 
 
 class _Remembering:
-    """A tokenizer that keeps what it made of recent texts: one reference meets the outputs of every system."""
+    """A tokenizer that keeps what it made of recent texts: one reference meets the outputs of every
+    system."""
 
     def __init__(self, tokenize: Any) -> None:
         self.tokenize = lru_cache(maxsize=REMEMBERED_TEXTS)(tokenize)

@@ -25,7 +25,8 @@ from evaluations.judging.scoring import Scored
 
 @dataclass(frozen=True)
 class Dimension:
-    """What is asked on a criterion: the question, the texts by their field names, and whether sentence by sentence."""
+    """What is asked on a criterion: the question, the texts by their field names, and whether
+    sentence by sentence."""
 
     question: str
     fields: Mapping[str, str]
@@ -48,8 +49,10 @@ class UniEvalSettings(NeuralSettings):
     )
     questions: str = Field(
         "",
-        description="The questions that the weights were trained with, one a line as “criterion: question”; they are "
-        "printed in the model's release. Without them the questions are ours.",
+        description=(
+            "The questions that the weights were trained with, one a line as “criterion: question”;"
+            " they are printed in the model's release. Without them the questions are ours."
+        ),
     )
 
     @field_validator("questions")
@@ -64,7 +67,10 @@ class UniEvalSettings(NeuralSettings):
 class UniEval(NeuralEvaluator):
     kind = "unieval"
     title = "UniEval"
-    summary = "A trained T5 answers yes or no to a question about each criterion; the probability of yes counts."
+    summary = (
+        "A trained T5 answers yes or no to a question about each criterion; the probability of yes"
+        " counts."
+    )
     paper = "Zhong et al. (2022), Towards a Unified Multi-Dimensional Evaluator for Text Generation"
     per_criterion = True
     Settings: ClassVar = UniEvalSettings
@@ -81,8 +87,9 @@ class UniEval(NeuralEvaluator):
         }
         if name not in known:
             raise PromptError(
-                f"UniEval has no question on {parts.criterion} for the task {self.settings.task} (there are: "
-                f"{', '.join(known)}). Leave the criterion out of this run, or choose another task."
+                f"UniEval has no question on {parts.criterion} for the task {self.settings.task}"
+                f" (there are: {', '.join(known)}). Leave the criterion out of this run, or choose"
+                " another task."
             )
         return own.get(name, known[name].question)
 

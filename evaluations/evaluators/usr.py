@@ -1,7 +1,8 @@
 """USR (Mehri and Eskenazi, 2020): parts of a metric for dialogue that needs no reference.
 
-`mlm`: the mean log-probability of the reply's tokens, each masked in turn, read after the conversation and the fact.
-`retrieval`: the probability that a classifier takes the reply for the true one, given the conversation or the fact.
+`mlm`: the mean log-probability of the reply's tokens, each masked in turn, read after the
+conversation and the fact. `retrieval`: the probability that a classifier takes the reply for the
+true one, given the conversation or the fact.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,9 @@ USUAL_LABELS = ("true", "correct", "entailment", "relevant", "label_1")
 class UsrSettings(NeuralSettings):
     variant: Literal["mlm", "retrieval"] = Field(
         "mlm",
-        description="Fluency in context by a masked language model, or fit by a classifier of replies.",
+        description=(
+            "Fluency in context by a masked language model, or fit by a classifier of replies."
+        ),
     )
     given: Literal["source", "context"] = Field(
         "source", description="What the reply is read after: the conversation, or the fact."
@@ -37,7 +40,10 @@ class Usr(NeuralEvaluator):
     summary = (
         "How natural a reply is in its conversation, and how well it fits, without a reference."
     )
-    paper = "Mehri and Eskenazi (2020), USR: An Unsupervised and Reference Free Evaluation Metric for Dialog Generation"
+    paper = (
+        "Mehri and Eskenazi (2020), USR: An Unsupervised and Reference Free Evaluation Metric for"
+        " Dialog Generation"
+    )
     chunk: ClassVar = 64
     Settings: ClassVar = UsrSettings
 

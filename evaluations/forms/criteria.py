@@ -79,9 +79,13 @@ class CriterionForm(forms.ModelForm):
         help_texts = {
             "definition": "What the model is told the criterion means.",
             "task_introduction": "Left empty, ours for a text and its source is taken.",
-            "inputs": "With {{Document}}, {{Summary}}, {{Context}}, {{Fact}}, {{Response}}, {{Reference}}. "
-            "Left empty: the source text and the summary.",
-            "prompt_file": "Used as it is, instead of the parts above; it brings its own evaluation steps.",
+            "inputs": (
+                "With {{Document}}, {{Summary}}, {{Context}}, {{Fact}}, {{Response}},"
+                " {{Reference}}. Left empty: the source text and the summary."
+            ),
+            "prompt_file": (
+                "Used as it is, instead of the parts above; it brings its own evaluation steps."
+            ),
             "guidelines": "Markdown. Left empty, annotators read the definition.",
         }
 

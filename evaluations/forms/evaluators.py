@@ -1,4 +1,5 @@
-"""The form of a judge, made for its evaluator: who is asked, if anybody, and a field for each of its settings."""
+"""The form of a judge, made for its evaluator: who is asked, if anybody, and a field for each of
+its settings."""
 
 import types
 from typing import Any, Literal, Union, get_args, get_origin

@@ -37,7 +37,9 @@ class EndpointForm(TakesErrors):
         label="Key",
         required=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-        help_text="Stored encrypted, never shown again. Empty: keep the stored one, or none is needed.",
+        help_text=(
+            "Stored encrypted, never shown again. Empty: keep the stored one, or none is needed."
+        ),
     )
     forget_key = forms.BooleanField(label="Forget the stored key", required=False)
     key_env = forms.CharField(
@@ -60,7 +62,9 @@ class EndpointForm(TakesErrors):
         label="Azure API version",
         max_length=40,
         required=False,
-        help_text="Only for Azure's addresses by deployment (not for those that end in /openai/v1).",
+        help_text=(
+            "Only for Azure's addresses by deployment (not for those that end in /openai/v1)."
+        ),
     )
 
     def __init__(self, *args: Any, endpoint: Endpoint | None = None, **kwargs: Any) -> None:
@@ -89,8 +93,14 @@ class EndpointForm(TakesErrors):
 def _about_key_names() -> str:
     names = sorted(settings.ENDPOINT_KEYS)
     if not names:
-        return "This site reads no keys from variables; enter the key above. (GEVAL_ENDPOINT_KEYS allows names.)"
-    said = "Instead of a key: the name of the worker's environment variable that holds it. Allowed here: "
+        return (
+            "This site reads no keys from variables; enter the key above. (GEVAL_ENDPOINT_KEYS"
+            " allows names.)"
+        )
+    said = (
+        "Instead of a key: the name of the worker's environment variable that holds it. Allowed"
+        " here: "
+    )
     return f"{said}{', '.join(names)} (GEVAL_ENDPOINT_KEYS)."
 
 
@@ -161,7 +171,8 @@ class AskingForm(forms.Form):
     def fields_for(
         cls, evaluator: type[AskingEvaluator], project: Project
     ) -> dict[str, forms.Field]:
-        """Those that mean something to an evaluator, with the project's endpoints to choose from."""
+        """Those that mean something to an evaluator, with the project's endpoints to choose
+        from."""
         fields = cls().fields
         endpoints = project.endpoints.current()
         fields["endpoint"].queryset = endpoints  # type: ignore[attr-defined]

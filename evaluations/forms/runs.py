@@ -27,7 +27,9 @@ class RunForm(forms.Form):
         max_digits=14,
         decimal_places=4,
         required=False,
-        help_text="The run pauses before it costs more. Needs a judge with prices; empty: no limit.",
+        help_text=(
+            "The run pauses before it costs more. Needs a judge with prices; empty: no limit."
+        ),
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:

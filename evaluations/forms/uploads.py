@@ -54,7 +54,10 @@ class UploadForm(forms.Form):
     files = MultipleFileField(  # type: ignore[assignment]  # a field's name, popped by the form's metaclass
         label="Files",
         required=False,
-        help_text="CSV, TSV, JSON, JSON Lines or Parquet; plain, gzip or zip. Several at once, in any order.",
+        help_text=(
+            "CSV, TSV, JSON, JSON Lines or Parquet; plain, gzip or zip. Several at once, in any"
+            " order."
+        ),
     )
     text = forms.CharField(
         label="Or paste rows",
@@ -107,7 +110,10 @@ class AboutForm(forms.Form):
     replace = forms.BooleanField(
         label="Replace texts that are loaded already with other ones",
         required=False,
-        help_text="Only where nothing stands on them: no rating, score, comparison, or item of a run or campaign.",
+        help_text=(
+            "Only where nothing stands on them: no rating, score, comparison, or item of a run or"
+            " campaign."
+        ),
     )
 
 

@@ -1,1 +1,2 @@
-"""G-Eval: prompts, evaluation steps, endpoints, parsing, scoring, and the run that ties them together."""
+"""G-Eval: prompts, evaluation steps, endpoints, parsing, scoring, and the run that ties them
+together."""

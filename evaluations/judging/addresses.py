@@ -1,8 +1,9 @@
 """Which addresses this site may call: nobody may make it reach what only its own servers can reach.
 
-An address is checked twice. `check_address` looks at a URL when it is saved and before it is used, so that a person
-reads what is wrong with it. `check_ip` looks at each IP address that a connection is about to be made to (see
-network.py): only that holds against a name server that answers differently the second time.
+An address is checked twice. `check_address` looks at a URL when it is saved and before it is used,
+so that a person reads what is wrong with it. `check_ip` looks at each IP address that a connection
+is about to be made to (see network.py): only that holds against a name server that answers
+differently the second time.
 """
 
 import ipaddress
@@ -14,13 +15,15 @@ from yarl import URL
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# Cloud metadata services that are not link-local: Azure's wire server, Alibaba's, and AWS's on IPv6.
+# Cloud metadata services that are not link-local: Azure's wire server, Alibaba's, and AWS's on
+# IPv6.
 _METADATA = frozenset(
     ipaddress.ip_address(text)
     for text in ("168.63.129.16", "100.100.100.200", "fd00:ec2::254", "192.0.0.192")
 )
 _BROADCAST = ipaddress.ip_address("255.255.255.255")
-# Not for servers, though this Python takes them for global: 6to4 relays (RFC 7526), segment routing (RFC 9602).
+# Not for servers, though this Python takes them for global: 6to4 relays (RFC 7526), segment routing
+# (RFC 9602).
 _RESERVED = tuple(map(ipaddress.ip_network, ("192.88.99.0/24", "5f00::/16")))
 _METADATA_NAMES = frozenset({"metadata.google.internal", "metadata", "instance-data"})
 # IPv6 networks whose addresses carry an IPv4 address that a gateway connects to, and at which byte.
@@ -40,15 +43,16 @@ class ForbiddenAddressError(ValueError):
 
 
 def check_address(base_url: str, *, allow_private: bool) -> None:
-    """Refuse a URL that is none, or whose host is, or resolves to, an address that must not be called.
+    """Refuse a URL that is none, or whose host is, or resolves to, an address that must not be
+    called.
 
     Args:
         allow_private: whether loopback and private networks are fine, as on a machine of one's own.
             There a host that does not resolve is fine as well: the call itself will say so.
 
     Raises:
-        ForbiddenAddressError: not http(s), not a host, a metadata service, link-local, or private where
-            that is not allowed.
+        ForbiddenAddressError: not http(s), not a host, a metadata service, link-local, or private
+            where that is not allowed.
     """
     url = _parsed(base_url)
     host = url.raw_host or ""
@@ -57,8 +61,8 @@ def check_address(base_url: str, *, allow_private: bool) -> None:
     addresses = resolved(host)
     if not addresses and not allow_private and not proxy_for(url):
         raise ForbiddenAddressError(
-            f"{host} does not resolve to an address. Check its spelling; this site calls only hosts "
-            "whose address it can check."
+            f"{host} does not resolve to an address. Check its spelling; this site calls only hosts"
+            " whose address it can check."
         )
     for address in addresses:
         check_ip(address, host=host, allow_private=allow_private)
@@ -75,7 +79,8 @@ def check_ip(address: IPAddress, *, host: str, allow_private: bool) -> None:
             raise ForbiddenAddressError(_metadata(host))
         if one.is_multicast or one.is_unspecified or one == _BROADCAST:
             raise ForbiddenAddressError(f"{host} ({address}) is not the address of a server.")
-        # Site-local addresses (fec0::/10) are private too, though deprecated and not on Python's list.
+        # Site-local addresses (fec0::/10) are private too, though deprecated and not on Python's
+        # list.
         is_private = (
             not one.is_global
             or getattr(one, "is_site_local", False)
@@ -171,4 +176,7 @@ def _with_carried(address: IPAddress) -> list[IPAddress]:
 
 
 def _metadata(host: str) -> str:
-    return f"{host} is the metadata service of a cloud, which this site never calls. Enter the address of your server."
+    return (
+        f"{host} is the metadata service of a cloud, which this site never calls. Enter the address"
+        " of your server."
+    )

@@ -1,7 +1,9 @@
-"""Runs that go through an endpoint's batch API (half the price, within a day): send, look, read, send what is left.
+"""Runs that go through an endpoint's batch API (half the price, within a day): send, look, read,
+send what is left.
 
-The rows know everything, so a run survives days and restarts: a batch's items are marked before it is sent, and a batch
-that was sent by a worker that died before it could write the id down is found again by a token in its metadata.
+The rows know everything, so a run survives days and restarts: a batch's items are marked before it
+is sent, and a batch that was sent by a worker that died before it could write the id down is found
+again by a token in its metadata.
 """
 
 import datetime
@@ -37,7 +39,8 @@ from evaluations.judging.scoring import Scored
 from evaluations.models import Batch, EvaluationRun, ItemState, RunItem
 from evaluations.texts import storable
 
-# OpenAI takes 50,000 requests and 200 MB in a batch; smaller ones come back sooner and are read in less memory.
+# OpenAI takes 50,000 requests and 200 MB in a batch; smaller ones come back sooner and are read in
+# less memory.
 BATCH_ITEMS = 5_000
 LOOK_FIRST_SECONDS = 5
 LOOK_LATER_SECONDS = 120
@@ -51,7 +54,8 @@ MOST_RESULTS = 128
 
 
 async def advance_batches(run: EvaluationRun, client: Client, database: Database) -> None:
-    """Do what can be done for a run now: read batches that came back, send items that wait. One worker at a time."""
+    """Do what can be done for a run now: read batches that came back, send items that wait. One
+    worker at a time."""
     worker = f"batches:{os.getpid()}"
     if not await database.call(lambda: _tend(run.pk)):
         return
@@ -79,7 +83,8 @@ async def advance_batches(run: EvaluationRun, client: Client, database: Database
 async def _tried(batch: Batch, step: Coroutine[Any, Any, None], database: Database) -> bool:
     """Whether a step with a batch worked.
 
-    An error that may pass leaves the batch for a later look, by any worker; if it does not pass, the run pauses.
+    An error that may pass leaves the batch for a later look, by any worker; if it does not pass,
+    the run pauses.
     """
     try:
         await step
@@ -176,7 +181,8 @@ def _note_sent(batch: Batch, remote: RemoteBatch | None) -> None:
 
 
 def _lines(batch: Batch, run: EvaluationRun, asked: dict[int, Asked], base_url: str) -> list[bytes]:
-    """The requests of a batch as JSON lines, each question once, without those that the store can answer."""
+    """The requests of a batch as JSON lines, each question once, without those that the store can
+    answer."""
     settings = settings_of(run)
     items = work.batch_items(batch.pk)
     questions: dict[str, Question] = {}
@@ -250,9 +256,11 @@ def _spent(replies: dict[str, list[Reply]], tokens_each: int) -> Spent:
         written = sum(len(choice.text) for choice in reply.choices)
         spent.add(
             tokens_each if reply.prompt_tokens is None else reply.prompt_tokens,
-            estimated_tokens(written)
-            if reply.completion_tokens is None
-            else reply.completion_tokens,
+            (
+                estimated_tokens(written)
+                if reply.completion_tokens is None
+                else reply.completion_tokens
+            ),
             calls=1,
         )
     return spent
@@ -269,7 +277,8 @@ def _look_later(batch: Batch, remote_state: str) -> None:
 def read_results(
     contents: Sequence[bytes], *, most_tokens: int = 32_000
 ) -> tuple[dict[str, list[Reply]], dict[str, str]]:
-    """The lines of a batch's output and error files: replies and error messages, by the shortened request key."""
+    """The lines of a batch's output and error files: replies and error messages, by the shortened
+    request key."""
     replies: dict[str, list[Reply]] = defaultdict(list)
     errors: dict[str, str] = {}
     for line in (line for content in contents for line in content.splitlines() if line.strip()):

@@ -1,4 +1,5 @@
-"""One question to an endpoint until it is answered: repeats passing errors by name, with backoff and a budget."""
+"""One question to an endpoint until it is answered: repeats passing errors by name, with backoff
+and a budget."""
 
 import asyncio
 import random
@@ -28,9 +29,11 @@ class RetryPolicy:
     longest_wait: float = 30.0
 
     def wait(self, attempt: int, retry_after: float | None, *, jitter: float) -> float:
-        """The pause after failed attempt number `attempt` (from 1): what the server asked for, else doubling.
+        """The pause after failed attempt number `attempt` (from 1): what the server asked for, else
+        doubling.
 
-        `jitter` from 0 to 1 spreads callers over half the pause, so that they do not come back together.
+        `jitter` from 0 to 1 spreads callers over half the pause, so that they do not come back
+        together.
         """
         if retry_after is not None:
             return min(retry_after, LONGEST_WAIT_SECONDS) * (1 + 0.1 * jitter)
@@ -59,7 +62,8 @@ async def ask_until_answered(
     sleep: Sleep = asyncio.sleep,
     on_wait: OnWait = _tell_nobody,
 ) -> Answer:
-    """Ask for `request.n` choices, in as few calls as the endpoint allows: some ignore `n`, so what came is counted.
+    """Ask for `request.n` choices, in as few calls as the endpoint allows: some ignore `n`, so what
+    came is counted.
 
     Raises:
         EndpointError: an error that does not pass, or a passing one that outlived the policy.

@@ -1,4 +1,5 @@
-"""From an endpoint's record to a client: the address is checked and the key is opened here, each time."""
+"""From an endpoint's record to a client: the address is checked and the key is opened here, each
+time."""
 
 from django.conf import settings
 
@@ -15,8 +16,12 @@ def client_for(endpoint: Endpoint, *, timeout: float) -> Client:
         EndpointError: it is retired, its address must not be called, or its key cannot be opened.
     """
     if endpoint.retired_at:
-        # Also runs that were resumed, or came with an archive: retired is how an endpoint waits for somebody's leave.
-        text = f"The endpoint {endpoint} is retired, so it is not asked. Bring it back on its page first."
+        # Also runs that were resumed, or came with an archive: retired is how an endpoint waits for
+        # somebody's leave.
+        text = (
+            f"The endpoint {endpoint} is retired, so it is not asked. Bring it back on its page"
+            " first."
+        )
         raise EndpointError(ErrorKind.FORBIDDEN_ADDRESS, text)
     try:
         check_address(endpoint.base_url, allow_private=settings.ALLOW_PRIVATE_ENDPOINTS)

@@ -1,4 +1,5 @@
-"""What an evaluator may look at before it scores: a project's texts, and the scores and ratings that are there."""
+"""What an evaluator may look at before it scores: a project's texts, and the scores and ratings
+that are there."""
 
 from collections import defaultdict
 
@@ -17,9 +18,9 @@ def corpus_for(run: EvaluationRun, wanted: frozenset[str]) -> Corpus:
     )
     return Corpus(
         outputs=list(outputs.values_list("text", flat=True)) if "outputs" in wanted else (),
-        sources=list(project.documents.values_list("source", flat=True))
-        if "sources" in wanted
-        else (),
+        sources=(
+            list(project.documents.values_list("source", flat=True)) if "sources" in wanted else ()
+        ),
         references=[text for listed in references for text in listed],
         scores=_scores(project.pk) if "scores" in wanted else {},
         ratings=_ratings(project.pk) if "scores" in wanted else {},
@@ -28,13 +29,15 @@ def corpus_for(run: EvaluationRun, wanted: frozenset[str]) -> Corpus:
 
 
 def _scores(project_id: int) -> dict[tuple[str, str], dict[int, float]]:
-    """The newest score of each judge; one that counts for every criterion has an empty criterion."""
+    """The newest score of each judge; one that counts for every criterion has an empty
+    criterion."""
     found: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT j.name, coalesce(c.name, ''), s.output_id, s.value
                FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
-               JOIN evaluations_judge j ON j.id = r.judge_id LEFT JOIN evaluations_criterion c ON c.id = s.criterion_id
+               JOIN evaluations_judge j ON j.id = r.judge_id LEFT JOIN evaluations_criterion c
+                   ON c.id = s.criterion_id
                WHERE r.project_id = %s ORDER BY j.version, r.id""",
             [project_id],
         )

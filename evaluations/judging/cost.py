@@ -1,7 +1,8 @@
 """What calls cost, and how many tokens a text will be. Pure.
 
-Prices are in money for a million tokens, in whatever currency the endpoint bills. Tokens are estimated from characters:
-without a model's own tokeniser nothing better is known before the first call.
+Prices are in money for a million tokens, in whatever currency the endpoint bills. Tokens are
+estimated from characters: without a model's own tokeniser nothing better is known before the first
+call.
 """
 
 import math
@@ -11,7 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 CHARACTERS_A_TOKEN = 4.0
-# For budgets, where being wrong costs money: no common tokeniser needs more tokens than this for running text.
+# For budgets, where being wrong costs money: no common tokeniser needs more tokens than this for
+# running text.
 FEWEST_BYTES_A_TOKEN = 2.0
 BATCH_DISCOUNT = Decimal("0.5")
 _MILLION = Decimal(1_000_000)
@@ -19,7 +21,8 @@ _MILLION = Decimal(1_000_000)
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices of a million tokens in and out, with the share that is left of them (0.5 in batches)."""
+    """Prices of a million tokens in and out, with the share that is left of them (0.5 in
+    batches)."""
 
     tokens_in: Decimal
     tokens_out: Decimal

@@ -1,4 +1,5 @@
-"""Criteria are put together here: from presets, with steps by a model, and shown as the prompt that will be sent."""
+"""Criteria are put together here: from presets, with steps by a model, and shown as the prompt that
+will be sent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,7 +50,8 @@ def add_presets(project: Project, chosen: Sequence[Preset]) -> list[Criterion]:
 
 @dataclass(frozen=True)
 class Preview:
-    """A criterion's prompt as it will be sent about a real output; `problem` says why it cannot be."""
+    """A criterion's prompt as it will be sent about a real output; `problem` says why it cannot
+    be."""
 
     prompt: str
     tokens: int

@@ -1,4 +1,5 @@
-"""The ORM from coroutines: one thread and one connection a worker, and patience while the server restarts."""
+"""The ORM from coroutines: one thread and one connection a worker, and patience while the server
+restarts."""
 
 import asyncio
 import contextlib
@@ -27,7 +28,8 @@ class DiskFullError(Exception):
 
     def __init__(self) -> None:
         super().__init__(
-            "The database's disk is full, so nothing can be stored. Free some space, then resume the run."
+            "The database's disk is full, so nothing can be stored. Free some space, then resume"
+            " the run."
         )
 
 
@@ -41,7 +43,8 @@ class Database:
         """Run a function in the database thread; it must be one that may be repeated.
 
         Raises:
-            DatabaseAwayError, DiskFullError: the server did not come back in time, or has no room left.
+            DatabaseAwayError, DiskFullError: the server did not come back in time, or has no room
+                left.
         """
         return await asyncio.get_running_loop().run_in_executor(
             self._thread, functools.partial(_patiently, function)

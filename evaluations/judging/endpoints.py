@@ -1,7 +1,7 @@
 """Calls to OpenAI-compatible endpoints. The one module that imports the openai package.
 
-A call is tried once here; when to try again is decided in calls.py, in one place. Errors come out as EndpointError with
-a named kind, whatever the server or the network did.
+A call is tried once here; when to try again is decided in calls.py, in one place. Errors come out
+as EndpointError with a named kind, whatever the server or the network did.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ Read = TypeVar("Read")
 
 
 class ErrorKind(StrEnum):
-    """What went wrong with a call. Passing errors are tried again; the others stop the item or the run."""
+    """What went wrong with a call. Passing errors are tried again; the others stop the item or the
+    run."""
 
     RATE_LIMIT = "rate_limit"
     SERVER = "server_error"
@@ -69,7 +70,8 @@ class ErrorKind(StrEnum):
 
     @property
     def may_be_billed(self) -> bool:
-        """Whether the endpoint may have done its work, and charge for it, though no reply can be used."""
+        """Whether the endpoint may have done its work, and charge for it, though no reply can be
+        used."""
         return self in _MAY_BE_BILLED
 
     @property
@@ -138,7 +140,8 @@ class ChatRequest:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def body(self) -> dict[str, Any]:
-        """The request as OpenAI's protocol has it, without what an endpoint would take as its own default."""
+        """The request as OpenAI's protocol has it, without what an endpoint would take as its own
+        default."""
         system = [{"role": "system", "content": self.system}] if self.system else []
         body: dict[str, Any] = {
             "model": self.model,
@@ -203,7 +206,8 @@ Request = ChatRequest | EchoRequest
 FILE_SECONDS = 600.0
 REPLY_LIMIT_BYTES = 8 * 2**20
 FILE_LIMIT_BYTES = 64 * 2**20
-# Servers count tokens in their own ways; one that sends so many more than asked for ignores the limit.
+# Servers count tokens in their own ways; one that sends so many more than asked for ignores the
+# limit.
 TOKENS_TOO_MANY = 4
 # A longer wait than this is a person's to decide on: the run pauses.
 LONGEST_WAIT_SECONDS = 300.0
@@ -231,8 +235,9 @@ class RemoteBatch:
 class Client:
     """An endpoint that can be asked, for the time of an `async with`.
 
-    `timeout` is in seconds and limits a call as a whole, however slowly its answer trickles in. `allow_private` says
-    whether its address may lie in a private network; limits are in bytes, for replies and for files of batches.
+    `timeout` is in seconds and limits a call as a whole, however slowly its answer trickles in.
+    `allow_private` says whether its address may lie in a private network; limits are in bytes, for
+    replies and for files of batches.
 
     Raises:
         EndpointError: the base URL cannot be called at all.
@@ -291,7 +296,8 @@ class Client:
         Raises:
             EndpointError: whatever went wrong, with its kind.
         """
-        # The typed objects of the package cost more time than the call; the raw answer is all we read.
+        # The typed objects of the package cost more time than the call; the raw answer is all we
+        # read.
         create = self._openai.chat.completions.with_raw_response.create
         response = await self._call(create(**request.body()), model=request.model)
         reply = self._read(
@@ -310,7 +316,8 @@ class Client:
         """Have a text sent back with its tokens' log-probabilities.
 
         Raises:
-            EndpointError: the endpoint cannot do that (BAD_REQUEST or MALFORMED), or anything else went wrong.
+            EndpointError: the endpoint cannot do that (BAD_REQUEST or MALFORMED), or anything else
+                went wrong.
         """
         create = self._openai.completions.with_raw_response.create
         response = await self._call(create(**request.body()), model=request.model)
@@ -377,7 +384,8 @@ class Client:
             start = content[:80].decode("utf-8", "replace")
             raise EndpointError(
                 ErrorKind.MALFORMED,
-                f"The endpoint's answer is not {what}: {error} (it begins {start!r}). Does the base URL end in /v1?",
+                f"The endpoint's answer is not {what}: {error} (it begins {start!r}). Does the base"
+                " URL end in /v1?",
             ) from None
         finally:
             if len(content) > USUAL_BYTES:
@@ -398,15 +406,18 @@ class Client:
 
 
 def _counted(reply: Reply, request: Request) -> Reply:
-    """A reply with numbers of tokens; where the server gives none they are estimated, so that budgets hold."""
+    """A reply with numbers of tokens; where the server gives none they are estimated, so that
+    budgets hold."""
     if reply.prompt_tokens is not None and reply.completion_tokens is not None:
         return reply
     written = sum(len(choice.text) for choice in reply.choices)
     return replace(
         reply,
-        prompt_tokens=estimated_tokens(len(request.shown))
-        if reply.prompt_tokens is None
-        else reply.prompt_tokens,
+        prompt_tokens=(
+            estimated_tokens(len(request.shown))
+            if reply.prompt_tokens is None
+            else reply.prompt_tokens
+        ),
         completion_tokens=(
             max(1, estimated_tokens(written))
             if reply.completion_tokens is None
@@ -435,7 +446,8 @@ def _as_remote_batch(batch: wire.BatchRecord) -> RemoteBatch:
 
 
 def as_endpoint_error(error: Exception, base_url: str, model: str) -> EndpointError:
-    """The error of ours for whatever a client raised: none is left without a kind and a sentence."""
+    """The error of ours for whatever a client raised: none is left without a kind and a
+    sentence."""
     if isinstance(error, openai.APIStatusError):
         return status_error(
             error.status_code,
@@ -511,8 +523,8 @@ def status_error(
         target = storable((headers or {}).get("location", ""))[:200]
         return EndpointError(
             ErrorKind.REDIRECT,
-            f"{base_url} redirects to {target or 'another address'}. This site does not follow redirects; "
-            "make an endpoint with the final address.",
+            f"{base_url} redirects to {target or 'another address'}. This site does not follow"
+            " redirects; make an endpoint with the final address.",
         )
     if status in (401, 403):
         return EndpointError(
@@ -538,7 +550,8 @@ def _passing_error(status: int, said: str, base_url: str, wait: float | None) ->
     if wait is not None and wait > LONGEST_WAIT_SECONDS:
         return EndpointError(
             ErrorKind.LONG_WAIT,
-            f"{base_url} asks to wait {_spelled(wait)} ({status}): {said} Resume the run after that.",
+            f"{base_url} asks to wait {_spelled(wait)} ({status}): {said} Resume the run after"
+            " that.",
         )
     if status == 429:
         return EndpointError(
@@ -571,7 +584,8 @@ def _message_of(error: openai.APIStatusError) -> str:
 
 
 def _seconds(headers: Mapping[str, str]) -> float | None:
-    """Retry-After in seconds, from seconds or a date; nonsense counts as not given (the caller then backs off)."""
+    """Retry-After in seconds, from seconds or a date; nonsense counts as not given (the caller then
+    backs off)."""
     written = headers.get("retry-after", "")
     try:
         seconds = float(written)

@@ -1,6 +1,8 @@
-"""Questions to endpoints, done by workers: probes, evaluation steps, explanations. Rows say how far each has come.
+"""Questions to endpoints, done by workers: probes, evaluation steps, explanations. Rows say how far
+each has come.
 
-A project has a few of them in hand at a time, so that its silent endpoints take no worker away from others.
+A project has a few of them in hand at a time, so that its silent endpoints take no worker away from
+others.
 """
 
 import logging
@@ -69,7 +71,8 @@ KINDS = {
 
 
 def request_probe(endpoint: Endpoint, model: str) -> ModelProbe:
-    """Have a worker find out what an endpoint can do with a model; who asks meanwhile shares the probe."""
+    """Have a worker find out what an endpoint can do with a model; who asks meanwhile shares the
+    probe."""
     return _request("probe", endpoint=endpoint, model=model)
 
 
@@ -132,15 +135,18 @@ def neglected_errands() -> list[tuple[str, int]]:
         free = kind.model.objects.free()
         free.filter(attempts__gte=MOST_ATTEMPTS).update(
             state=ErrandState.FAILED,
-            message=f"{MOST_ATTEMPTS} workers began with it and none came to an end. Is one being stopped or "
-            "running out of memory? Try again later.",
+            message=(
+                f"{MOST_ATTEMPTS} workers began with it and none came to an end. Is one being"
+                " stopped or running out of memory? Try again later."
+            ),
         )
         found += [(name, pk) for pk in free.values_list("pk", flat=True)[:100]]
     return found
 
 
 def _claim(kind: str, pk: int) -> tuple[Any, int] | None:
-    """An errand under a lease, and its project; None if it is not free, or the project has enough in hand."""
+    """An errand under a lease, and its project; None if it is not free, or the project has enough
+    in hand."""
     model = KINDS[kind].model
     project = model.objects.filter(pk=pk).values_list(model.PROJECT, flat=True).first()
     if project is None:
@@ -169,7 +175,8 @@ def _in_hand(project: int) -> int:
 
 
 def _finish(errand: Errand, state: ErrandState, message: str) -> None:
-    """End an errand, unless another worker, who took this one for dead, has it now, or it was removed."""
+    """End an errand, unless another worker, who took this one for dead, has it now, or it was
+    removed."""
     mine = type(errand).objects.filter(
         pk=errand.pk, state=ErrandState.ASKING, attempts=errand.attempts
     )

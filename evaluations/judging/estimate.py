@@ -18,7 +18,8 @@ REPLY_TOKENS = 4
 
 @dataclass(frozen=True)
 class RunEstimate:
-    """At most so much: outputs with the same text share a call, and what the store knows costs nothing.
+    """At most so much: outputs with the same text share a call, and what the store knows costs
+    nothing.
 
     `cost` is in the currency of the judge's prices, None without prices.
     """
@@ -62,15 +63,19 @@ def estimate_run(
 
 
 def _missing(judge: Judge, criterion: Criterion, template: str, *, fresh: bool) -> tuple[int, int]:
-    """How many outputs lack a score of the judge with this prompt, and how many characters their texts have."""
+    """How many outputs lack a score of the judge with this prompt, and how many characters their
+    texts have."""
     with connection.cursor() as cursor:
         cursor.execute(
-            """SELECT count(*), coalesce(sum(length(d.source) + length(o.text) + length(d.context)), 0)
-               FROM evaluations_document d JOIN evaluations_candidateoutput o ON o.document_id = d.id
+            """SELECT count(*), coalesce(sum(length(d.source) + length(o.text)
+                + length(d.context)), 0)
+               FROM evaluations_document d JOIN evaluations_candidateoutput o
+                   ON o.document_id = d.id
                WHERE d.project_id = %(project)s AND (%(fresh)s OR NOT EXISTS (
                    SELECT FROM evaluations_score s
                    JOIN evaluations_evaluationrun r ON r.id = s.run_id AND r.judge_id = %(judge)s
-                   JOIN evaluations_runcriterion rc ON rc.run_id = r.id AND rc.criterion_id = %(criterion)s
+                   JOIN evaluations_runcriterion rc ON rc.run_id = r.id
+                       AND rc.criterion_id = %(criterion)s
                     AND rc.template = %(template)s
                    WHERE s.output_id = o.id AND s.criterion_id = %(criterion)s))""",
             {

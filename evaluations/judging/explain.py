@@ -1,4 +1,5 @@
-"""Why a score: the model is asked once, after the fact, and what it says is kept apart; it never changes the score."""
+"""Why a score: the model is asked once, after the fact, and what it says is kept apart; it never
+changes the score."""
 
 from evaluations.judging.calls import Answer, RetryPolicy, ask_until_answered
 from evaluations.judging.clients import client_for

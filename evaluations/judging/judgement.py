@@ -1,6 +1,7 @@
 """One item judged: ask, parse, score, ask again where a reply cannot be read. No database.
 
-A reply without a rating is asked again a few times and then is a failure with its reason; it never becomes a number.
+A reply without a rating is asked again a few times and then is a failure with its reason; it never
+becomes a number.
 """
 
 import itertools
@@ -62,7 +63,8 @@ class Judgement:
 
 
 def first_request(settings: JudgeSettings, prompt: str) -> ChatRequest:
-    """The request that opens a question; its content decides whether a stored answer may be used."""
+    """The request that opens a question; its content decides whether a stored answer may be
+    used."""
     return ChatRequest(
         model=settings.model,
         prompt=prompt,
@@ -94,7 +96,8 @@ async def judge(question: Question, settings: JudgeSettings, ask: AskFully) -> J
 
 
 def score_choices(answers: list[Answer], question: Question, mode: Mode) -> Scored | Failure:
-    """The score that answers give, by the mode of the judge; also how stored answers are scored again."""
+    """The score that answers give, by the mode of the judge; also how stored answers are scored
+    again."""
     if mode == "samples":
         values, failures = _read_samples(answers, question)
         return score_by_samples(values) if values else _most_frequent(failures)
@@ -105,7 +108,8 @@ def score_choices(answers: list[Answer], question: Question, mode: Mode) -> Scor
 def readable_choices(
     answers: list[Answer], question: Question, settings: JudgeSettings
 ) -> tuple[Choice, ...]:
-    """The choices that a score stands on: as many readable samples as were wanted, or the last reply."""
+    """The choices that a score stands on: as many readable samples as were wanted, or the last
+    reply."""
     if settings.mode != "samples":
         return answers[-1].choices[:1]
     choices = (choice for answer in answers for choice in answer.choices)
@@ -130,7 +134,10 @@ async def _judge_by_samples(question: Question, request: ChatRequest, ask: AskFu
     values, failures = _read_samples(answers, question)
     if len(values) < wanted:
         worst = _most_frequent(failures)
-        detail = f"Only {len(values)} of {wanted} replies could be read after asking again. {worst.detail}"
+        detail = (
+            f"Only {len(values)} of {wanted} replies could be read after asking again."
+            f" {worst.detail}"
+        )
         return Judgement(Failure(worst.reason, detail), tuple(answers))
     return Judgement(score_by_samples(values), tuple(answers))
 

@@ -1,4 +1,5 @@
-"""Endpoints and judges are made, changed, probed and retired here, for pages, commands and the API alike."""
+"""Endpoints and judges are made, changed, probed and retired here, for pages, commands and the API
+alike."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -27,10 +28,11 @@ PROBE_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class EndpointDraft:
-    """What an endpoint is made of. `key` None leaves a stored key as it is, an empty text removes it.
+    """What an endpoint is made of. `key` None leaves a stored key as it is, an empty text removes
+    it.
 
-    A key goes to another address only if somebody says so: a stored one is given again, and `confirms_key_env` says
-    that the variable was named for the address at hand.
+    A key goes to another address only if somebody says so: a stored one is given again, and
+    `confirms_key_env` says that the variable was named for the address at hand.
     """
 
     base_url: str
@@ -47,8 +49,8 @@ class EndpointDraft:
 class JudgeDraft:
     """What a judge is made of. `temperature` None takes what suits the mode: 1 for samples, 0 else.
 
-    `mode` empty takes the best one the endpoint can do, by its probe. All but `name`, `kind` and `settings` is for
-    evaluators that ask an LLM.
+    `mode` empty takes the best one the endpoint can do, by its probe. All but `name`, `kind` and
+    `settings` is for evaluators that ask an LLM.
     """
 
     name: str
@@ -74,10 +76,12 @@ class JudgeDraft:
 def save_endpoint(
     project: Project, draft: EndpointDraft, *, endpoint: Endpoint | None = None
 ) -> Endpoint:
-    """Make an endpoint, or change one; a judge keeps the endpoint it has, so its address stays once judges used it.
+    """Make an endpoint, or change one; a judge keeps the endpoint it has, so its address stays once
+    judges used it.
 
     Raises:
-        ValidationError: a field is wrong, the address must not be called, or another name or address is needed.
+        ValidationError: a field is wrong, the address must not be called, or another name or
+            address is needed.
     """
     endpoint = endpoint or Endpoint(project=project)
     base_url = draft.base_url.strip().rstrip("/")
@@ -147,7 +151,10 @@ def _check_keys_may_move(endpoint: Endpoint, draft: EndpointDraft) -> None:
     ):
         raise ValidationError(
             {
-                "key_env": "The address has changed. Confirm that the key of this variable may be sent to the new one."
+                "key_env": (
+                    "The address has changed. Confirm that the key of this variable may be sent to"
+                    " the new one."
+                )
             }
         )
 
@@ -216,7 +223,8 @@ def findings_of(probe: ModelProbe) -> Findings:
 
 
 class ProbeNeededError(Exception):
-    """A judge cannot be made yet: its endpoint has to be asked first what it can do with the model."""
+    """A judge cannot be made yet: its endpoint has to be asked first what it can do with the
+    model."""
 
     def __init__(self, endpoint: Endpoint, model: str) -> None:
         super().__init__(f"{endpoint} has not been asked yet what it can do with {model}.")
@@ -230,13 +238,15 @@ def create_judge(
     """Make a judge; the same draft again gives the judge that is there, and False.
 
     Args:
-        probe: an endpoint that was not probed for this model yet has to be, so that a mode it cannot do is refused now.
-        here: ask it in this process. Web processes do not: a worker asks, and the judge is made once it has.
+        probe: an endpoint that was not probed for this model yet has to be, so that a mode it
+            cannot do is refused now.
+        here: ask it in this process. Web processes do not: a worker asks, and the judge is made
+            once it has.
 
     Raises:
         ProbeNeededError: the endpoint was not probed for this model, and is not to be asked here.
-        ValidationError: a setting is wrong, the name is taken by another judge, the mode does not fit a criterion or
-            the endpoint, or the endpoint does not answer.
+        ValidationError: a setting is wrong, the name is taken by another judge, the mode does not
+            fit a criterion or the endpoint, or the endpoint does not answer.
     """
     there = newest_version(project, draft.name)
     judge = _drafted(project, draft, _findings_for(project, draft, probe=probe, here=here))
@@ -258,7 +268,8 @@ def change_judge(
     """Change a judge; once a run has used it, that makes a new version and retires the old one.
 
     Raises:
-        ProbeNeededError, ValidationError: as for `create_judge`, or the new name is another judge's.
+        ProbeNeededError, ValidationError: as for `create_judge`, or the new name is another
+            judge's.
     """
     # Asked first, so that no transaction is open while an endpoint takes its time.
     findings = _findings_for(judge.project, draft, probe=probe, here=here)
@@ -277,7 +288,10 @@ def _change_judge(judge: Judge, changed: Judge) -> Judge:
         if changed.name != judge.name:
             raise ValidationError(
                 {
-                    "name": "Runs have used this judge, so this makes a new version of the same name; rename it apart."
+                    "name": (
+                        "Runs have used this judge, so this makes a new version of the same name;"
+                        " rename it apart."
+                    )
                 }
             )
         changed.version = (newest_version(judge.project, judge.name) or judge).version + 1
@@ -320,7 +334,8 @@ def _findings_for(
     found = known_findings(endpoint, model)
     if found or not probe:
         return found
-    # What is wrong whatever the endpoint can do is said before it is asked; any mode stands for the one to be found.
+    # What is wrong whatever the endpoint can do is said before it is asked; any mode stands for the
+    # one to be found.
     _drafted(project, replace(draft, mode=draft.mode or ScoringMode.DIRECT), None)
     if not here:
         raise ProbeNeededError(endpoint, model)

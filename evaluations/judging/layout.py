@@ -20,8 +20,8 @@ _ASKED_BEFORE = """JOIN evaluations_evaluationrun r ON r.id = s.run_id AND r.jud
 def lay_out_items(run: EvaluationRun, evaluator: Evaluator) -> int:
     """Add the items that lack a score; returns how many.
 
-    In the order criterion, document, system: calls that share the longest beginning of a prompt follow each other,
-    which is what the prefix caches of providers reward.
+    In the order criterion, document, system: calls that share the longest beginning of a prompt
+    follow each other, which is what the prefix caches of providers reward.
     """
     fresh = bool(run.parameters["fresh"])
     given: dict[str, Any] = {

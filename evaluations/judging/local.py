@@ -1,7 +1,8 @@
-"""Runs of evaluators that compute on this machine: chunks of items go to processes, results are stored as they come.
+"""Runs of evaluators that compute on this machine: chunks of items go to processes, results are
+stored as they come.
 
-Work is claimed, leased, stored and given back as for calls to an endpoint (work.py); only what happens to an item in
-between differs.
+Work is claimed, leased, stored and given back as for calls to an endpoint (work.py); only what
+happens to an item in between differs.
 """
 
 import asyncio
@@ -103,7 +104,8 @@ class _LocalWork:
             await process.stop()
 
     async def _unless_stopped(self, scoring: asyncio.Task[list[Outcome]]) -> list[Outcome] | None:
-        """What came of a chunk; None if the run was stopped in the meantime, however long the chunk would take."""
+        """What came of a chunk; None if the run was stopped in the meantime, however long the chunk
+        would take."""
         stopped = asyncio.create_task(self.stopped.wait())
         try:
             await asyncio.wait({scoring, stopped}, return_when=asyncio.FIRST_COMPLETED)
@@ -125,7 +127,8 @@ class _LocalWork:
 
     def _claim_once(self) -> list[work.ClaimedItem]:
         claim = functools.partial(work.claim, self.run.pk, self.worker, most=self.evaluator.chunk)
-        # Once more from the beginning where nothing follows: leases of lost workers may have run out.
+        # Once more from the beginning where nothing follows: leases of lost workers may have run
+        # out.
         items = claim(after_id=self.last_id) or (claim(after_id=0) if self.last_id else [])
         self.last_id = items[-1].id if items else 0
         return items

@@ -1,4 +1,5 @@
-"""What calls take, counted as they are made: a budget has to hold whatever becomes of the replies."""
+"""What calls take, counted as they are made: a budget has to hold whatever becomes of the
+replies."""
 
 from dataclasses import dataclass
 
@@ -32,7 +33,8 @@ class Spent:
 
 
 async def ask_counted(client: Client, request: Request, spent: Spent) -> Reply:
-    """Ask once. The call counts before its reply is used; one that cannot be read counts as the most it can cost.
+    """Ask once. The call counts before its reply is used; one that cannot be read counts as the
+    most it can cost.
 
     Raises:
         EndpointError: whatever went wrong, with its kind.

@@ -1,7 +1,7 @@
 """How this site speaks HTTP to servers that its users name: checked connections and bounded bodies.
 
-Whoever calls out uses `checked_session` (plain aiohttp) or `BoundedTransport` (for the openai package). Neither
-follows redirects: the answer of a redirect is an error like any other.
+Whoever calls out uses `checked_session` (plain aiohttp) or `BoundedTransport` (for the openai
+package). Neither follows redirects: the answer of a redirect is an error like any other.
 """
 
 import asyncio
@@ -37,7 +37,8 @@ class BrokenReplyError(Exception):
 def checked_session(
     *, allow_private: bool, timeout: aiohttp.ClientTimeout
 ) -> aiohttp.ClientSession:
-    """A session that connects only to addresses that may be called: each is checked where a socket is made for it.
+    """A session that connects only to addresses that may be called: each is checked where a socket
+    is made for it.
 
     Raises (from its requests):
         ForbiddenAddressError: the address must not be called.
@@ -61,11 +62,14 @@ def _checked_socket(allow_private: bool) -> Callable[[Any], socket.socket]:
 
 
 def spellings(secret: str) -> re.Pattern[bytes]:
-    r"""A key as JSON may spell it: each character as it is, behind a backslash, or as \u and its number."""
+    r"""A key as JSON may spell it: each character as it is, behind a backslash, or as \u and its
+    number."""
     each = (
-        rf"(?:\\?{re.escape(character)}|\\u(?i:{ord(character):04x}))"
-        if ord(character) < 2**16
-        else re.escape(character)
+        (
+            rf"(?:\\?{re.escape(character)}|\\u(?i:{ord(character):04x}))"
+            if ord(character) < 2**16
+            else re.escape(character)
+        )
         for character in secret
     )
     return re.compile("".join(each).encode())
@@ -74,8 +78,9 @@ def spellings(secret: str) -> re.Pattern[bytes]:
 class BoundedTransport(httpx2.AsyncBaseTransport):
     """HTTP over aiohttp, with connections checked and replies read up to a limit.
 
-    Bodies are unpacked here, piece by piece, so that a small reply cannot become a huge one. A key that comes back
-    in a reply, as in "Incorrect API key provided: sk-…", is masked before anybody reads it.
+    Bodies are unpacked here, piece by piece, so that a small reply cannot become a huge one. A key
+    that comes back in a reply, as in "Incorrect API key provided: sk-…", is masked before anybody
+    reads it.
 
     Args:
         limit: bytes of a reply's body, unpacked.
@@ -92,7 +97,8 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
 
     @contextlib.contextmanager
     def larger(self, limit: int) -> Iterator[None]:
-        """Read bodies of up to `limit` bytes for a while: files, where only replies were expected."""
+        """Read bodies of up to `limit` bytes for a while: files, where only replies were
+        expected."""
         usual, self.limit = self.limit, limit
         try:
             yield

@@ -1,9 +1,10 @@
 """From the text of a reply to the rating in it, or to the named reason why there is none. Pure.
 
-A rating is looked for in this order, and the first kind that is found decides: a number after a name ("Coherence: 4",
-"Score: 4/5"), a number that begins a line ("4", "4.", "- 4", "2 (somewhat)"), a word that names a scale point ("Yes"),
-a lone number in a reply of a few words ("Good (3)"), a number after a verb of rating ("I would give it a 4"). A number
-anywhere else in prose is not a rating: replies quote the texts they judge.
+A rating is looked for in this order, and the first kind that is found decides: a number after a
+name ("Coherence: 4", "Score: 4/5"), a number that begins a line ("4", "4.", "- 4", "2 (somewhat)"),
+a word that names a scale point ("Yes"), a lone number in a reply of a few words ("Good (3)"), a
+number after a verb of rating ("I would give it a 4"). A number anywhere else in prose is not a
+rating: replies quote the texts they judge.
 """
 
 import math
@@ -17,7 +18,8 @@ from evaluations.scales import Scale, short
 
 
 class Reason(StrEnum):
-    """Why a reply or an item has no score. The value is stored; `explanation` is what people read."""
+    """Why a reply or an item has no score. The value is stored; `explanation` is what people
+    read."""
 
     EMPTY = "empty"
     REFUSAL = "refusal"
@@ -53,21 +55,33 @@ _EXPLANATIONS = {
     Reason.NO_RATING: "The reply holds no rating.",
     Reason.TWO_RATINGS: "The reply holds different ratings, where one was asked for.",
     Reason.OUT_OF_SCALE: "The rating lies outside the criterion's scale.",
-    Reason.BETWEEN_POINTS: "The rating lies between two points, so its token has no probability of its own.",
+    Reason.BETWEEN_POINTS: (
+        "The rating lies between two points, so its token has no probability of its own."
+    ),
     Reason.NO_LOGPROBS: "The endpoint sent no log-probabilities; use another scoring mode.",
-    Reason.SPLIT_NUMBER: "The model spells two-digit ratings in several tokens, so their probabilities are unknown.",
+    Reason.SPLIT_NUMBER: (
+        "The model spells two-digit ratings in several tokens, so their probabilities are unknown."
+    ),
     Reason.PROMPT: "The prompt shows something this document does not have.",
-    Reason.CONTEXT: "The prompt is longer than the model's context; choose a model with a larger one.",
+    Reason.CONTEXT: (
+        "The prompt is longer than the model's context; choose a model with a larger one."
+    ),
     Reason.ENDPOINT: "The endpoint refused the request, or failed too often.",
     Reason.NO_TEXT: "The evaluator needs a text that this document does not have.",
     Reason.EMPTY_OUTPUT: "The output is empty, so there is nothing to score.",
-    Reason.TOO_LONG: "A text is longer than the model takes; choose to cut texts, or another model.",
+    Reason.TOO_LONG: (
+        "A text is longer than the model takes; choose to cut texts, or another model."
+    ),
     Reason.UNDEFINED: "The score is not defined for these texts.",
     Reason.TOKENS: "The endpoint's tokens cannot be matched with the text that was sent.",
     Reason.NO_SCORE: "Another judge that this one stands on has no score of the output.",
     Reason.EVALUATOR: "The evaluator failed at this output.",
-    Reason.UNFORESEEN: "An unexpected error occurred. Retry these items; if it happens again, report it.",
-    Reason.WORKER_LOST: "Workers ended repeatedly while they judged this item. Retry it once the cause is fixed.",
+    Reason.UNFORESEEN: (
+        "An unexpected error occurred. Retry these items; if it happens again, report it."
+    ),
+    Reason.WORKER_LOST: (
+        "Workers ended repeatedly while they judged this item. Retry it once the cause is fixed."
+    ),
 }
 
 
@@ -91,19 +105,24 @@ class Failure:
 # Replies come from servers that nobody vouches for, so every pattern takes a time that grows with
 # the text, not with its square: runs of blanks and digits are possessive (`++`, never tried again
 # shorter), all other repetitions are bounded.
-_NUMBER = r"(?P<number>[-−]?\d++(?:[.,]\d++)?+)(?!\d|[.,]\d|%)(?P<of>\s*+(?:/|out of|of)\s*+\d++(?:\.\d++)?+)?"
+_NUMBER = (
+    r"(?P<number>[-−]?\d++(?:[.,]\d++)?+)(?!\d|[.,]\d|%)(?P<of>\s*+(?:/|out"
+    r" of|of)\s*+\d++(?:\.\d++)?+)?"
+)
 _NAMES = r"score|rating|rate|grade|answer|response|result|evaluation|verdict"
 _IN_PROSE = re.compile(
     rf"\b(?:rate[ds]?|rating|scored?|give[ns]?|assign(?:ed|s)?)\b[^.\n\d]{{0,60}}?(?<![\d.,]){_NUMBER}(?![\w-])",
     re.I,
 )
-# A dash is a bullet where a blank follows it; directly before a digit it may be the sign of the number.
+# A dash is a bullet where a blank follows it; directly before a digit it may be the sign of the
+# number.
 _BEGINS_LINE = re.compile(
     rf"^[^\S\n]*+(?:-[^\S\n]++|•[^\S\n]*+)?(?:\d{{1,2}}[.)][^\S\n]++(?=[-−]?\d))?{_NUMBER}(?=$|\s|[.,;:!?)\]}}\"'(])",
     re.M,
 )
 _REFUSAL = re.compile(
-    r"\b(?:I(?:'|’)?m sorry|I am sorry|I apologi[sz]e|I (?:can(?:no|')t|can’t|won(?:'|’)t|am unable to|am not able to)"
+    r"\b(?:I(?:'|’)?m sorry|I am sorry|I apologi[sz]e|I (?:can(?:no|')t|can’t|won(?:'|’)t|am unable"
+    r" to|am not able to)"
     r"|as an AI\b|unable to (?:assist|comply|help|rate|evaluate))",
     re.I,
 )
@@ -122,9 +141,11 @@ def parse_rating(
 
     Args:
         choice: the reply; where it has tokens, positions refer to their joined text.
-        scale: ratings outside it are failures; a value between two points is a rating (20-sample replies hold such).
+        scale: ratings outside it are failures; a value between two points is a rating (20-sample
+            replies hold such).
         criterion: its name, which the form asks the model to repeat.
-        reasons_first: the reply explains before it rates: then the last rating counts, and several are no fault.
+        reasons_first: the reply explains before it rates: then the last rating counts, and several
+            are no fault.
     """
     text = reply_text(choice)
     failed = _no_text(choice, text)
@@ -148,10 +169,11 @@ def parse_rating(
 
 
 def parse_first_digit(choice: Choice) -> Rating | Failure:
-    """The rule of published releases (Chiang and Lee, 2023): the first digit, whatever stands around it.
+    """The rule of published releases (Chiang and Lee, 2023): the first digit, whatever stands
+    around it.
 
-    It reads "2.5" as 2 and "1. Coherence: 3" as 1, and knows no scale; it is there to reproduce figures that were
-    made with it.
+    It reads "2.5" as 2 and "1. Coherence: 3" as 1, and knows no scale; it is there to reproduce
+    figures that were made with it.
     """
     text = reply_text(choice)
     found = re.search(r"\d", text)
@@ -179,7 +201,8 @@ def find_ratings(text: str, *, scale: Scale, criterion: str) -> list[Rating]:
 
 
 def reply_text(choice: Choice) -> str:
-    """The text that positions refer to: the joined tokens where there are any; at most LONGEST_REPLY characters."""
+    """The text that positions refer to: the joined tokens where there are any; at most
+    LONGEST_REPLY characters."""
     text = "".join(token.text for token in choice.tokens) if choice.tokens else choice.text
     return text[:LONGEST_REPLY]
 
@@ -212,7 +235,8 @@ def _nothing_found(choice: Choice, text: str) -> Failure:
 
 
 def _one_to_one(text: str) -> str:
-    """Full-width digits and their like as ASCII, marks of emphasis as blanks; every character keeps its place."""
+    """Full-width digits and their like as ASCII, marks of emphasis as blanks; every character keeps
+    its place."""
     if text.isascii():
         return re.sub(r"[*_`#>]", " ", text)
     normal = (unicodedata.normalize("NFKC", character) for character in text)
@@ -221,7 +245,8 @@ def _one_to_one(text: str) -> str:
 
 
 def _mask_scale_range(text: str, scale: Scale) -> str:
-    """Blank out the scale where the reply repeats it ("1-5", "1 to 5"), so that its ends are not ratings."""
+    """Blank out the scale where the reply repeats it ("1-5", "1 to 5"), so that its ends are not
+    ratings."""
     ends = rf"(?<![\d.]){short(scale.lowest)}\s*+(?:-|–|—|to)\s*+{short(scale.highest)}(?!\.?\d)"
     return re.sub(ends, lambda match: " " * len(match.group()), text)
 
@@ -248,7 +273,8 @@ def _from_match(match: re.Match[str], *, signed: bool) -> Rating:
 
 
 def _named_points(text: str, scale: Scale, criterion: str) -> list[Rating]:
-    """Words such as Yes and No that name points: at the start of a line, or after the criterion's name."""
+    """Words such as Yes and No that name points: at the start of a line, or after the criterion's
+    name."""
     if not scale.labels:
         return []
     words = "|".join(re.escape(label) for label in sorted(scale.labels, key=len, reverse=True))

@@ -1,4 +1,5 @@
-"""How long a single question to an endpoint may take as a whole, with all its calls and second tries."""
+"""How long a single question to an endpoint may take as a whole, with all its calls and second
+tries."""
 
 import asyncio
 from collections.abc import Coroutine

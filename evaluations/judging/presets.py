@@ -58,11 +58,12 @@ def presets() -> tuple[Preset, ...]:
 def presets_for(
     scales: Mapping[str, Scale], *, among: Collection[str] = (), domain: str = "any"
 ) -> dict[str, Preset]:
-    """Presets for criteria with known names and scales, all of one task if they can be: name -> preset.
+    """Presets for criteria with known names and scales, all of one task if they can be: name ->
+    preset.
 
     Args:
-        among: the names of all criteria of the project; the task that knows most of them is preferred, as several tasks
-            have a coherence of their own.
+        among: the names of all criteria of the project; the task that knows most of them is
+            preferred, as several tasks have a coherence of their own.
     """
     names = {name.strip().lower() for name in (*scales, *among)}
     tasks = dict.fromkeys(preset.task for preset in presets())

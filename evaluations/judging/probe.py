@@ -19,7 +19,8 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class Findings:
-    """What a probe found. `logprobs` is how many alternatives come for a token, 0 for no log-probabilities at all.
+    """What a probe found. `logprobs` is how many alternatives come for a token, 0 for no
+    log-probabilities at all.
 
     `notes` are sentences for what the flags cannot say, by the flag's name.
     """
@@ -38,7 +39,8 @@ class Findings:
 
     @property
     def best_mode(self) -> str:
-        """The scoring mode to suggest: probabilities where they come, samples where they can differ."""
+        """The scoring mode to suggest: probabilities where they come, samples where they can
+        differ."""
         if self.logprobs:
             return "logprobs"
         return "samples" if self.temperature else "direct"
@@ -46,7 +48,10 @@ class Findings:
     def why_not(self, mode: str) -> str:
         """Why a scoring mode cannot be used here, as a sentence; empty if it can."""
         if mode == "logprobs" and not self.logprobs:
-            return "This endpoint gives no log-probabilities for this model; use the mode samples or direct."
+            return (
+                "This endpoint gives no log-probabilities for this model; use the mode samples or"
+                " direct."
+            )
         return ""
 
 
@@ -61,7 +66,8 @@ async def probe_model(client: Client, model: str) -> Findings:
     text = reply.choices[0].text.strip()
     if not text:
         notes["answer"] = (
-            f"The reply was empty within {TOKENS} tokens: the model may reason before it answers; allow longer replies."
+            f"The reply was empty within {TOKENS} tokens: the model may reason before it answers;"
+            " allow longer replies."
         )
     elif "3" not in text:
         notes["answer"] = f"Asked for the sides of a triangle it said “{text[:60]}”."

@@ -1,7 +1,9 @@
-"""G-Eval's prompt: put together from a criterion's parts, checked before any call, filled in with the texts. Pure.
+"""G-Eval's prompt: put together from a criterion's parts, checked before any call, filled in with
+the texts. Pure.
 
-A prompt is task introduction + evaluation criteria + evaluation steps + inputs + form (Liu et al., 2023, section 2.1).
-Placeholders are written `{{Document}}`. Texts are put in at once, so a text that contains a placeholder stays as it is.
+A prompt is task introduction + evaluation criteria + evaluation steps + inputs + form (Liu et al.,
+2023, section 2.1). Placeholders are written `{{Document}}`. Texts are put in at once, so a text
+that contains a placeholder stays as it is.
 """
 
 import re
@@ -10,7 +12,8 @@ from dataclasses import dataclass
 
 from evaluations.scales import Scale, short
 
-# Placeholder -> the field of a judged item that fills it. Summary and Response are two names of the candidate output.
+# Placeholder -> the field of a judged item that fills it. Summary and Response are two names of the
+# candidate output.
 PLACEHOLDERS = {
     "Document": "source",
     "Source": "source",
@@ -26,15 +29,16 @@ PAIR_PLACEHOLDERS = {"OutputA": "output", "OutputB": "rival"}
 STEPS_HEADING = "Evaluation Steps:"
 DEFAULT_INPUTS = "Source Text:\n\n{{Document}}\n\nSummary:\n\n{{Summary}}"
 DEFAULT_INTRODUCTION = (
-    "You will be given a source text and a text that was written from it. Rate the written text on one metric only. "
-    "Read these instructions with care and keep them in view while you rate."
+    "You will be given a source text and a text that was written from it. Rate the written text on"
+    " one metric only. Read these instructions with care and keep them in view while you rate."
 )
 
 _PLACEHOLDER = re.compile(r"\{\{\s*(\w[^{}]*?)\s*\}\}")
 
 
 class PromptError(ValueError):
-    """A prompt that cannot be sent; the message says which placeholder is wrong and what can stand there."""
+    """A prompt that cannot be sent; the message says which placeholder is wrong and what can stand
+    there."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,8 @@ class PromptParts:
 
 @dataclass(frozen=True)
 class Texts:
-    """What a judged item puts into the placeholders; `rival` is the other output where two are compared."""
+    """What a judged item puts into the placeholders; `rival` is the other output where two are
+    compared."""
 
     source: str
     output: str
@@ -85,7 +90,8 @@ def compose_template(parts: PromptParts, *, steps: str | None) -> str:
 
 
 def steps_prompt(parts: PromptParts) -> str:
-    """What asks the LLM for evaluation steps: the prompt up to and including their heading (auto chain-of-thought)."""
+    """What asks the LLM for evaluation steps: the prompt up to and including their heading (auto
+    chain-of-thought)."""
     return f"{_introduction_and_criteria(parts)}\n\n\n{STEPS_HEADING}"
 
 
@@ -109,7 +115,8 @@ def check_template(template: str) -> None:
         )
     if not any(PLACEHOLDERS[name] == "output" for name in found):
         raise PromptError(
-            "The prompt has no place for the text to be judged; put {{Summary}} or {{Response}} in it."
+            "The prompt has no place for the text to be judged; put {{Summary}} or {{Response}}"
+            " in it."
         )
 
 
@@ -149,4 +156,7 @@ def _introduction_and_criteria(parts: PromptParts) -> str:
         range_ = f"{short(scale.lowest)}-{short(scale.highest)}"
     definition = f" - {parts.definition.strip()}" if parts.definition.strip() else ""
     introduction = parts.introduction.strip() or DEFAULT_INTRODUCTION
-    return f"{introduction}\n\n\nEvaluation Criteria:\n\n{parts.criterion.capitalize()} ({range_}){definition}"
+    return (
+        f"{introduction}\n\n\nEvaluation Criteria:\n\n{parts.criterion.capitalize()}"
+        f" ({range_}){definition}"
+    )

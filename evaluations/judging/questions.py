@@ -53,7 +53,8 @@ def criteria_asked(run: EvaluationRun) -> dict[int, Asked]:
 
 
 def question_about(item: work.ClaimedItem, asked: Mapping[int, Asked]) -> Question | Failure:
-    """The question of an item, or why there is none: the prompt shows what this document does not have."""
+    """The question of an item, or why there is none: the prompt shows what this document does not
+    have."""
     about = asked[item.criterion_id or 0]
     return question_on(about.template, item.texts, about.criterion, about.scale)
 

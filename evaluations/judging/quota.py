@@ -1,7 +1,9 @@
-"""Limits on requests and tokens per minute that hold over all workers: a token bucket in a row of PostgreSQL.
+"""Limits on requests and tokens per minute that hold over all workers: a token bucket in a row of
+PostgreSQL.
 
-A bucket of a tenth of the limit refills so that no 60 seconds see more than the limit: what fits at once plus what
-flows in during a minute is the limit. Workers take permits in handfuls, so that the row is not asked for every call.
+A bucket of a tenth of the limit refills so that no 60 seconds see more than the limit: what fits at
+once plus what flows in during a minute is the limit. Workers take permits in handfuls, so that the
+row is not asked for every call.
 """
 
 import asyncio
@@ -43,8 +45,8 @@ def bucket(limit: int) -> tuple[float, float]:
 def take(endpoint_id: int, limits: Limits, *, wanted: int, tokens_each: int) -> Grant:
     """Take permits for up to `wanted` calls of about `tokens_each` tokens out of the shared bucket.
 
-    A call larger than the whole bucket may go out when the bucket is full, and leaves it in debt. A clock that was set
-    back lets nothing flow in for that one time, and takes nothing out.
+    A call larger than the whole bucket may go out when the bucket is full, and leaves it in debt. A
+    clock that was set back lets nothing flow in for that one time, and takes nothing out.
     """
     request_size, request_flow = (
         bucket(limits.requests) if limits.requests else (float(wanted), float(wanted))
@@ -54,13 +56,16 @@ def take(endpoint_id: int, limits: Limits, *, wanted: int, tokens_each: int) -> 
     )
     with connection.cursor() as cursor:
         cursor.execute(
-            """INSERT INTO evaluations_endpointquota AS q (endpoint_id, requests, tokens, counted_at)
+            """INSERT INTO evaluations_endpointquota AS q (endpoint_id, requests, tokens,
+                counted_at)
                VALUES (%(endpoint)s, %(rs)s, %(ts)s, clock_timestamp())
                ON CONFLICT (endpoint_id) DO UPDATE
                SET requests = least(%(rs)s, q.requests
-                       + %(rf)s * greatest(0, extract(epoch FROM clock_timestamp() - q.counted_at))),
+                       + %(rf)s * greatest(0, extract(epoch
+                           FROM clock_timestamp() - q.counted_at))),
                    tokens = least(%(ts)s, q.tokens
-                       + %(tf)s * greatest(0, extract(epoch FROM clock_timestamp() - q.counted_at))),
+                       + %(tf)s * greatest(0, extract(epoch
+                           FROM clock_timestamp() - q.counted_at))),
                    counted_at = clock_timestamp()
                RETURNING requests, tokens""",
             {
@@ -79,8 +84,8 @@ def take(endpoint_id: int, limits: Limits, *, wanted: int, tokens_each: int) -> 
             calls = min(calls, int(tokens / need + 1e-6))
         if calls > 0:
             cursor.execute(
-                "UPDATE evaluations_endpointquota SET requests = requests - %s, tokens = tokens - %s "
-                "WHERE endpoint_id = %s",
+                "UPDATE evaluations_endpointquota SET requests = requests - %s, tokens = tokens -"
+                " %s WHERE endpoint_id = %s",
                 [
                     calls if limits.requests else 0,
                     calls * tokens_each if limits.tokens else 0,

@@ -1,4 +1,5 @@
-"""What a model answered, in the few fields a judge needs. Pure data, with a compact JSON form for storing."""
+"""What a model answered, in the few fields a judge needs. Pure data, with a compact JSON form for
+storing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +8,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Token:
-    """A token of a reply, its log-probability, and the likeliest alternatives at its place as (text, logprob)."""
+    """A token of a reply, its log-probability, and the likeliest alternatives at its place as
+    (text, logprob)."""
 
     text: str
     logprob: float
@@ -24,7 +26,8 @@ class EchoedToken:
 
 @dataclass(frozen=True)
 class Choice:
-    """One reply. `tokens` is None where the endpoint gave no log-probabilities; `echoed` where no echo was asked."""
+    """One reply. `tokens` is None where the endpoint gave no log-probabilities; `echoed` where no
+    echo was asked."""
 
     text: str
     finish_reason: str = "stop"
@@ -35,7 +38,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer of an endpoint: its choices, and the tokens that it says the call took (None: it does not say)."""
+    """One answer of an endpoint: its choices, and the tokens that it says the call took (None: it
+    does not say)."""
 
     choices: tuple[Choice, ...]
     model: str = ""
@@ -85,9 +89,11 @@ def choices_from_json(stored: Sequence[dict[str, Any]]) -> tuple[Choice, ...]:
                 if "tokens" in choice
                 else None
             ),
-            echoed=tuple(EchoedToken(*pair) for pair in choice["echoed"])
-            if "echoed" in choice
-            else None,
+            echoed=(
+                tuple(EchoedToken(*pair) for pair in choice["echoed"])
+                if "echoed" in choice
+                else None
+            ),
         )
         for choice in stored
     )

@@ -1,4 +1,5 @@
-"""A run from start to end: made with its criteria, prepared (steps written, prompts frozen, items laid out), closed."""
+"""A run from start to end: made with its criteria, prepared (steps written, prompts frozen, items
+laid out), closed."""
 
 import datetime
 from collections.abc import Sequence
@@ -39,13 +40,16 @@ from evaluations.texts import storable
 from evaluations.webhooks.announcing import announce_run
 
 TOO_LONG = (
-    "%s items are longer than the model's context, such as: %s All others are judged. Go on to leave them out, "
-    "or retry them with a model that takes longer prompts."
+    "%s items are longer than the model's context, such as: %s All others are judged. Go on to"
+    " leave them out, or retry them with a model that takes longer prompts."
 )
 PREPARE_LEASE = datetime.timedelta(minutes=5)
 # Workers that were lost while they prepared a run, before it counts as the cause.
 MOST_PREPARATIONS = 3
-PREPARATION_LOST = f"{MOST_PREPARATIONS} workers ended while they prepared this run. Look at their logs, then resume the run."
+PREPARATION_LOST = (
+    f"{MOST_PREPARATIONS} workers ended while they prepared this run. Look at their logs, then"
+    " resume the run."
+)
 
 
 class RunError(ValueError):
@@ -69,7 +73,8 @@ def start_run(
         transport: call by call, or through the endpoint's batch API.
 
     Raises:
-        RunError: nothing to judge, a judge that cannot run, one that is at it already, or a budget without prices.
+        RunError: nothing to judge, a judge that cannot run, one that is at it already, or a budget
+            without prices.
         PromptError: a criterion's prompt cannot be sent.
     """
     from evaluations.tasks import wake_one_worker
@@ -139,7 +144,8 @@ def evaluator_for(judge: Judge) -> Evaluator:
 
 
 def what_is_missing(project: Project, evaluator: Evaluator, criteria: Sequence[Criterion]) -> str:
-    """Why a run would find nothing to do: texts or pairs that no document has; empty if it would."""
+    """Why a run would find nothing to do: texts or pairs that no document has; empty if it
+    would."""
     documents = project.documents
     empty: dict[Text, bool] = {
         "references": not documents.exclude(references=[]).exists(),
@@ -148,7 +154,10 @@ def what_is_missing(project: Project, evaluator: Evaluator, criteria: Sequence[C
     }
     lacking = [name for name in sorted(evaluator.needed()) if empty[name]]
     if lacking:
-        return f"{evaluator.title} needs the {lacking[0]} of a document, and no document of this project has one."
+        return (
+            f"{evaluator.title} needs the {lacking[0]} of a document, and no document of this"
+            " project has one."
+        )
     if evaluator.compares_pairs and evaluator.settings.pairs == "compared":
         asked = Q(criterion=None) | Q(criterion__in=criteria)
         if not Preference.objects.filter(asked, annotator__project=project).exists():
@@ -166,7 +175,8 @@ def resume_run(
     reason: str = "",
     budget: Decimal | None = None,
 ) -> bool:
-    """Let a paused run go on, or a finished one try its failed items again; False if there is nothing to go on with.
+    """Let a paused run go on, or a finished one try its failed items again; False if there is
+    nothing to go on with.
 
     Args:
         reason: try only the items again that failed for this reason.
@@ -218,7 +228,8 @@ def pause_run(run_id: int, message: str) -> bool:
 
 
 def cancel_run(run_id: int, message: str) -> bool:
-    """End a run for good where it stands; what it has scored stays. True if it was under way or paused."""
+    """End a run for good where it stands; what it has scored stays. True if it was under way or
+    paused."""
     waiting = EvaluationRun.objects.filter(pk=run_id, state__in=(*ACTIVE_STATES, RunState.PAUSED))
     return (
         waiting.update(state=RunState.CANCELLED, message=message, finished_at=timezone.now()) == 1
@@ -226,7 +237,8 @@ def cancel_run(run_id: int, message: str) -> bool:
 
 
 def claim_preparation(run_id: int) -> bool:
-    """Take the preparing of a run; of several workers one gets it, and another may if that one is lost.
+    """Take the preparing of a run; of several workers one gets it, and another may if that one is
+    lost.
 
     A run that several workers were lost with is paused.
     """
@@ -249,7 +261,8 @@ def leave_preparation(run_id: int) -> None:
 
 
 def missing_steps(run: EvaluationRun) -> dict[int, ChatRequest]:
-    """The requests for evaluation steps that criteria of the run need and do not have, by criterion id."""
+    """The requests for evaluation steps that criteria of the run need and do not have, by criterion
+    id."""
     if not run.parameters["use_steps"] or evaluator_of(run)[0] != JudgeKind.GEVAL:
         return {}
     criteria = [entry.criterion for entry in run.run_criteria.select_related("criterion")]
@@ -266,7 +279,8 @@ def missing_steps(run: EvaluationRun) -> dict[int, ChatRequest]:
 
 @transaction.atomic
 def lay_out_run(run_id: int, written_steps: dict[int, str]) -> int:
-    """Store new steps, freeze the prompts, lay out the items, and set the run going; returns the number of items.
+    """Store new steps, freeze the prompts, lay out the items, and set the run going; returns the
+    number of items.
 
     A run that another worker laid out in the meantime is left as it is.
     """
@@ -298,16 +312,20 @@ def lay_out_run(run_id: int, written_steps: dict[int, str]) -> int:
 
 
 def sizes(run: EvaluationRun) -> dict[str, Any]:
-    """How large a run's prompts are: `characters_each` (the mean), and `most_each`, what the largest can cost.
+    """How large a run's prompts are: `characters_each` (the mean), and `most_each`, what the
+    largest can cost.
 
-    `most_each` counts every try an unreadable reply gets; it is what a budget sets aside for an item in hand.
+    `most_each` counts every try an unreadable reply gets; it is what a budget sets aside for an
+    item in hand.
     """
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT coalesce(avg(length(d.source) + length(o.text) + length(d.context)), 0),
-                      coalesce(max(octet_length(d.source) + octet_length(o.text) + octet_length(d.context)
+                      coalesce(max(octet_length(d.source) + octet_length(o.text)
+                          + octet_length(d.context)
                                    + octet_length(coalesce(d.references ->> 0, ''))), 0)
-               FROM evaluations_document d JOIN evaluations_candidateoutput o ON o.document_id = d.id
+               FROM evaluations_document d JOIN evaluations_candidateoutput o
+                   ON o.document_id = d.id
                WHERE d.project_id = %s""",
             [run.project_id],
         )
@@ -328,18 +346,21 @@ def sizes(run: EvaluationRun) -> dict[str, Any]:
 def close_if_finished(run_id: int) -> bool:
     """Mark a running run as done if no item is open any more; True for the one call that did it.
 
-    Where prompts were longer than the model's context the run is paused instead, until somebody has seen that: going
-    on leaves them out, retrying asks again.
+    Where prompts were longer than the model's context the run is paused instead, until somebody has
+    seen that: going on leaves them out, retrying asks again.
     """
     # What is announced has happened, and what has happened is announced.
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
-            """UPDATE evaluations_evaluationrun r SET finished_at = now(), state = f.state, message = f.message
+            """UPDATE evaluations_evaluationrun r
+                SET finished_at = now(), state = f.state, message = f.message
                FROM (SELECT CASE WHEN count(*) > 0 THEN 'paused' ELSE 'done' END AS state,
-                            CASE WHEN count(*) > 0 THEN format(%(too_long)s, count(*), min(detail)) ELSE '' END
+                            CASE WHEN count(*) > 0 THEN format(%(too_long)s, count(*), min(detail))
+                                ELSE '' END
                                 AS message
                      FROM evaluations_runitem
-                     WHERE run_id = %(run)s AND state = 'failed' AND reason = %(reason)s AND NOT %(accepted)s) f
+                     WHERE run_id = %(run)s AND state = 'failed' AND reason = %(reason)s
+                         AND NOT %(accepted)s) f
                WHERE r.id = %(run)s AND r.state = 'running' AND NOT EXISTS (
                    SELECT FROM evaluations_runitem
                    WHERE run_id = %(run)s AND state IN ('pending', 'leased', 'sent'))""",
@@ -347,9 +368,11 @@ def close_if_finished(run_id: int) -> bool:
                 "run": run_id,
                 "reason": Reason.CONTEXT,
                 "too_long": TOO_LONG,
-                "accepted": EvaluationRun.objects.filter(
-                    pk=run_id, parameters__leaves_out_too_long=True
-                ).exists(),
+                "accepted": (
+                    EvaluationRun.objects.filter(
+                        pk=run_id, parameters__leaves_out_too_long=True
+                    ).exists()
+                ),
             },
         )
         closed = cursor.rowcount == 1

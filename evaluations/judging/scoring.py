@@ -1,7 +1,8 @@
-"""From token probabilities or samples to a score: G-Eval's weighting (Liu et al., 2023, section 2). Pure.
+"""From token probabilities or samples to a score: G-Eval's weighting (Liu et al., 2023, section 2).
+Pure.
 
-score = sum over scale points s of p(s) * s, with p normalised over the points; the mass the points had before
-normalising is kept as the coverage.
+score = sum over scale points s of p(s) * s, with p normalised over the points; the mass the points
+had before normalising is kept as the coverage.
 """
 
 import math
@@ -19,10 +20,11 @@ _AROUND = " \t\r\n▁Ġ.,;:!?()[]{}*_#'\"`/-–•>"
 
 @dataclass(frozen=True)
 class Scored:
-    """A score: its value, the normalised distribution behind it, and the coverage (1.0 for samples).
+    """A score: its value, the normalised distribution behind it, and the coverage (1.0 for
+    samples).
 
-    Evaluators other than LLMs have no distribution and no coverage. `note` says what a reader of the score must know,
-    such as that a text was cut.
+    Evaluators other than LLMs have no distribution and no coverage. `note` says what a reader of
+    the score must know, such as that a text was cut.
     """
 
     value: float
@@ -45,8 +47,8 @@ class Scored:
 class Preferred(Scored):
     """Which of two outputs is better: `value` is the probability of the first, a tie counting half.
 
-    The distribution is over 1 (the first), 0.5 (a tie) and 0 (the second); `left` is what went to the text shown
-    first, over both orders, None if only one order was asked.
+    The distribution is over 1 (the first), 0.5 (a tie) and 0 (the second); `left` is what went to
+    the text shown first, over both orders, None if only one order was asked.
     """
 
     left: float | None = None
@@ -70,7 +72,10 @@ def score_by_logprobs(
     if not choice.tokens:
         return Failure(Reason.NO_LOGPROBS, Reason.NO_LOGPROBS.explanation)
     if scale.point_at(rating.value) is None:
-        detail = f"{rating.text} lies between two points of the scale {scale}: {quote(reply_text(choice))}"
+        detail = (
+            f"{rating.text} lies between two points of the scale {scale}:"
+            f" {quote(reply_text(choice))}"
+        )
         return Failure(Reason.BETWEEN_POINTS, detail)
     index, offset = _token_at(choice.tokens, rating.position)
     masses = _point_masses(choice.tokens, index, offset, scale)
@@ -107,8 +112,8 @@ def why_not_by_logprobs(scale: Scale) -> str:
     if scale.labels or scale.is_integral:
         return ""
     return (
-        f"Token probabilities need a scale of whole numbers from 0 up (a rating must be one token); "
-        f"{scale} in steps of {short(scale.step)} is not. Use samples, or change the scale."
+        "Token probabilities need a scale of whole numbers from 0 up (a rating must be one token);"
+        f" {scale} in steps of {short(scale.step)} is not. Use samples, or change the scale."
     )
 
 
@@ -123,7 +128,8 @@ def _token_at(tokens: Sequence[Token], position: int) -> tuple[int, int]:
 
 
 def _alternatives(token: Token) -> dict[str, float]:
-    """Probability by text at one place. The chosen token counts even where the top list leaves it out."""
+    """Probability by text at one place. The chosen token counts even where the top list leaves it
+    out."""
     found: dict[str, float] = {}
     for text, logprob in token.alternatives:
         found[text] = found.get(text, 0.0) + _probability(logprob)
@@ -133,7 +139,8 @@ def _alternatives(token: Token) -> dict[str, float]:
 
 
 def _probability(logprob: float) -> float:
-    # Servers send -9999 or -inf for "practically never", and rounding may push a sure token a hair above 0.
+    # Servers send -9999 or -inf for "practically never", and rounding may push a sure token a hair
+    # above 0.
     return math.exp(min(logprob, 0.0)) if not math.isnan(logprob) else 0.0
 
 
@@ -170,7 +177,8 @@ def _point_masses(
 def _by_bare_text(token: Token, offset: int) -> dict[str, float]:
     """Alternatives by what is left of them without blanks and punctuation.
 
-    Where the chosen token begins with other words ("Score:4"), the same beginning is taken off the alternatives.
+    Where the chosen token begins with other words ("Score:4"), the same beginning is taken off the
+    alternatives.
     """
     beginning = token.text[:offset].rstrip(_AROUND)
     found: dict[str, float] = {}
@@ -187,8 +195,9 @@ def _resolve_digits(
 ) -> dict[float, float] | Failure:
     """Masses of the points that digits spell, on scales beyond one digit too.
 
-    A model that writes "10" as one token leaves no doubt. One that writes "1" and then "0" does: the mass of "1" is to
-    be divided between 1 and 10 by what follows, which is known only if the reply itself went that way.
+    A model that writes "10" as one token leaves no doubt. One that writes "1" and then "0" does:
+    the mass of "1" is to be divided between 1 and 10 by what follows, which is known only if the
+    reply itself went that way.
     """
     longest = max((len(text) for text in spelled), default=1)
     chosen = _bare(tokens[index].text)
@@ -204,7 +213,8 @@ def _resolve_digits(
         if text != chosen:
             return Failure(
                 Reason.SPLIT_NUMBER,
-                f"“{text}” may be the beginning of a longer rating, and its continuation was not asked; use samples.",
+                f"“{text}” may be the beginning of a longer rating, and its continuation was not"
+                " asked; use samples.",
             )
         for point, share in _continued(tokens, index + 1, text, spelled).items():
             masses[point] = masses.get(point, 0.0) + probability * share
@@ -214,7 +224,8 @@ def _resolve_digits(
 def _continued(
     tokens: Sequence[Token], index: int, prefix: str, spelled: Mapping[str, float]
 ) -> dict[float, float]:
-    """How the mass of a prefix divides between the points it may spell, along the reply's own path."""
+    """How the mass of a prefix divides between the points it may spell, along the reply's own
+    path."""
     if index >= len(tokens):
         return {spelled[prefix]: 1.0} if prefix in spelled else {}
     shares: dict[float, float] = {}

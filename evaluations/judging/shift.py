@@ -1,4 +1,5 @@
-"""How long a worker stays with a run: until it is told to stop, or until its share of time is over."""
+"""How long a worker stays with a run: until it is told to stop, or until its share of time is
+over."""
 
 import time
 from collections.abc import Callable
@@ -14,8 +15,10 @@ class Shift:
     """A worker's time with a run.
 
     Args:
-        told_to_stop: asked every moment, in the database thread; true for a worker that is being shut down.
-        ends: when to leave the rest to the next message, in seconds of `time.monotonic`; None for no such time.
+        told_to_stop: asked every moment, in the database thread; true for a worker that is being
+            shut down.
+        ends: when to leave the rest to the next message, in seconds of `time.monotonic`; None for
+            no such time.
     """
 
     told_to_stop: Callable[[], bool] = field(default=_never)

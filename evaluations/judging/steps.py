@@ -1,4 +1,5 @@
-"""Auto chain-of-thought: the evaluation steps an LLM writes for a criterion (Liu et al., 2023), stored as versions."""
+"""Auto chain-of-thought: the evaluation steps an LLM writes for a criterion (Liu et al., 2023),
+stored as versions."""
 
 import re
 
@@ -36,16 +37,17 @@ def prompt_parts(criterion: Criterion) -> PromptParts:
 def steps_request(
     criterion: Criterion, *, model: str, length_parameter: str = "max_tokens"
 ) -> ChatRequest:
-    """The request for steps: greedy, so that asking again gives the same where the model is deterministic."""
+    """The request for steps: greedy, so that asking again gives the same where the model is
+    deterministic."""
     return ChatRequest(
         model=model,
         prompt=steps_prompt(prompt_parts(criterion)),
-        temperature=0.0
-        if length_parameter == "max_tokens"
-        else None,  # newer models take their own temperature only
-        max_tokens=STEPS_MAX_TOKENS
-        if length_parameter == "max_tokens"
-        else STEPS_MAX_TOKENS_WITH_THOUGHTS,
+        temperature=(
+            0.0 if length_parameter == "max_tokens" else None
+        ),  # newer models take their own temperature only
+        max_tokens=(
+            STEPS_MAX_TOKENS if length_parameter == "max_tokens" else STEPS_MAX_TOKENS_WITH_THOUGHTS
+        ),
         length_parameter=length_parameter,
     )
 
@@ -59,22 +61,24 @@ def read_steps(answer: Answer) -> str:
     choice = answer.choices[0]
     if choice.finish_reason == "length":
         raise StepsError(
-            "The model's evaluation steps were cut off before their end. Write steps by hand, go without, or use "
-            "a model that needs fewer tokens."
+            "The model's evaluation steps were cut off before their end. Write steps by hand, go"
+            " without, or use a model that needs fewer tokens."
         )
     text = _HEADING.sub("", choice.text[:LONGEST_STEPS].strip())
     text = _FORM.split(text, maxsplit=1)[0].strip()
     if choice.refusal or len(text) < 20:
         said = choice.refusal or choice.text
         raise StepsError(
-            f"The model wrote no evaluation steps, but: “{said[:200]}”. Write steps by hand, or go without."
+            f"The model wrote no evaluation steps, but: “{said[:200]}”. Write steps by hand, or go"
+            " without."
         )
     return text
 
 
 @transaction.atomic
 def store_steps(criterion: Criterion, text: str, *, written_by: str) -> EvaluationSteps:
-    """Keep a new version of a criterion's steps; the same text as the newest version is not stored twice."""
+    """Keep a new version of a criterion's steps; the same text as the newest version is not stored
+    twice."""
     Criterion.objects.select_for_update().get(pk=criterion.pk)
     newest = criterion.newest_steps
     if newest and newest.text == text:

@@ -1,7 +1,9 @@
-"""How many calls one worker keeps in flight: fewer when the endpoint says it is too much, slowly more again. Pure.
+"""How many calls one worker keeps in flight: fewer when the endpoint says it is too much, slowly
+more again. Pure.
 
-Additive increase, multiplicative decrease (Chiu and Jain, 1989), as TCP does: a rate limit takes away a third, at most
-once a second so that one burst counts once; every success gives back a little, one call more for each full round.
+Additive increase, multiplicative decrease (Chiu and Jain, 1989), as TCP does: a rate limit takes
+away a third, at most once a second so that one burst counts once; every success gives back a
+little, one call more for each full round.
 """
 
 import asyncio

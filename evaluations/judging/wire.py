@@ -1,8 +1,10 @@
-"""What an endpoint sends, checked at the door: from the bytes of a reply to what a judge reads. Pure.
+"""What an endpoint sends, checked at the door: from the bytes of a reply to what a judge reads.
+Pure.
 
-What decides a score (texts, tokens, log-probabilities) must be of its type, or the reply is malformed. What only
-describes the reply (ids, names, counts) is left out where it is odd. Texts are cleaned of what PostgreSQL cannot
-hold. Nothing that a server sends leaves this module as another exception than MalformedError.
+What decides a score (texts, tokens, log-probabilities) must be of its type, or the reply is
+malformed. What only describes the reply (ids, names, counts) is left out where it is odd. Texts are
+cleaned of what PostgreSQL cannot hold. Nothing that a server sends leaves this module as another
+exception than MalformedError.
 """
 
 import json
@@ -240,7 +242,8 @@ def _object(found: Any) -> dict[str, Any]:
 
 
 def loads(content: bytes) -> Any:
-    r"""JSON as servers really write it: NaN, control characters and half of a "\ud83d\ude00" are read as well.
+    r"""JSON as servers really write it: NaN, control characters and half of a "\ud83d\ude00" are
+    read as well.
 
     Texts are cleaned of what PostgreSQL cannot hold.
 

@@ -1,7 +1,9 @@
-"""Work rows in the database: claimed in batches under a lease, and written back in bulk, each exactly once.
+"""Work rows in the database: claimed in batches under a lease, and written back in bulk, each
+exactly once.
 
-Workers share a run through `FOR UPDATE SKIP LOCKED`. A lease is renewed while its worker lives; the items of a lost
-worker become claimable when it runs out. A result is stored only for an item whose lease the worker still holds.
+Workers share a run through `FOR UPDATE SKIP LOCKED`. A lease is renewed while its worker lives; the
+items of a lost worker become claimable when it runs out. A result is stored only for an item whose
+lease the worker still holds.
 """
 
 import datetime
@@ -54,8 +56,8 @@ class ClaimedItem:
 class FinishedItem:
     """What came of a claimed item.
 
-    `judgement` is None for an answer that another item paid for: in the store already (`stored_reply`), or stored under
-    the same request key at the latest together with this item.
+    `judgement` is None for an answer that another item paid for: in the store already
+    (`stored_reply`), or stored under the same request key at the latest together with this item.
     """
 
     item: ClaimedItem
@@ -73,7 +75,8 @@ _TEXTS = """JOIN evaluations_candidateoutput o ON o.id = i.output_id
 
 
 def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[ClaimedItem]:
-    """Lease up to `most` items with an id above `after_id`, in the order laid out; none if the run is not running.
+    """Lease up to `most` items with an id above `after_id`, in the order laid out; none if the run
+    is not running.
 
     An item that workers were lost with time and again fails instead of taking the next one along.
     """
@@ -81,9 +84,11 @@ def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[Cla
         cursor.execute(
             f"""WITH free AS (
                    SELECT i.id, i.attempts FROM evaluations_runitem i
-                   WHERE i.run_id = %(run)s AND i.id > %(after)s AND i.state IN ('pending', 'leased')
+                   WHERE i.run_id = %(run)s AND i.id > %(after)s
+                       AND i.state IN ('pending', 'leased')
                      AND (i.state = 'pending' OR {EXPIRED.format("i.lease_until")})
-                     AND EXISTS (SELECT FROM evaluations_evaluationrun r WHERE r.id = %(run)s AND r.state = 'running')
+                     AND EXISTS (SELECT FROM evaluations_evaluationrun r WHERE r.id = %(run)s
+                         AND r.state = 'running')
                    ORDER BY i.id LIMIT %(most)s FOR UPDATE OF i SKIP LOCKED),
                failed AS (
                    UPDATE evaluations_runitem i
@@ -95,7 +100,8 @@ def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[Cla
                    UPDATE evaluations_runitem i
                    SET state = 'leased', leased_by = %(worker)s, attempts = attempts + 1,
                        lease_until = now() + make_interval(secs => %(lease)s)
-                   FROM picked WHERE i.id = picked.id RETURNING i.id, i.output_id, i.criterion_id, i.rival_id)
+                   FROM picked WHERE i.id = picked.id
+                       RETURNING i.id, i.output_id, i.criterion_id, i.rival_id)
                {_COLUMNS} FROM leased i {_TEXTS} ORDER BY i.id""",
             {
                 "run": run_id,
@@ -152,7 +158,8 @@ def lease_batch(batch_id: int, worker: str) -> list[ClaimedItem]:
             f"""WITH leased AS (
                    UPDATE evaluations_runitem SET state = 'leased', leased_by = %(worker)s,
                           lease_until = now() + make_interval(secs => %(lease)s)
-                   WHERE batch_id = %(batch)s AND state = 'sent' RETURNING id, output_id, criterion_id, rival_id)
+                   WHERE batch_id = %(batch)s AND state = 'sent'
+                       RETURNING id, output_id, criterion_id, rival_id)
                {_COLUMNS} FROM leased i {_TEXTS} ORDER BY i.id""",
             {"batch": batch_id, "worker": worker, "lease": 10 * LEASE_SECONDS},
         )
@@ -192,7 +199,8 @@ def stored_replies(
 def claim_within_budget(
     run_id: int, worker: str, *, most: int, after_id: int = 0
 ) -> tuple[list[ClaimedItem], bool]:
-    """Claim what the run's budget allows, with the items in work set aside at the most they can cost.
+    """Claim what the run's budget allows, with the items in work set aside at the most they can
+    cost.
 
     Returns:
         The items, and whether there would be more but for the budget.
@@ -231,7 +239,8 @@ def answer_from(stored: ModelReply) -> Answer:
 def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> int:
     """Write results back, in one transaction; returns how many items were still ours to finish.
 
-    What calls took is counted apart (`count_up`), before: that holds even where their results cannot be stored.
+    What calls took is counted apart (`count_up`), before: that holds even where their results
+    cannot be stored.
     """
     run_id, project_id = run.pk, run.project_id
     ours = _still_ours([entry.item.id for entry in finished], worker)
@@ -269,7 +278,8 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> 
         with connection.cursor() as cursor:
             cursor.execute(
                 """UPDATE evaluations_runitem i
-                   SET state = n.state, reason = n.reason, detail = n.detail, reply_id = n.reply, lease_until = NULL
+                   SET state = n.state, reason = n.reason, detail = n.detail, reply_id = n.reply,
+                       lease_until = NULL
                    FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::bigint[])
                         AS n(id, state, reason, detail, reply)
                    WHERE i.id = n.id""",
@@ -286,7 +296,8 @@ def reason_of(error: BaseException) -> str:
 
 
 def store_each(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> None:
-    """Store results together; where the database refuses one, each by itself, and that one as failed."""
+    """Store results together; where the database refuses one, each by itself, and that one as
+    failed."""
     try:
         store(run, finished, worker)
     except _REFUSED:
@@ -338,7 +349,8 @@ def store_scores(run: EvaluationRun, scored: Sequence[tuple[ClaimedItem, Scored]
 
 
 def _score_by_wins(run_id: int, output_ids: Sequence[int | None]) -> None:
-    """The score of an output that was compared: how often it is preferred to the document's others, on the mean."""
+    """The score of an output that was compared: how often it is preferred to the document's others,
+    on the mean."""
     with connection.cursor() as cursor:
         cursor.execute(
             """INSERT INTO evaluations_score (run_id, output_id, criterion_id, value, mode)
@@ -349,7 +361,8 @@ def _score_by_wins(run_id: int, output_ids: Sequence[int | None]) -> None:
                    SELECT rival_id, criterion_id, 1 - value FROM evaluations_pairscore
                    WHERE run_id = %(run)s AND rival_id = ANY(%(outputs)s)) AS sides
                GROUP BY o, criterion_id ORDER BY o, criterion_id
-               ON CONFLICT (run_id, output_id, criterion_id) DO UPDATE SET value = excluded.value""",
+               ON CONFLICT (run_id, output_id, criterion_id) DO UPDATE
+                   SET value = excluded.value""",
             {"run": run_id, "outputs": sorted({pk for pk in output_ids if pk is not None})},
         )
 

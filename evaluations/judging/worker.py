@@ -1,8 +1,10 @@
-"""What one worker does for a run: claim ahead, keep many calls in flight, write results in bulk, stop in order.
+"""What one worker does for a run: claim ahead, keep many calls in flight, write results in bulk,
+stop in order.
 
-Three kinds of coroutines share one event loop: a feeder that claims items before they are needed, a slot for each
-call in flight, and a writer that stores what is finished every moment. Database work happens in one thread of its
-own, so that calls never wait for it, and is repeated when the database goes away for a while.
+Three kinds of coroutines share one event loop: a feeder that claims items before they are needed, a
+slot for each call in flight, and a writer that stores what is finished every moment. Database work
+happens in one thread of its own, so that calls never wait for it, and is repeated when the database
+goes away for a while.
 """
 
 import asyncio
@@ -51,9 +53,11 @@ from evaluations.models import EvaluationRun, ModelReply, RunState, Transport
 FLUSH_SECONDS = 0.25
 FLUSH_ITEMS = 200
 REMEMBERED_QUESTIONS = 1000
-# What is paid already is worth a moment when the worker is told to stop; whoever stops it will not wait for long.
+# What is paid already is worth a moment when the worker is told to stop; whoever stops it will not
+# wait for long.
 GRACE_SECONDS = 10.0
-# When so many items in a row come to nothing for reasons that are not their own, a person should look.
+# When so many items in a row come to nothing for reasons that are not their own, a person should
+# look.
 FAILURES_IN_A_ROW = 20
 # A shorter wait is over before anybody reads of it.
 SHOWN_WAIT_SECONDS = 2.0
@@ -71,14 +75,16 @@ def work_on_run(
     policy: RetryPolicy | None = None,
     shift: Shift | None = None,
 ) -> None:
-    """Prepare a run if nobody does, judge its items until none is free, and close it if that was the last.
+    """Prepare a run if nobody does, judge its items until none is free, and close it if that was
+    the last.
 
     Args:
         worker: a name no other worker has.
         shift: when to give back what it holds and end.
 
-    May be called for the same run by many workers, and twice by one, without harm. Endpoint errors that every item
-    would meet pause the run with their message, and so do errors that nobody foresaw: no run goes on for ever.
+    May be called for the same run by many workers, and twice by one, without harm. Endpoint errors
+    that every item would meet pause the run with their message, and so do errors that nobody
+    foresaw: no run goes on for ever.
 
     Raises:
         DatabaseAwayError: the database was away for too long; whoever notices calls again.
@@ -97,8 +103,8 @@ async def _work_guarded(run_id: int, worker: str, policy: RetryPolicy, shift: Sh
         if not text:
             log.exception("Run %s met an unexpected error.", run_id)
             text = (
-                f"An unexpected error occurred ({work.reason_of(error)}). Resume the run to try again; "
-                "if it happens again, report it."
+                f"An unexpected error occurred ({work.reason_of(error)}). Resume the run to try"
+                " again; if it happens again, report it."
             )
         await _pause_with(database, run_id, worker, text)
     finally:
@@ -163,7 +169,8 @@ async def _lay_out_and_compute(
 async def _prepare(
     run: EvaluationRun, client: Client, policy: RetryPolicy, database: Database, shift: Shift
 ) -> bool:
-    """Have missing steps written and lay the run out; False if another worker does, or if it had to be paused."""
+    """Have missing steps written and lay the run out; False if another worker does, or if it had to
+    be paused."""
     if not await database.call(lambda: claim_preparation(run.pk)):
         return False
     preparation = _Preparation(run.pk, client, database, shift)
@@ -183,7 +190,8 @@ async def _prepare(
 
 
 class _Preparation:
-    """Calls before a run has items: counted, and their waits shown and ended, as those for items are."""
+    """Calls before a run has items: counted, and their waits shown and ended, as those for items
+    are."""
 
     def __init__(self, run_id: int, client: Client, database: Database, shift: Shift) -> None:
         self.run_id = run_id
@@ -232,7 +240,8 @@ class _Preparation:
 
 @dataclass(frozen=True)
 class Waiting:
-    """A claimed item with its question (or why there is none) and the stored answer, if it was asked before."""
+    """A claimed item with its question (or why there is none) and the stored answer, if it was
+    asked before."""
 
     item: work.ClaimedItem
     question: Any | Failure
@@ -318,7 +327,8 @@ class RunWorker:
     async def _end_calls(self, slots: list[asyncio.Task[None]], writer: asyncio.Task[None]) -> None:
         """Give up calls that are still in flight some moments after the worker was told to stop.
 
-        A writer that failed ends everything at once: nothing that is asked from then on would be kept.
+        A writer that failed ends everything at once: nothing that is asked from then on would be
+        kept.
         """
         told = asyncio.create_task(self.told_to_stop.wait())
         await asyncio.wait({told, writer}, return_when=asyncio.FIRST_COMPLETED)
@@ -354,7 +364,8 @@ class RunWorker:
         close_if_finished(self.run.pk)
 
     async def _feed(self) -> None:
-        """Claim before slots run dry; end when nothing is free, or when the budget allows no more."""
+        """Claim before slots run dry; end when nothing is free, or when the budget allows no
+        more."""
         last_id = 0
         while not self.stopped.is_set():
             claimed = await self.database.call(functools.partial(self._claim, last_id))
@@ -378,12 +389,14 @@ class RunWorker:
             self.waiting.put_nowait(None)
 
     async def _wait_for_money(self) -> bool:
-        """Wait while items in hand may cost less than was set aside for them; False if there are none any more."""
+        """Wait while items in hand may cost less than was set aside for them; False if there are
+        none any more."""
         if await self.database.call(functools.partial(work.is_being_worked_on, self.run.pk)):
             await asyncio.sleep(FLUSH_SECONDS)
             return True
         self._stop(
-            f"The budget of {self.run.budget:f} would be passed by the next item. Raise it to go on."
+            f"The budget of {self.run.budget:f} would be passed by the next item. Raise it to"
+            " go on."
         )
         return False
 
@@ -446,8 +459,8 @@ class RunWorker:
         self.failed_in_a_row += 1
         if self.failed_in_a_row >= FAILURES_IN_A_ROW:
             self._stop(
-                f"{self.failed_in_a_row} items in a row failed, the last one with: {outcome.detail} "
-                "Fix the cause, then resume the run and retry the failed items."
+                f"{self.failed_in_a_row} items in a row failed, the last one with: {outcome.detail}"
+                " Fix the cause, then resume the run and retry the failed items."
             )
 
     async def _judge(self, waiting: Waiting) -> work.FinishedItem | None:
@@ -468,11 +481,13 @@ class RunWorker:
                 return None
             reason = Reason.CONTEXT if error.kind == ErrorKind.CONTEXT_LENGTH else Reason.ENDPOINT
             return work.FinishedItem(item, "", Failure(reason, f"{error.kind}: {error.message}"))
-        # Of two outputs with the same text one call is made and stored; the other shares its outcome.
+        # Of two outputs with the same text one call is made and stored; the other shares its
+        # outcome.
         return work.FinishedItem(item, key, judgement.outcome, judgement if is_ours else None)
 
     async def _ask_once(self, key: str, question: Any) -> tuple[Judgement, bool]:
-        """Ask, or share the same question that was asked a moment ago; True if the call was this item's own."""
+        """Ask, or share the same question that was asked a moment ago; True if the call was this
+        item's own."""
         if key in self.asked:
             return await asyncio.shield(self.asked[key]), False
         future = self.asked[key] = asyncio.get_running_loop().create_future()
@@ -499,7 +514,8 @@ class RunWorker:
         )
 
     async def _call(self, request: Request) -> Reply:
-        """One call, when the throttle and the endpoint's limits let it out; counted before its reply is used."""
+        """One call, when the throttle and the endpoint's limits let it out; counted before its
+        reply is used."""
         async with self.throttle:
             if self.permits:
                 await self.permits.one()

@@ -14,7 +14,8 @@ _LOCK = 0x6D696772  # any constant: under it tables are made
 
 
 class SiteCommand(BaseCommand):
-    """A command that needs our tables. Locally they are made on the way; in production that is a step of its own."""
+    """A command that needs our tables. Locally they are made on the way; in production that is a
+    step of its own."""
 
     # They would import every page of the site, each time; `manage.py check` makes them.
     requires_system_checks = ()
@@ -26,7 +27,8 @@ class SiteCommand(BaseCommand):
 
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Commands and workers that start together make the tables one after the other; the last ones find them made."""
+    """Commands and workers that start together make the tables one after the other; the last ones
+    find them made."""
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
         try:

@@ -1,4 +1,5 @@
-"""What the commands share: finding a project, a judge and criteria by name, with errors that say what there is."""
+"""What the commands share: finding a project, a judge and criteria by name, with errors that say
+what there is."""
 
 from collections.abc import Sequence
 
@@ -22,7 +23,8 @@ def find_project(slug: str) -> Project:
     if project is None:
         known = ", ".join(Project.objects.values_list("slug", flat=True)[:20]) or "none yet"
         raise CommandError(
-            f"There is no project {slug!r} (projects: {known}). `manage.py load {slug} FILE…` makes one."
+            f"There is no project {slug!r} (projects: {known}). `manage.py load {slug} FILE…` makes"
+            " one."
         )
     return project
 

@@ -15,14 +15,17 @@ from geval_site.processes import Processes
 from geval_site.queues import RUNS, SHORT
 
 START_SECONDS = 60.0
-# Celery warns of root because pickled messages could run code; ours are JSON, and a fresh machine has no one but root.
+# Celery warns of root because pickled messages could run code; ours are JSON, and a fresh machine
+# has no one but root.
 AS_ROOT = "You're running the worker with superuser privileges"
 
 
 def start_workers(processes: Processes) -> list[subprocess.Popen[str]]:
-    """Start a Celery worker for runs and one for all short jobs, which runs would keep waiting for minutes.
+    """Start a Celery worker for runs and one for all short jobs, which runs would keep waiting for
+    minutes.
 
-    They show themselves by their heartbeats. Short jobs mostly wait for other servers, so that threads do.
+    They show themselves by their heartbeats. Short jobs mostly wait for other servers, so that
+    threads do.
     """
     return [
         _start_worker(processes, RUNS, jobs=[RUNS], pool=["--concurrency", "2"]),
@@ -33,7 +36,8 @@ def start_workers(processes: Processes) -> list[subprocess.Popen[str]]:
 
 
 def start_one_worker(processes: Processes) -> list[subprocess.Popen[str]]:
-    """Start a Celery worker for everything, which is enough for a command that waits for one run."""
+    """Start a Celery worker for everything, which is enough for a command that waits for one
+    run."""
     return [_start_worker(processes, "all", jobs=[RUNS, *SHORT], pool=["--concurrency", "2"])]
 
 
@@ -96,7 +100,8 @@ def start_standin(processes: Processes, port: int) -> str:
 
 
 def start_web(processes: Processes, *, host: str, port: int) -> subprocess.Popen[str]:
-    """Start the web server for this machine; static files are found where they lie, so nothing is collected."""
+    """Start the web server for this machine; static files are found where they lie, so nothing is
+    collected."""
     settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
     return processes.start(
         [

@@ -1,6 +1,8 @@
-"""What has changed of a project's ratings and scores: one row a change, for reports that keep up with them.
+"""What has changed of a project's ratings and scores: one row a change, for reports that keep up
+with them.
 
-Rows are only added, so that writers never wait for each other; whoever reads groups them and clears old ones away.
+Rows are only added, so that writers never wait for each other; whoever reads groups them and clears
+old ones away.
 """
 
 from __future__ import annotations

@@ -15,14 +15,16 @@ from django.urls import reverse
 from evaluations.judging.prompts import Texts
 from evaluations.models.project import Project
 
-# The source's beginning is all that travels. A document's human mean is the mean of the human means of its outputs and
-# criteria; sorting computes the same from arrays.
+# The source's beginning is all that travels. A document's human mean is the mean of the human means
+# of its outputs and criteria; sorting computes the same from arrays.
 _LISTED = """
     WITH outputs AS MATERIALIZED (
-        SELECT id, document_id FROM evaluations_candidateoutput WHERE document_id = ANY (%(ids)s::bigint[])),
+        SELECT id, document_id FROM evaluations_candidateoutput
+            WHERE document_id = ANY (%(ids)s::bigint[])),
     means AS (
         SELECT o.document_id, avg(h.mean) AS mean
-        FROM annotations_human_means(ARRAY(SELECT id FROM outputs)) h JOIN outputs o ON o.id = h.output_id
+        FROM annotations_human_means(ARRAY(SELECT id FROM outputs)) h JOIN outputs o
+            ON o.id = h.output_id
         GROUP BY o.document_id)
     SELECT d.id, d.doc_id, left(d.source, 120), d.metadata,
            (SELECT count(*) FROM outputs o WHERE o.document_id = d.id), m.mean
@@ -32,8 +34,10 @@ _LISTED = """
 
 
 _BESIDE = """
-    SELECT (SELECT max(id) FROM evaluations_document WHERE project_id = %(project)s AND id < %(id)s),
-           (SELECT min(id) FROM evaluations_document WHERE project_id = %(project)s AND id > %(id)s)"""
+    SELECT (SELECT max(id) FROM evaluations_document WHERE project_id = %(project)s
+        AND id < %(id)s),
+           (SELECT min(id) FROM evaluations_document WHERE project_id = %(project)s
+               AND id > %(id)s)"""
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,8 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         return sorted({name for metadata in some for name in metadata})
 
     def listed(self, ids: Sequence[int]) -> list[ListedDocument]:
-        """Documents in the order of their ids given, with what a list shows of them and none of their texts."""
+        """Documents in the order of their ids given, with what a list shows of them and none of
+        their texts."""
         with connection.cursor() as cursor:
             cursor.execute(_LISTED, {"ids": list(ids)})
             # Django takes JSON for text, to parse it in its fields.
@@ -84,8 +89,10 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         return before, after
 
     def matching(self, words: str) -> DocumentQuerySet:
-        """Documents whose source or outputs hold the words, by PostgreSQL's full text search, or whose name does."""
-        # Sources and outputs as one set: as two, joined by OR, both would be looked at for every document.
+        """Documents whose source or outputs hold the words, by PostgreSQL's full text search, or
+        whose name does."""
+        # Sources and outputs as one set: as two, joined by OR, both would be looked at for every
+        # document.
         found = self.extra(
             where=[
                 """evaluations_document.id IN (
@@ -102,9 +109,11 @@ class DocumentQuerySet(models.QuerySet["Document"]):
 
 
 class SearchWords(models.Func):
-    """The words of a text for full text search, as a function of the database that migration 0009 defines.
+    """The words of a text for full text search, as a function of the database that migration 0009
+    defines.
 
-    A tsvector holds a megabyte. Of a text with more words than that, the first 50,000 characters are searched.
+    A tsvector holds a megabyte. Of a text with more words than that, the first 50,000 characters
+    are searched.
     """
 
     function = "evaluations_search_words"
@@ -178,7 +187,8 @@ class CandidateOutputQuerySet(models.QuerySet["CandidateOutput"]):
         return self.filter(document__project=project)
 
     def human_means(self) -> dict[tuple[int, int], float]:
-        """The human mean by output and criterion id, where anybody rated; the database has its definition."""
+        """The human mean by output and criterion id, where anybody rated; the database has its
+        definition."""
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT * FROM annotations_human_means(%s)",

@@ -1,4 +1,5 @@
-"""What is judged: a quality dimension, its rating scale, and the evaluation steps an LLM wrote for it."""
+"""What is judged: a quality dimension, its rating scale, and the evaluation steps an LLM wrote for
+it."""
 
 from __future__ import annotations
 
@@ -14,8 +15,9 @@ from evaluations.scales import FARTHEST, MOST_POINTS, Scale, problems_of_scale, 
 class Criterion(models.Model):
     """A quality dimension with its definition, its scale, and the parts of its G-Eval prompt.
 
-    The prompt is put together from `task_introduction`, `definition`, the evaluation steps, `inputs` and the form,
-    unless `prompt_file` holds a whole prompt with the usual placeholders; then that is used as it is.
+    The prompt is put together from `task_introduction`, `definition`, the evaluation steps,
+    `inputs` and the form, unless `prompt_file` holds a whole prompt with the usual placeholders;
+    then that is used as it is.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="criteria")
@@ -83,7 +85,8 @@ class Criterion(models.Model):
 
 
 class EvaluationSteps(models.Model):
-    """One version of a criterion's auto chain-of-thought (Liu et al., 2023), generated or written by hand."""
+    """One version of a criterion's auto chain-of-thought (Liu et al., 2023), generated or written
+    by hand."""
 
     criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="steps")
     version = models.PositiveIntegerField()

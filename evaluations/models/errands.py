@@ -1,4 +1,5 @@
-"""Questions to endpoints that pages and the API leave to workers, so that no visitor waits for a silent server."""
+"""Questions to endpoints that pages and the API leave to workers, so that no visitor waits for a
+silent server."""
 
 from __future__ import annotations
 
@@ -66,7 +67,8 @@ class Errand(models.Model):
 
 
 class StepsRequest(Errand):
-    """A judge's model is to write evaluation steps for a criterion; they become a version of the criterion's steps."""
+    """A judge's model is to write evaluation steps for a criterion; they become a version of the
+    criterion's steps."""
 
     PROJECT = "criterion__project_id"
 

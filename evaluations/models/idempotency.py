@@ -1,4 +1,5 @@
-"""Answers to changing requests of the API that were sent with a key, so that sending one again does nothing twice."""
+"""Answers to changing requests of the API that were sent with a key, so that sending one again does
+nothing twice."""
 
 from __future__ import annotations
 
@@ -16,14 +17,16 @@ RESERVED_SECONDS = 600
 
 class IdempotentAnswerQuerySet(models.QuerySet["IdempotentAnswer"]):
     def outdated(self) -> IdempotentAnswerQuerySet:
-        """Answers that were kept long enough, and reservations of requests that nobody answers any more."""
+        """Answers that were kept long enough, and reservations of requests that nobody answers any
+        more."""
         old = timezone.now() - datetime.timedelta(hours=KEPT_HOURS)
         abandoned = timezone.now() - datetime.timedelta(seconds=RESERVED_SECONDS)
         return self.filter(Q(created_at__lt=old) | Q(status=None, created_at__lt=abandoned))
 
 
 class IdempotentAnswer(models.Model):
-    """The answer to the first request with a key; without a status while that is still being worked on."""
+    """The answer to the first request with a key; without a status while that is still being worked
+    on."""
 
     sender = models.CharField(max_length=64, help_text="The token or the user, by its id.")
     key = models.CharField(max_length=200)
@@ -46,6 +49,7 @@ class IdempotentAnswer(models.Model):
 
     @property
     def seconds_reserved(self) -> int:
-        """For how long another request with the key has to wait at most, if this one is never answered."""
+        """For how long another request with the key has to wait at most, if this one is never
+        answered."""
         gone = (timezone.now() - self.created_at).total_seconds()
         return max(1, round(RESERVED_SECONDS - gone))

@@ -1,4 +1,5 @@
-"""Who judges: an endpoint that speaks OpenAI's protocol, what a probe found out about it, a judge with its settings."""
+"""Who judges: an endpoint that speaks OpenAI's protocol, what a probe found out about it, a judge
+with its settings."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
 
 
 class Endpoint(models.Model):
-    """An OpenAI-compatible API. Its key is sealed in the database, or named by a variable of the worker."""
+    """An OpenAI-compatible API. Its key is sealed in the database, or named by a variable of the
+    worker."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="endpoints")
     name = models.CharField(max_length=100)
@@ -51,7 +53,9 @@ class Endpoint(models.Model):
         "key variable",
         max_length=100,
         blank=True,
-        help_text="Name of the worker's environment variable that holds the key. Empty if none is needed.",
+        help_text=(
+            "Name of the worker's environment variable that holds the key. Empty if none is needed."
+        ),
     )
     sealed_key = models.TextField(blank=True, editable=False)
     requests_per_minute = models.PositiveIntegerField(
@@ -131,7 +135,8 @@ class ModelProbe(Errand):
 
 
 class EndpointQuota(models.Model):
-    """How much of an endpoint's limits is left right now, shared by all workers; see judging/quota.py."""
+    """How much of an endpoint's limits is left right now, shared by all workers; see
+    judging/quota.py."""
 
     endpoint = models.OneToOneField(
         Endpoint, on_delete=models.CASCADE, primary_key=True, related_name="quota"
@@ -145,7 +150,8 @@ class EndpointQuota(models.Model):
 
 
 class JudgeKind:
-    """Kinds that our own code treats apart; all others come from `evaluators/`, or from packages of users."""
+    """Kinds that our own code treats apart; all others come from `evaluators/`, or from packages of
+    users."""
 
     GEVAL = "geval"
     PAIRWISE = "pairwise"
@@ -171,14 +177,16 @@ class JudgeQuerySet(models.QuerySet["Judge"]):
         return self.exclude(kind=JudgeKind.IMPORTED).filter(retired_at=None)
 
     def with_models(self) -> JudgeQuerySet:
-        """Judges with a chat model that can be asked for something else, such as evaluation steps."""
+        """Judges with a chat model that can be asked for something else, such as evaluation
+        steps."""
         return self.filter(kind__in=(JudgeKind.GEVAL, JudgeKind.PAIRWISE), retired_at=None)
 
 
 class Judge(models.Model):
     """An evaluator with its settings; imported scores belong to a judge of their own kind.
 
-    Once a run has used it a judge is frozen: a change makes a new version, which is another row of the same name.
+    Once a run has used it a judge is frozen: a change makes a new version, which is another row of
+    the same name.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="judges")
@@ -258,7 +266,8 @@ class Judge(models.Model):
 
     @property
     def label(self) -> str:
-        """Its name, with the version from the second on, so that reports can tell versions apart."""
+        """Its name, with the version from the second on, so that reports can tell versions
+        apart."""
         return self.name if self.version == 1 else f"{self.name} (version {self.version})"
 
     @property

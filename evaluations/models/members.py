@@ -20,7 +20,8 @@ def _in_two_weeks() -> datetime.datetime:
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     def open(self) -> InvitationQuerySet:
-        """Invitations that still let somebody in: not used, in time, and by somebody who may still invite."""
+        """Invitations that still let somebody in: not used, in time, and by somebody who may still
+        invite."""
         makers = Membership.objects.filter(
             project=models.OuterRef("project"),
             user=models.OuterRef("made_by"),

@@ -16,7 +16,8 @@ RANDOM_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"  # none that are taken for a
 
 
 def new_slug(name: str) -> str:
-    """A short name that is free whatever other projects there are, so that nobody learns of those by trying names."""
+    """A short name that is free whatever other projects there are, so that nobody learns of those
+    by trying names."""
     readable = slugify(name)[: SLUG_LENGTH - RANDOM_LENGTH - 1].strip("-_") or "project"
     return f"{readable}-{get_random_string(RANDOM_LENGTH, RANDOM_LETTERS)}"
 
@@ -30,7 +31,8 @@ class Role(models.TextChoices):
 
 class ProjectQuerySet(models.QuerySet["Project"]):
     def seen_by(self, user: Any) -> ProjectQuerySet:
-        """Projects whose pages the user may open: members only, site administrators included only as members."""
+        """Projects whose pages the user may open: members only, site administrators included only
+        as members."""
         if not user.is_authenticated:
             return self.none()
         return self.filter(memberships__user=user)

@@ -1,4 +1,5 @@
-"""Runs of judges, the work rows workers claim, the replies they paid for, and the scores that came out."""
+"""Runs of judges, the work rows workers claim, the replies they paid for, and the scores that came
+out."""
 
 from __future__ import annotations
 
@@ -37,13 +38,15 @@ class Transport(models.TextChoices):
     BATCH = "batch", "In batches (cheaper, within a day)"
 
 
-# A lease that ended, or one that ends later than any lease can: then the clock was set back. SQL, with its column.
+# A lease that ended, or one that ends later than any lease can: then the clock was set back. SQL,
+# with its column.
 LONGEST_LEASE = datetime.timedelta(minutes=15)
 EXPIRED = "({0} < now() OR {0} > now() + interval '15 minutes')"
 
 
 def is_free(lease: str) -> models.Q:
-    """That a lease ended, in the column of that name; one that ends too late to be true counts as ended (EXPIRED)."""
+    """That a lease ended, in the column of that name; one that ends too late to be true counts as
+    ended (EXPIRED)."""
     return models.Q(**{f"{lease}__lt": Now()}) | models.Q(**{f"{lease}__gt": Now() + LONGEST_LEASE})
 
 
@@ -61,7 +64,8 @@ class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
 
 
 class EvaluationRun(models.Model):
-    """One judge over one selection of outputs and criteria. An import of scores is a run that was done elsewhere."""
+    """One judge over one selection of outputs and criteria. An import of scores is a run that was
+    done elsewhere."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="runs")
@@ -79,7 +83,8 @@ class EvaluationRun(models.Model):
         blank=True,
         help_text="It pauses before it costs more.",
     )
-    # Counted up with every batch of results, so that a run's page costs the same however large the run is.
+    # Counted up with every batch of results, so that a run's page costs the same however large the
+    # run is.
     calls = models.PositiveBigIntegerField(
         default=0, help_text="Requests sent, repeated ones included."
     )
@@ -200,9 +205,11 @@ class RunItemQuerySet(models.QuerySet["RunItem"]):
 
 
 class RunItem(models.Model):
-    """One output to be judged on one criterion: the truth about the work that a run still has to do.
+    """One output to be judged on one criterion: the truth about the work that a run still has to
+    do.
 
-    Without a criterion its score counts for every one; `rival` is the other output where a judge compares two.
+    Without a criterion its score counts for every one; `rival` is the other output where a judge
+    compares two.
     """
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="items")
@@ -253,7 +260,8 @@ class RunItem(models.Model):
 
 
 class Batch(models.Model):
-    """Items sent to an endpoint's batch API together. `token` finds it there again if its id was not learned."""
+    """Items sent to an endpoint's batch API together. `token` finds it there again if its id was
+    not learned."""
 
     class State(models.TextChoices):
         SENDING = "sending", "Being sent"
@@ -287,9 +295,10 @@ class Batch(models.Model):
 class ModelReply(models.Model):
     """What an endpoint answered to one request, kept so that nobody pays for it twice.
 
-    `request_key` is a digest of everything that changes the answer: base address, model, parameters, prompt. The prompt
-    itself can be rebuilt from the run's frozen template and the output, so only its digest is kept. A reply that could
-    not be read has an empty key: it is there to look at, and the question will be asked again.
+    `request_key` is a digest of everything that changes the answer: base address, model,
+    parameters, prompt. The prompt itself can be rebuilt from the run's frozen template and the
+    output, so only its digest is kept. A reply that could not be read has an empty key: it is there
+    to look at, and the question will be asked again.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
@@ -320,7 +329,8 @@ class ModelReply(models.Model):
 
 
 class Score(models.Model):
-    """What a run gives one output on one criterion; an empty criterion counts for every criterion (ROUGE)."""
+    """What a run gives one output on one criterion; an empty criterion counts for every criterion
+    (ROUGE)."""
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="scores")
     output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="scores")
@@ -361,10 +371,11 @@ class Score(models.Model):
 
 
 class PairScore(models.Model):
-    """Which of two outputs a judge prefers: the probability that it is the first, a tie counting half.
+    """Which of two outputs a judge prefers: the probability that it is the first, a tie counting
+    half.
 
-    `left` is the probability that went to the text shown first, over both orders: 0.5 is no position bias. The outputs
-    stand in the order of their ids.
+    `left` is the probability that went to the text shown first, over both orders: 0.5 is no
+    position bias. The outputs stand in the order of their ids.
     """
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="pair_scores")
@@ -393,7 +404,8 @@ class PairScore(models.Model):
 
 
 class Explanation(Errand):
-    """Why the model says it gave a score: asked once, afterwards, and kept apart; it never changes the score."""
+    """Why the model says it gave a score: asked once, afterwards, and kept apart; it never changes
+    the score."""
 
     PROJECT = "score__run__project_id"
 
@@ -423,7 +435,8 @@ def all_jobs() -> list[str]:
 
 
 class WorkerHeartbeat(models.Model):
-    """A row each worker touches every few seconds: the queue in PostgreSQL has no remote control to ask."""
+    """A row each worker touches every few seconds: the queue in PostgreSQL has no remote control to
+    ask."""
 
     STALE_AFTER = datetime.timedelta(seconds=20)
 

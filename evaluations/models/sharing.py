@@ -1,4 +1,5 @@
-"""Reports for others: links that open without signing in, and frozen copies that a published number can be found in."""
+"""Reports for others: links that open without signing in, and frozen copies that a published number
+can be found in."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ class ShareLinkQuerySet(models.QuerySet["ShareLink"]):
 
 
 class ShareLink(models.Model):
-    """Opens a project's report to whoever has the address, read only. Only the token's digest is kept."""
+    """Opens a project's report to whoever has the address, read only. Only the token's digest is
+    kept."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="share_links")
     digest = models.CharField(max_length=64, unique=True)
@@ -56,7 +58,8 @@ def new_token() -> str:
 
 
 class ReportSnapshot(models.Model):
-    """A report as it was: its JSON, and the SHA-256 of that by which a published number is found again."""
+    """A report as it was: its JSON, and the SHA-256 of that by which a published number is found
+    again."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="snapshots")
     sha256 = models.CharField(max_length=64)

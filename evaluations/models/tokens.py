@@ -14,7 +14,8 @@ PREFIX = "geval_"
 
 
 class ApiToken(models.Model):
-    """A token of a user; only its digest is kept. Without a project it reaches all projects of the user."""
+    """A token of a user; only its digest is kept. Without a project it reaches all projects of the
+    user."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"

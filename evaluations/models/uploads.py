@@ -1,4 +1,5 @@
-"""Files on their way into a project: kept until they are loaded or thrown away, with what was said of them."""
+"""Files on their way into a project: kept until they are loaded or thrown away, with what was said
+of them."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from django.utils import timezone
 
 from evaluations.models.project import Project
 
-# Whoever works on an upload says so every second; after so long without a word it is given up for dead.
+# Whoever works on an upload says so every second; after so long without a word it is given up for
+# dead.
 SILENT_SECONDS = 30
 KEPT_DAYS = 7
 # A file that ends its worker is not tried for ever.
@@ -103,7 +105,8 @@ class Upload(models.Model):
 
     @property
     def is_parked(self) -> bool:
-        """Whether work on it ended without a word about the files, so that it may be tried again as it is."""
+        """Whether work on it ended without a word about the files, so that it may be tried again as
+        it is."""
         return self.state == UploadState.FAULTY and self.attempts > 0 and bool(self.message)
 
     @property
@@ -112,7 +115,8 @@ class Upload(models.Model):
 
 
 class UploadFile(models.Model):
-    """One file. `columns` says what its columns are; `preview` is what was seen of it as it came."""
+    """One file. `columns` says what its columns are; `preview` is what was seen of it as it
+    came."""
 
     upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="files")
     name = models.CharField(max_length=200)

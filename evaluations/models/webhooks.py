@@ -51,7 +51,8 @@ class DeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
 
 
 class WebhookDelivery(models.Model):
-    """A message to a webhook: waiting to be sent (again), taken, or given up. `subject` is the id of what ended."""
+    """A message to a webhook: waiting to be sent (again), taken, or given up. `subject` is the id
+    of what ended."""
 
     class State(models.TextChoices):
         WAITING = "waiting", "Waiting"

@@ -1,4 +1,5 @@
-"""The statistics of one criterion, of one judge on it, and of two judges compared; arrays in, frozen results out."""
+"""The statistics of one criterion, of one judge on it, and of two judges compared; arrays in,
+frozen results out."""
 
 import itertools
 from collections.abc import Mapping
@@ -78,9 +79,9 @@ LEAST_SYSTEMS = 4
 class JudgeAnalysis:
     """A judge on one criterion.
 
-    `intervals` are at summary level over documents, percentile; `bca` is the same for Spearman, bias-corrected;
-    `shown` is the interval of the level, coefficient and units that the reader chose. `by_document` has shape
-    (documents,), Spearman's rho, NaN where undefined.
+    `intervals` are at summary level over documents, percentile; `bca` is the same for Spearman,
+    bias-corrected; `shown` is the interval of the level, coefficient and units that the reader
+    chose. `by_document` has shape (documents,), Spearman's rho, NaN where undefined.
     """
 
     correlations: Correlations
@@ -104,8 +105,8 @@ class JudgeAnalysis:
 class Agreement:
     """How far annotators agree on one criterion.
 
-    `ceilings` hold what one annotator reaches against the mean of the others at summary level, on average, with its
-    interval; kappas are of each two annotators, quadratically weighted.
+    `ceilings` hold what one annotator reaches against the mean of the others at summary level, on
+    average, with its interval; kappas are of each two annotators, quadratically weighted.
     """
 
     ceilings: dict[Coefficient, Ceiling]
@@ -124,9 +125,11 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Significance:
-    """Which judges differ: tests by pair of names, Holm-adjusted p-values, and letters (alike share one).
+    """Which judges differ: tests by pair of names, Holm-adjusted p-values, and letters (alike share
+    one).
 
-    `williams` holds the two-sided p of Williams' test at system level (Pearson), None for fewer than four systems.
+    `williams` holds the two-sided p of Williams' test at system level (Pearson), None for fewer
+    than four systems.
     """
 
     coefficient: Coefficient
@@ -190,9 +193,11 @@ def analyse_judge(
         alt_test=_alt_test(ratings, scores, scale),
         spread=concentration(scores),
         pairwise=tie_calibrated_accuracy(human, scores),
-        soft_pairwise=soft_pairwise_accuracy(pairs[0][complete], pairs[1][complete], rng=rng)
-        if complete.any()
-        else Estimate.undefined("no document has a rating and a score for every system"),
+        soft_pairwise=(
+            soft_pairwise_accuracy(pairs[0][complete], pairs[1][complete], rng=rng)
+            if complete.any()
+            else Estimate.undefined("no document has a rating and a score for every system")
+        ),
         ppi=ppi_table(human, scores),
         calibration=cross_validated_error(human, scores, rng=rng),
         reliability=reliability(pairs[1][present], pairs[0][present]),
@@ -245,7 +250,8 @@ def correlations_summary(
 
 
 def _alt_test(ratings: FloatArray, scores: FloatArray, scale: Scale) -> AltTest:
-    """The alternative annotator test, for judges that rate on the criterion's scale: it compares distances on it."""
+    """The alternative annotator test, for judges that rate on the criterion's scale: it compares
+    distances on it."""
     known = scores[~np.isnan(scores)]
     if len(known) and (known.min() < scale.lowest - 1e-9 or known.max() > scale.highest + 1e-9):
         other = Estimate.undefined("the judge's scores are not on the criterion's scale")

@@ -17,7 +17,8 @@ SHOWN_METADATA = 4
 
 @dataclass(frozen=True)
 class DocumentRow:
-    """A document in the list, as it is shown: a page has many of them, and templates are slow at cutting and counting.
+    """A document in the list, as it is shown: a page has many of them, and templates are slow at
+    cutting and counting.
 
     `judged` is the mean of the judge that the list is sorted by.
     """
@@ -49,7 +50,8 @@ def browse(
     """Documents as asked for.
 
     Args:
-        asked: `q` (words), `name` and `value` (metadata), `rated` (yes, no), `sort`; whichever are not empty.
+        asked: `q` (words), `name` and `value` (metadata), `rated` (yes, no), `sort`; whichever are
+            not empty.
         names: the names that metadata has, the first of which get a column.
     """
     sort = asked.get("sort", "")

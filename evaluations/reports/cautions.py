@@ -1,4 +1,5 @@
-"""Where two statistics seem to say different things, or one of them less than it seems: said beside them, in words."""
+"""Where two statistics seem to say different things, or one of them less than it seems: said beside
+them, in words."""
 
 from evaluations.reports.report import CriterionResult, JudgeResult
 
@@ -15,19 +16,24 @@ def cautions(result: JudgeResult) -> list[str]:
     if test.passes and rho is not None and rho < LOW_RHO:
         reason = "because its scores are near to people's on the whole"
         if spread and spread.modal_share >= MODAL_SHARE:
-            reason = f"because it gives the same score to {spread.modal_share:.0%} of the outputs, as people mostly do"
+            reason = (
+                f"because it gives the same score to {spread.modal_share:.0%} of the outputs, as"
+                " people mostly do"
+            )
         found.append(
-            f"It passes the annotator test {reason}; with rho {rho:.2f} it hardly tells good from bad."
+            f"It passes the annotator test {reason}; with rho {rho:.2f} it hardly tells good from"
+            " bad."
         )
     used, documents = result.correlations.documents_used, result.correlations.documents
     if documents and used < FEW_DOCUMENTS * documents:
         found.append(
-            f"Only {used} of {documents} documents count: in the others one side is the same for all outputs."
+            f"Only {used} of {documents} documents count: in the others one side is the same for"
+            " all outputs."
         )
     if not result.analysis.ppi.is_random:
         found.append(
-            "It scores the outputs people rated unlike those nobody rated, so these are no random sample and the "
-            "prediction-powered intervals do not hold."
+            "It scores the outputs people rated unlike those nobody rated, so these are no random"
+            " sample and the prediction-powered intervals do not hold."
         )
     return found
 
@@ -38,6 +44,7 @@ def all_cautions(criterion: CriterionResult) -> list[tuple[str, str]]:
 
 
 def many_ties(criterion: CriterionResult) -> list[tuple[str, float]]:
-    """(judge, share of tied pairs) where so many are tied that tau is to be read with pairwise accuracy beside it."""
+    """(judge, share of tied pairs) where so many are tied that tau is to be read with pairwise
+    accuracy beside it."""
     spreads = [(result.judge, result.analysis.spread) for result in criterion.judges]
     return [(judge, spread.tie_rate) for judge, spread in spreads if spread and spread.ties_mislead]

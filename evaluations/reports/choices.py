@@ -1,4 +1,5 @@
-"""The evaluators as a page lists them: by family, with what each needs and why it cannot run, if it cannot."""
+"""The evaluators as a page lists them: by family, with what each needs and why it cannot run, if it
+cannot."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ class Choice:
 
 
 def choices() -> dict[str, Any]:
-    """`families`: the evaluators that run, by family; `broken`: entry points that cannot be loaded."""
+    """`families`: the evaluators that run, by family; `broken`: entry points that cannot be
+    loaded."""
     families: dict[str, list[Choice]] = {}
     for evaluator in evaluators().values():
         if evaluator.runs:
@@ -59,7 +61,8 @@ def needs_of(evaluator: type[Evaluator]) -> str:
 
 
 def settings_rows(kind: str, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Settings of an evaluator as (what it is called, value), in the order of its form, those left empty apart."""
+    """Settings of an evaluator as (what it is called, value), in the order of its form, those left
+    empty apart."""
     known = evaluators().get(kind)
     fields = known.Settings.model_fields if known else {}
     rows = []

@@ -21,9 +21,10 @@ from evaluations.statistics.pairing import FloatArray, IntArray, mean_over_rater
 class ReportData:
     """All that the statistics need of a project.
 
-    `document_ids` and `system_ids` rise; tables have shape (documents, systems), NaN for missing. `words` counts the
-    words of each output, NaN where there is none. `addressed` are the outputs, as (doc_id, system), that seem to speak
-    to the judge. `judges` maps (criterion id, judge id) to scores.
+    `document_ids` and `system_ids` rise; tables have shape (documents, systems), NaN for missing.
+    `words` counts the words of each output, NaN where there is none. `addressed` are the outputs,
+    as (doc_id, system), that seem to speak to the judge. `judges` maps (criterion id, judge id) to
+    scores.
     """
 
     document_ids: IntArray
@@ -152,7 +153,8 @@ def fill_judges(
     *,
     run: EvaluationRun | None = None,
 ) -> None:
-    """Read some judges' scores on some criteria anew; a score without a criterion counts for every one.
+    """Read some judges' scores on some criteria anew; a score without a criterion counts for every
+    one.
 
     Args:
         run: take the scores of this run only, where otherwise the newest of each judge count.
@@ -233,5 +235,6 @@ class LiveData:
                 else:
                     fill_judges(self.data, [judge], asked)
         self.state, self.frame = state, frame
-        # A copy of the dictionaries: another request may bring them up to date while this one reads.
+        # A copy of the dictionaries: another request may bring them up to date while this one
+        # reads.
         return replace(self.data, humans=dict(self.data.humans), judges=dict(self.data.judges))

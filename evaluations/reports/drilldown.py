@@ -12,8 +12,8 @@ from evaluations.statistics.correlation import coefficients_by_document, rank_ro
 class DocumentGap:
     """A document behind a number.
 
-    `rho` is Spearman's within it; `distance` the mean distance of the judge's ranks from people's, in places; `worst`
-    names the system on which they differ most, with both values.
+    `rho` is Spearman's within it; `distance` the mean distance of the judge's ranks from people's,
+    in places; `worst` names the system on which they differ most, with both values.
     """
 
     pk: int

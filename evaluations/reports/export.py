@@ -100,7 +100,8 @@ def stand_in_note(report: Report) -> str:
 
 
 def in_sight_note(report: Report) -> str:
-    """What a reader must know of ratings that LLM scores may have led; empty where there are none."""
+    """What a reader must know of ratings that LLM scores may have led; empty where there are
+    none."""
     if not report.in_sight:
         return ""
     count = f"{report.in_sight:,} rating{'s were' if report.in_sight > 1 else ' was'}"
@@ -112,9 +113,13 @@ def in_sight_note(report: Report) -> str:
 def as_text(report: Report) -> str:
     """One table a criterion in columns, for the terminal."""
     if not report.judges:
-        return f"{report.name}: no judge has scores yet; load some, or run one with `manage.py judge {report.project}`.\n"
+        return (
+            f"{report.name}: no judge has scores yet; load some, or run one with `manage.py judge"
+            f" {report.project}`.\n"
+        )
     parts = [
-        f"{report.name}: how judges go with the mean human rating (r Pearson, rho Spearman, tau Kendall's tau-b)"
+        f"{report.name}: how judges go with the mean human rating (r Pearson, rho Spearman, tau"
+        " Kendall's tau-b)"
     ]
     symbols = [SYMBOLS[coefficient] for _level in LEVELS for coefficient in COEFFICIENTS]
     name_width = max(len(judge) for judge in report.judges)
@@ -138,9 +143,9 @@ def as_text(report: Report) -> str:
         if criterion.best:
             parts.append(in_a_sentence(criterion))
     parts.append(
-        "\nrho [low, high]: 95 % percentile bootstrap over documents. "
-        "documents: those the summary level stands on; in the others a side is the same for all outputs. "
-        "missing: outputs without a score. -: undefined, `--format json` says why."
+        "\nrho [low, high]: 95 % percentile bootstrap over documents. documents: those the summary"
+        " level stands on; in the others a side is the same for all outputs. missing: outputs"
+        " without a score. -: undefined, `--format json` says why."
     )
     if report.in_sight:
         parts.append(in_sight_note(report))
@@ -164,7 +169,8 @@ def in_brackets(interval: Interval) -> str:
 
 
 def in_a_sentence(result: CriterionResult) -> str:
-    """What a criterion's numbers come to, for a reader in a hurry; empty where no judge has a correlation."""
+    """What a criterion's numbers come to, for a reader in a hurry; empty where no judge has a
+    correlation."""
     best = result.best
     if best is None:
         return ""
@@ -177,7 +183,10 @@ def in_a_sentence(result: CriterionResult) -> str:
     if best.alt_test.outputs < LEAST_OUTPUTS:
         return f"{said}."
     may = "may" if best.alt_test.passes else "may not yet"
-    return f"{said}; by the alternative annotator test it {may} replace one at epsilon {best.alt_test.epsilon:g}."
+    return (
+        f"{said}; by the alternative annotator test it {may} replace one at epsilon"
+        f" {best.alt_test.epsilon:g}."
+    )
 
 
 def _markdown_cell(text: str) -> str:
@@ -185,7 +194,8 @@ def _markdown_cell(text: str) -> str:
 
 
 def _cells(result: JudgeResult) -> list[str]:
-    """A judge's row: name, coefficients level by level, documents used of all, outputs without a score."""
+    """A judge's row: name, coefficients level by level, documents used of all, outputs without a
+    score."""
     found = result.correlations
     numbers = [
         shown(found.estimates[coefficient][level])
@@ -257,15 +267,17 @@ def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
         "bca_spearman_summary": _interval_json(analysis.bca),
         "view_interval": _interval_json(analysis.shown),
         "tau_c_dataset": _estimate_json(analysis.tau_c),
-        "spread": None
-        if spread is None
-        else {
-            "tie_rate": spread.tie_rate,
-            "entropy_bits": spread.entropy_bits,
-            "effective_levels": spread.effective_levels,
-            "modal_share": spread.modal_share,
-            "ties_mislead": spread.ties_mislead,
-        },
+        "spread": (
+            None
+            if spread is None
+            else {
+                "tie_rate": spread.tie_rate,
+                "entropy_bits": spread.entropy_bits,
+                "effective_levels": spread.effective_levels,
+                "modal_share": spread.modal_share,
+                "ties_mislead": spread.ties_mislead,
+            }
+        ),
         "pairwise_accuracy": {
             "plain": _estimate_json(analysis.pairwise.accuracy),
             "tie_calibrated": _estimate_json(analysis.pairwise.calibrated),
@@ -273,31 +285,35 @@ def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
         },
         "soft_pairwise_accuracy": _estimate_json(analysis.soft_pairwise),
         "ppi": _ppi_json(analysis.ppi),
-        "calibration": None
-        if calibration is None
-        else {
-            "error_before": calibration.before,
-            "error_isotonic": calibration.after,
-            "error_ordinal": calibration.ordinal,
-            "folds": calibration.folds,
-        },
+        "calibration": (
+            None
+            if calibration is None
+            else {
+                "error_before": calibration.before,
+                "error_isotonic": calibration.after,
+                "error_ordinal": calibration.ordinal,
+                "folds": calibration.folds,
+            }
+        ),
         "length_bias": {
             "spearman": _estimate_json(length.plain),
             "at_equal_rating": _with_interval(length.partial, length.interval),
             "points_per_hundred_words": _estimate_json(length.per_hundred_words),
         },
-        "writer_bias": None
-        if analysis.writers is None
-        else {
-            name: {
-                "human_written": group.human_written,
-                "llm_written": group.llm_written,
-                "difference": group.gap,
-                "ci": _interval_json(interval),
-                "pairs": group.pairs,
+        "writer_bias": (
+            None
+            if analysis.writers is None
+            else {
+                name: {
+                    "human_written": group.human_written,
+                    "llm_written": group.llm_written,
+                    "difference": group.gap,
+                    "ci": _interval_json(interval),
+                    "pairs": group.pairs,
+                }
+                for name, (group, interval) in analysis.writers.groups.items()
             }
-            for name, (group, interval) in analysis.writers.groups.items()
-        },
+        ),
     }
 
 

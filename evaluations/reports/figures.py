@@ -1,6 +1,8 @@
-"""Figures as Plotly takes them: plain dictionaries, which the page draws, and the same numbers as a table.
+"""Figures as Plotly takes them: plain dictionaries, which the page draws, and the same numbers as a
+table.
 
-Colours are named by their design token ("--human", "--llm", "series:2"); the page's script puts in the theme's values.
+Colours are named by their design token ("--human", "--llm", "series:2"); the page's script puts in
+the theme's values.
 """
 
 import itertools
@@ -17,7 +19,8 @@ from evaluations.reports.export import in_brackets
 from evaluations.reports.report import CriterionResult, JudgeResult
 from evaluations.scales import Scale, short
 
-# A browser draws some thousand points with ease; of more a fixed random sample is shown, and the page says so.
+# A browser draws some thousand points with ease; of more a fixed random sample is shown, and the
+# page says so.
 MOST_POINTS = 3000
 TABLE_ROWS = 2000
 SYMBOLS = (
@@ -41,7 +44,8 @@ _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart: what it is, a sentence that says what it shows, Plotly's traces and layout, and its numbers as rows."""
+    """A chart: what it is, a sentence that says what it shows, Plotly's traces and layout, and its
+    numbers as rows."""
 
     title: str
     caption: str
@@ -51,7 +55,8 @@ class Figure:
     layout: dict[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """What the page's script draws. Names are text there: Plotly would make links and tags of them."""
+        """What the page's script draws. Names are text there: Plotly would make links and tags of
+        them."""
         traces = [
             {key: as_label(value) if key in LABELS else value for key, value in trace.items()}
             for trace in self.traces
@@ -65,7 +70,8 @@ class Figure:
 
 
 def as_label(value: Any) -> Any:
-    """A text, or each text of a list, as Plotly shows it letter by letter, and our script takes it for no colour."""
+    """A text, or each text of a list, as Plotly shows it letter by letter, and our script takes it
+    for no colour."""
     if isinstance(value, list):
         return [as_label(one) for one in value]
     if not isinstance(value, str):
@@ -201,7 +207,10 @@ def documents(subject: Subject) -> Figure:
         )
     return Figure(
         title=title_of(subject, "documents"),
-        caption="Spearman's rho within each document. The line in a box is the median, the dashed line the mean.",
+        caption=(
+            "Spearman's rho within each document. The line in a box is the median, the dashed line"
+            " the mean."
+        ),
         traces=traces,
         layout={
             "yaxis": {"title": {"text": "rho within a document"}, "range": [-1.05, 1.05]},
@@ -272,8 +281,10 @@ def scores(subject: Subject) -> Figure:
         rows.extend((name, at, f"{share:.1%}") for at, share in zip(names, shares, strict=True))
     return Figure(
         title=title_of(subject, "scores"),
-        caption="The share of outputs with each score, to the nearest point of the scale. A judge that gives nearly "
-        "always the same ranks little.",
+        caption=(
+            "The share of outputs with each score, to the nearest point of the scale. A judge that"
+            " gives nearly always the same ranks little."
+        ),
         traces=traces,
         layout={
             "xaxis": {"title": {"text": "score"}, "type": "category"},
@@ -308,7 +319,8 @@ WRITER_GROUPS = {
 
 
 def writers(subject: Subject) -> Figure:
-    """Figure 2 of Liu et al. (2023): scores of human- and LLM-written texts by which of them people prefer."""
+    """Figure 2 of Liu et al. (2023): scores of human- and LLM-written texts by which of them people
+    prefer."""
     traces: list[dict[str, Any]] = []
     rows: list[tuple[str, ...]] = []
     for index, judge in enumerate(subject.result.judges):
@@ -336,8 +348,11 @@ def writers(subject: Subject) -> Figure:
             )  # fmt: skip
     return Figure(
         title=title_of(subject, "writers"),
-        caption="How much more a judge gives to the LLM's text than to the human's of the same document, by which of "
-        "them people prefer. Above 0 where people prefer the human's, the judge favours LLMs.",
+        caption=(
+            "How much more a judge gives to the LLM's text than to the human's of the same"
+            " document, by which of them people prefer. Above 0 where people prefer the human's,"
+            " the judge favours LLMs."
+        ),
         traces=traces,
         layout={"yaxis": {"title": {"text": "LLM's minus human's score"}}, "barmode": "group"},
         columns=("judge", "group", "human-written", "LLM-written", "difference", "pairs"),
@@ -374,7 +389,10 @@ def calibration(subject: Subject) -> Figure:
         )
     return Figure(
         title=title_of(subject, "calibration"),
-        caption="Outputs in groups of similar scores: the judge's mean and people's. On the dotted line they agree.",
+        caption=(
+            "Outputs in groups of similar scores: the judge's mean and people's. On the dotted line"
+            " they agree."
+        ),
         traces=traces,
         layout={
             "xaxis": {"title": {"text": "judge's score"}},

@@ -1,4 +1,5 @@
-"""One item of a run as its page shows it: prompt, reply, token probabilities, score, and people's ratings."""
+"""One item of a run as its page shows it: prompt, reply, token probabilities, score, and people's
+ratings."""
 
 import math
 from dataclasses import dataclass
@@ -40,7 +41,8 @@ class TokenView:
 
 @dataclass(frozen=True)
 class ItemView:
-    """Everything about one item. `score` is None while there is none; `problem` says why nothing can be asked.
+    """Everything about one item. `score` is None while there is none; `problem` says why nothing
+    can be asked.
 
     `prompts` is empty where nobody is asked; `pair` is there where two outputs are compared.
     """
@@ -69,19 +71,21 @@ def item_view(item: RunItem) -> ItemView:
     return ItemView(
         prompts=prompts,
         problem=problem,
-        pair=PairScore.objects.filter(
-            run=item.run, output=item.output, rival=item.rival, criterion=item.criterion
-        ).first()
-        if item.rival
-        else None,
+        pair=(
+            PairScore.objects.filter(
+                run=item.run, output=item.output, rival=item.rival, criterion=item.criterion
+            ).first()
+            if item.rival
+            else None
+        ),
         replies=replies,
         tokens=_tokens(replies[0]) if replies else (),
         score=score,
-        distribution=tuple(
-            Share(point, share) for point, share in (score.distribution or {}).items()
-        )
-        if score
-        else (),
+        distribution=(
+            tuple(Share(point, share) for point, share in (score.distribution or {}).items())
+            if score
+            else ()
+        ),
         ratings=ratings,
         human_mean=means.get((item.output_id, item.criterion_id or 0)),
     )
@@ -106,7 +110,8 @@ def _prompts(item: RunItem) -> tuple[tuple[str, ...], str]:
 
 
 def _tokens(choice: Choice) -> tuple[TokenView, ...]:
-    """The tokens of a reply, or the last ones of a text that came back with its log-probabilities."""
+    """The tokens of a reply, or the last ones of a text that came back with its
+    log-probabilities."""
     if choice.echoed is not None:
         known = [token for token in choice.echoed if token.logprob is not None]
         return tuple(

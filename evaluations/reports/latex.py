@@ -24,7 +24,8 @@ def _one_line(text: str) -> str:
 
 
 def first_cell(text: str) -> str:
-    """A text at the beginning of a row: after `\\\\`, LaTeX would take `*` and `[` for arguments of it."""
+    """A text at the beginning of a row: after `\\\\`, LaTeX would take `*` and `[` for arguments of
+    it."""
     return f"{{}}{escaped(text)}" if text.lstrip()[:1] in ("*", "[") else escaped(text)
 
 
@@ -67,9 +68,9 @@ def as_latex(report: Report) -> str:
         r"\bottomrule",
     ]
     caption = (
-        f"{options.level.capitalize()}-level correlations with the mean human rating "
-        f"({SYMBOLS[options.coefficient]} and {SYMBOLS[second]}). Judges that share a letter do not differ "
-        f"(permutation over {options.over}, Holm, 5 percent)."
+        f"{options.level.capitalize()}-level correlations with the mean human rating"
+        f" ({SYMBOLS[options.coefficient]} and {SYMBOLS[second]}). Judges that share a letter do"
+        f" not differ (permutation over {options.over}, Holm, 5 percent)."
     )
     return (
         "\n".join([*lines, r"\end{tabular}", rf"\caption{{{escaped(caption)}}}", r"\end{table}"])

@@ -1,4 +1,5 @@
-"""Systems ranked by people's comparisons (Davidson's model), and how far judges agree with people on the same pairs."""
+"""Systems ranked by people's comparisons (Davidson's model), and how far judges agree with people
+on the same pairs."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ from evaluations.statistics.results import Estimate
 
 @dataclass(frozen=True)
 class Standing:
-    """A system's strength with its 95 % interval; `wins`, `ties` and `losses` are what it stands on."""
+    """A system's strength with its 95 % interval; `wins`, `ties` and `losses` are what it stands
+    on."""
 
     system: str
     strength: float
@@ -30,7 +32,8 @@ class Standing:
 
 @dataclass(frozen=True)
 class JudgeOnPairs:
-    """How often a judge orders two outputs as people do, ties of people left out; half a point for a judge's tie."""
+    """How often a judge orders two outputs as people do, ties of people left out; half a point for
+    a judge's tie."""
 
     judge: str
     agreement: Estimate
@@ -39,9 +42,8 @@ class JudgeOnPairs:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """What comparisons say; `left_share` is how often the left output won, of the comparisons that know sides and have
-    a winner, with its exact interval and
-    p-value against one half."""
+    """What comparisons say; `left_share` is how often the left output won, of the comparisons that
+    know sides and have a winner, with its exact interval and p-value against one half."""
 
     comparisons: int
     standings: tuple[Standing, ...]
@@ -93,24 +95,36 @@ def leaderboard(
             for judge in judges
             if judge.kind != JudgeKind.PAIRWISE
         ),
-        pairwise=pairwise_judges(
-            project,
-            judges,
-            criterion_id,
-            preferred=said,
-            strengths=dict(
-                zip(data.system_ids[compared].tolist(), fitted.strengths.tolist(), strict=True)
+        pairwise=(
+            pairwise_judges(
+                project,
+                judges,
+                criterion_id,
+                preferred=said,
+                strengths=(
+                    dict(
+                        zip(
+                            data.system_ids[compared].tolist(),
+                            fitted.strengths.tolist(),
+                            strict=True,
+                        )
+                    )
+                    if fitted.connected
+                    else {}
+                ),
+                names=dict(zip(data.system_ids.tolist(), data.system_names, strict=True)),
             )
-            if fitted.connected
-            else {},
-            names=dict(zip(data.system_ids.tolist(), data.system_names, strict=True)),
-        )
-        if criterion_id is not None
-        else (),
-        reason=""
-        if fitted.connected or not known
-        else "some systems have won or lost all comparisons, or were never "
-        "compared even indirectly; more comparisons will tell",
+            if criterion_id is not None
+            else ()
+        ),
+        reason=(
+            ""
+            if fitted.connected or not known
+            else (
+                "some systems have won or lost all comparisons, or were never "
+                "compared even indirectly; more comparisons will tell"
+            )
+        ),
     )
 
 

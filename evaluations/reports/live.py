@@ -1,4 +1,5 @@
-"""The data of projects whose reports are looked at, kept in this process and refreshed where something changed."""
+"""The data of projects whose reports are looked at, kept in this process and refreshed where
+something changed."""
 
 import threading
 from collections import OrderedDict

@@ -20,8 +20,8 @@ _lock = threading.Lock()
 def remembered(compute: Callable[..., Result], *arguments: Any, **more: Any) -> Result:
     """`compute(*arguments, **more)`, or what it gave for the same arguments before.
 
-    Arrays count by their contents, which must not change afterwards, everything else by its `repr`; the function must
-    depend on nothing else.
+    Arrays count by their contents, which must not change afterwards, everything else by its `repr`;
+    the function must depend on nothing else.
     """
     name = f"{compute.__module__}.{compute.__qualname__}"
     parts = (*arguments, *(part for pair in sorted(more.items()) for part in pair))
@@ -29,7 +29,8 @@ def remembered(compute: Callable[..., Result], *arguments: Any, **more: Any) -> 
 
 
 def remembered_as(name: str, parts: Iterable[Any], compute: Callable[[], Result]) -> Result:
-    """`compute()`, or what it gave before under the same name and parts, which are all that it depends on.
+    """`compute()`, or what it gave before under the same name and parts, which are all that it
+    depends on.
 
     Where several threads ask for the same, one computes and the others wait for it.
     """

@@ -55,7 +55,8 @@ class ReportOptions:
 def read_options(
     query: Mapping[str, Any], *, known: Mapping[str, Iterable[int]]
 ) -> tuple[ReportOptions, list[str]]:
-    """The options in an address, and in words what of it cannot be used; that part falls back to the default.
+    """The options in an address, and in words what of it cannot be used; that part falls back to
+    the default.
 
     Args:
         query: with `getlist`, as Django's QueryDict has it.
@@ -78,7 +79,8 @@ def read_options(
         lost = [value for value in written if not value.isdecimal() or int(value) not in there]
         if lost:
             faults.append(
-                f"There is no {name[:-1] if name != 'criteria' else 'criterion'} {lost[0][:40]!r} here."
+                f"There is no {name[:-1] if name != 'criteria' else 'criterion'} {lost[0][:40]!r}"
+                " here."
             )
         chosen[name] = ids
     chosen["documents"] = str(query.get("documents") or "").replace("\0", "").strip()[:200]

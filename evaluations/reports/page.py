@@ -16,7 +16,8 @@ from evaluations.statistics.correlation import Coefficient
 
 @dataclass(frozen=True)
 class Cell:
-    """A judge on a criterion in the paper's table: the chosen coefficient with interval and letters, and the other."""
+    """A judge on a criterion in the paper's table: the chosen coefficient with interval and
+    letters, and the other."""
 
     criterion: int
     judge: int
@@ -146,7 +147,8 @@ def _cell(
 def _ceiling(
     criterion: CriterionResult, options: ReportOptions, second: Coefficient
 ) -> tuple[str, str, str]:
-    """The human ceiling, its interval, and of the other coefficient; it is a summary-level figure."""
+    """The human ceiling, its interval, and of the other coefficient; it is a summary-level
+    figure."""
     if options.level != "summary":
         return "", "", ""
     first = criterion.agreement.ceilings[options.coefficient]

@@ -1,4 +1,5 @@
-"""Judges that compare two outputs: do they choose as people do, does position sway them, whom do they rank first."""
+"""Judges that compare two outputs: do they choose as people do, does position sway them, whom do
+they rank first."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -30,10 +31,11 @@ class Verdict:
 class PairwiseJudge:
     """A pairwise judge on one criterion.
 
-    `agreement` is how often it prefers the output that a person does, over `asked` comparisons of people with a winner,
-    half a point where it is undecided. `left` is the share of its preference that went to the text shown first, over
-    both orders: 0.5 is no position bias. `ranking` holds systems with their Bradley-Terry strengths, the best first;
-    `tau` is Kendall's with people's strengths.
+    `agreement` is how often it prefers the output that a person does, over `asked` comparisons of
+    people with a winner, half a point where it is undecided. `left` is the share of its preference
+    that went to the text shown first, over both orders: 0.5 is no position bias. `ranking` holds
+    systems with their Bradley-Terry strengths, the best first; `tau` is Kendall's with people's
+    strengths.
     """
 
     judge: str
@@ -58,7 +60,8 @@ def pairwise_judges(
     """The judges that compared outputs on a criterion.
 
     Args:
-        preferred: what people said of (document, system, system): above 0 for the first, below for the second.
+        preferred: what people said of (document, system, system): above 0 for the first, below for
+            the second.
         strengths: people's Bradley-Terry or Davidson strengths by system.
         names: of the systems that are looked at.
     """
@@ -114,9 +117,11 @@ def _judge(
     return PairwiseJudge(
         judge=label,
         pairs=len(verdicts),
-        agreement=Estimate(float(np.mean(points)))
-        if points
-        else Estimate.undefined("people preferred none of the two in the pairs it compared"),
+        agreement=(
+            Estimate(float(np.mean(points)))
+            if points
+            else Estimate.undefined("people preferred none of the two in the pairs it compared")
+        ),
         asked=len(points),
         left=float(np.mean(lefts)) if lefts else None,
         tie=float(np.mean([one.tie for one in verdicts])),

@@ -24,7 +24,8 @@ class FailureGroup:
 
 @dataclass(frozen=True)
 class RunProgress:
-    """A run at a moment. `rate` is in items a minute since the start; `left` is None while it cannot be told."""
+    """A run at a moment. `rate` is in items a minute since the start; `left` is None while it
+    cannot be told."""
 
     total: int
     done: int

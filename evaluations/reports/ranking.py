@@ -1,4 +1,5 @@
-"""Documents in order of what people and judges gave their outputs, and of how far the two are from each other."""
+"""Documents in order of what people and judges gave their outputs, and of how far the two are from
+each other."""
 
 from dataclasses import dataclass
 
@@ -15,8 +16,8 @@ from evaluations.statistics.pairing import FloatArray, IntArray
 class DocumentFigures:
     """A project's documents with their means over outputs and criteria; NaN where there is nothing.
 
-    `document_ids` rise; the other arrays are parallel to it. `disagreement` is the mean distance of judges' scores from
-    human means, over the judges that rate on the criteria's scales.
+    `document_ids` rise; the other arrays are parallel to it. `disagreement` is the mean distance of
+    judges' scores from human means, over the judges that rate on the criteria's scales.
     """
 
     document_ids: IntArray
@@ -25,7 +26,8 @@ class DocumentFigures:
     disagreement: FloatArray
 
     def by(self, sort: str) -> tuple[FloatArray, bool]:
-        """What a sort goes by, and whether the highest come first. A sort of a judge ends in its id."""
+        """What a sort goes by, and whether the highest come first. A sort of a judge ends in its
+        id."""
         kind, _, judge = sort.partition("-")
         if kind == "disagreement":
             return self.disagreement, True

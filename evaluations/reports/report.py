@@ -1,4 +1,5 @@
-"""One project's report: for every judge and criterion, how its scores go with the mean human rating."""
+"""One project's report: for every judge and criterion, how its scores go with the mean human
+rating."""
 
 import itertools
 from collections.abc import Collection
@@ -39,7 +40,8 @@ NO_FAMILY = FamilyBias(Estimate.undefined(_UNKNOWN), Interval(None, None, 0, _UN
 
 @dataclass(frozen=True)
 class JudgeResult:
-    """A judge on one criterion: its analysis, and how many outputs it left out. `pk` is the judge's id."""
+    """A judge on one criterion: its analysis, and how many outputs it left out. `pk` is the judge's
+    id."""
 
     pk: int
     judge: str
@@ -68,8 +70,8 @@ class JudgeResult:
 
 @dataclass(frozen=True)
 class CriterionResult:
-    """All judges on one criterion. `documents` have at least one human rating on it; `in_sight` counts ratings made
-    while annotators saw LLM scores, which may have led them.
+    """All judges on one criterion. `documents` have at least one human rating on it; `in_sight`
+    counts ratings made while annotators saw LLM scores, which may have led them.
     """
 
     pk: int
@@ -113,7 +115,8 @@ def _rho(result: JudgeResult) -> float | None:
 
 @dataclass(frozen=True)
 class Report:
-    """A project's numbers, in the order of its criteria and judges; `systems` are those the tables are over."""
+    """A project's numbers, in the order of its criteria and judges; `systems` are those the tables
+    are over."""
 
     project: str
     name: str
@@ -285,7 +288,8 @@ def _compared(
 
 
 def _own_family(judge: Judge, human: np.ndarray, table: np.ndarray, data: ReportData) -> FamilyBias:
-    """How much more than people the judge gives to texts of models of its own family, by what names say."""
+    """How much more than people the judge gives to texts of models of its own family, by what names
+    say."""
     if not human.size:
         return NO_FAMILY
     families = np.array([family_of(name) for name in data.system_names])

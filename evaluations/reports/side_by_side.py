@@ -1,4 +1,5 @@
-"""One document with the outputs of all systems, where they differ, and what people and judges gave each of them."""
+"""One document with the outputs of all systems, where they differ, and what people and judges gave
+each of them."""
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -13,7 +14,8 @@ from evaluations.models import CandidateOutput, Criterion, Document, System
 from evaluations.scales import Scale, short
 from geval_site.joined import JoinedQuery
 
-# Statements that are put together once, and give no records: a document of many systems has a thousand scores.
+# Statements that are put together once, and give no records: a document of many systems has a
+# thousand scores.
 _OUTPUTS = JoinedQuery(
     {"o": CandidateOutput, "s": System},
     "FROM evaluations_candidateoutput o JOIN evaluations_system s ON s.id = o.system_id"
@@ -22,17 +24,20 @@ _OUTPUTS = JoinedQuery(
 _RATINGS = """
     SELECT r.output_id, r.criterion_id, a.name, r.score, a.kind
     FROM annotations_rating r JOIN annotations_annotator a ON a.id = r.annotator_id
-    JOIN evaluations_candidateoutput o ON o.id = r.output_id WHERE o.document_id = %s ORDER BY r.annotator_id"""
+    JOIN evaluations_candidateoutput o ON o.id = r.output_id WHERE o.document_id = %s
+        ORDER BY r.annotator_id"""
 _SCORES = """
     SELECT s.output_id, s.criterion_id, n.judge_id, s.value, s.distribution
     FROM evaluations_score s JOIN evaluations_evaluationrun n ON n.id = s.run_id
-    JOIN evaluations_candidateoutput o ON o.id = s.output_id WHERE o.document_id = %s ORDER BY s.run_id"""
+    JOIN evaluations_candidateoutput o ON o.id = s.output_id WHERE o.document_id = %s
+        ORDER BY s.run_id"""
 SORTS = {"human": "human mean", "disagreement": "disagreement", "system": "system"}
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A scale point's share of a distribution, with its bar's place in a drawing 8 units wide a bar and 20 high."""
+    """A scale point's share of a distribution, with its bar's place in a drawing 8 units wide a bar
+    and 20 high."""
 
     point: str
     share: float
@@ -89,7 +94,8 @@ class CriterionRow:
     ratings: tuple[tuple[str, float], ...]
     judges: tuple[JudgeCell | None, ...]
 
-    # Words for the page, which has hundreds of them: a template would take several times as long to put them together.
+    # Words for the page, which has hundreds of them: a template would take several times as long to
+    # put them together.
 
     @property
     def mean(self) -> str:
@@ -156,7 +162,8 @@ def side_by_side(document: Document, *, sort: str, against: str = "") -> SideByS
 
     Args:
         sort: a key of SORTS.
-        against: what outputs are compared with word by word, a key of `bases`; the first output, where it is none.
+        against: what outputs are compared with word by word, a key of `bases`; the first output,
+            where it is none.
     """
     criteria = [(criterion, criterion.scale) for criterion in document.project.criteria.all()]
     ratings, means = _ratings(document), document.outputs.human_means()
@@ -204,7 +211,8 @@ def _ratings(document: Document) -> dict[tuple[int, int], list[tuple[str, float,
 def _scores(
     document: Document,
 ) -> tuple[tuple[str, ...], dict[tuple[int, int | None, str], ScoreOf]]:
-    """The judges that scored anything, and the newest score of each by output, criterion and judge."""
+    """The judges that scored anything, and the newest score of each by output, criterion and
+    judge."""
     by_id = {
         judge.pk: (judge.label, judge.rates_on_scale) for judge in document.project.judges.all()
     }
@@ -275,7 +283,8 @@ def _cell(judge: str, score: ScoreOf, mean: float | None, scale: Scale) -> Judge
 
 
 def _shares(score: ScoreOf, scale: Scale) -> list[tuple[str, float]]:
-    """The distribution over every point of the scale, empty points included; nothing on long scales."""
+    """The distribution over every point of the scale, empty points included; nothing on long
+    scales."""
     stored = score.distribution
     if len(stored) < 2 or len(scale.points) > 11:
         return []

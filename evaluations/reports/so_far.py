@@ -1,4 +1,5 @@
-"""What a run has shown so far: the distribution of its scores, and how they go with people's ratings."""
+"""What a run has shown so far: the distribution of its scores, and how they go with people's
+ratings."""
 
 from dataclasses import dataclass, replace
 
@@ -16,7 +17,8 @@ BINS = 9
 
 @dataclass(frozen=True)
 class Bin:
-    """A range of scores and how many fall into it; `height` is relative to the fullest, from 0 to 100."""
+    """A range of scores and how many fall into it; `height` is relative to the fullest, from 0 to
+    100."""
 
     label: str
     count: int
@@ -25,7 +27,8 @@ class Bin:
 
 @dataclass(frozen=True)
 class CriterionSoFar:
-    """One criterion of a run at a moment. `outputs` have both a score of this run and a human rating."""
+    """One criterion of a run at a moment. `outputs` have both a score of this run and a human
+    rating."""
 
     criterion: str
     scored: int
@@ -65,7 +68,8 @@ def _criterion(run: EvaluationRun, criterion: Criterion, tables: ReportData) -> 
 
 
 def _range(run: EvaluationRun, criterion: Criterion, values: np.ndarray) -> tuple[float, float]:
-    """From where to where scores are counted: the scale, or what there is for scores that are not on it."""
+    """From where to where scores are counted: the scale, or what there is for scores that are not
+    on it."""
     if run.judge.rates_on_scale or not len(values):
         return criterion.scale.lowest, criterion.scale.highest
     lowest, highest = float(values.min()), float(values.max())

@@ -1,7 +1,8 @@
-"""Published meta-evaluation figures beside what public data give, computed by our parser and our statistics.
+"""Published meta-evaluation figures beside what public data give, computed by our parser and our
+statistics.
 
-Figures: Liu et al. (2023), "G-Eval", Tables 1-3; Chiang and Lee (2023), "A Closer Look into Automatic Evaluation Using
-LLMs". What each needs to come out is told in docs/reproduction.md.
+Figures: Liu et al. (2023), "G-Eval", Tables 1-3; Chiang and Lee (2023), "A Closer Look into
+Automatic Evaluation Using LLMs". What each needs to come out is told in docs/reproduction.md.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,13 +18,17 @@ DATASETS: dict[str, Callable[[Path], Iterator[Cell]]] = {
 }
 MISSING_ROWS = {
     "summeval": (
-        "BERTScore, MoverScore, BARTScore, UniEval, GPTScore, G-Eval: no public scores of single summaries at hand; "
-        "the averages that the paper prints for G-EVAL-4 and G-EVAL-3.5 are not the means of their own cells"
+        "BERTScore, MoverScore, BARTScore, UniEval, GPTScore, G-Eval: no public scores of single"
+        " summaries at hand; the averages that the paper prints for G-EVAL-4 and G-EVAL-3.5 are not"
+        " the means of their own cells"
     ),
-    "topical_chat": "METEOR, BERTScore, USR, G-Eval of Table 2: no public scores of single responses are at hand",
+    "topical_chat": (
+        "METEOR, BERTScore, USR, G-Eval of Table 2: no public scores of single responses are at"
+        " hand"
+    ),
     "qags": (
-        "BERTScore, MoverScore, FactCC, QAGS, BARTScore, CTC, G-Eval of Table 3: no public scores are at hand; its CNN "
-        "half is not in the data"
+        "BERTScore, MoverScore, FactCC, QAGS, BARTScore, CTC, G-Eval of Table 3: no public scores"
+        " are at hand; its CNN half is not in the data"
     ),
 }
 

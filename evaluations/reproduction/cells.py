@@ -18,8 +18,8 @@ from evaluations.statistics.pairing import FloatArray, mean_over_raters, rater_t
 class Cell:
     """One published figure and ours; `ours` is None where it cannot be had.
 
-    `note` tells what is to be known where they differ. `other` marks a figure that was computed another way
-    than the published one, so that agreement is not expected.
+    `note` tells what is to be known where they differ. `other` marks a figure that was computed
+    another way than the published one, so that agreement is not expected.
     """
 
     row: str

@@ -1,7 +1,8 @@
-"""ROUGE-L and BLEU-4 as COCO's caption evaluation defines them, which Table 2 of the G-Eval paper stands on.
+"""ROUGE-L and BLEU-4 as COCO's caption evaluation defines them, which Table 2 of the G-Eval paper
+stands on.
 
-Tokens are what stands between blanks. Chen et al. (2015), "Microsoft COCO Captions: Data Collection and Evaluation
-Server"; counts come from rouge-score and sacrebleu.
+Tokens are what stands between blanks. Chen et al. (2015), "Microsoft COCO Captions: Data Collection
+and Evaluation Server"; counts come from rouge-score and sacrebleu.
 """
 
 import math
@@ -24,7 +25,8 @@ def rouge_l(output: str, reference: str) -> float:
 
 
 def bleu_4(output: str, reference: str) -> float:
-    """The geometric mean of (matches + tiny) / (n-grams + small) for n = 1 to 4, times the penalty for brevity."""
+    """The geometric mean of (matches + tiny) / (n-grams + small) for n = 1 to 4, times the penalty
+    for brevity."""
     found = _bleu().sentence_score(output, [reference])
     product = math.prod(
         (right + TINY) / (all_ + SMALL)

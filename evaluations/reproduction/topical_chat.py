@@ -1,4 +1,5 @@
-"""Table 2's rows that can be had, and G-Eval itself from real 20-sample replies (Chiang and Lee, 2023)."""
+"""Table 2's rows that can be had, and G-Eval itself from real 20-sample replies (Chiang and Lee,
+2023)."""
 
 import gzip
 import json

@@ -1,4 +1,5 @@
-"""The stand-in's files and batches: kept in memory, done after a while, in the form of OpenAI's API."""
+"""The stand-in's files and batches: kept in memory, done after a while, in the form of OpenAI's
+API."""
 
 import time
 from collections.abc import Callable
@@ -52,7 +53,8 @@ class Batches:
         return self.batches[batch_id]
 
     def look(self, batch_id: str, answer: Answer) -> dict[str, Any] | None:
-        """A batch's record, after answering its requests if its time has come; None if there is no such batch."""
+        """A batch's record, after answering its requests if its time has come; None if there is no
+        such batch."""
         batch = self.batches.get(batch_id)
         if batch and batch["status"] == "in_progress" and self._is_due(batch_id):
             good, bad = self._answered(self.files[batch["input_file_id"]], answer)

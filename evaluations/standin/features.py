@@ -1,4 +1,5 @@
-"""Lexical features of a text and its source, each from 0 (poor) to 1 (good). Pure and deterministic.
+"""Lexical features of a text and its source, each from 0 (poor) to 1 (good). Pure and
+deterministic.
 
 They are what the stand-in rates by: crude, but they really depend on the texts.
 """
@@ -15,8 +16,8 @@ _COMMON = frozenset(
     her his how i if in into is it its just like more most my no not of on one only or other our out over said
     she so some than that the their them then there these they this to two up was we were what when which who
     will with would you your
-    """.split()  # noqa: SIM905 (a list of words reads best as words)
-)
+    """.split()
+)  # noqa: SIM905 (a list of words reads best as words)
 
 
 def words(text: str) -> list[str]:
@@ -32,7 +33,8 @@ def sentences(text: str) -> list[str]:
 
 
 def support(output: str, source: str) -> float:
-    """How much of what the output says stands in the source: shares of words, word pairs, and numbers and names."""
+    """How much of what the output says stands in the source: shares of words, word pairs, and
+    numbers and names."""
     said = content_words(output)
     if not said:
         return 0.0
@@ -47,7 +49,8 @@ def support(output: str, source: str) -> float:
 
 
 def coverage(output: str, source: str) -> float:
-    """How much of what the source is about the output mentions: its frequent words and its opening."""
+    """How much of what the source is about the output mentions: its frequent words and its
+    opening."""
     counts = Counter(content_words(source))
     if not counts:
         return 0.5
@@ -64,7 +67,8 @@ def coverage(output: str, source: str) -> float:
 
 
 def well_formed(output: str) -> float:
-    """Whether sentences look like sentences: capital first, stop last, sensible length, nothing said twice."""
+    """Whether sentences look like sentences: capital first, stop last, sensible length, nothing
+    said twice."""
     found = sentences(output)
     if not found:
         return 0.0
@@ -83,7 +87,8 @@ def well_formed(output: str) -> float:
 
 
 def connected(output: str) -> float:
-    """Whether sentences go together: neighbours share words or are linked, without repeating each other."""
+    """Whether sentences go together: neighbours share words or are linked, without repeating each
+    other."""
     found = sentences(output)
     if len(found) < 2:
         return 0.55 * well_formed(output) + 0.15

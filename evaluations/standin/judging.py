@@ -1,4 +1,5 @@
-"""How the stand-in reads a prompt and rates: its criterion and scale, features of the texts, a distribution."""
+"""How the stand-in reads a prompt and rates: its criterion and scale, features of the texts, a
+distribution."""
 
 import hashlib
 import math
@@ -11,9 +12,11 @@ from evaluations.standin import HONEST_NAME, features
 
 _SCALE = re.compile(r"\(\s*(\d+)\s*(?:-|–|to)\s*(\d+)\s*\)")
 _FORM = re.compile(r"Evaluation Form.*?\n+\s*-?\s*([A-Za-z ]+?)\s*:?\s*\Z", re.S)
-# The last of these headings begins the text to judge; the one before it begins what it was written from.
+# The last of these headings begins the text to judge; the one before it begins what it was written
+# from.
 _HEADING = re.compile(
-    r"^(?:Source Text|Article|Document|Conversation History|Corresponding Fact|Context|Fact|Summary|Response|Output)"
+    r"^(?:Source Text|Article|Document|Conversation History|Corresponding"
+    r" Fact|Context|Fact|Summary|Response|Output)"
     r"[^\n:]{0,30}:[ \t]*$",
     re.M,
 )
@@ -22,7 +25,8 @@ _COMPARED = re.compile(
     re.S | re.M,
 )
 LEFT_LEANING = 0.4
-# The features of each criterion with their weights; those about the source take (output, source), the rest the output.
+# The features of each criterion with their weights; those about the source take (output, source),
+# the rest the output.
 _MIXES: dict[str, tuple[tuple[Callable[..., float], float], ...]] = {
     "coherence": ((features.connected, 0.85), (features.well_formed, 0.15)),
     "consistency": ((features.support, 1.0),),
@@ -70,7 +74,8 @@ def read_prompt(prompt: str) -> Reading | None:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the stand-in makes of a prompt that compares two texts; `tie` if it may call them equal."""
+    """What the stand-in makes of a prompt that compares two texts; `tie` if it may call them
+    equal."""
 
     source: str
     first: str
@@ -100,7 +105,8 @@ def read_comparison(prompt: str) -> Comparison | None:
 
 
 def preference(comparison: Comparison) -> dict[str, float]:
-    """The probability of A, B and C (a tie): by quality, leaning a little to what is shown first, as LLMs do."""
+    """The probability of A, B and C (a tie): by quality, leaning a little to what is shown first,
+    as LLMs do."""
     first, second = (
         quality(Reading(comparison.criterion, 1, 5, comparison.source, text))
         for text in (comparison.first, comparison.second)
@@ -112,7 +118,8 @@ def preference(comparison: Comparison) -> dict[str, float]:
 
 
 def quality(reading: Reading) -> float:
-    """From 0 to 1, by the features that go with the criterion, and a little by chance that the texts decide."""
+    """From 0 to 1, by the features that go with the criterion, and a little by chance that the
+    texts decide."""
     mix = _MIXES.get(reading.criterion, ((features.well_formed, 0.5), (features.support, 0.5)))
     score = weights = 0.0
     for feature, weight in mix:
@@ -128,7 +135,8 @@ def quality(reading: Reading) -> float:
 
 
 def distribution(reading: Reading) -> dict[int, float]:
-    """A probability for each point of the scale, centred on the quality. Sums to 0.98: some mass goes elsewhere."""
+    """A probability for each point of the scale, centred on the quality. Sums to 0.98: some mass
+    goes elsewhere."""
     centre = reading.lowest + quality(reading) * (reading.highest - reading.lowest)
     width = max(0.35, 0.14 * (reading.highest - reading.lowest))
     weights = {
@@ -146,11 +154,11 @@ def steps_for(prompt: str) -> str:
     scale = _SCALE.search(prompt)
     low, high = (scale.group(1), scale.group(2)) if scale else ("1", "5")
     return (
-        f"1. Read the whole text that is to be judged, and what it was written from if that is given.\n"
-        f"2. Go through it sentence by sentence and note everything that speaks for or against its {name}.\n"
-        f"3. Weigh how serious the faults are and how much of the text they touch.\n"
-        f"4. Give {name} a rating from {low} (worst) to {high} (best).\n"
-        f"(Steps by the {HONEST_NAME}.)"
+        "1. Read the whole text that is to be judged, and what it was written from if that is"
+        " given.\n2. Go through it sentence by sentence and note everything that speaks for or"
+        f" against its {name}.\n3. Weigh how serious the faults are and how much of the text they"
+        f" touch.\n4. Give {name} a rating from {low} (worst) to {high} (best).\n(Steps by the"
+        f" {HONEST_NAME}.)"
     )
 
 

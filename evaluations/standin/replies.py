@@ -20,7 +20,8 @@ from evaluations.standin.judging import (
 REFUSAL = "I'm sorry, but I can't help with rating this."
 UNREADABLE = "Thank you for sharing this text. It touches on several interesting matters."
 MOST_ALTERNATIVES = 20
-# What a model might have said instead, so that every token has as many alternatives as were asked for.
+# What a model might have said instead, so that every token has as many alternatives as were asked
+# for.
 _FILLERS = (
     "\n",
     " the",
@@ -55,7 +56,8 @@ def chat_completion(body: dict[str, Any], *, call: int, fault: str = "") -> dict
     """The answer to a chat completion request.
 
     Args:
-        call: how often this very request was asked before, so that asking again at a temperature gives other samples.
+        call: how often this very request was asked before, so that asking again at a temperature
+            gives other samples.
         fault: "refuse" or "garble" for a reply that cannot be read.
     """
     prompt = "\n".join(str(message.get("content", "")) for message in body["messages"])
@@ -92,7 +94,8 @@ def chat_completion(body: dict[str, Any], *, call: int, fault: str = "") -> dict
 
 
 def text_completion(body: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a legacy completion; with `echo` the prompt comes back with its tokens' log-probabilities."""
+    """The answer to a legacy completion; with `echo` the prompt comes back with its tokens'
+    log-probabilities."""
     prompt = str(body.get("prompt", ""))
     limit = 16 if body.get("max_tokens") is None else int(body["max_tokens"])
     written = " " + " ".join(HONEST_NAME.split()[: max(0, limit)]) if limit else ""
@@ -223,7 +226,8 @@ def _completion_logprobs(text: str, wanted: int, *, begins_cold: bool) -> dict[s
     for token in tokens:
         offsets.append(position)
         position += len(token)
-        # A word is likelier if the text has used it before: what is asked about then shows in the numbers.
+        # A word is likelier if the text has used it before: what is asked about then shows in the
+        # numbers.
         base = -1.0 if token.strip().lower() in seen else -3.0
         logprobs.append(base - 0.05 * len(token) - seeded(token).random())
         seen.add(token.strip().lower())

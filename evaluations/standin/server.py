@@ -1,4 +1,5 @@
-"""The stand-in as an HTTP server, with switches for everything that goes wrong on real endpoints."""
+"""The stand-in as an HTTP server, with switches for everything that goes wrong on real
+endpoints."""
 
 import asyncio
 import hashlib
@@ -28,12 +29,14 @@ BODY_LIMIT = 256 * 2**20
 
 @dataclass(frozen=True)
 class Switches:
-    """What goes wrong and how often (rates from 0 to 1), all of it deterministic by the number of the call.
+    """What goes wrong and how often (rates from 0 to 1), all of it deterministic by the number of
+    the call.
 
-    `latency` is in seconds; `hang_rate` calls are never answered; `ignores_n` gives one choice whatever was asked;
-    `without_logprobs` leaves them out; `requests_per_minute` 0 means no limit; `api_key` empty means none is needed.
-    `only_model` is the one model that exists, empty for any. `only_max_completion_tokens` refuses `max_tokens` and
-    any temperature but 1, as models that reason do.
+    `latency` is in seconds; `hang_rate` calls are never answered; `ignores_n` gives one choice
+    whatever was asked; `without_logprobs` leaves them out; `requests_per_minute` 0 means no limit;
+    `api_key` empty means none is needed. `only_model` is the one model that exists, empty for any.
+    `only_max_completion_tokens` refuses `max_tokens` and any temperature but 1, as models that
+    reason do.
     """
 
     latency: float = 0.0
@@ -83,7 +86,8 @@ class StandIn:
     async def _honest(
         self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
-        """Every answer says who gave it; unknown addresses answer with an error body as OpenAI does."""
+        """Every answer says who gave it; unknown addresses answer with an error body as OpenAI
+        does."""
         try:
             response = await handler(request)
         except web.HTTPException as error:
@@ -198,7 +202,8 @@ class StandIn:
         return self._unauthorised(request) or _json(answer)
 
     def _answer_line(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """What a request within a batch gets: its status and body. Rate limits do not apply there, errors do."""
+        """What a request within a batch gets: its status and body. Rate limits do not apply there,
+        errors do."""
         problem = _chat_problem(body) or self._too_long(body)
         self.calls += 1
         dice = seeded("fault", self.calls).random
@@ -268,7 +273,10 @@ class StandIn:
         tokens = sum(len(str(message.get("content", ""))) // 4 for message in body["messages"])
         if tokens <= self.switches.context_tokens:
             return None
-        said = f"This model's maximum context length is {self.switches.context_tokens} tokens; the prompt has {tokens}."
+        said = (
+            f"This model's maximum context length is {self.switches.context_tokens} tokens; the"
+            f" prompt has {tokens}."
+        )
         return _error(400, said, "context_length_exceeded")
 
 

@@ -1,4 +1,5 @@
-"""How far annotators agree with each other: Krippendorff's alpha, and each annotator against the mean of the others."""
+"""How far annotators agree with each other: Krippendorff's alpha, and each annotator against the
+mean of the others."""
 
 import warnings
 from dataclasses import dataclass
@@ -18,7 +19,8 @@ MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """One annotator's summary-level correlation with the mean of the others, and the documents it stands on."""
+    """One annotator's summary-level correlation with the mean of the others, and the documents it
+    stands on."""
 
     estimate: Estimate
     documents_used: int
@@ -28,7 +30,8 @@ def krippendorff_alpha(ratings: FloatArray, measurement: Measurement) -> Estimat
     """Krippendorff's alpha (Krippendorff, 2011) over all outputs.
 
     Args:
-        ratings: shape (raters, documents, systems), NaN for missing; outputs with one rating do not count.
+        ratings: shape (raters, documents, systems), NaN for missing; outputs with one rating do not
+            count.
     """
     units = ratings.reshape(len(ratings), ratings.shape[1] * ratings.shape[2])
     rated_twice = units[:, (~np.isnan(units)).sum(axis=0) > 1]
@@ -50,8 +53,8 @@ def krippendorff_alpha(ratings: FloatArray, measurement: Measurement) -> Estimat
 def alpha_interval(ratings: FloatArray, measurement: Measurement, draws: Draws) -> Interval:
     """A percentile interval of alpha over resampled documents.
 
-    Each document's share of the coincidence matrix (Krippendorff, 2011) is counted once; a resample's matrix is the
-    sum of its documents'.
+    Each document's share of the coincidence matrix (Krippendorff, 2011) is counted once; a
+    resample's matrix is the sum of its documents'.
 
     Args:
         ratings: shape (raters, documents, systems), NaN for missing.
@@ -86,7 +89,8 @@ def alpha_interval(ratings: FloatArray, measurement: Measurement, draws: Draws) 
 def _squared_distance(
     values: FloatArray, of_value: FloatArray, measurement: Measurement
 ) -> FloatArray:
-    """Krippendorff's squared differences of values; shape (values, values), or by resample for ordinal ones."""
+    """Krippendorff's squared differences of values; shape (values, values), or by resample for
+    ordinal ones."""
     c, k = values[:, None], values[None, :]
     if measurement == "nominal":
         return (c != k).astype(float)
@@ -101,7 +105,8 @@ def _squared_distance(
 
 @dataclass(frozen=True)
 class Ceiling:
-    """What one annotator reaches against the mean of the others at summary level, on average, with its interval."""
+    """What one annotator reaches against the mean of the others at summary level, on average, with
+    its interval."""
 
     estimate: Estimate
     interval: Interval
@@ -131,7 +136,8 @@ def human_ceiling(ratings: FloatArray, coefficient: Coefficient, draws: Draws) -
 def leave_one_out(
     ratings: FloatArray, rater: int, *, coefficient: Coefficient = "spearman"
 ) -> LeaveOneOut:
-    """How a rater ranks a document's outputs compared with the mean of the others: the ceiling for a judge.
+    """How a rater ranks a document's outputs compared with the mean of the others: the ceiling for
+    a judge.
 
     Args:
         ratings: shape (raters, documents, systems), NaN for missing.
@@ -149,6 +155,9 @@ def _left_out(ratings: FloatArray, rater: int, coefficient: Coefficient) -> Floa
 def _mean_of(by_document: FloatArray) -> LeaveOneOut:
     used = by_document[~np.isnan(by_document)]
     if not used.size:
-        reason = "in no document do this annotator's ratings and the others' both vary over the same outputs"
+        reason = (
+            "in no document do this annotator's ratings and the others' both vary over the same"
+            " outputs"
+        )
         return LeaveOneOut(Estimate.undefined(reason), 0)
     return LeaveOneOut(Estimate(float(used.mean())), len(used))

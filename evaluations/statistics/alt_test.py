@@ -1,7 +1,9 @@
-"""The alternative annotator test: may a judge replace an annotator? (Calderon, Reichart and Dror, 2025.)
+"""The alternative annotator test: may a judge replace an annotator? (Calderon, Reichart and Dror,
+2025.)
 
-Each annotator is left out in turn. The judge and that annotator are compared, output by output, by how near they are to
-the remaining annotators; the judge "wins" against an annotator if it is shown to be at most `epsilon` worse.
+Each annotator is left out in turn. The judge and that annotator are compared, output by output, by
+how near they are to the remaining annotators; the judge "wins" against an annotator if it is shown
+to be at most `epsilon` worse.
 """
 
 from bisect import bisect_left
@@ -24,9 +26,10 @@ LEAST_OUTPUTS = 30
 class AltTest:
     """The test at one epsilon.
 
-    `winning_rate` is the share of annotators the judge wins against (it passes at 0.5), `advantage` the mean
-    probability that the judge is as near to the others as the annotator. `p` and `advantages` are by annotator.
-    `smallest_epsilon` is the smallest, in steps of 0.01, at which it passes; None if it passes at none.
+    `winning_rate` is the share of annotators the judge wins against (it passes at 0.5), `advantage`
+    the mean probability that the judge is as near to the others as the annotator. `p` and
+    `advantages` are by annotator. `smallest_epsilon` is the smallest, in steps of 0.01, at which it
+    passes; None if it passes at none.
     """
 
     epsilon: float
@@ -44,7 +47,8 @@ class AltTest:
 
 @dataclass(frozen=True)
 class _Duel:
-    """The judge against one annotator: the mean of (annotator wins - judge wins), its standard error, degrees."""
+    """The judge against one annotator: the mean of (annotator wins - judge wins), its standard
+    error, degrees."""
 
     mean: float
     error: float
@@ -66,7 +70,8 @@ def alt_test(
     Args:
         ratings: shape (raters, outputs), NaN for missing.
         judge: shape (outputs,), NaN for missing.
-        epsilon: how much worse than an annotator the judge may be, as a probability, since annotators cost more.
+        epsilon: how much worse than an annotator the judge may be, as a probability, since
+            annotators cost more.
     """
     duels = _duels(ratings, judge)
     smallest = _smallest(duels, q)
@@ -88,7 +93,8 @@ def alt_test(
 
 
 def smallest_epsilon(ratings: FloatArray, judge: FloatArray, *, step: float = STEP) -> float | None:
-    """The smallest epsilon, in steps, at which the judge passes; None if it passes at none up to 1."""
+    """The smallest epsilon, in steps, at which the judge passes; None if it passes at none up to
+    1."""
     return _smallest(_duels(ratings, judge), Q, step)
 
 

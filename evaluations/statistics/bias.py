@@ -27,7 +27,8 @@ class PreferenceGroup:
 
 
 def by_human_preference(rows: Sequence[tuple[str, float, float]]) -> dict[str, PreferenceGroup]:
-    """Scores of human- and LLM-written texts, grouped by which one people prefer (Liu et al., 2023, Figure 2).
+    """Scores of human- and LLM-written texts, grouped by which one people prefer (Liu et al., 2023,
+    Figure 2).
 
     Args:
         rows: (human preference, judge's score of the human text, judge's score of the LLM text).
@@ -48,7 +49,8 @@ def by_human_preference(rows: Sequence[tuple[str, float, float]]) -> dict[str, P
 def partial_correlation(
     judge: FloatArray, feature: FloatArray, human: FloatArray, coefficient: Coefficient = "pearson"
 ) -> Estimate:
-    """Correlation of scores with a feature (length, …) that is left when human ratings are held fixed.
+    """Correlation of scores with a feature (length, …) that is left when human ratings are held
+    fixed.
 
     Args:
         judge, feature, human: shape (n,), complete.
@@ -85,13 +87,15 @@ FAMILIES = (
 
 
 def family_of(name: str) -> str:
-    """The family of models that a name tells of, such as "gpt" for gpt-4o; empty where it tells of none."""
+    """The family of models that a name tells of, such as "gpt" for gpt-4o; empty where it tells of
+    none."""
     lowered = name.lower()
     return next((family for family in FAMILIES if family in lowered), "")
 
 
 def self_preference(own: FloatArray, others: FloatArray) -> Estimate:
-    """How much higher than people the judge rates its own family's texts than others' (Panickssery et al., 2024).
+    """How much higher than people the judge rates its own family's texts than others' (Panickssery
+    et al., 2024).
 
     Args:
         own, others: shape (n, 2), (judge's score, human rating).
@@ -103,7 +107,8 @@ def self_preference(own: FloatArray, others: FloatArray) -> Estimate:
 
 @dataclass(frozen=True)
 class FamilyBias:
-    """How much higher than people a judge rates its own family's texts than others', with its interval."""
+    """How much higher than people a judge rates its own family's texts than others', with its
+    interval."""
 
     estimate: Estimate
     interval: Interval
@@ -138,9 +143,11 @@ def family_bias(
 
 @dataclass(frozen=True)
 class WriterBias:
-    """Figure 2 of Liu et al. (2023) with intervals over documents: the gap is LLM-written minus human-written.
+    """Figure 2 of Liu et al. (2023) with intervals over documents: the gap is LLM-written minus
+    human-written.
 
-    `groups` are by which text people prefer ("human", "equal", "llm"), each with its interval of the gap.
+    `groups` are by which text people prefer ("human", "equal", "llm"), each with its interval of
+    the gap.
     """
 
     groups: dict[str, tuple[PreferenceGroup, Interval]]
@@ -149,7 +156,8 @@ class WriterBias:
 def writer_bias(
     human: FloatArray, judge: FloatArray, by_human: np.ndarray, by_llm: np.ndarray, draws: Draws
 ) -> WriterBias | None:
-    """How a judge scores human- and LLM-written texts of the same document, by which of them people prefer.
+    """How a judge scores human- and LLM-written texts of the same document, by which of them people
+    prefer.
 
     Args:
         human, judge: shape (documents, systems), NaN for missing.
@@ -182,9 +190,11 @@ def writer_bias(
 
 @dataclass(frozen=True)
 class LengthBias:
-    """How far a judge likes long texts: correlation of score and length, and what is left of it at equal human rating.
+    """How far a judge likes long texts: correlation of score and length, and what is left of it at
+    equal human rating.
 
-    `per_hundred_words` is how many points a hundred more words bring at equal human rating (least squares).
+    `per_hundred_words` is how many points a hundred more words bring at equal human rating (least
+    squares).
     """
 
     plain: Estimate
@@ -196,7 +206,8 @@ class LengthBias:
 def length_bias(
     human: FloatArray, judge: FloatArray, words: FloatArray, draws: Draws
 ) -> LengthBias:
-    """Spearman's correlations over all outputs, the interval over documents (on ranks of the whole).
+    """Spearman's correlations over all outputs, the interval over documents (on ranks of the
+    whole).
 
     Args:
         human, judge, words: shape (documents, systems), NaN for missing.

@@ -23,8 +23,8 @@ class Isotonic:
 
 @dataclass(frozen=True)
 class CalibrationError:
-    """Mean absolute distance to people before, after the isotonic, and after the ordinal map, by cross-validation over
-    documents."""
+    """Mean absolute distance to people before, after the isotonic, and after the ordinal map, by
+    cross-validation over documents."""
 
     before: float
     after: float
@@ -33,7 +33,8 @@ class CalibrationError:
 
 
 def isotonic(judge: FloatArray, human: FloatArray) -> Isotonic:
-    """The rising map nearest to the ratings (pool adjacent violators; Barlow et al., 1972), equal scores pooled.
+    """The rising map nearest to the ratings (pool adjacent violators; Barlow et al., 1972), equal
+    scores pooled.
 
     Args:
         judge, human: shape (n,), complete.
@@ -46,7 +47,8 @@ def isotonic(judge: FloatArray, human: FloatArray) -> Isotonic:
 def cross_validated_error(
     human: FloatArray, judge: FloatArray, *, folds: int = 5, rng: np.random.Generator
 ) -> CalibrationError | None:
-    """How far scores are from people before and after calibration, documents never on both sides; None for too few.
+    """How far scores are from people before and after calibration, documents never on both sides;
+    None for too few.
 
     Args:
         human, judge: shape (documents, systems), NaN for missing.
@@ -75,10 +77,12 @@ def cross_validated_error(
 
 
 def equipercentile(judge: FloatArray, human: FloatArray) -> Isotonic:
-    """The ordinal map: a score becomes the rating that stands as high among ratings as it among scores.
+    """The ordinal map: a score becomes the rating that stands as high among ratings as it among
+    scores.
 
-    Equipercentile linking (Kolen and Brennan, 2014). It uses the order of scores only and keeps the spread of ratings,
-    where the isotonic map draws everything to the middle that the judge cannot tell apart.
+    Equipercentile linking (Kolen and Brennan, 2014). It uses the order of scores only and keeps the
+    spread of ratings, where the isotonic map draws everything to the middle that the judge cannot
+    tell apart.
 
     Args:
         judge, human: shape (n,), complete.
@@ -100,7 +104,8 @@ class ReliabilityBin:
 def reliability(
     judge: FloatArray, human: FloatArray, *, bins: int = 10
 ) -> tuple[ReliabilityBin, ...]:
-    """What people gave to outputs with similar scores, in bins of about equally many (equal scores stay together).
+    """What people gave to outputs with similar scores, in bins of about equally many (equal scores
+    stay together).
 
     Args:
         judge, human: shape (n,), complete.
@@ -124,10 +129,12 @@ def binned_jsd(
     judge_labels: Sequence[Sequence[float]],
     levels: Sequence[float],
 ) -> tuple[dict[float, float], float]:
-    """Jensen-Shannon distance of human and judge labels, binned by the human median (Elangovan et al., 2025).
+    """Jensen-Shannon distance of human and judge labels, binned by the human median (Elangovan et
+    al., 2025).
 
     Returns:
-        The distance (natural logarithm) by median, and their mean weighted by the items of each bin.
+        The distance (natural logarithm) by median, and their mean weighted by the items of each
+            bin.
     """
     medians = np.array([np.median(labels) for labels in human_labels])
     found: dict[float, float] = {}

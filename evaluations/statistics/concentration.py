@@ -12,7 +12,8 @@ TIES_MISLEAD_FROM = 0.3
 
 @dataclass(frozen=True)
 class Concentration:
-    """Entropy of the values in bits, the levels that are in effect used, the share of the commonest, tied pairs."""
+    """Entropy of the values in bits, the levels that are in effect used, the share of the
+    commonest, tied pairs."""
 
     entropy_bits: float
     effective_levels: float
@@ -21,7 +22,8 @@ class Concentration:
 
     @property
     def ties_mislead(self) -> bool:
-        """Whether so many pairs are tied that tau-b is to be read with pairwise accuracy beside it."""
+        """Whether so many pairs are tied that tau-b is to be read with pairwise accuracy beside
+        it."""
         return self.tie_rate >= TIES_MISLEAD_FROM
 
 

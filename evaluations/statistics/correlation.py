@@ -1,15 +1,16 @@
 """Pearson's r, Spearman's rho and Kendall's tau-b of a judge with humans, at three levels.
 
-Levels (Deutsch, Dror and Roth, 2021, "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling
-Methods"):
+Levels (Deutsch, Dror and Roth, 2021, "A Statistical Analysis of Summarization Evaluation Metrics
+Using Resampling Methods"):
 
-- summary: one coefficient per document over its systems, then the mean over documents. Documents where either side is
-  constant have no coefficient; they are left out and counted. Also called turn-, sample- or input-level.
+- summary: one coefficient per document over its systems, then the mean over documents. Documents
+  where either side is constant have no coefficient; they are left out and counted. Also called
+  turn-, sample- or input-level.
 - system: over systems, each being the mean of its outputs.
 - dataset: over all outputs at once.
 
-A pair counts only where both sides have a value. Coefficients follow scipy's `pearsonr`, `spearmanr` and
-`kendalltau` (variant b), which the tests hold them to.
+A pair counts only where both sides have a value. Coefficients follow scipy's `pearsonr`,
+`spearmanr` and `kendalltau` (variant b), which the tests hold them to.
 """
 
 from dataclasses import dataclass
@@ -26,7 +27,8 @@ Level = Literal["summary", "system", "dataset"]
 COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
 LEVELS: tuple[Level, ...] = ("summary", "system", "dataset")
 
-# Above this many systems the pairwise tables of a document grow too large; its coefficients are then taken one by one.
+# Above this many systems the pairwise tables of a document grow too large; its coefficients are
+# then taken one by one.
 PAIRWISE_SYSTEMS = 200
 _BLOCK_CELLS = 4_000_000
 
@@ -76,7 +78,8 @@ def complete_pairs(human: FloatArray, judge: FloatArray) -> tuple[FloatArray, Fl
 
 
 def system_means(human: FloatArray, judge: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Each system's mean over the documents where it has both values; systems without any are left out."""
+    """Each system's mean over the documents where it has both values; systems without any are left
+    out."""
     present = ~np.isnan(human)
     count = present.sum(axis=0)
     some = count > 0
@@ -177,7 +180,8 @@ def _spearman_rows(human: FloatArray, judge: FloatArray) -> FloatArray:
 
 
 def _kendall_rows(human: FloatArray, judge: FloatArray) -> FloatArray:
-    """Kendall's tau-b of each row: (concordant - discordant) / sqrt(pairs untied in x * pairs untied in y)."""
+    """Kendall's tau-b of each row: (concordant - discordant) / sqrt(pairs untied in x * pairs
+    untied in y)."""
     with np.errstate(invalid="ignore", divide="ignore"):
         order_x = _pair_signs(human)
         order_y = _pair_signs(judge)

@@ -1,8 +1,10 @@
-"""Coefficients of many mixtures at once: systems drawn several times, or scores taken from one of two judges.
+"""Coefficients of many mixtures at once: systems drawn several times, or scores taken from one of
+two judges.
 
-Both change a document's values by system, so that ranks and pair orders are sums over systems: with signs of
-differences laid out once as a matrix for each document, a thousand resamples or permutations are one product of
-matrices. The centred rank of a value is half the sum of its signs against all others, ties counting 0.
+Both change a document's values by system, so that ranks and pair orders are sums over systems: with
+signs of differences laid out once as a matrix for each document, a thousand resamples or
+permutations are one product of matrices. The centred rank of a value is half the sum of its signs
+against all others, ties counting 0.
 """
 
 import numpy as np
@@ -14,7 +16,8 @@ _LEAST = 1e-9
 
 
 def signs(rows: FloatArray, others: FloatArray | None = None) -> FloatArray:
-    """Sign of each value less each of the others, 0 where one is missing; shape (documents, systems, systems)."""
+    """Sign of each value less each of the others, 0 where one is missing; shape (documents,
+    systems, systems)."""
     against = rows if others is None else others
     with np.errstate(invalid="ignore"):
         return np.nan_to_num(np.sign(rows[:, :, None] - against[:, None, :]))
@@ -76,7 +79,8 @@ def swapped_coefficients(
     patterns: FloatArray,
     coefficient: Coefficient,
 ) -> tuple[FloatArray, FloatArray]:
-    """A coefficient for each document of human ratings with a mixture of two judges, and with the opposite mixture.
+    """A coefficient for each document of human ratings with a mixture of two judges, and with the
+    opposite mixture.
 
     Args:
         human, first, second: shape (documents, systems), NaN at the same cells.
@@ -105,7 +109,8 @@ def swapped_coefficients(
 def _mixtures(
     first: FloatArray, second: FloatArray, patterns: FloatArray, weight: FloatArray, *, sign: bool
 ) -> list[FloatArray]:
-    """Row sums of weighted signs within a mixture and within its opposite; two of (documents, orderings, systems)."""
+    """Row sums of weighted signs within a mixture and within its opposite; two of (documents,
+    orderings, systems)."""
     sides = {}
     for p, rows in (("a", first), ("b", second)):
         for q, others in (("a", first), ("b", second)):

@@ -6,14 +6,16 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-# Means that are equal as fractions differ in their last bits as floats; a tie is decided on what was rated.
+# Means that are equal as fractions differ in their last bits as floats; a tie is decided on what
+# was rated.
 DIGITS = 10
 
 
 def table(
     documents: IntArray, systems: IntArray, values: FloatArray, *, shape: tuple[int, int]
 ) -> FloatArray:
-    """A (documents, systems) table of values, NaN where there is none; of several values for a cell the last counts.
+    """A (documents, systems) table of values, NaN where there is none; of several values for a cell
+    the last counts.
 
     Args:
         documents, systems: shape (n,), positions in the table.
@@ -45,7 +47,8 @@ def mean_over_raters(ratings: FloatArray) -> FloatArray:
         ratings: shape (raters, documents, systems), NaN for missing.
 
     Returns:
-        Shape (documents, systems), rounded to 10 decimals so that means which are equal as fractions are equal here
+        Shape (documents, systems), rounded to 10 decimals so that means which are equal as
+            fractions are equal here
         too; NaN where nobody rated.
     """
     present = ~np.isnan(ratings)

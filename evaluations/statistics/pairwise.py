@@ -1,8 +1,8 @@
 """Pairs of outputs: who is right about them, with ties counted as what they are.
 
-Deutsch, Foster and Freitag (2023), "Ties Matter": pairwise accuracy counts a tie as right where people tie too, and tie
-calibration finds the difference below which a judge's scores are to be taken as tied. Soft pairwise accuracy at system
-level after Thompson et al. (2024).
+Deutsch, Foster and Freitag (2023), "Ties Matter": pairwise accuracy counts a tie as right where
+people tie too, and tie calibration finds the difference below which a judge's scores are to be
+taken as tied. Soft pairwise accuracy at system level after Thompson et al. (2024).
 """
 
 import itertools
@@ -48,7 +48,8 @@ class PairCounts:
 
     @property
     def gamma(self) -> float | None:
-        """Goodman and Kruskal's gamma: ties left out, which is what makes a judge that ties look good."""
+        """Goodman and Kruskal's gamma: ties left out, which is what makes a judge that ties look
+        good."""
         ordered = self.concordant + self.discordant
         return (self.concordant - self.discordant) / ordered if ordered else None
 
@@ -63,7 +64,8 @@ class TieCalibration:
 
 
 def count_pairs(human: FloatArray, judge: FloatArray, *, epsilon: float = 0.0) -> PairCounts:
-    """Count the pairs of two complete vectors; differences of the judge up to `epsilon` are ties."""
+    """Count the pairs of two complete vectors; differences of the judge up to `epsilon` are
+    ties."""
     first, second = np.triu_indices(len(human), k=1)
     of_human = np.sign(np.round(human[first] - human[second], DIGITS))
     gap = judge[first] - judge[second]
@@ -104,7 +106,8 @@ def tie_calibrated_accuracy(human: FloatArray, judge: FloatArray) -> TieCalibrat
     weight = np.repeat(1 / np.maximum(pairs, 1) / documents, pairs)
     sort = np.argsort(gap, kind="stable")
     gap, agree, tied, weight = gap[sort], agree[sort], tied[sort], weight[sort]
-    # With a threshold at the k-th smallest gap, the first k pairs are ties and the others keep their order.
+    # With a threshold at the k-th smallest gap, the first k pairs are ties and the others keep
+    # their order.
     as_ties = np.concatenate([[0.0], np.cumsum(weight * tied)])
     as_order = np.concatenate([[0.0], np.cumsum((weight * agree)[::-1])])[::-1]
     last_of_gap = np.flatnonzero(np.append(gap[1:] != gap[:-1], True)) + 1
@@ -123,7 +126,8 @@ def soft_pairwise_accuracy(
     rng: np.random.Generator | None = None,
     permutations: int = 1000,
 ) -> Estimate:
-    """How far judge and people agree on which system is better, by how sure each is (Thompson et al., 2024).
+    """How far judge and people agree on which system is better, by how sure each is (Thompson et
+    al., 2024).
 
     Args:
         human, judge: shape (documents, systems) without gaps.
@@ -142,7 +146,8 @@ def soft_pairwise_accuracy(
 
 
 def _one_sided_p(differences: FloatArray, signs: FloatArray) -> FloatArray:
-    """How often a random assignment of the two systems gives at least the difference that was seen; shape (pairs,).
+    """How often a random assignment of the two systems gives at least the difference that was seen;
+    shape (pairs,).
 
     Args:
         differences: shape (documents, pairs).

@@ -1,7 +1,8 @@
 """Prediction-powered inference: a mean human rating from few ratings and many scores.
 
-Angelopoulos et al. (2023), "Prediction-powered inference"; Angelopoulos, Duchi and Zrnic (2023), "PPI++", whose
-lambda weighs the judge by how much it helps. Valid if the rated outputs are a random subset.
+Angelopoulos et al. (2023), "Prediction-powered inference"; Angelopoulos, Duchi and Zrnic (2023),
+"PPI++", whose lambda weighs the judge by how much it helps. Valid if the rated outputs are a random
+subset.
 """
 
 import itertools
@@ -24,7 +25,8 @@ def _z(confidence: float) -> float:
 
 @dataclass(frozen=True)
 class PpiMean:
-    """A mean with its interval. `effective_ratings` says how many ratings alone would give this standard error."""
+    """A mean with its interval. `effective_ratings` says how many ratings alone would give this
+    standard error."""
 
     weight: float
     estimate: float
@@ -83,7 +85,8 @@ def ppi_mean(
 def neyman_allocation(
     unrated: FloatArray, deviations: FloatArray, budget: int
 ) -> tuple[FloatArray, np.ndarray]:
-    """How to spread the next ratings over systems so that the pooled mean has the least variance (Neyman, 1934).
+    """How to spread the next ratings over systems so that the pooled mean has the least variance
+    (Neyman, 1934).
 
     Args:
         unrated: shape (systems,), how many outputs of each are not rated yet.
@@ -114,7 +117,8 @@ def neyman_allocation(
 
 @dataclass(frozen=True)
 class SystemMean:
-    """A system's mean human rating by PPI++ from the ratings there are; `rated` of its `outputs` have one."""
+    """A system's mean human rating by PPI++ from the ratings there are; `rated` of its `outputs`
+    have one."""
 
     mean: PpiMean | None
     rated: int
@@ -123,10 +127,12 @@ class SystemMean:
 
 @dataclass(frozen=True)
 class PpiTable:
-    """What a judge's scores add to few ratings: each system's mean, and the differences of neighbours in rank.
+    """What a judge's scores add to few ratings: each system's mean, and the differences of
+    neighbours in rank.
 
-    `unlike` is the p-value of a Kolmogorov-Smirnov test that the judge scores rated and unrated outputs alike; a small
-    one says that the rated outputs are no random sample, so that the intervals do not hold. None without unrated ones.
+    `unlike` is the p-value of a Kolmogorov-Smirnov test that the judge scores rated and unrated
+    outputs alike; a small one says that the rated outputs are no random sample, so that the
+    intervals do not hold. None without unrated ones.
     """
 
     systems: tuple[SystemMean, ...]
@@ -139,10 +145,12 @@ class PpiTable:
 
 
 def ppi_table(human: FloatArray, judge: FloatArray) -> PpiTable:
-    """Each system's mean, and the differences of systems that follow each other by it, paired by document.
+    """Each system's mean, and the differences of systems that follow each other by it, paired by
+    document.
 
     Args:
-        human, judge: shape (documents, systems), NaN for missing; the judge scores more outputs than people rated.
+        human, judge: shape (documents, systems), NaN for missing; the judge scores more outputs
+            than people rated.
     """
     scored = ~np.isnan(judge)
     rated = scored & ~np.isnan(human)

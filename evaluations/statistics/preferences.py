@@ -1,4 +1,5 @@
-"""From comparisons of pairs to a ranking: Bradley-Terry, its uncertainty, and which pair to ask about next."""
+"""From comparisons of pairs to a ranking: Bradley-Terry, its uncertainty, and which pair to ask
+about next."""
 
 from dataclasses import dataclass
 
@@ -15,8 +16,8 @@ PRECISION = 1e-12
 class BradleyTerry:
     """Strengths that sum to 0 with their standard errors and covariance.
 
-    A system that won or lost every comparison has no finite strength; `connected` is False then, or where systems were
-    never compared even indirectly.
+    A system that won or lost every comparison has no finite strength; `connected` is False then, or
+    where systems were never compared even indirectly.
     """
 
     strengths: FloatArray
@@ -35,7 +36,8 @@ class BradleyTerry:
 
 
 def bradley_terry(wins: FloatArray) -> BradleyTerry:
-    """Fit Bradley and Terry's model (1952) by Hunter's MM iteration (2004); a tie is half a win for each.
+    """Fit Bradley and Terry's model (1952) by Hunter's MM iteration (2004); a tie is half a win for
+    each.
 
     Args:
         wins: shape (systems, systems), how often the row was preferred to the column.
@@ -56,7 +58,8 @@ def bradley_terry(wins: FloatArray) -> BradleyTerry:
     p = 1 / (1 + np.exp(theta[None, :] - theta[:, None]))
     weight = games * p * (1 - p)
     information = np.diag(weight.sum(axis=1)) - weight
-    # The information is singular along "all strengths alike"; the sum is fixed at 0, so its pseudo-inverse is meant.
+    # The information is singular along "all strengths alike"; the sum is fixed at 0, so its
+    # pseudo-inverse is meant.
     covariance = np.linalg.pinv(information)
     return BradleyTerry(
         theta, np.sqrt(np.clip(np.diag(covariance), 0, None)), covariance, connected
@@ -64,7 +67,8 @@ def bradley_terry(wins: FloatArray) -> BradleyTerry:
 
 
 def next_pair_gains(fitted: BradleyTerry) -> dict[tuple[int, int], float]:
-    """How much one more comparison of each pair would tell: p(1-p) times the variance of their difference."""
+    """How much one more comparison of each pair would tell: p(1-p) times the variance of their
+    difference."""
     found = {}
     for first in range(len(fitted.strengths)):
         for second in range(first + 1, len(fitted.strengths)):
@@ -84,8 +88,8 @@ def _is_connected(wins: FloatArray) -> bool:
 
 @dataclass(frozen=True)
 class Davidson:
-    """Davidson's model (1970): Bradley and Terry's with ties. `strengths` sum to 0; `tie` grows with how often people
-    tie: among equals the chance of a tie is tie / (2 + tie)."""
+    """Davidson's model (1970): Bradley and Terry's with ties. `strengths` sum to 0; `tie` grows
+    with how often people tie: among equals the chance of a tie is tie / (2 + tie)."""
 
     strengths: FloatArray
     standard_errors: FloatArray
@@ -128,7 +132,8 @@ def davidson(wins: FloatArray, ties: FloatArray) -> Davidson:
         np.add.at(gradient, a, -half)
         np.add.at(gradient, b, half)
         gradient[-1] = -(tied - games * both).sum()
-        # A slight pull to the middle fixes the sum of the strengths, which the likelihood leaves open.
+        # A slight pull to the middle fixes the sum of the strengths, which the likelihood leaves
+        # open.
         pull = parameters[:-1].sum()
         gradient[:-1] += pull
         return float(value + pull**2 / 2), gradient

@@ -12,7 +12,8 @@ NARROWER = (0.75, 0.5, 0.25)
 
 @dataclass(frozen=True)
 class Projection:
-    """So many more rated documents (and ratings) would bring the interval to plus or minus `half_width`."""
+    """So many more rated documents (and ratings) would bring the interval to plus or minus
+    `half_width`."""
 
     half_width: float
     documents: int
@@ -24,8 +25,8 @@ def projections(
 ) -> tuple[Projection, ...]:
     """How many more ratings bring an interval to three quarters, a half and a quarter of its width.
 
-    Widths of intervals over documents shrink with the square root of how many there are, if the new ones are like the
-    old ones.
+    Widths of intervals over documents shrink with the square root of how many there are, if the new
+    ones are like the old ones.
 
     Args:
         documents: how many the interval stands on.
@@ -43,10 +44,12 @@ def projections(
 
 
 def document_gains(human: FloatArray, judge: FloatArray) -> FloatArray:
-    """How much rating each document would tell of a summary-level correlation; shape (documents,), NaN where rated.
+    """How much rating each document would tell of a summary-level correlation; shape (documents,),
+    NaN where rated.
 
-    A document tells as much as the judge tells its outputs apart: where all scores are the same there is no
-    correlation to be had. The gain is the share of pairs of outputs that the judge does not tie.
+    A document tells as much as the judge tells its outputs apart: where all scores are the same
+    there is no correlation to be had. The gain is the share of pairs of outputs that the judge does
+    not tie.
 
     Args:
         human, judge: shape (documents, systems), NaN for missing.

@@ -1,4 +1,5 @@
-"""Reliability of annotators: intraclass correlations, kappas, and what they allow a judge to reach."""
+"""Reliability of annotators: intraclass correlations, kappas, and what they allow a judge to
+reach."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,7 +14,8 @@ Weights = Literal["none", "linear", "quadratic"]
 
 @dataclass(frozen=True)
 class Icc:
-    """Intraclass correlations of Shrout and Fleiss (1979): one-way, two-way single, two-way mean of k raters."""
+    """Intraclass correlations of Shrout and Fleiss (1979): one-way, two-way single, two-way mean of
+    k raters."""
 
     icc1: Estimate
     icc2_1: Estimate
@@ -92,7 +94,8 @@ def fleiss_kappa(ratings: FloatArray) -> Estimate:
 
 
 def highest_correlation(reliability: float) -> Estimate:
-    """The largest correlation any judge can have with ratings of a reliability (attenuation; Spearman, 1904)."""
+    """The largest correlation any judge can have with ratings of a reliability (attenuation;
+    Spearman, 1904)."""
     if reliability <= 0:
         return Estimate.undefined("the ratings have no reliability")
     return Estimate(float(np.sqrt(min(1.0, reliability))))

@@ -1,8 +1,10 @@
-"""Bootstrap intervals of summary-, system- and dataset-level correlations over documents, systems, or both.
+"""Bootstrap intervals of summary-, system- and dataset-level correlations over documents, systems,
+or both.
 
-Deutsch, Dror and Roth (2021), "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling Methods":
-documents, systems or both are drawn with replacement; a system drawn twice ties with itself, as the definition has it.
-Percentile and bias-corrected accelerated (BCa) intervals after Efron (1987).
+Deutsch, Dror and Roth (2021), "A Statistical Analysis of Summarization Evaluation Metrics Using
+Resampling Methods": documents, systems or both are drawn with replacement; a system drawn twice
+ties with itself, as the definition has it. Percentile and bias-corrected accelerated (BCa)
+intervals after Efron (1987).
 """
 
 from dataclasses import dataclass
@@ -138,7 +140,8 @@ def resample_means(by_document: FloatArray, draws: Draws) -> FloatArray:
 def _system_level(
     human: FloatArray, judge: FloatArray, coefficient: Coefficient, draws: Draws
 ) -> FloatArray:
-    """Each resample's system means are a weighted sum over documents, so all resamples are one product."""
+    """Each resample's system means are a weighted sum over documents, so all resamples are one
+    product."""
     counts = np.ones((len(draws), len(human))) if draws.documents is None else draws.counts
     rated = counts @ (~np.isnan(human)).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):

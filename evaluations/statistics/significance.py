@@ -1,7 +1,9 @@
-"""Whether one judge goes with people better than another on the same items, and corrections for many comparisons.
+"""Whether one judge goes with people better than another on the same items, and corrections for
+many comparisons.
 
-Paired permutation tests over documents, systems or both (Deutsch, Dror and Roth, 2021): both judges are standardised,
-and their scores are swapped for random documents and systems. Williams' test (Williams, 1959) for a shared variable.
+Paired permutation tests over documents, systems or both (Deutsch, Dror and Roth, 2021): both judges
+are standardised, and their scores are swapped for random documents and systems. Williams' test
+(Williams, 1959) for a shared variable.
 """
 
 import itertools
@@ -23,9 +25,11 @@ _BLOCK_CELLS = 2_000_000
 
 @dataclass(frozen=True)
 class PermutationTest:
-    """The observed difference (first judge minus second), its two-sided p-value, and how many orderings it rests on.
+    """The observed difference (first judge minus second), its two-sided p-value, and how many
+    orderings it rests on.
 
-    A p-value from random orderings counts the observed one, so it is never 0; an exact one enumerates all of them.
+    A p-value from random orderings counts the observed one, so it is never 0; an exact one
+    enumerates all of them.
     """
 
     observed: float | None
@@ -57,7 +61,8 @@ def permutation_test(
     """Compare two judges' summary-level correlations by swapping their standardised scores.
 
     Args:
-        human, first, second: shape (documents, systems), NaN for missing; only cells with all three count.
+        human, first, second: shape (documents, systems), NaN for missing; only cells with all three
+            count.
     """
     missing = np.isnan(human) | np.isnan(first) | np.isnan(second)
     human, a, b = (np.where(missing, np.nan, side) for side in (human, first, second))
@@ -88,7 +93,8 @@ def permutation_test(
 def williams_test(
     r_human_first: float, r_human_second: float, r_judges: float, n: int
 ) -> WilliamsTest:
-    """Williams' test of two correlations that share a variable (Williams, 1959; Graham and Baldwin, 2014).
+    """Williams' test of two correlations that share a variable (Williams, 1959; Graham and Baldwin,
+    2014).
 
     Raises:
         ValueError: fewer than four items.
@@ -126,7 +132,8 @@ def benjamini_yekutieli(p_values: Sequence[float]) -> list[float]:
 
 
 def letters(names: Sequence[str], differ: set[frozenset[str]]) -> dict[str, str]:
-    """Letters such that two names share one if and only if they were not found to differ (Piepho, 2004).
+    """Letters such that two names share one if and only if they were not found to differ (Piepho,
+    2004).
 
     Args:
         names: best first, so that the best carries "a".
@@ -164,7 +171,8 @@ def _mean_of(by_document: FloatArray) -> float:
 
 
 def _differences_by_document(sides: list[FloatArray], patterns: np.ndarray) -> FloatArray:
-    """Swapping whole documents swaps their coefficients, so these are computed once; shape (orderings,)."""
+    """Swapping whole documents swaps their coefficients, so these are computed once; shape
+    (orderings,)."""
     swapped = patterns.astype(float)
     values = [np.nan_to_num(side) for side in sides]
     defined = [(~np.isnan(side)).astype(float) for side in sides]
@@ -185,7 +193,8 @@ def _differences_by_cell(
     patterns: np.ndarray,
     over: Over,
 ) -> FloatArray:
-    """Swapping systems mixes the scores of a document; swapping the document, too, gives the opposite mixture."""
+    """Swapping systems mixes the scores of a document; swapping the document, too, gives the
+    opposite mixture."""
     documents, systems = human.shape
     of_systems = patterns[:, -systems:].astype(float)
     of_documents = (

@@ -33,13 +33,15 @@ def report_levels() -> tuple[str, ...]:
 
 @register.filter
 def thin(number: float) -> str:
-    """A number, to the nearest whole, with thin spaces between its thousands, as the whole site writes them."""
+    """A number, to the nearest whole, with thin spaces between its thousands, as the whole site
+    writes them."""
     return f"{number:,.0f}".replace(",", "\u2009")
 
 
 @register.filter
 def fixed(number: float, places: int = 2) -> str:
-    """A number with so many decimals; Django's own filter takes many times as long, and pages show hundreds."""
+    """A number with so many decimals; Django's own filter takes many times as long, and pages show
+    hundreds."""
     return f"{number:.{places}f}"
 
 

@@ -1,4 +1,5 @@
-"""The small pieces that a document's page has hundreds of, put together here: a template takes ten times as long.
+"""The small pieces that a document's page has hundreds of, put together here: a template takes ten
+times as long.
 
 Every text of a corpus is escaped here; the rest are numbers.
 """
@@ -32,7 +33,8 @@ def criterion_rows(rows: Iterable[CriterionRow]) -> SafeString:
 def _criterion_row(row: CriterionRow) -> str:
     title = f' title="{escape(row.by_whom)}"' if row.each else ""
     return (
-        f'<tr><th scope="row">{escape(row.criterion.name)}</th><td class="number human">{row.mean}</td>'
+        f'<tr><th scope="row">{escape(row.criterion.name)}</th><td class="number'
+        f' human">{row.mean}</td>'
         f'<td class="nowrap"{title}>{row.each}</td>{"".join(_judge_cell(cell) for cell in row.judges)}</tr>'
     )
 
@@ -42,7 +44,10 @@ def _judge_cell(cell: JudgeCell | None) -> str:
     if cell is None:
         return "<td>-</td>"
     words = f'<br><small class="quiet">{cell.words}</small>' if cell.words else ""
-    return f'<td class="nowrap"><span class="llm">{cell.value:.2f}</span>{_bars(cell) if cell.bars else ""}{words}</td>'
+    return (
+        '<td class="nowrap"><span'
+        f' class="llm">{cell.value:.2f}</span>{_bars(cell) if cell.bars else ""}{words}</td>'
+    )
 
 
 def _bars(cell: JudgeCell) -> str:

@@ -1,1 +1,2 @@
-"""From files that somebody chose to records: kept, looked at, checked, and loaded in the background."""
+"""From files that somebody chose to records: kept, looked at, checked, and loaded in the
+background."""

@@ -1,4 +1,5 @@
-"""Keeping the files of an upload until it is loaded: in the database, piece by piece, where every worker reads them."""
+"""Keeping the files of an upload until it is loaded: in the database, piece by piece, where every
+worker reads them."""
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -84,7 +85,8 @@ def files_of(upload: Upload, counter: Counter | None = None) -> Iterator[list[In
 
 
 def columns_to_use(file: UploadFile) -> Columns:
-    """What readers are told of a file's columns: nothing where they know them, or where there is more than columns.
+    """What readers are told of a file's columns: nothing where they know them, or where there is
+    more than columns.
 
     What somebody left out that readers would take has to be told as well.
     """

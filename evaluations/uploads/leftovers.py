@@ -1,4 +1,5 @@
-"""Files that a killed process left behind: uploads on their way, and their copies while they were read."""
+"""Files that a killed process left behind: uploads on their way, and their copies while they were
+read."""
 
 import contextlib
 import shutil
@@ -10,7 +11,8 @@ KEPT_SECONDS = 24 * 3600
 
 
 def clear_leftovers(*, older_than: float = KEPT_SECONDS) -> int:
-    """Remove what nobody has touched for so long from the folder of temporary files; returns how many it were."""
+    """Remove what nobody has touched for so long from the folder of temporary files; returns how
+    many it were."""
     folder = settings.TEMPORARY_DIR
     if folder is None:
         return 0

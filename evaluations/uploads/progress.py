@@ -1,4 +1,5 @@
-"""Telling how far work on an upload is, on a connection of its own: the work itself is one long transaction."""
+"""Telling how far work on an upload is, on a connection of its own: the work itself is one long
+transaction."""
 
 import threading
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ EVERY_SECONDS = 0.5
 
 
 class Teller:
-    """Called with the step that begins; a thread writes that, and the bytes read, to the upload's row."""
+    """Called with the step that begins; a thread writes that, and the bytes read, to the upload's
+    row."""
 
     def __init__(self, upload: Upload, counter: Counter) -> None:
         self.upload = upload
@@ -49,7 +51,8 @@ class Teller:
 def telling(upload: Upload, counter: Counter) -> Iterator[Teller]:
     """Keep an upload's row up to date while work on it goes on.
 
-    Within a transaction nobody would see it, and a second connection would wait for the first: then nothing is told.
+    Within a transaction nobody would see it, and a second connection would wait for the first: then
+    nothing is told.
     """
     teller = Teller(upload, counter)
     if not connection.in_atomic_block:

@@ -1,4 +1,5 @@
-"""Checking and loading an upload: small ones at once, others by a worker; each in one transaction, all or nothing."""
+"""Checking and loading an upload: small ones at once, others by a worker; each in one transaction,
+all or nothing."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -127,7 +128,8 @@ def work_on_upload(upload_id: int) -> None:
 
 
 def neglected_uploads() -> list[int]:
-    """The ids of uploads that a worker should be called for; those that were tried too often are put aside."""
+    """The ids of uploads that a worker should be called for; those that were tried too often are
+    put aside."""
     _park_exhausted()
     return list(Upload.objects.neglected().values_list("pk", flat=True))
 
@@ -177,7 +179,8 @@ def _load(upload: Upload) -> None:
 
 
 def _finish(upload: Upload, state: UploadState, **fields: Any) -> None:
-    """End work on an upload, unless another worker, who took this one for dead, has ended it already."""
+    """End work on an upload, unless another worker, who took this one for dead, has ended it
+    already."""
     Upload.objects.filter(pk=upload.pk, state=upload.state).update(
         state=state, step="", beat_at=None, **fields
     )

@@ -1,4 +1,5 @@
-"""Criteria: the list, adding presets, the editor with the prompt as it will be sent, and versions of steps."""
+"""Criteria: the list, adding presets, the editor with the prompt as it will be sent, and versions
+of steps."""
 
 from difflib import unified_diff
 from typing import Any

@@ -1,4 +1,5 @@
-"""How far a question to an endpoint has come: the part of a page that asks for itself until a worker has the answer."""
+"""How far a question to an endpoint has come: the part of a page that asks for itself until a
+worker has the answer."""
 
 from typing import Any
 
@@ -17,7 +18,8 @@ from evaluations.models import (
 )
 from evaluations.views.polling import STOP_POLLING
 
-# What the part does once the answer is there: load the page anew, send the form it is in, or only say so.
+# What the part does once the answer is there: load the page anew, send the form it is in, or only
+# say so.
 ENDINGS = ("refresh", "submit", "say")
 
 

@@ -1,4 +1,5 @@
-"""Items of a run: the list by state and reason, one item with its prompt and reply, and the model's explanation."""
+"""Items of a run: the list by state and reason, one item with its prompt and reply, and the model's
+explanation."""
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse

@@ -138,9 +138,11 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def _asked(
     request: HttpRequest, form: EvaluatorForm, needed: ProbeNeededError
 ) -> dict[str, Any] | None:
-    """The question that the form now waits for; None if it has just been answered with an error, which the form shows.
+    """The question that the form now waits for; None if it has just been answered with an error,
+    which the form shows.
 
-    A form that waited names the probe: it is told how that one ended, and only a new attempt asks again.
+    A form that waited names the probe: it is told how that one ended, and only a new attempt asks
+    again.
     """
     probe = ModelProbe.objects.filter(endpoint=needed.endpoint, model=needed.model).first()
     if probe and probe.has_failed and request.POST.get("waited") == str(probe.pk):

@@ -86,7 +86,8 @@ def audit_list(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def invitation_accept(request: HttpRequest, token: str) -> HttpResponse:
-    """Come in by a link: whoever is signed in joins with a click, others sign in or make an account first."""
+    """Come in by a link: whoever is signed in joins with a click, others sign in or make an account
+    first."""
     invitation = invitation_for(token)
     if invitation is None:
         return render(request, "evaluations/invitation.html", {"invitation": None}, status=410)

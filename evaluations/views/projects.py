@@ -65,7 +65,8 @@ def project_import(request: HttpRequest) -> HttpResponse:
                 project = read_archive(path, anew=True)
                 project.memberships.create(user_id=request.user.pk or 0, role=Role.OWNER)
                 if why_not_call_out(request.user, Role.OWNER):
-                    # Its endpoints are addresses of the archive's maker; somebody with the right brings them back.
+                    # Its endpoints are addresses of the archive's maker; somebody with the right
+                    # brings them back.
                     project.endpoints.filter(retired_at=None).update(retired_at=timezone.now())
         except (ArchiveError, ValidationError) as error:
             form.add_error(None, error if isinstance(error, ValidationError) else str(error))

@@ -1,4 +1,5 @@
-"""The report: its page, the part that keeps itself fresh, figures, the documents behind a number, downloads."""
+"""The report: its page, the part that keeps itself fresh, figures, the documents behind a number,
+downloads."""
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
@@ -66,7 +67,8 @@ def report_piece(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def piece(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
-    """The numbers alone, if they have changed since `mark`; else 204, which costs one small query."""
+    """The numbers alone, if they have changed since `mark`; else 204, which costs one small
+    query."""
     mark = mark_of(project)
     if request.GET.get("mark") == mark:
         return HttpResponse(status=204)

@@ -1,4 +1,5 @@
-"""Runs: the list with a form to start one, one run live, pausing, cancelling, and letting it go on."""
+"""Runs: the list with a form to start one, one run live, pausing, cancelling, and letting it go
+on."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse

@@ -64,7 +64,8 @@ def share_revoke(request: HttpRequest, project: Project, pk: int) -> HttpRespons
 
 
 def shared(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Give a view the project of a valid link, and the options it was made with: whoever opens it can change none."""
+    """Give a view the project of a valid link, and the options it was made with: whoever opens it
+    can change none."""
 
     @require_GET
     @wraps(view)
@@ -93,7 +94,8 @@ def _view_of(link: ShareLink, asked: QueryDict) -> QueryDict:
     """The link's own view, with what only says how it is sent.
 
     Raises:
-        Http404: all that one of its filters named is gone; without it the view would be wider than it was made.
+        Http404: all that one of its filters named is gone; without it the view would be wider than
+            it was made.
     """
     view = QueryDict(link.query, mutable=True)
     options, _faults = reports.options_of(view, link.project)

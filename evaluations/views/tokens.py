@@ -12,7 +12,8 @@ from evaluations.models.tokens import new_token
 
 @login_required
 def token_list(request: HttpRequest) -> HttpResponse:
-    """The tokens with a form for a new one; a fresh one is on the page that comes back, and nowhere else."""
+    """The tokens with a form for a new one; a fresh one is on the page that comes back, and nowhere
+    else."""
     form = TokenForm(request.POST or None, user=request.user)
     token = ""
     if form.is_valid():

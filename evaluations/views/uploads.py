@@ -73,7 +73,8 @@ def upload_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 @require_POST
 @project_view(EDITORS)
 def upload_columns(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Take what somebody says of the columns, keep it for files like this if asked to, and check again."""
+    """Take what somebody says of the columns, keep it for files like this if asked to, and check
+    again."""
     upload = _upload(project, pk)
     form = ColumnsForm(upload, list(upload.files.all()), request.POST)
     if not form.is_valid():

@@ -1,4 +1,5 @@
-"""Writing down that something ended, for each webhook that wants to know; workers send it from there."""
+"""Writing down that something ended, for each webhook that wants to know; workers send it from
+there."""
 
 from typing import Any
 

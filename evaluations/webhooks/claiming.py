@@ -1,4 +1,5 @@
-"""Which messages are sent next: some of each project's at a time, so that a slow receiver delays its own only."""
+"""Which messages are sent next: some of each project's at a time, so that a slow receiver delays
+its own only."""
 
 from datetime import timedelta
 from typing import Any
@@ -18,9 +19,11 @@ _FREE = """
     SELECT d.id, row_number() OVER (PARTITION BY w.project_id ORDER BY d.next_at, d.id)
          + (SELECT count(*) FROM evaluations_webhookdelivery busy
             JOIN evaluations_webhook its ON its.id = busy.webhook_id
-            WHERE its.project_id = w.project_id AND busy.sending_until > %(now)s) AS place, d.next_at
+            WHERE its.project_id = w.project_id
+                AND busy.sending_until > %(now)s) AS place, d.next_at
     FROM evaluations_webhookdelivery d JOIN evaluations_webhook w ON w.id = d.webhook_id
-    WHERE d.state = 'waiting' AND d.next_at <= %(now)s AND (d.sending_until IS NULL OR d.sending_until <= %(now)s)
+    WHERE d.state = 'waiting' AND d.next_at <= %(now)s AND (d.sending_until IS NULL
+        OR d.sending_until <= %(now)s)
 """
 _BUSY = "SELECT count(*) FROM evaluations_webhookdelivery WHERE sending_until > %(now)s"
 _CHOSEN = f"""
@@ -34,7 +37,8 @@ _TAKE = f"""
 
 
 def claim_deliveries() -> list[WebhookDelivery]:
-    """Take messages that are due, each for one attempt, which is counted now: also one that kills its worker ends."""
+    """Take messages that are due, each for one attempt, which is counted now: also one that kills
+    its worker ends."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
         cursor.execute(_TAKE, _bounds())

@@ -1,4 +1,5 @@
-"""Sending messages that are due: each signed, at most ten seconds long, tried again over a day, never redirected.
+"""Sending messages that are due: each signed, at most ten seconds long, tried again over a day,
+never redirected.
 
 Many are sent at the same time, and nothing that happens to one of them touches the others.
 """
@@ -22,7 +23,8 @@ from evaluations.webhooks.signing import signature
 from geval_site.sealing import SealError, unseal
 
 TIMEOUT_SECONDS = 10
-# After which time each further attempt is made, as Standard Webhooks recommends; then the message is given up.
+# After which time each further attempt is made, as Standard Webhooks recommends; then the message
+# is given up.
 RETRY_SECONDS = (5, 300, 1800, 7200, 18_000, 36_000, 50_400)
 log = logging.getLogger(__name__)
 
@@ -70,7 +72,8 @@ async def _send(delivery: WebhookDelivery) -> Outcome:
 
 
 def _note(outcome: Outcome) -> None:
-    """Write down what came of an attempt, unless the message or its webhook was removed meanwhile."""
+    """Write down what came of an attempt, unless the message or its webhook was removed
+    meanwhile."""
     delivery, state, next_at = outcome.delivery, WebhookDelivery.State.WAITING, timezone.now()
     if outcome.taken:
         state = WebhookDelivery.State.DELIVERED

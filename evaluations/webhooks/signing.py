@@ -1,4 +1,5 @@
-"""Signatures of messages, as Standard Webhooks 1.0.0 has them (https://www.standardwebhooks.com). Pure."""
+"""Signatures of messages, as Standard Webhooks 1.0.0 has them (https://www.standardwebhooks.com).
+Pure."""
 
 import base64
 import hashlib
@@ -14,7 +15,8 @@ def new_secret() -> str:
 
 
 def signature(secret: str, message_id: str, timestamp: int, body: str) -> str:
-    """The value of the header `webhook-signature`: HMAC-SHA256 over id, time (in seconds) and body."""
+    """The value of the header `webhook-signature`: HMAC-SHA256 over id, time (in seconds) and
+    body."""
     key = base64.b64decode(secret.removeprefix(PREFIX))
     signed = hmac.new(key, f"{message_id}.{timestamp}.{body}".encode(), hashlib.sha256).digest()
     return f"v1,{base64.b64encode(signed).decode()}"

@@ -43,5 +43,6 @@ def _make(name: str) -> None:
             error.stderr.strip() if isinstance(error, subprocess.CalledProcessError) else str(error)
         )
         raise AccountError(
-            f"the account {name} could not be made: {said}. Run as an ordinary user, or set DATABASE_URL."
+            f"the account {name} could not be made: {said}. Run as an ordinary user, or set"
+            " DATABASE_URL."
         ) from None

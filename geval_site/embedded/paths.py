@@ -17,9 +17,11 @@ def cluster_dir(data_dir: Path) -> Path:
 
 
 def socket_dir(data_dir: Path) -> Path:
-    """A folder for the unix socket: in the data folder, or a short private one when that path will not do.
+    """A folder for the unix socket: in the data folder, or a short private one when that path will
+    not do.
 
-    PostgreSQL splits its list of socket folders at commas, and a unix socket's path is limited in length.
+    PostgreSQL splits its list of socket folders at commas, and a unix socket's path is limited in
+    length.
     """
     inside = data_dir / "run"
     path = str(inside / SOCKET_NAME)

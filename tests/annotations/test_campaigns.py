@@ -1,4 +1,5 @@
-"""Campaigns are opened with a plan that holds, or refused; checks and practice come to all and make no ratings."""
+"""Campaigns are opened with a plan that holds, or refused; checks and practice come to all and make
+no ratings."""
 
 from collections.abc import Callable
 from typing import Any

@@ -17,7 +17,8 @@ from tests.conftest import OUTPUTS, RATINGS
 pytestmark = pytest.mark.django_db
 Load = Callable[..., LoadResult]
 CONVERSATIONS = "\n".join(
-    f'{{"doc_id": "{doc}", "system_id": "{model}", "source": "Question {doc}?", "output": "{model} on {doc}."}}'
+    f'{{"doc_id": "{doc}", "system_id": "{model}", "source": "Question {doc}?", "output": "{model}'
+    f' on {doc}."}}'
     for doc in ("81", "81__2", "82")
     for model in ("gpt-4", "claude-v1")
 )

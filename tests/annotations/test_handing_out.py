@@ -1,4 +1,5 @@
-"""Items go to as many annotators as planned and never twice to one, whoever works at the same time or vanishes."""
+"""Items go to as many annotators as planned and never twice to one, whoever works at the same time
+or vanishes."""
 
 import random
 import threading

@@ -78,7 +78,8 @@ def test_refusals_say_where_and_what(site: Client, small_project: Project) -> No
 
 
 class LosesAnswers(BaseHTTPRequestHandler):
-    """Passes requests on to a site, and loses the first answer to each kind of request on the way back."""
+    """Passes requests on to a site, and loses the first answer to each kind of request on the way
+    back."""
 
     site = ""
     lost: ClassVar[set[str]] = set()

@@ -1,4 +1,5 @@
-"""Projects, corpus, runs and reports over HTTP: in and out in bulk, in pages, with faults by line."""
+"""Projects, corpus, runs and reports over HTTP: in and out in bulk, in pages, with faults by
+line."""
 
 import json
 from collections.abc import Callable

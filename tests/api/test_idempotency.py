@@ -1,4 +1,5 @@
-"""A request sent again with its key does nothing more; keys of others, used keys and odd keys are told apart."""
+"""A request sent again with its key does nothing more; keys of others, used keys and odd keys are
+told apart."""
 
 from datetime import timedelta
 from typing import Any
@@ -75,7 +76,10 @@ def test_a_long_body_is_taken_as_it_comes_and_told_apart(
     token: str, small_project: Project
 ) -> None:
     def load(score: int) -> Any:
-        row = '{{"doc_id": "d1", "system_id": "good", "criterion": "c{}", "annotator": "z", "score": {}}}'
+        row = (
+            '{{"doc_id": "d1", "system_id": "good", "criterion": "c{}", "annotator": "z", "score":'
+            " {}}}"
+        )
         rows = "\n".join(row.format(number, score) for number in range(2000))
         return Client().post(
             "/api/v1/projects/small/ratings?check=true", rows, content_type="application/x-ndjson",

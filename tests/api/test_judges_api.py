@@ -1,4 +1,5 @@
-"""Endpoints and judges over HTTP: the same rules as on the pages, tokens, and problem details for every error."""
+"""Endpoints and judges over HTTP: the same rules as on the pages, tokens, and problem details for
+every error."""
 
 import json
 from collections.abc import Callable
@@ -24,7 +25,8 @@ def call(owner: User) -> Call:
 
 
 def caller(user: User, **fields: Any) -> Call:
-    """A program with a token of a user: `call(method, path, body)` gives the status and the JSON."""
+    """A program with a token of a user: `call(method, path, body)` gives the status and the
+    JSON."""
     token, digest = new_token()
     ApiToken.objects.create(user=user, name="t", digest=digest, **fields)
 

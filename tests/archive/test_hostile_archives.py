@@ -1,4 +1,5 @@
-"""Archives pass the rules of forms: what no form takes comes in by no file, with its place; all of it or nothing."""
+"""Archives pass the rules of forms: what no form takes comes in by no file, with its place; all of
+it or nothing."""
 
 import io
 import json
@@ -112,7 +113,8 @@ def numbers_of(project: Project) -> dict[str, object]:
 
 
 def all_flips_load_the_same_or_are_refused(project: Project, step: int) -> tuple[int, int]:
-    """How many archives with one byte flipped came in, all of them equal, and how many were refused."""
+    """How many archives with one byte flipped came in, all of them equal, and how many were
+    refused."""
     content = archived(project).getvalue()
     expected, ratings = numbers_of(project), Rating.objects.count()
     loaded = refused = 0

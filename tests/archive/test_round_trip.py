@@ -1,4 +1,5 @@
-"""A project goes out as an archive and comes in elsewhere; the copy's report is the same to the last digit."""
+"""A project goes out as an archive and comes in elsewhere; the copy's report is the same to the
+last digit."""
 
 import io
 import json
@@ -45,7 +46,8 @@ def changed(archive: io.BytesIO, **files: Callable[[bytes], bytes | None]) -> io
 
 @pytest.fixture
 def rich(judged_project: Project, load: Load, start_standin: Callable[..., object]) -> Project:
-    """Ratings, preferences, spans, a G-Eval run with a failure, a pairwise run, ROUGE, imported scores and replies."""
+    """Ratings, preferences, spans, a G-Eval run with a failure, a pairwise run, ROUGE, imported
+    scores and replies."""
     project = judged_project
     references = json.dumps(
         {

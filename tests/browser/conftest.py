@@ -28,7 +28,8 @@ SWITCHES = [
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One a module, not a session: Playwright keeps an event loop running, and other tests need one of their own."""
+    """One a module, not a session: Playwright keeps an event loop running, and other tests need one
+    of their own."""
     if not CHROMIUM:
         pytest.skip("no Chromium is installed; `make browser` installs it on Debian")
     # Playwright's loop would make Django refuse database calls in this thread, which are safe here.

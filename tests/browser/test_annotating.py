@@ -1,4 +1,5 @@
-"""In a real browser, by keyboard alone: what the database holds afterwards is exactly what was done."""
+"""In a real browser, by keyboard alone: what the database holds afterwards is exactly what was
+done."""
 
 from collections.abc import Callable
 from typing import Any
@@ -36,14 +37,19 @@ def corpus(project: Project) -> Project:
         document = Document.objects.create(
             project=project,
             doc_id=f"d{number}",
-            source=f"Ferry number {number} sails from the harbour at noon. Nobody expected a storm that day. "
-            "Passengers waited inside the small building.",
+            source=(
+                f"Ferry number {number} sails from the harbour at noon. Nobody expected a storm"
+                " that day. Passengers waited inside the small building."
+            ),
         )
         CandidateOutput.objects.bulk_create(
             CandidateOutput(
                 document=document,
                 system=system,
-                text=f"Ferry number {number} sails at noon from the harbour. {system.name.capitalize()} wrote this.",
+                text=(
+                    f"Ferry number {number} sails at noon from the harbour."
+                    f" {system.name.capitalize()} wrote this."
+                ),
             )
             for system in systems
         )

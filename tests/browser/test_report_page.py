@@ -1,4 +1,5 @@
-"""The report in a real browser: filters, drill-down, live update during a run, a link signed out, every export."""
+"""The report in a real browser: filters, drill-down, live update during a run, a link signed out,
+every export."""
 
 import csv
 import io

@@ -1,4 +1,5 @@
-"""The upload pages in a real browser, with a real worker: a good file, a faulty one, a hostile one."""
+"""The upload pages in a real browser, with a real worker: a good file, a faulty one, a hostile
+one."""
 
 import base64
 import gzip
@@ -16,7 +17,10 @@ from tests.conftest import OUTPUTS, RATINGS
 from tests.processes import WorkerProcess
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
-HOSTILE = '<script>document.title = "taken"</script><img src=x onerror=\'document.title = "taken"\'>\u202egnp.exe\u200b'
+HOSTILE = (
+    '<script>document.title = "taken"</script><img src=x onerror=\'document.title ='
+    ' "taken"\'>\u202egnp.exe\u200b'
+)
 
 
 @pytest.fixture

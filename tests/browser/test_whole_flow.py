@@ -134,7 +134,8 @@ def test_pages_fit_their_window_and_are_readable(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
         colours = page.evaluate(
-            "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
+            "[getComputedStyle(document.body).color,"
+            " getComputedStyle(document.body).backgroundColor]"
         )
         assert overflow <= 0, path
         assert colours[0] != colours[1]

@@ -1,4 +1,5 @@
-"""The demo's judges ask where they were told to, also when another endpoint was used in the demo before."""
+"""The demo's judges ask where they were told to, also when another endpoint was used in the demo
+before."""
 
 import pytest
 

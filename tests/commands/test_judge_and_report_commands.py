@@ -1,4 +1,5 @@
-"""From `add_judge` over `judge` to `report`: the whole flow from the terminal, with a worker the command brings."""
+"""From `add_judge` over `judge` to `report`: the whole flow from the terminal, with a worker the
+command brings."""
 
 import csv
 import io

@@ -129,8 +129,9 @@ def test_a_zip_of_one_file_is_taken_and_one_of_two_is_not(project: Project, load
         load(project, {"two.zip": zipped(a=ROW, b=ROW)})
 
     assert only_output(project).text == "y"
-    assert refused.value.faults[0].message == (
-        "a zip with 2 files (a, b); pack one file, or upload them by themselves"
+    assert (
+        refused.value.faults[0].message
+        == "a zip with 2 files (a, b); pack one file, or upload them by themselves"
     )
 
 

@@ -1,4 +1,5 @@
-"""Files that are made to take gigabytes or minutes are refused with a reason, and harm nobody but their own reader."""
+"""Files that are made to take gigabytes or minutes are refused with a reason, and harm nobody but
+their own reader."""
 
 import os
 import signal

@@ -1,4 +1,5 @@
-"""Made-up uploads, whole, broken and hostile: always either all in or all reported, and text stays text."""
+"""Made-up uploads, whole, broken and hostile: always either all in or all reported, and text stays
+text."""
 
 import json
 from pathlib import Path

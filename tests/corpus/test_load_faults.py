@@ -1,4 +1,5 @@
-"""Every fault of a bad file is told with file, line, column and what was expected; all of them at once."""
+"""Every fault of a bad file is told with file, line, column and what was expected; all of them at
+once."""
 
 import gzip
 from collections.abc import Callable

@@ -1,4 +1,5 @@
-"""Raw replies of a G-Eval release: parsed by our parser, counted, shown like our own; unreadable ones reported."""
+"""Raw replies of a G-Eval release: parsed by our parser, counted, shown like our own; unreadable
+ones reported."""
 
 import gzip
 import json
@@ -88,8 +89,9 @@ def test_the_criterion_comes_from_the_item_the_load_or_the_only_score(
     assert found == {"named": "fluency", "told": "fluency", "only": "coherence"}
     with pytest.raises(LoadError) as refused:
         load(small_project, as_file(release("4", scores=two)), judge="nothing")
-    assert refused.value.faults[0].message == (
-        "the replies do not say what they rate; name the criterion as you load them"
+    assert (
+        refused.value.faults[0].message
+        == "the replies do not say what they rate; name the criterion as you load them"
     )
 
 

@@ -1,4 +1,5 @@
-"""What columns are is guessed by names and first rows; what somebody says of them is taken; nothing else is read."""
+"""What columns are is guessed by names and first rows; what somebody says of them is taken; nothing
+else is read."""
 
 import pytest
 from hypothesis import given

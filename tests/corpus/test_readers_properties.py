@@ -1,4 +1,5 @@
-"""Whatever bytes a file holds, the readers give rows and faults and never fall over; what was written is read back."""
+"""Whatever bytes a file holds, the readers give rows and faults and never fall over; what was
+written is read back."""
 
 import csv
 import io

@@ -1,4 +1,5 @@
-"""What nothing stands on can go; otherwise what stands on it is said, and all stays. Projects are put away whole."""
+"""What nothing stands on can go; otherwise what stands on it is said, and all stays. Projects are
+put away whole."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,5 @@
-"""Documents are found by the words of their source and outputs, however long those are, and by their names."""
+"""Documents are found by the words of their source and outputs, however long those are, and by
+their names."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,5 @@
-"""The docs mention every setting, command, switch and placeholder, and their links lead somewhere."""
+"""The docs mention every setting, command, switch and placeholder, and their links lead
+somewhere."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""Each evaluator has a page that tells what it must; the example of an own evaluator works as it is printed."""
+"""Each evaluator has a page that tells what it must; the example of an own evaluator works as it is
+printed."""
 
 import re
 import subprocess

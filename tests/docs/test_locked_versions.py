@@ -1,4 +1,5 @@
-"""What is installed is locked by version and hash, and is none of the versions that are known to be bad for us."""
+"""What is installed is locked by version and hash, and is none of the versions that are known to be
+bad for us."""
 
 import re
 from pathlib import Path

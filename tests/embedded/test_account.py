@@ -13,7 +13,10 @@ from geval_site.embedded.account import AccountError, system_account
 from tests.conftest import CHECKOUT
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes accounts")
-MAKE = "import sys; from geval_site.embedded.account import system_account; print(system_account(sys.argv[1]).pw_uid)"
+MAKE = (
+    "import sys; from geval_site.embedded.account import system_account;"
+    " print(system_account(sys.argv[1]).pw_uid)"
+)
 
 
 @pytest.fixture

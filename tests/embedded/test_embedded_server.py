@@ -1,4 +1,5 @@
-"""The embedded PostgreSQL: any folder, shared by commands, stopped by the last one, started again after a crash."""
+"""The embedded PostgreSQL: any folder, shared by commands, stopped by the last one, started again
+after a crash."""
 
 import os
 import signal
@@ -16,10 +17,10 @@ from tests.conftest import CHECKOUT
 pytestmark = pytest.mark.processes
 # The advisory lock is for PostgreSQL: two CREATE TABLE IF NOT EXISTS at once may collide.
 QUERY = (
-    "from django.db import connection as c; k = c.cursor(); k.execute('SELECT pg_advisory_lock(1)'); "
-    "k.execute('CREATE TABLE IF NOT EXISTS seen (n serial)'); k.execute('INSERT INTO seen DEFAULT VALUES'); "
-    "k.execute('SELECT count(*) FROM seen'); n = k.fetchone()[0]; k.execute('SELECT pg_advisory_unlock(1)'); "
-    "print('rows', n, flush=True)"
+    "from django.db import connection as c; k = c.cursor(); k.execute('SELECT"
+    " pg_advisory_lock(1)'); k.execute('CREATE TABLE IF NOT EXISTS seen (n serial)');"
+    " k.execute('INSERT INTO seen DEFAULT VALUES'); k.execute('SELECT count(*) FROM seen'); n ="
+    " k.fetchone()[0]; k.execute('SELECT pg_advisory_unlock(1)'); print('rows', n, flush=True)"
 )
 
 

@@ -1,4 +1,5 @@
-"""GPTScore: instructions, directions, which tokens count at the boundary, and runs against the stand-in."""
+"""GPTScore: instructions, directions, which tokens count at the boundary, and runs against the
+stand-in."""
 
 import asyncio
 from collections.abc import Callable
@@ -45,7 +46,8 @@ def scored(
 
 
 def by_letter(text: str) -> tuple[EchoedToken, ...]:
-    """A tokenizer of single characters; the logprob of each is minus its place in the text, from the end, / 10."""
+    """A tokenizer of single characters; the logprob of each is minus its place in the text, from
+    the end, / 10."""
     return tuple(
         EchoedToken(letter, None if index == 0 else -(len(text) - index) / 10)
         for index, letter in enumerate(text)
@@ -55,7 +57,8 @@ def by_letter(text: str) -> tuple[EchoedToken, ...]:
 @pytest.mark.parametrize(
     ("tokens", "counted", "straddles"),
     [
-        # The blank belongs to the first token, to a token of its own, or to the prompt's last token.
+        # The blank belongs to the first token, to a token of its own, or to the prompt's last
+        # token.
         ([("Say", None), (":", -1.0), (" hi", -2.0), (" you", -3.0)], [" hi", " you"], False),
         (
             [("Say", None), (":", -1.0), (" ", -9.0), ("hi", -2.0), (" you", -3.0)],
@@ -158,8 +161,9 @@ def test_the_instruction_names_the_aspect_and_definitions_are_composed() -> None
     own = GptScore().template(PromptParts("Punch", SCALE, definition="Whether it hits."))
 
     assert known == f"Write a summary of the text below {aspects()['coherence']}."
-    assert composed == (
-        f"Continue the conversation below with a reply {aspects()['fluency']} and {aspects()['depth']}."
+    assert (
+        composed == f"Continue the conversation below with a reply {aspects()['fluency']} and"
+        f" {aspects()['depth']}."
     )
     assert own == "Write a summary of the text below of high punch (Whether it hits)."
     assert len(aspects()) == 22
@@ -172,8 +176,10 @@ def test_demonstrations_stand_between_instruction_and_text() -> None:
 
     question = evaluator.question(Item(Texts("S", "O"), "coherence", "Do it."), SCALE, ASKING)
 
-    assert question.all[0].before == (
-        "Do it.\n\nText: long a\nSummary: short a\n\nText: long b\nSummary: short b\n\nText: S\nSummary:"
+    assert (
+        question.all[0].before
+        == "Do it.\n\nText: long a\nSummary: short a\n\nText: long b\nSummary: short b\n\nText:"
+        " S\nSummary:"
     )
 
 

@@ -1,4 +1,5 @@
-"""ROUGE, BLEU, chrF and METEOR as runs: on processes of their own, with what cannot be scored failed by name."""
+"""ROUGE, BLEU, chrF and METEOR as runs: on processes of their own, with what cannot be scored
+failed by name."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -94,7 +95,10 @@ def test_an_empty_output_and_a_missing_reference_fail_by_name_and_cost_the_other
     rows = [
         '{"doc_id": "d1", "system_id": "s", "source": "x", "output": "  ", "references": ["r"]}',
         '{"doc_id": "d2", "system_id": "s", "source": "x", "output": "text"}',
-        '{"doc_id": "d3", "system_id": "s", "source": "x", "output": "text", "references": ["text"]}',
+        (
+            '{"doc_id": "d3", "system_id": "s", "source": "x", "output": "text", "references":'
+            ' ["text"]}'
+        ),
     ]
     load(project, {"outputs.jsonl": "\n".join(rows)})
 
@@ -124,7 +128,8 @@ def test_a_paused_run_stores_what_was_done_and_goes_on_from_there(
     project: Project, load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = (
-        f'{{"doc_id": "d{d}", "system_id": "s", "source": "x", "output": "ferry {d}", "references": ["ferry {d}"]}}'
+        f'{{"doc_id": "d{d}", "system_id": "s", "source": "x", "output": "ferry {d}", "references":'
+        f' ["ferry {d}"]}}'
         for d in range(60)
     )
     load(project, {"outputs.jsonl": "\n".join(rows)})

@@ -1,4 +1,5 @@
-"""The pairwise judge: both orders, position bias measured and cancelled, ties, and what reports make of it."""
+"""The pairwise judge: both orders, position bias measured and cancelled, ties, and what reports
+make of it."""
 
 import asyncio
 from collections.abc import Callable
@@ -74,7 +75,8 @@ def test_probabilities_of_both_orders_are_averaged_with_a_tie_as_half() -> None:
 
     outcome = preferred(said)
 
-    # In order: .6 + .1 = .7 for the first; exchanged: 1 - (.4 + .1) = .5. Shown first: (.7 + .5) / 2.
+    # In order: .6 + .1 = .7 for the first; exchanged: 1 - (.4 + .1) = .5. Shown first: (.7 + .5) /
+    # 2.
     assert isinstance(outcome, Preferred)
     assert outcome.value == pytest.approx(0.6)
     assert outcome.left == pytest.approx(0.6)
@@ -189,9 +191,9 @@ def test_the_report_sets_its_choices_beside_peoples(
     (found,) = board.pairwise
     prefers_good = [
         (pair.value > 0.5) == (pair.output.system.name == "good")
-        for pair in PairScore.objects.filter(run=run)
-        .select_related("output__system")
-        .order_by("output")
+        for pair in (
+            PairScore.objects.filter(run=run).select_related("output__system").order_by("output")
+        )
     ]
     people = [True, True, False]
     assert found.pairs == found.asked == 3

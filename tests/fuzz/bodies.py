@@ -1,4 +1,5 @@
-"""What the bulk endpoints are sent: lines and tables with fields that they know, half sensible, half anything."""
+"""What the bulk endpoints are sent: lines and tables with fields that they know, half sensible,
+half anything."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""Whatever a model answers, reading it gives a rating or says why there is none; and whatever an endpoint sends."""
+"""Whatever a model answers, reading it gives a rating or says why there is none; and whatever an
+endpoint sends."""
 
 import contextlib
 import json
@@ -55,17 +56,19 @@ anything = st.recursive(
 answers = st.fixed_dictionaries(
     {},
     optional={
-        "choices": anything
-        | st.lists(
-            st.fixed_dictionaries(
-                {},
-                optional={
-                    "message": anything | st.fixed_dictionaries({"content": anything}),
-                    "finish_reason": anything,
-                    "logprobs": anything | st.fixed_dictionaries({"content": anything}),
-                },
-            ),
-            max_size=3,
+        "choices": (
+            anything
+            | st.lists(
+                st.fixed_dictionaries(
+                    {},
+                    optional={
+                        "message": anything | st.fixed_dictionaries({"content": anything}),
+                        "finish_reason": anything,
+                        "logprobs": anything | st.fixed_dictionaries({"content": anything}),
+                    },
+                ),
+                max_size=3,
+            )
         ),
         "usage": anything,
         "model": anything,

@@ -1,8 +1,8 @@
 """A hostile endpoint: it speaks just enough HTTP to read a request, and answers as its mode says.
 
-The mode is the first part of the path: `http://127.0.0.1:PORT/<number of the mode>/v1`. Batches work
-there as OpenAI's do, with the mode's answer in the result file; modes that are no bodies take the place
-of that file's transfer.
+The mode is the first part of the path: `http://127.0.0.1:PORT/<number of the mode>/v1`. Batches
+work there as OpenAI's do, with the mode's answer in the result file; modes that are no bodies take
+the place of that file's transfer.
 """
 
 import asyncio
@@ -98,7 +98,8 @@ class HostileEndpoint:
 
 
 def _as_echo(body: bytes, asked: bytes) -> bytes:
-    """A mode's answer where an echo was asked: its tokens and log-probabilities in the place of the prompt's."""
+    """A mode's answer where an echo was asked: its tokens and log-probabilities in the place of the
+    prompt's."""
     try:
         found: dict[str, Any] = json.loads(body)
         listed = found["choices"][0]["logprobs"]["content"]

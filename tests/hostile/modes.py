@@ -1,7 +1,8 @@
-"""What a hostile endpoint answers: a named mode each, as bytes on the wire or as a way to misbehave on a connection.
+"""What a hostile endpoint answers: a named mode each, as bytes on the wire or as a way to misbehave
+on a connection.
 
-A mode of BODIES is the JSON of a chat completion (or what stands in its place), sent with status 200. A mode of RAW is
-the whole HTTP reply. A mode of WIRE is a coroutine that has the connection.
+A mode of BODIES is the JSON of a chat completion (or what stands in its place), sent with status
+200. A mode of RAW is the whole HTTP reply. A mode of WIRE is a coroutine that has the connection.
 """
 
 import asyncio
@@ -16,7 +17,8 @@ Writer = asyncio.StreamWriter
 
 
 def completion(**changes: Any) -> dict[str, Any]:
-    """A good chat completion that rates 4, and the same as a legacy completion with echoed tokens."""
+    """A good chat completion that rates 4, and the same as a legacy completion with echoed
+    tokens."""
     choice = {
         "index": 0,
         "message": {"role": "assistant", "content": "4"},

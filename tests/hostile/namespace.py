@@ -1,8 +1,9 @@
-"""Run inside a network namespace of its own: what is called when somebody enters an address that must not be.
+"""Run inside a network namespace of its own: what is called when somebody enters an address that
+must not be.
 
-The namespace has every address of the table on its loopback device, a server behind each, and a name server that
-changes its answers. Prints a line of JSON for each spelling: what saving it said, how the call ended, which
-addresses were connected to.
+The namespace has every address of the table on its loopback device, a server behind each, and a
+name server that changes its answers. Prints a line of JSON for each spelling: what saving it said,
+how the call ended, which addresses were connected to.
 """
 
 import asyncio

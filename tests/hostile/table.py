@@ -1,6 +1,7 @@
 """The closing table: what was tried, what survived, what was lost; printed by `make test-hostile`.
 
-Workers of pytest-xdist write a line each time something was tried, to a folder that all of them know.
+Workers of pytest-xdist write a line each time something was tried, to a folder that all of them
+know.
 """
 
 import os
@@ -9,7 +10,8 @@ from pathlib import Path
 
 
 def record(what: str, ends: Counter[str]) -> None:
-    """Note how tries of one kind ended, by a word for each end; "lost" is the one that must not be."""
+    """Note how tries of one kind ended, by a word for each end; "lost" is the one that must not
+    be."""
     folder = os.environ.get("GEVAL_HOSTILE_TABLE")
     if folder:
         lines = "".join(f"{what}\t{end}\t{count}\n" for end, count in ends.items())

@@ -1,4 +1,5 @@
-"""No spelling of an address and no name server leads a call where it must not go; tried in a network of its own."""
+"""No spelling of an address and no name server leads a call where it must not go; tried in a
+network of its own."""
 
 import json
 import os

@@ -1,4 +1,5 @@
-"""An archive with any single byte flipped either loads what was in it or is refused with a reason."""
+"""An archive with any single byte flipped either loads what was in it or is refused with a
+reason."""
 
 from collections import Counter
 

@@ -1,4 +1,5 @@
-"""A run keeps its pace beside servers that take connections and never answer; measured within one run."""
+"""A run keeps its pace beside servers that take connections and never answer; measured within one
+run."""
 
 import time
 from collections import Counter

@@ -1,4 +1,5 @@
-"""Hostile files through the real site, web server and worker as processes: no failure, and memory stays small."""
+"""Hostile files through the real site, web server and worker as processes: no failure, and memory
+stays small."""
 
 import io
 import os
@@ -152,9 +153,9 @@ def test_a_body_of_a_gigabyte_from_nobody_is_not_written_to_disk(
     with socket.create_connection((host, int(port)), timeout=60) as connection:
         size = 1200 * 2**20
         connection.sendall(
-            f"POST /sign-in/ HTTP/1.1\r\nHost: {host}\r\nContent-Type: multipart/form-data; boundary=b\r\n"
-            f"Content-Length: {size}\r\n\r\n--b\r\n"
-            'Content-Disposition: form-data; name="f"; filename="f"\r\n\r\n'.encode()
+            f"POST /sign-in/ HTTP/1.1\r\nHost: {host}\r\nContent-Type: multipart/form-data;"
+            f" boundary=b\r\nContent-Length: {size}\r\n\r\n--b\r\nContent-Disposition: form-data;"
+            ' name="f"; filename="f"\r\n\r\n'.encode()
         )
         try:
             while sent < size:

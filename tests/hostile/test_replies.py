@@ -44,7 +44,8 @@ WAYS = {
     "batches": ({"mode": ScoringMode.DIRECT}, Transport.BATCH),
 }
 OUTPUTS = "\n".join(
-    f'{{"doc_id": "d{number}", "system_id": "s", "source": "Source {number}.", "output": "Output {number}."}}'
+    f'{{"doc_id": "d{number}", "system_id": "s", "source": "Source {number}.", "output": "Output'
+    f' {number}."}}'
     for number in (1, 2, 3)
 )
 RATINGS = "doc_id,system_id,criterion,annotator,score\nd1,s,coherence,ann,4\n"

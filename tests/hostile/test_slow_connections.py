@@ -1,4 +1,5 @@
-"""Connections that send their request's head a byte at a time, or nothing at all, keep nobody out."""
+"""Connections that send their request's head a byte at a time, or nothing at all, keep nobody
+out."""
 
 import contextlib
 import socket
@@ -17,7 +18,8 @@ HEAD = b"GET /sign-in/ HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
 
 
 class SlowConnections:
-    """Fifty connections to a site; `drip` says whether each sends a byte of its head every second."""
+    """Fifty connections to a site; `drip` says whether each sends a byte of its head every
+    second."""
 
     def __init__(self, address: str, *, drip: bool) -> None:
         parts = urlsplit(address)
@@ -84,7 +86,7 @@ def test_heads_in_pieces_are_answered_and_endless_ones_refused(site: SiteProcess
     body = b"username=x&password=y"
     with socket.create_connection((parts.hostname, parts.port), timeout=30) as posting:
         posting.sendall(
-            b"POST /sign-in/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"
-            b"Content-Length: %d\r\n\r\n" % len(body) + body
+            b"POST /sign-in/ HTTP/1.1\r\nHost: localhost\r\nContent-Type:"
+            b" application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n" % len(body) + body
         )
         assert posting.recv(12) == b"HTTP/1.1 403"  # without the token of a form

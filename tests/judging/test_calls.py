@@ -1,4 +1,5 @@
-"""Asking again: passing errors with backoff and a budget, missing choices counted, everything else told at once."""
+"""Asking again: passing errors with backoff and a budget, missing choices counted, everything else
+told at once."""
 
 import asyncio
 from dataclasses import dataclass, field

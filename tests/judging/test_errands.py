@@ -1,4 +1,5 @@
-"""Questions to endpoints are asked by workers: shared, bounded per project, taken again, ended with a reason."""
+"""Questions to endpoints are asked by workers: shared, bounded per project, taken again, ended with
+a reason."""
 
 import json
 from collections.abc import Callable

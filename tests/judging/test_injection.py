@@ -1,4 +1,5 @@
-"""Outputs that address the judge are flagged, and cannot move the place where the rating is read."""
+"""Outputs that address the judge are flagged, and cannot move the place where the rating is
+read."""
 
 from collections.abc import Callable
 

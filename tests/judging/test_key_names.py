@@ -1,4 +1,5 @@
-"""Keys of endpoints come from variables that the operator has named, and from no others, however the name got there."""
+"""Keys of endpoints come from variables that the operator has named, and from no others, however
+the name got there."""
 
 import json
 from collections.abc import Callable

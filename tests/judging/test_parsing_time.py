@@ -1,4 +1,5 @@
-"""Reading a reply takes a time that grows with its length, whatever is in it: twice the text, about twice the time."""
+"""Reading a reply takes a time that grows with its length, whatever is in it: twice the text, about
+twice the time."""
 
 import contextlib
 import time

@@ -1,4 +1,5 @@
-"""Presets: every task in both wordings, each a prompt that can be sent, and found for the criteria of a file."""
+"""Presets: every task in both wordings, each a prompt that can be sent, and found for the criteria
+of a file."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""What an endpoint sends is checked at the door: what decides a score is of its type, or the reply is malformed."""
+"""What an endpoint sends is checked at the door: what decides a score is of its type, or the reply
+is malformed."""
 
 import json
 from typing import Any
@@ -28,7 +29,10 @@ def with_message(**message: Any) -> bytes:
 
 
 def with_logprob(written: str) -> bytes:
-    token = f'{{"token": "4", "logprob": {written}, "top_logprobs": [{{"token": "4", "logprob": {written}}}]}}'
+    token = (
+        f'{{"token": "4", "logprob": {written}, "top_logprobs": [{{"token": "4", "logprob":'
+        f" {written}}}]}}"
+    )
     return f'{{"choices": [{{"message": {{"content": "4"}}, "logprobs": {{"content": [{token}]}}}}]}}'.encode()
 
 

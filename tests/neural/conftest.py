@@ -1,4 +1,5 @@
-"""Tiny models with random weights, made here and saved to disk, so that the real loading code loads them."""
+"""Tiny models with random weights, made here and saved to disk, so that the real loading code loads
+them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -240,7 +241,8 @@ def loaded(tiny: Callable[[str], str]) -> Callable[..., Any]:
 
 @pytest.fixture
 def by_hand(tiny: Callable[[str], str]) -> Callable[[str, str], tuple[Any, Any]]:
-    """A model and its tokenizer as transformers gives them, to compute a formula with one text at a time."""
+    """A model and its tokenizer as transformers gives them, to compute a formula with one text at a
+    time."""
 
     def load(kind: str, model_class: str) -> tuple[Any, Any]:
         folder = Path(tiny(kind))

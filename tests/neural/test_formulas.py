@@ -1,4 +1,5 @@
-"""Each neural evaluator against its formula, computed one text at a time, slowly and directly; batched or not."""
+"""Each neural evaluator against its formula, computed one text at a time, slowly and directly;
+batched or not."""
 
 import itertools
 import math
@@ -198,7 +199,8 @@ def test_moverscore(loaded: Load, by_hand: Load, items: list[Item], batch: int) 
         return [vector / vector.norm() for vector in put]
 
     def distance(left: list[Any], right: list[Any]) -> float:
-        """With equal weights an optimal flow moves equal parts: each token in as many parts as the other has tokens."""
+        """With equal weights an optimal flow moves equal parts: each token in as many parts as the
+        other has tokens."""
         parts_left = [vector for vector in left for _ in right]
         parts_right = [vector for vector in right for _ in left]
         costs = np.array([[float((a - b).norm()) for b in parts_right] for a in parts_left])

@@ -1,4 +1,5 @@
-"""Texts over the limit, models that are missing or of the wrong kind: one clear message each, nothing lost."""
+"""Texts over the limit, models that are missing or of the wrong kind: one clear message each,
+nothing lost."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -126,8 +127,8 @@ def test_a_device_that_is_not_there_is_named(tiny: Callable[[str], str]) -> None
 
 
 OUTPUTS = "\n".join(
-    f'{{"doc_id": "d{d}", "system_id": "s", "source": "the ferry sails at noon", "output": "{text}", '
-    '"references": ["the ferry sails"]}'
+    f'{{"doc_id": "d{d}", "system_id": "s", "source": "the ferry sails at noon", "output":'
+    f' "{text}", "references": ["the ferry sails"]}}'
     for d, text in enumerate((SHORT, "  ", LONG, "boat"))
 )
 
@@ -188,7 +189,8 @@ def test_without_its_packages_a_run_pauses_with_the_command_that_installs_them(
     run = run_of(project, model=tiny("bert"))
 
     assert run.state == RunState.PAUSED
-    assert run.message == (
-        "BERTScore is not installed (torch_that_is_not_there missing): pip install 'geval-site[neural]'"
+    assert (
+        run.message == "BERTScore is not installed (torch_that_is_not_there missing): pip install"
+        " 'geval-site[neural]'"
     )
     assert Judge.objects.get().runs.get() == run

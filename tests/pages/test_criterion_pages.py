@@ -1,4 +1,5 @@
-"""The criterion editor: the prompt as it is sent, scales and names of points, prompt files, versions of steps."""
+"""The criterion editor: the prompt as it is sent, scales and names of points, prompt files,
+versions of steps."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,5 @@
-"""The list of documents: sorted by people, judges and the distance between them; filtered; with metadata in columns."""
+"""The list of documents: sorted by people, judges and the distance between them; filtered; with
+metadata in columns."""
 
 import re
 
@@ -70,7 +71,8 @@ def test_the_figures_are_means_over_outputs_and_criteria(scored: Project) -> Non
 def test_the_list_shows_the_means_that_it_is_sorted_by(client: Client, scored: Project) -> None:
     output = CandidateOutput.objects.filter(document__doc_id="d1").order_by("pk")[0]
     criterion = scored.criteria.order_by("pk")[0]
-    # One item has more ratings than the others, and a release states a mean for one that people rated.
+    # One item has more ratings than the others, and a release states a mean for one that people
+    # rated.
     for number in range(3):
         Rating.objects.create(
             output=output,

@@ -12,7 +12,10 @@ from evaluations.judging.worker import work_on_run
 from evaluations.models import Judge, Project
 
 pytestmark = pytest.mark.django_db(transaction=True)
-REFERENCED = '{"doc_id": "d1", "system_id": "s", "source": "x", "output": "the ferry sails", "references": ["the ferry leaves"]}'
+REFERENCED = (
+    '{"doc_id": "d1", "system_id": "s", "source": "x", "output": "the ferry sails", "references":'
+    ' ["the ferry leaves"]}'
+)
 
 
 @pytest.fixture
@@ -39,8 +42,8 @@ def test_all_evaluators_can_be_chosen_and_say_what_they_need(
     ):
         assert f">{title}</a>" in page
     assert (
-        "Not installed (torch_that_is_not_there missing): pip install &#x27;geval-site[neural]&#x27;"
-        in page
+        "Not installed (torch_that_is_not_there missing): pip install"
+        " &#x27;geval-site[neural]&#x27;" in page
     )
     assert "An endpoint with echo and logprobs" in page
 

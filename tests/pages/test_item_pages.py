@@ -1,4 +1,5 @@
-"""Items of a run: the list by reason, one item's prompt, reply and probabilities, and the model's explanation."""
+"""Items of a run: the list by reason, one item's prompt, reply and probabilities, and the model's
+explanation."""
 
 from collections.abc import Callable
 

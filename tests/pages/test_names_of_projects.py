@@ -1,4 +1,5 @@
-"""Short names of projects tell nobody of other projects: on pages and in the API each new one gets its own."""
+"""Short names of projects tell nobody of other projects: on pages and in the API each new one gets
+its own."""
 
 import io
 import re

@@ -1,4 +1,5 @@
-"""The audit log says what was refused: rights, addresses, keys, guessed passwords; and nobody can fill it with that."""
+"""The audit log says what was refused: rights, addresses, keys, guessed passwords; and nobody can
+fill it with that."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,5 @@
-"""The tables of docs/rights.md hold for every page and every endpoint of the API, and leave none out."""
+"""The tables of docs/rights.md hold for every page and every endpoint of the API, and leave none
+out."""
 
 import json
 import re
@@ -98,9 +99,9 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
         "endpoint": run.judge.endpoint_id,
         "run": run.pk,
         "item": run.items.first().pk,
-        "snapshot": ReportSnapshot.objects.create(
-            project=project, sha256="0" * 64, content="{}"
-        ).pk,
+        "snapshot": (
+            ReportSnapshot.objects.create(project=project, sha256="0" * 64, content="{}").pk
+        ),
         "share": ShareLink.objects.get().pk,
         "invitation": project.invitations.get().pk,
         "campaign": campaign.pk,
@@ -142,11 +143,13 @@ def address(name: str, place: dict[str, Any], member: int) -> str:
     first = short.split("_")[0]
     given: dict[str, Any] = {
         "slug": "small",
-        "pk": {
-            "member_change": member,
-            "item_list": place["run"],
-            "errand_state": place["probe"],
-        }.get(short, place.get(first, 0)),
+        "pk": (
+            {
+                "member_change": member,
+                "item_list": place["run"],
+                "errand_state": place["probe"],
+            }.get(short, place.get(first, 0))
+        ),
         "run": place["run"],
         "version": 2,
         "token": place["invited"] if first == "invitation" else SHARED,
@@ -201,15 +204,18 @@ def test_the_tables_hold_for_each_role(
                 method,
                 address(name, place, member),
                 json.dumps({}) if name.startswith("/") else "",
-                content_type="application/json"
-                if name.startswith("/")
-                else "application/x-www-form-urlencoded",
+                content_type=(
+                    "application/json"
+                    if name.startswith("/")
+                    else "application/x-www-form-urlencoded"
+                ),
             )
             found = answer(response)
             transaction.set_rollback(True)
         if found != RIGHTS[right][role]:
             wrong.append(
-                f"{method} {name}: {found} ({response.status_code}), the table says {RIGHTS[right][role]}"
+                f"{method} {name}: {found} ({response.status_code}), the table says"
+                f" {RIGHTS[right][role]}"
             )
 
     assert not wrong, "\n".join(wrong)

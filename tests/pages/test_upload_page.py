@@ -56,7 +56,8 @@ def load(client: Client, files: dict[str, str | bytes], text: str = "") -> str:
 
 
 def say(client: Client, upload: Upload, columns: dict[str, str], **more: Any) -> Upload:
-    """Say what the columns of an upload's only file are, and leave the others as they are chosen."""
+    """Say what the columns of an upload's only file are, and leave the others as they are
+    chosen."""
     file = upload.files.get()
     names = [column["name"] for column in file.preview["columns"]]
     chosen = {

@@ -1,4 +1,5 @@
-"""Annotators see no LLM score and no other's answer of what they still have to rate, by any page, API or export."""
+"""Annotators see no LLM score and no other's answer of what they still have to rate, by any page,
+API or export."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +25,8 @@ SECRETS = (OTHER, REMARK, str(SCORE), "3.73", "Judge Judy")
 
 @pytest.fixture
 def people(make_user: Callable[..., User], judged_project: Project) -> tuple[User, User]:
-    """An annotator with something to rate, and another one who has rated all of it already, with remarks."""
+    """An annotator with something to rate, and another one who has rated all of it already, with
+    remarks."""
     Score.objects.update(value=SCORE)
     anna, other = make_user("anna"), make_user(OTHER)
     for user in (anna, other):
@@ -97,7 +99,8 @@ def test_nothing_leaks_by_any_page_or_endpoint(
     shown = "\n".join(seen.values())
     assert "in the morning from the old harbour." in shown  # what there is to rate is seen
     leaks = [(name, secret) for name, body in seen.items() for secret in SECRETS if secret in body]
-    # A report that somebody shared by a link is open to whoever has the link; that is what the link is for.
+    # A report that somebody shared by a link is open to whoever has the link; that is what the link
+    # is for.
     assert [leak for leak in leaks if "shared" not in leak[0]] == []
 
 

@@ -1,4 +1,5 @@
-"""Who may have the site call addresses of their choice is a right of its own, on pages and in the API."""
+"""Who may have the site call addresses of their choice is a right of its own, on pages and in the
+API."""
 
 import json
 import re

@@ -1,4 +1,5 @@
-"""The human mean of an output is one number wherever it is shown: what people gave, or a release states."""
+"""The human mean of an output is one number wherever it is shown: what people gave, or a release
+states."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +16,8 @@ from evaluations.reports.item import item_view
 from evaluations.reports.side_by_side import side_by_side
 
 pytestmark = pytest.mark.django_db
-# Of each output of the small project, what its two people gave is known; a release adds its own mean to some.
+# Of each output of the small project, what its two people gave is known; a release adds its own
+# mean to some.
 STATED = {("d1", "good"): 1.5, ("d2", "odd"): 5.0, ("d3", "odd"): 2.25}
 ALONE = ("d3", "odd")  # rated by nobody but the release
 

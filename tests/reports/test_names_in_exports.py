@@ -1,4 +1,5 @@
-"""Names that people gave are names in charts and LaTeX: no link, no tag, no colour, no argument of a command."""
+"""Names that people gave are names in charts and LaTeX: no link, no tag, no colour, no argument of
+a command."""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""The view of a report lives in its address, and an address with nonsense in it is answered with words."""
+"""The view of a report lives in its address, and an address with nonsense in it is answered with
+words."""
 
 from django.http import QueryDict
 from hypothesis import given

@@ -1,4 +1,5 @@
-"""The report: intervals beside values, the ceiling, the sentence that says it, and reasons where there is no number."""
+"""The report: intervals beside values, the ceiling, the sentence that says it, and reasons where
+there is no number."""
 
 import json
 from collections.abc import Callable
@@ -45,7 +46,8 @@ def test_summeval_reads_as_a_paper_would_say_it(project: Project, benchmarks: Pa
 def test_a_judge_that_says_5_nearly_always_is_seen_as_what_it_is(
     project: Project, benchmarks: Path
 ) -> None:
-    """On consistency the weakest judge passes the alternative annotator test with rho 0.14: both are there to see."""
+    """On consistency the weakest judge passes the alternative annotator test with rho 0.14: both
+    are there to see."""
     folder = benchmarks / "summeval"
     load_files(project, [InputFile(path, path.name) for path in sorted(folder.iterdir())])
 
@@ -65,8 +67,8 @@ def test_few_outputs_give_no_verdict(project: Project, load: Callable[..., LoadR
 
     sentence = in_a_sentence(build_report(project).criteria[0])
 
-    assert sentence == (
-        "llm ranks a document's outputs as people do with rho 1.00 [1.00, 1.00], "
+    assert (
+        sentence == "llm ranks a document's outputs as people do with rho 1.00 [1.00, 1.00], "
         "100% of what one annotator reaches (1.00)."
     )
 

@@ -1,4 +1,5 @@
-"""Runs through the batch API: sent, looked at, read, sent again where needed; they survive restarts."""
+"""Runs through the batch API: sent, looked at, read, sent again where needed; they survive
+restarts."""
 
 from collections.abc import Callable
 
@@ -167,7 +168,10 @@ def test_lines_of_a_result_file_that_make_no_sense_are_left_out() -> None:
         + body
         + b"}}\nnonsense\n5\n{}\n"
     )
-    failed = b'{"custom_id": "b-0", "response": {"status_code": 500, "body": {"error": {"message": "No."}}}}'
+    failed = (
+        b'{"custom_id": "b-0", "response": {"status_code": 500, "body": {"error": {"message":'
+        b' "No."}}}}'
+    )
 
     replies, errors = read_results([lines, failed])
 

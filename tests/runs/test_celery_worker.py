@@ -1,4 +1,5 @@
-"""Real Celery workers on a real queue: a run is done, survives the loss of its worker, and is found again."""
+"""Real Celery workers on a real queue: a run is done, survives the loss of its worker, and is found
+again."""
 
 import signal
 from collections.abc import Callable
@@ -48,7 +49,8 @@ def test_a_killed_workers_run_is_finished_by_another_without_paying_twice(
 
     first.kill()
     stored = run.scores.count()
-    # The clock is the one thing mocked: the lost worker's leases and heartbeat would run out within the minute.
+    # The clock is the one thing mocked: the lost worker's leases and heartbeat would run out within
+    # the minute.
     run.items.filter(state=ItemState.LEASED).update(lease_until=timezone.now())
     start_worker()
 

@@ -1,4 +1,5 @@
-"""Endpoints and judges: checked when made, frozen once used, changed by new versions, retired and brought back."""
+"""Endpoints and judges: checked when made, frozen once used, changed by new versions, retired and
+brought back."""
 
 from collections.abc import Callable
 from dataclasses import replace

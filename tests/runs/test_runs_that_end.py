@@ -1,4 +1,5 @@
-"""No run goes on for ever: waits end when it stops, odd items fail by themselves, and what nobody foresaw pauses it."""
+"""No run goes on for ever: waits end when it stops, odd items fail by themselves, and what nobody
+foresaw pauses it."""
 
 import datetime
 import threading
@@ -141,8 +142,10 @@ def refuse(table: str, *, when: str, code: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             f"""CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
-                $$ BEGIN IF {when} THEN RAISE EXCEPTION 'refused' USING ERRCODE = '{code}'; END IF; RETURN NEW; END $$;
-                CREATE TRIGGER refuse BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION refuse()"""
+                $$ BEGIN IF {when} THEN RAISE EXCEPTION 'refused'
+                    USING ERRCODE = '{code}'; END IF; RETURN NEW; END $$;
+                CREATE TRIGGER refuse BEFORE INSERT ON {table}
+                    FOR EACH ROW EXECUTE FUNCTION refuse()"""
         )
 
 

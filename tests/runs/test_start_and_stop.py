@@ -1,4 +1,5 @@
-"""Starting, pausing, resuming a run; what a second run does; what is refused before anything is paid."""
+"""Starting, pausing, resuming a run; what a second run does; what is refused before anything is
+paid."""
 
 from collections.abc import Callable
 

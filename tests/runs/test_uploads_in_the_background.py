@@ -1,4 +1,5 @@
-"""An upload is worked on by one worker at a time, outlives the loss of one, and is loaded whole or not at all."""
+"""An upload is worked on by one worker at a time, outlives the loss of one, and is loaded whole or
+not at all."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -95,7 +96,8 @@ def test_a_lost_worker_is_noticed_and_another_takes_it(upload: Upload, called: l
 def test_who_was_taken_for_dead_does_not_undo_what_was_done(
     upload: Upload, called: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first worker sleeps too long; another one loads the upload, and its parts are gone when the first goes on."""
+    """The first worker sleeps too long; another one loads the upload, and its parts are gone when
+    the first goes on."""
     start_check(upload, call_worker=called.append)
     work.work_on_upload(upload.pk)
     start_load(upload, call_worker=called.append)

@@ -1,4 +1,5 @@
-"""An upload that ends its worker is tried three times and put aside; what a killed process left behind is cleared."""
+"""An upload that ends its worker is tried three times and put aside; what a killed process left
+behind is cleared."""
 
 import os
 import time

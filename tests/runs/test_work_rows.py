@@ -1,4 +1,5 @@
-"""Work rows: each item is claimed by one worker, stored once, and claimable again when its worker is lost."""
+"""Work rows: each item is claimed by one worker, stored once, and claimable again when its worker
+is lost."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,5 @@
-"""One worker at a real endpoint: scores, failures by name, replies paid once, a run that stops where it should."""
+"""One worker at a real endpoint: scores, failures by name, replies paid once, a run that stops
+where it should."""
 
 from collections.abc import Callable
 
@@ -53,9 +54,11 @@ def test_better_texts_get_better_scores(small_project: Project, make_judge: Make
     run = judged(make_judge(small_project))
 
     means = {
-        system: run.scores.filter(output__system__name=system, criterion__name="fluency")
-        .order_by("pk")[0]
-        .value
+        system: (
+            run.scores.filter(output__system__name=system, criterion__name="fluency")
+            .order_by("pk")[0]
+            .value
+        )
         for system in ("good", "odd")
     }
     assert means["good"] > means["odd"]
@@ -160,7 +163,10 @@ def test_outputs_with_the_same_text_share_one_call(
     make_judge: MakeJudge,
     start_standin: Callable[..., StandInProcess],
 ) -> None:
-    row = '{{"doc_id": "d", "system_id": "s{}", "source": "A source of some words.", "output": "The same."}}'
+    row = (
+        '{{"doc_id": "d", "system_id": "s{}", "source": "A source of some words.", "output": "The'
+        ' same."}}'
+    )
     load(project, {"outputs.jsonl": "\n".join(row.format(number) for number in range(5))})
     project.criteria.create(name="fluency")
     before = start_standin().stats["calls"]

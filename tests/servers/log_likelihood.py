@@ -1,4 +1,5 @@
-"""The log-probability of every token of a text by llama.cpp's library itself, as JSON; run with its Python.
+"""The log-probability of every token of a text by llama.cpp's library itself, as JSON; run with its
+Python.
 
 python log_likelihood.py MODEL.gguf < text
 """

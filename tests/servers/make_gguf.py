@@ -1,4 +1,5 @@
-"""Write a random two-layer model that llama.cpp serves; run with the Python that has the package gguf.
+"""Write a random two-layer model that llama.cpp serves; run with the Python that has the package
+gguf.
 
 python make_gguf.py MODEL.gguf
 """

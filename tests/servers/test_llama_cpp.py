@@ -1,4 +1,5 @@
-"""GPTScore against a real server that none of us wrote: llama-cpp-python's, with a tiny random model made here."""
+"""GPTScore against a real server that none of us wrote: llama-cpp-python's, with a tiny random
+model made here."""
 
 import json
 import os
@@ -56,7 +57,8 @@ def base_url(gguf: Path) -> Iterator[str]:
 
 
 def by_library(gguf: Path, text: str, output: str) -> float:
-    """The mean log-probability of an output's tokens, from llama.cpp's library without the server."""
+    """The mean log-probability of an output's tokens, from llama.cpp's library without the
+    server."""
     done = subprocess.run(
         [PYTHON, str(HERE / "log_likelihood.py"), str(gguf)],
         input=text.encode(),

@@ -1,4 +1,5 @@
-"""Bodies that are too large are refused before anything reads them; only who may upload sends more."""
+"""Bodies that are too large are refused before anything reads them; only who may upload sends
+more."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,5 @@
-"""DATABASE_URL and the queue's connection string: every part arrives, however odd its characters."""
+"""DATABASE_URL and the queue's connection string: every part arrives, however odd its
+characters."""
 
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""Reads of the environment: typed, with defaults, and an error that names the variable and what it expects."""
+"""Reads of the environment: typed, with defaults, and an error that names the variable and what it
+expects."""
 
 from pathlib import Path
 

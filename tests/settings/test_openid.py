@@ -1,4 +1,5 @@
-"""What is missing or wrong in the settings of an OpenID Connect provider is said before anything starts."""
+"""What is missing or wrong in the settings of an OpenID Connect provider is said before anything
+starts."""
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured

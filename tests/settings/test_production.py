@@ -66,7 +66,10 @@ def test_what_is_missing_or_unsafe_is_refused(change: dict[str, str], said: str)
 def test_the_mode_is_production_unless_it_is_said_otherwise() -> None:
     environment = {name: value for name, value in COMPLETE.items() if name != "GEVAL_MODE"}
 
-    shown = "settings.MODE, settings.DEBUG, settings.SESSION_COOKIE_SECURE, settings.SECURE_SSL_REDIRECT"
+    shown = (
+        "settings.MODE, settings.DEBUG, settings.SESSION_COOKIE_SECURE,"
+        " settings.SECURE_SSL_REDIRECT"
+    )
     assert setting(shown, **environment) == "production False True True"
 
 

@@ -1,4 +1,5 @@
-"""Who asks too often is told when to come back: in the API as a problem, on pages as a page; each sender for itself."""
+"""Who asks too often is told when to come back: in the API as a problem, on pages as a page; each
+sender for itself."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,4 +1,5 @@
-"""Signing in tells nobody who has an account; the demo's passwords are worth nothing in production."""
+"""Signing in tells nobody who has an account; the demo's passwords are worth nothing in
+production."""
 
 from collections.abc import Callable
 from typing import Any

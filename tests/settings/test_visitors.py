@@ -1,4 +1,5 @@
-"""Where a visitor comes from behind proxies: limits and lockouts go by it, whatever the visitor writes."""
+"""Where a visitor comes from behind proxies: limits and lockouts go by it, whatever the visitor
+writes."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,4 +1,5 @@
-"""NUL characters, numbers of thousands of digits, NaN and odd JSON are refused with a sentence, everywhere."""
+"""NUL characters, numbers of thousands of digits, NaN and odd JSON are refused with a sentence,
+everywhere."""
 
 import json
 from typing import Any
@@ -199,7 +200,8 @@ CODECS = (
 
 
 def answered(kind: str) -> tuple[int, dict[str, str]]:
-    """What the site's WSGI application answers, without the test client, which makes requests of its own."""
+    """What the site's WSGI application answers, without the test client, which makes requests of
+    its own."""
     environ = RequestFactory()._base_environ(
         PATH_INFO="/sign-in/", QUERY_STRING="next=%61", CONTENT_TYPE=kind
     )

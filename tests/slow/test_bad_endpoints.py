@@ -1,4 +1,5 @@
-"""What is wrong with an endpoint is one clear message on page and terminal; the run waits, nothing is lost."""
+"""What is wrong with an endpoint is one clear message on page and terminal; the run waits, nothing
+is lost."""
 
 from collections.abc import Callable
 from subprocess import CompletedProcess

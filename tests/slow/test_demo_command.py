@@ -1,4 +1,5 @@
-"""The demo from nothing: judged by a real worker, a table, all data kept at a second start, nothing left behind."""
+"""The demo from nothing: judged by a real worker, a table, all data kept at a second start, nothing
+left behind."""
 
 import os
 import re

@@ -1,4 +1,5 @@
-"""The whole way by commands: a project of one site comes into another, empty one, and its report is the same."""
+"""The whole way by commands: a project of one site comes into another, empty one, and its report is
+the same."""
 
 import os
 import subprocess
@@ -20,7 +21,8 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 
 @pytest.fixture
 def empty_site(database_url: str) -> Iterator[Callable[..., str]]:
-    """Runs manage.py on a database of its own, which is migrated and has nothing in it; returns what it prints."""
+    """Runs manage.py on a database of its own, which is migrated and has nothing in it; returns
+    what it prints."""
     parts = urlsplit(database_url)
     name = f"{parts.path[1:]}_elsewhere"
     with psycopg.connect(database_url, autocommit=True) as server:

@@ -1,7 +1,9 @@
-"""`kill -9` of a worker, of all workers, of PostgreSQL and of the broker, each in the middle of a run, several times.
+"""`kill -9` of a worker, of all workers, of PostgreSQL and of the broker, each in the middle of a
+run, several times.
 
-On a site of its own (an embedded PostgreSQL in a temporary folder), because its database server is killed. The run must
-end with every item scored exactly once, and calls repeated only for what was in flight.
+On a site of its own (an embedded PostgreSQL in a temporary folder), because its database server is
+killed. The run must end with every item scored exactly once, and calls repeated only for what was
+in flight.
 """
 
 import json
@@ -30,7 +32,8 @@ ROUNDS = 3
 
 
 class Site:
-    """A data folder with its server, and workers on it. Looks at the database without going through Django."""
+    """A data folder with its server, and workers on it. Looks at the database without going through
+    Django."""
 
     def __init__(self, folder: Path, **environment: str) -> None:
         self.folder = folder
@@ -141,7 +144,8 @@ def standin() -> Iterator[StandInProcess]:
 
 
 def begin(site: Site, standin: StandInProcess) -> int:
-    """A project of many outputs, and a run of them that has been started; returns the calls that were made before."""
+    """A project of many outputs, and a run of them that has been started; returns the calls that
+    were made before."""
     outputs = site.folder / "outputs.jsonl"
     rows = (
         {
@@ -160,14 +164,16 @@ def begin(site: Site, standin: StandInProcess) -> int:
     )  # fmt: skip
     before: int = standin.stats["calls"]
     site.shell(
-        "from evaluations.models import *; from evaluations.judging.run import start_run; p = Project.objects.get(); "
-        "c = p.criteria.create(name='fluency'); start_run(p.judges.get(), [c])"
+        "from evaluations.models import *; from evaluations.judging.run import start_run; p ="
+        " Project.objects.get(); c = p.criteria.create(name='fluency'); start_run(p.judges.get(),"
+        " [c])"
     )
     return before
 
 
 def check(site: Site, standin: StandInProcess, calls_before: int, *, kills: int) -> None:
-    """Every item has one score, and calls were repeated for at most what was in flight at each kill."""
+    """Every item has one score, and calls were repeated for at most what was in flight at each
+    kill."""
     states = site.query("SELECT state, count(*) FROM evaluations_runitem GROUP BY 1")
     scores = site.query("SELECT count(*), count(DISTINCT output_id) FROM evaluations_score")[0]
     repeated = standin.stats["calls"] - calls_before - ITEMS
@@ -179,7 +185,8 @@ def check(site: Site, standin: StandInProcess, calls_before: int, *, kills: int)
 
 
 def expire_leases(site: Site) -> None:
-    """The clock is the one thing mocked: lost workers' leases and heartbeats would run out within the minute."""
+    """The clock is the one thing mocked: lost workers' leases and heartbeats would run out within
+    the minute."""
     site.query(
         "UPDATE evaluations_runitem SET lease_until = now() WHERE state = 'leased' RETURNING 1"
     )

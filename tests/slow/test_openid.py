@@ -1,4 +1,5 @@
-"""Signing in through an OpenID Connect provider: a real site, a real browser, and a small provider of our own."""
+"""Signing in through an OpenID Connect provider: a real site, a real browser, and a small provider
+of our own."""
 
 import base64
 import hashlib
@@ -94,7 +95,10 @@ class Provider:
             return {
                 "keys": [
                     json.loads(RSAAlgorithm.to_jwk(self.key.public_key()))
-                    | {"kid": "1", "alg": "RS256"}
+                    | {
+                        "kid": "1",
+                        "alg": "RS256",
+                    }
                 ]
             }
         if path == "/userinfo":
@@ -124,7 +128,8 @@ def provider() -> Iterator[Provider]:
 
 @pytest.fixture
 def address(database_url: str, provider: Provider) -> Iterator[str]:
-    """A site that knows the provider; its tables are made, as `migrate` does where it is switched on."""
+    """A site that knows the provider; its tables are made, as `migrate` does where it is switched
+    on."""
     known = {
         "GEVAL_OIDC_URL": provider.url,
         "GEVAL_OIDC_CLIENT": CLIENT,
@@ -165,7 +170,8 @@ def test_who_the_provider_knows_gets_an_account_and_sees_what_they_are_invited_t
     expect(page.get_by_role("heading", name="Small")).to_be_visible()
     page.get_by_role("button", name="Sign out").click()
 
-    # The same name from another account of the provider is another person; a local name is not taken over.
+    # The same name from another account of the provider is another person; a local name is not
+    # taken over.
     provider.who = {
         "sub": "18",
         "preferred_username": owner.username,

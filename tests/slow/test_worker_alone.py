@@ -1,4 +1,5 @@
-"""`celery -A geval_site worker` alone, on a fresh data folder: starts the embedded PostgreSQL or says what to do."""
+"""`celery -A geval_site worker` alone, on a fresh data folder: starts the embedded PostgreSQL or
+says what to do."""
 
 import os
 import subprocess

@@ -1,4 +1,5 @@
-"""The stand-in LLM as a process: OpenAI's protocol, deterministic, honest, and it can misbehave on request."""
+"""The stand-in LLM as a process: OpenAI's protocol, deterministic, honest, and it can misbehave on
+request."""
 
 import json
 import math

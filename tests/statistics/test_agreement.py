@@ -1,4 +1,5 @@
-"""Agreement among annotators: Krippendorff's alpha as the krippendorff package has it, and leave-one-out by hand."""
+"""Agreement among annotators: Krippendorff's alpha as the krippendorff package has it, and
+leave-one-out by hand."""
 
 import math
 
@@ -59,7 +60,8 @@ def test_alpha_is_undefined_with_a_reason(ratings: object, reason: str) -> None:
 
 
 def test_leave_one_out_ranks_a_rater_against_the_mean_of_the_others() -> None:
-    # Others' means in document 0: 1.5, 2.5, 3.5, the same order as rater 0's. Document 1: rater 0 is constant.
+    # Others' means in document 0: 1.5, 2.5, 3.5, the same order as rater 0's. Document 1: rater 0
+    # is constant.
     ratings = np.array([[[1.0, 2, 3], [2, 2, 2]], [[1, 2, 3], [1, 2, 3]], [[2, 3, 4], [1, 2, 3]]])
 
     found = leave_one_out(ratings, 0)

@@ -1,4 +1,5 @@
-"""On SummEval, QAGS-XSum and Topical-Chat the report's JSON gives the expected figures, each to 1e-6."""
+"""On SummEval, QAGS-XSum and Topical-Chat the report's JSON gives the expected figures, each to
+1e-6."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""Comparisons of judges and annotators on hard data: ties, constants, gaps, single raters; no NaN, no errors."""
+"""Comparisons of judges and annotators on hard data: ties, constants, gaps, single raters; no NaN,
+no errors."""
 
 import math
 
@@ -75,7 +76,8 @@ def test_perfect_agreement_is_one_everywhere() -> None:
 
 
 def test_fleiss_by_hand() -> None:
-    # Two raters, two outputs: agree on 1, disagree on (1, 2). P = (1 + 0) / 2; shares 3/4 and 1/4: Pe = 10/16.
+    # Two raters, two outputs: agree on 1, disagree on (1, 2). P = (1 + 0) / 2; shares 3/4 and 1/4:
+    # Pe = 10/16.
     assert fleiss_kappa(np.array([[1.0, 1], [1, 2]])).value == pytest.approx(
         (0.5 - 0.625) / (1 - 0.625)
     )

@@ -1,4 +1,5 @@
-"""The statistics of the report, held to definitions, to other packages, and to slow direct computations."""
+"""The statistics of the report, held to definitions, to other packages, and to slow direct
+computations."""
 
 import itertools
 

@@ -1,4 +1,5 @@
-"""Intervals: what they hold, how they shrink, and that undefined data give a reason and no number."""
+"""Intervals: what they hold, how they shrink, and that undefined data give a reason and no
+number."""
 
 import numpy as np
 import pytest

@@ -276,7 +276,8 @@ def rising(example: dict[str, Any]) -> dict[str, list[float]]:
 
 
 def unparsed(example: dict[str, Any]) -> dict[str, float]:
-    """What a script does that takes the number a reply begins with, and 0 where it begins with none; we read more."""
+    """What a script does that takes the number a reply begins with, and 0 where it begins with
+    none; we read more."""
     replies = example["input"]["responses"]
     begins = [
         reply.strip().split()[0] if reply.strip()[:1].isdigit() else None for reply in replies

@@ -1,4 +1,5 @@
-"""Messages go out side by side: a slow receiver delays its own project, and no failure touches another message."""
+"""Messages go out side by side: a slow receiver delays its own project, and no failure touches
+another message."""
 
 import time
 from collections.abc import Iterator

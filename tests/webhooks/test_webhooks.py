@@ -1,4 +1,5 @@
-"""Servers that want to know are told what has ended: signed, once, tried again, and never where they must not be."""
+"""Servers that want to know are told what has ended: signed, once, tried again, and never where
+they must not be."""
 
 import base64
 import hashlib

@@ -1,7 +1,8 @@
-"""What both ends of a reading process say to each other: pickled objects with their length in front.
+"""What both ends of a reading process say to each other: pickled objects with their length in
+front.
 
-The limits of the process keep a file from taking the machine's memory and time. They are no sandbox: both ends are
-the same user, and trust each other.
+The limits of the process keep a file from taking the machine's memory and time. They are no
+sandbox: both ends are the same user, and trust each other.
 """
 
 import pickle
@@ -31,7 +32,8 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class Job:
-    """A file to read: its rows, or without `unnamed` its preview. `seconds` are of the processor."""
+    """A file to read: its rows, or without `unnamed` its preview. `seconds` are of the
+    processor."""
 
     file: InputFile
     unnamed: Unnamed | None

@@ -1,7 +1,9 @@
-"""The process that reads: it waits for jobs, and forks for each, so that every file has its own limits and memory.
+"""The process that reads: it waits for jobs, and forks for each, so that every file has its own
+limits and memory.
 
-Waiting costs nothing and starting takes a third of a second, hence one process for many files. It has a single
-thread, so forking is safe; it ends when its input does, and a killed site leaves none behind.
+Waiting costs nothing and starting takes a third of a second, hence one process for many files. It
+has a single thread, so forking is safe; it ends when its input does, and a killed site leaves none
+behind.
 """
 
 import gc
@@ -25,7 +27,10 @@ from evaluations.corpus.rows import Faults, Row, characters_of
 
 PART_ROWS = 1000
 PART_CHARACTERS = 2**20
-TOO_MUCH_MEMORY = "cannot be read within {} MB of memory (GEVAL_READING_MEMORY_MB); split it, or write it as JSON Lines or CSV"
+TOO_MUCH_MEMORY = (
+    "cannot be read within {} MB of memory (GEVAL_READING_MEMORY_MB); split it, or write it as JSON"
+    " Lines or CSV"
+)
 TOO_MUCH_TIME = "takes longer to read than {} s (GEVAL_READING_SECONDS); split it"
 BROKEN = (
     "cannot be read: its reader ended unexpectedly ({}); write the file again, or in another format"
@@ -98,7 +103,8 @@ def _part_of(rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def _limit_memory() -> None:
-    """Let this process grow by so much from here on; what it shares with the waiting one does not count."""
+    """Let this process grow by so much from here on; what it shares with the waiting one does not
+    count."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     except OSError:  # a system without it enforces no such limit either
@@ -108,7 +114,8 @@ def _limit_memory() -> None:
 
 
 def _import_for(path: Path) -> None:
-    """Arrow takes more room to be imported than many files take to be read: it does not count either."""
+    """Arrow takes more room to be imported than many files take to be read: it does not count
+    either."""
     try:
         with open_packed(path) as raw:
             if not is_parquet(raw):

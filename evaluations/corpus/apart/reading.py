@@ -1,4 +1,5 @@
-"""Having files read by a process apart: the site's own end. A process is used by one reading at a time, and again."""
+"""Having files read by a process apart: the site's own end. A process is used by one reading at a
+time, and again."""
 
 import os
 import selectors
@@ -58,7 +59,8 @@ def preview_apart(path: Path, name: str) -> Preview:
 
 
 def read_apart(file: InputFile, faults: Faults, *, unnamed: Unnamed) -> Generator[Row, None, None]:
-    """All rows of a file; what cannot be read is added to `faults` and left out. See `readers.read_rows`."""
+    """All rows of a file; what cannot be read is added to `faults` and left out. See
+    `readers.read_rows`."""
     job = Job(
         replace(file, path=file.path.resolve(), counter=None),
         unnamed,
@@ -83,7 +85,8 @@ def read_apart(file: InputFile, faults: Faults, *, unnamed: Unnamed) -> Generato
 
 
 class _Process:
-    """A waiting process and the pipes to it, in a session of its own so that it goes with its child."""
+    """A waiting process and the pipes to it, in a session of its own so that it goes with its
+    child."""
 
     def __init__(self) -> None:
         self.popen = subprocess.Popen(
@@ -91,7 +94,8 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=CHECKOUT,
-            # Arrow's own allocator reserves memory by the gigabyte; the limit is on what is reserved.
+            # Arrow's own allocator reserves memory by the gigabyte; the limit is on what is
+            # reserved.
             env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"},
             start_new_session=True,
         )
@@ -181,7 +185,8 @@ def _process() -> Iterator[_Process]:
 
 
 def _ends_soon(process: _Process) -> bool:
-    """Whether a process comes to the end of its file by itself; small files are read further than anybody asked."""
+    """Whether a process comes to the end of its file by itself; small files are read further than
+    anybody asked."""
     with suppress(TimeoutError, EOFError):
         return any(isinstance(process.answer(SOON_SECONDS), Ended) for _ in range(SOON_MESSAGES))
     return False

@@ -1,4 +1,5 @@
-"""An evaluator with a model by `transformers`: where it runs, how much at a time, what happens to long texts."""
+"""An evaluator with a model by `transformers`: where it runs, how much at a time, what happens to
+long texts."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -27,8 +28,10 @@ class NeuralSettings(Settings):
     over_limit: Literal["fail", "cut"] = Field(
         "fail",
         title="Texts over the limit",
-        description="What to do with a text that is longer than the model takes: fail the item, or cut the text and "
-        "say so at the score.",
+        description=(
+            "What to do with a text that is longer than the model takes: fail the item, or cut the"
+            " text and say so at the score."
+        ),
     )
     max_tokens: int | None = Field(
         None,
@@ -62,14 +65,15 @@ class Limits:
     cut: bool
 
     def fitted(self, ids: Sequence[int], what: str) -> tuple[list[int], str] | Failure:
-        """Token ids that fit, with a note if some were cut; the last one, which ends the text, is kept."""
+        """Token ids that fit, with a note if some were cut; the last one, which ends the text, is
+        kept."""
         if len(ids) <= self.most:
             return list(ids), ""
         if not self.cut:
             return Failure(
                 Reason.TOO_LONG,
-                f"The {what} has {len(ids)} tokens and {self.model} takes {self.most}. Set over_limit to cut, or "
-                "choose a model with a longer input.",
+                f"The {what} has {len(ids)} tokens and {self.model} takes {self.most}. Set"
+                " over_limit to cut, or choose a model with a longer input.",
             )
         return [
             *ids[: self.most - 1],
@@ -84,9 +88,11 @@ def by_length(
     length: Callable[[Any], int],
     work: Callable[[list[Any]], Iterable[Any]],
 ) -> list[Any]:
-    """`work` done on batches of rows of like length, the longest first; results in the order of the rows.
+    """`work` done on batches of rows of like length, the longest first; results in the order of the
+    rows.
 
-    Rows of like length need little padding, and if memory does not suffice the first batch shows it.
+    Rows of like length need little padding, and if memory does not suffice the first batch shows
+    it.
     """
     order = sorted(range(len(rows)), key=lambda index: -length(rows[index]))
     found: list[Any] = [None] * len(rows)

@@ -57,5 +57,6 @@ def label_index(config: Any, wanted: str, usual: Sequence[str], title: str) -> i
         if name in labels:
             return labels[name]
     raise EvaluatorError(
-        f"{title}: none of the model's labels ({', '.join(labels)}) is known to mean that; set label to one."
+        f"{title}: none of the model's labels ({', '.join(labels)}) is known to mean that; set"
+        " label to one."
     )

@@ -89,16 +89,19 @@ def compared(
     references: Reduction,
     what: str = "",
 ) -> list[Outcome]:
-    """Each output compared with its source, or with each of its references, of which the best or the mean counts.
+    """Each output compared with its source, or with each of its references, of which the best or
+    the mean counts.
 
     Args:
         pair: the score of an output and another text; asked only where both fit the model.
         what: what messages call the other text, if not by `against`.
     """
     others = [
-        [item.texts.source]
-        if against == "source"
-        else [one for one in item.texts.references if one.strip()]
+        (
+            [item.texts.source]
+            if against == "source"
+            else [one for one in item.texts.references if one.strip()]
+        )
         for item in items
     ]
     outputs = encode(

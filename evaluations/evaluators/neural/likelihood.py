@@ -1,4 +1,5 @@
-"""How likely an encoder-decoder model finds one text given another: mean log-probability of its tokens."""
+"""How likely an encoder-decoder model finds one text given another: mean log-probability of its
+tokens."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,8 +27,8 @@ def conditional_log_likelihood(
 ) -> list[Scored | Failure]:
     """(1 / m) * sum over the m tokens of a text of log p(token | tokens before it, the given text).
 
-    All tokens that the tokenizer makes of the text count, marks of its beginning and end included, as in BARTScore's
-    release.
+    All tokens that the tokenizer makes of the text count, marks of its beginning and end included,
+    as in BARTScore's release.
     """
     rows = [_row(loaded, pair) for pair in pairs]
     known = [row for row in rows if not isinstance(row, Failure)]

@@ -1,4 +1,5 @@
-"""Models and tokenizers by name or folder, with one clear message for whatever is wrong with them."""
+"""Models and tokenizers by name or folder, with one clear message for whatever is wrong with
+them."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -40,7 +41,8 @@ def load_model(name: str, kind: ModelClass, settings: NeuralSettings, *, title: 
     """Load a model for inference.
 
     Raises:
-        EvaluatorError: it is not there, is of another kind, or has not been trained for this; says which.
+        EvaluatorError: it is not there, is of another kind, or has not been trained for this; says
+            which.
     """
     import torch
     import transformers
@@ -60,14 +62,15 @@ def load_model(name: str, kind: ModelClass, settings: NeuralSettings, *, title: 
         Exception
     ) as error:  # files can be broken in as many ways as there are formats of weights
         raise EvaluatorError(
-            f"{title} cannot load the model {name!r}: {_first_line(error)} Give the name of a model on the hub that "
-            "this worker can reach, or a folder that holds config.json, the weights and the tokenizer."
+            f"{title} cannot load the model {name!r}: {_first_line(error)} Give the name of a model"
+            " on the hub that this worker can reach, or a folder that holds config.json, the"
+            " weights and the tokenizer."
         ) from error
     untrained = [key for key in info["missing_keys"] if not _is_spare(key)]
     if untrained and kind != "AutoModel":
         raise EvaluatorError(
-            f"{title} needs {wanted}; {name!r} is a {config.model_type} model without trained weights for that "
-            f"({untrained[0]} is missing)."
+            f"{title} needs {wanted}; {name!r} is a {config.model_type} model without trained"
+            f" weights for that ({untrained[0]} is missing)."
         )
     device = _device(settings.device, title)
     limits = Limits(

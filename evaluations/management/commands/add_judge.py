@@ -25,7 +25,10 @@ def settings_from(listed: list[str]) -> dict[str, str]:
 
 
 class Command(SiteCommand):
-    help = "Make a judge: G-Eval on an OpenAI-compatible endpoint, or another evaluator (manage.py evaluators)."
+    help = (
+        "Make a judge: G-Eval on an OpenAI-compatible endpoint, or another evaluator (manage.py"
+        " evaluators)."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")

@@ -13,7 +13,10 @@ from evaluations.reports.choices import choice_of, needs_of
 
 
 class Command(BaseCommand):
-    help = "List the evaluators with what each needs and whether it can run here; with a KIND its settings."
+    help = (
+        "List the evaluators with what each needs and whether it can run here; with a KIND its"
+        " settings."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("kind", nargs="?", help="show this one's settings")

@@ -12,7 +12,10 @@ from evaluations.management.projects import find_project
 
 
 class Command(SiteCommand):
-    help = "Write a whole project (corpus, criteria, ratings, preferences, scores, prompts, runs) as one zip."
+    help = (
+        "Write a whole project (corpus, criteria, ratings, preferences, scores, prompts, runs) as"
+        " one zip."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")

@@ -1,4 +1,5 @@
-"""`manage.py judge PROJECT --judge NAME`: run a judge; workers do the work, this command watches."""
+"""`manage.py judge PROJECT --judge NAME`: run a judge; workers do the work, this command
+watches."""
 
 from argparse import ArgumentParser
 from dataclasses import asdict
@@ -94,8 +95,9 @@ class Command(SiteCommand):
             return
         price = "unknown without prices" if estimate.cost is None else f"about {estimate.cost:.4f}"
         self.stdout.write(
-            f"{estimate.items:,} items: at most {estimate.calls:,} calls, about {estimate.prompt_tokens:,} tokens in "
-            f"and {estimate.completion_tokens:,} out; cost {price}."
+            f"{estimate.items:,} items: at most {estimate.calls:,} calls, about"
+            f" {estimate.prompt_tokens:,} tokens in and {estimate.completion_tokens:,} out; cost"
+            f" {price}."
         )
 
     def _last_run(self, run: EvaluationRun | None, *, budget: Decimal | None) -> EvaluationRun:
@@ -116,7 +118,8 @@ class Command(SiteCommand):
             line = f"Run {summary['run']} of {summary['judge']} is {summary['state']}: "
             line += f"{summary['done']} of {summary['items']}"
             self.stdout.write(
-                f"{line} items scored, {summary['failed']} failed, {summary['pending']} not judged yet."
+                f"{line} items scored, {summary['failed']} failed, {summary['pending']} not judged"
+                " yet."
             )
         for failure in summary["failures"]:
             self.stdout.write(
@@ -130,5 +133,6 @@ def _check(processes: Processes) -> None:
     ended = processes.first_ended()
     if ended:
         raise CommandError(
-            f"The worker ended with code {ended.returncode}; the run is kept and goes on with --retry."
+            f"The worker ended with code {ended.returncode}; the run is kept and goes on with"
+            " --retry."
         )

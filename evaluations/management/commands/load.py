@@ -60,7 +60,10 @@ class Command(SiteCommand):
             action="append",
             default=[],
             metavar="THEIRS=OURS",
-            help=f"what a column of the files is, as often as needed; OURS is one of {', '.join(TARGETS)}",
+            help=(
+                "what a column of the files is, as often as needed; OURS is one of"
+                f" {', '.join(TARGETS)}"
+            ),
         )
         parser.add_argument(
             "--replace",

@@ -11,7 +11,10 @@ from evaluations.reports.report import build_report
 
 
 class Command(SiteCommand):
-    help = "Correlations of every judge with the mean human rating, at summary, system and dataset level."
+    help = (
+        "Correlations of every judge with the mean human rating, at summary, system and dataset"
+        " level."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")

@@ -11,7 +11,10 @@ from evaluations.reproduction import DATASETS, MISSING_ROWS, Cell
 
 
 class Command(BaseCommand):
-    help = "Print rows of the G-Eval paper and of Chiang and Lee (2023) beside what the public data give."
+    help = (
+        "Print rows of the G-Eval paper and of Chiang and Lee (2023) beside what the public data"
+        " give."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

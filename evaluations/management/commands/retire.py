@@ -1,4 +1,5 @@
-"""`manage.py retire PROJECT --judge NAME`: take a judge or an endpoint out of use, or bring it back."""
+"""`manage.py retire PROJECT --judge NAME`: take a judge or an endpoint out of use, or bring it
+back."""
 
 from argparse import ArgumentParser
 from typing import Any

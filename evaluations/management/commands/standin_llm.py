@@ -1,4 +1,5 @@
-"""`manage.py standin_llm`: an OpenAI-compatible server for trying out, testing and benchmarks. Not an LLM."""
+"""`manage.py standin_llm`: an OpenAI-compatible server for trying out, testing and benchmarks. Not
+an LLM."""
 
 import asyncio
 import contextlib
@@ -25,7 +26,9 @@ HELP = {
     "without_logprobs": "leave log-probabilities out",
     "context_tokens": "longest prompt in tokens",
     "batch_seconds": "seconds until a batch is done",
-    "only_max_completion_tokens": "refuse max_tokens and other temperatures than 1, as models that reason do",
+    "only_max_completion_tokens": (
+        "refuse max_tokens and other temperatures than 1, as models that reason do"
+    ),
     "only_model": "the one model that exists; empty for any",
     "api_key": "key that callers must send",
 }
