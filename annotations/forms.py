@@ -6,8 +6,8 @@ from django import forms
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 
-from annotations.gold import GoldError, read_gold
 from annotations.models import Campaign, CampaignKind, CampaignState, Selection
+from annotations.planning.gold import GoldError, read_gold
 from evaluations.models import Project
 
 User = get_user_model()

@@ -155,8 +155,8 @@ def sign_in(project: Any) -> list[str]:
 def open_for_all(project: Any, name: str) -> Any:
     from django.contrib.auth import get_user_model
 
-    from annotations.campaigns import open_campaign, seat_annotators
     from annotations.models import Campaign, ItemOrder
+    from annotations.planning.campaigns import open_campaign, seat_annotators
 
     campaign = Campaign.objects.create(
         project=project, name=name, overlap=OVERLAP, order=ItemOrder.RANDOM

@@ -196,8 +196,8 @@ def _judge(project: object, base_url: str, name: str, *, timeout: float = 60) ->
 
 
 def _prompts(project: object) -> list[str]:
-    from evaluations.judging.prompts import Texts, compose_template, render
-    from evaluations.judging.steps import prompt_parts
+    from evaluations.judges.steps import prompt_parts
+    from evaluations.llm.prompts import Texts, compose_template, render
     from evaluations.models import CandidateOutput
 
     template = compose_template(prompt_parts(project.criteria.get()), steps=None)
@@ -207,7 +207,7 @@ def _prompts(project: object) -> list[str]:
 
 async def _bare_loop(base_url: str, prompts: Sequence[str]) -> Measured:
     """The floor: the same client and requests, nothing else."""
-    from evaluations.judging.endpoints import ChatRequest, Client
+    from evaluations.llm.endpoints import ChatRequest, Client
 
     async with Client(base_url, "", timeout=60, allow_private=True) as client:
         waiting = iter(prompts)
@@ -224,7 +224,7 @@ async def _bare_loop(base_url: str, prompts: Sequence[str]) -> Measured:
 def _run(judge: object, workers: Sequence[Worker], *, limit: int = 0) -> Measured:
     """A run from its start to its end, judged afresh; with `limit` it is cancelled after so many
     items."""
-    from evaluations.judging.run import cancel_run, start_run
+    from evaluations.runs.lifecycle import cancel_run, start_run
 
     before = sum(worker.cpu_seconds for worker in workers)
     began = time.monotonic()

@@ -5,11 +5,11 @@ from pathlib import Path
 from django.contrib.auth import get_user_model
 from django.db import transaction
 
-from annotations.campaigns import open_campaign, seat_annotators
 from annotations.models import Campaign, CampaignKind, ItemOrder
+from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import LoadResult, load_files
-from evaluations.judging.judges import endpoint_at
+from evaluations.judges.judges import endpoint_at
 from evaluations.models import (
     CandidateOutput,
     Judge,

@@ -102,8 +102,8 @@ def _stop(**_kwargs: Any) -> None:
 
 
 def _keep_beating(jobs: list[str]) -> None:
-    from annotations.campaigns import announce_answered_campaigns
-    from evaluations.judging.errands import neglected_errands
+    from annotations.planning.campaigns import announce_answered_campaigns
+    from evaluations.runs.errands import neglected_errands
     from evaluations.tasks import judge_run, run_errand, send_webhooks, upload_files
     from evaluations.uploads.leftovers import clear_leftovers
     from evaluations.uploads.work import neglected_uploads

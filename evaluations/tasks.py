@@ -8,10 +8,10 @@ import time
 from celery import shared_task
 
 from evaluations.heartbeat import is_leaving
-from evaluations.judging.errands import work_on_errand
-from evaluations.judging.shift import Shift
-from evaluations.judging.worker import work_on_run
 from evaluations.models import WorkerHeartbeat
+from evaluations.runs.errands import work_on_errand
+from evaluations.runs.shift import Shift
+from evaluations.runs.worker import work_on_run
 from evaluations.uploads.work import work_on_upload
 from evaluations.webhooks.claiming import can_send_more
 from evaluations.webhooks.sending import send_due

@@ -11,9 +11,9 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from evaluations.access import EDITORS, member_of
 from evaluations.models import ApiToken
 from evaluations.models.tokens import digest_of
+from evaluations.people.access import EDITORS, member_of
 from geval_site.refusals import refused
 
 # The page of uploads, an archive's, and what the API loads; a test keeps this in step with the

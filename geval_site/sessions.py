@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from geval_site.demo_logins import is_refused
-from geval_site.joined import JoinedQuery
+from geval_site.joined_query import JoinedQuery
 
 log = logging.getLogger(__name__)
 _SESSIONS = JoinedQuery(

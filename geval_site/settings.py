@@ -110,7 +110,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "geval_site.rates.RequestRateMiddleware",
     "evaluations.api.idempotency.IdempotencyMiddleware",
-    "evaluations.audit.AuditMiddleware",
+    "evaluations.people.audit.AuditMiddleware",
     *OPENID["middleware"],
     "axes.middleware.AxesMiddleware",
 ]

@@ -19,12 +19,12 @@ from kombu import pools
 
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import About, LoadResult, load_files
-from evaluations.judging import work
-from evaluations.judging.errands import neglected_errands, work_on_errand
-from evaluations.judging.parsing import Failure, Reason
-from evaluations.judging.run import close_if_finished, lay_out_run, start_run
-from evaluations.judging.scoring import Scored
+from evaluations.llm.parsing import Failure, Reason
+from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, Judge, Membership, Project, Role, ScoringMode
+from evaluations.runs import leases
+from evaluations.runs.errands import neglected_errands, work_on_errand
+from evaluations.runs.lifecycle import close_if_finished, lay_out_run, start_run
 from geval_site.celery import app as celery_app
 from geval_site.databases import queue_conninfo
 from tests.processes import StandInProcess, WorkerProcess, free_port
@@ -146,16 +146,19 @@ def judged_project(small_project: Project, make_judge: Callable[..., Judge]) -> 
     )
     run = start_run(judge, list(small_project.criteria.all()))
     lay_out_run(run.pk, {})
-    items = work.claim(run.pk, "t", most=100)
+    items = leases.claim(run.pk, "t", most=100)
     outcomes = [
         Scored(1.0 + index % 4, {1.0 + index % 4: 0.75, 5.0: 0.25}, 0.97)
         for index, _ in enumerate(items[:-1])
     ]
     finished = [
-        work.FinishedItem(item, "", outcome) for item, outcome in zip(items, outcomes, strict=False)
+        leases.FinishedItem(item, "", outcome)
+        for item, outcome in zip(items, outcomes, strict=False)
     ]
-    refused = work.FinishedItem(items[-1], "", Failure(Reason.REFUSAL, "The model refused: “No.”"))
-    work.store(run, [*finished, refused], "t")
+    refused = leases.FinishedItem(
+        items[-1], "", Failure(Reason.REFUSAL, "The model refused: “No.”")
+    )
+    leases.store(run, [*finished, refused], "t")
     close_if_finished(run.pk)
     return small_project
 

@@ -4,15 +4,15 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from annotations.adjudication import decide, disputed_items
+from annotations.answering.submission import questions_of
+from annotations.answering.task_page import item_rows, item_texts
 from annotations.errors import AnnotationError
 from annotations.forms import DecisionNoteForm
 from annotations.models import Assignment, AssignmentState, Campaign, CampaignItem
-from annotations.others import in_words, said
-from annotations.submission import questions_of
-from annotations.task_page import item_rows, item_texts
-from evaluations.access import EDITORS, project_view
+from annotations.results.adjudication import decide, disputed_items
+from annotations.results.comparison import in_words, said
 from evaluations.models import Project
+from evaluations.people.access import EDITORS, project_view
 from evaluations.texts import storable
 
 

@@ -6,13 +6,18 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from annotations.campaigns import close_campaign, open_campaign, reopen_campaign, seat_annotators
 from annotations.errors import AnnotationError
 from annotations.forms import CampaignForm, GuidelinesForm
 from annotations.models import Campaign, CampaignState
-from annotations.progress import campaign_progress, own_progress
-from evaluations.access import EDITORS, EVERYONE, project_view
+from annotations.planning.campaigns import (
+    close_campaign,
+    open_campaign,
+    reopen_campaign,
+    seat_annotators,
+)
+from annotations.results.progress import campaign_progress, own_progress
 from evaluations.models import Project
+from evaluations.people.access import EDITORS, EVERYONE, project_view
 from evaluations.views.polling import STOP_POLLING
 
 

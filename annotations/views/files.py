@@ -2,9 +2,9 @@
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 
-from annotations.exports import COLUMNS, as_csv, as_jsonl
-from evaluations.access import READERS, project_view
+from annotations.results.exports import COLUMNS, as_csv, as_jsonl
 from evaluations.models import Project
+from evaluations.people.access import READERS, project_view
 
 TYPES = {"csv": ("text/csv; charset=utf-8", as_csv), "jsonl": ("application/x-ndjson", as_jsonl)}
 

@@ -8,16 +8,16 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from annotations.access import refusal, seat_view, wants_json
-from annotations.assignment import keep_draft, previous_of, queue_of, skip, standing
+from annotations.answering.access import refusal, seat_view, wants_json
+from annotations.answering.submission import questions_of, submit
+from annotations.answering.task_page import own_assignment, task_page
 from annotations.errors import AnnotationError
-from annotations.guidelines import as_html
 from annotations.models import Assignment, AssignmentState, Seat
-from annotations.others import others_of, own_answers, own_of
-from annotations.submission import questions_of, submit
-from annotations.task_page import own_assignment, task_page
+from annotations.planning.assignment import keep_draft, previous_of, queue_of, skip, standing
+from annotations.planning.guidelines import as_html
+from annotations.results.comparison import others_of, own_answers, own_of
+from evaluations.hidden_fields import whole_number
 from evaluations.texts import storable
-from evaluations.typed import whole_number
 
 DRAFT_LIMIT = 64 * 1024
 BOOKKEEPING = ("csrfmiddlewaretoken", "version", "seconds")

@@ -13,14 +13,14 @@ from evaluations.api.judges import router as judges
 from evaluations.api.problems import problem
 from evaluations.api.projects import router as projects
 from evaluations.api.runs import router as runs
-from evaluations.audit import note_refusal
 from evaluations.corpus.removing import StandingError
 from evaluations.corpus.rows import LoadError
-from evaluations.judging.endpoints import EndpointError
-from evaluations.judging.errands import request_probe
-from evaluations.judging.judges import ProbeNeededError
-from evaluations.judging.prompts import PromptError
-from evaluations.judging.run import RunError
+from evaluations.judges.judges import ProbeNeededError
+from evaluations.llm.endpoints import EndpointError
+from evaluations.llm.prompts import PromptError
+from evaluations.people.audit import note_refusal
+from evaluations.runs.errands import request_probe
+from evaluations.runs.lifecycle import RunError
 
 api = NinjaAPI(title="geval_site", version="1", auth=AUTH, urls_namespace="api", docs_url="/docs")
 api.add_router("/projects", projects, tags=["projects"])

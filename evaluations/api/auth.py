@@ -7,10 +7,10 @@ from django.http import Http404, HttpRequest
 from django.utils import timezone
 from ninja.security import HttpBearer, SessionAuth
 
-from evaluations.access import ARCHIVED, EDITORS, READERS, SAFE, member_of, why_not_call_out
 from evaluations.api.schemas import storable
 from evaluations.models import ApiToken, Project
 from evaluations.models.tokens import digest_of
+from evaluations.people.access import ARCHIVED, EDITORS, READERS, SAFE, member_of, why_not_call_out
 
 
 class ForbiddenError(Exception):

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Query, Router, Schema, Status
 from ninja.errors import HttpError
 
-from annotations.exports import as_jsonl
+from annotations.results.exports import as_jsonl
 from evaluations.api.auth import project_for
 from evaluations.api.paging import Page, page_of
 from evaluations.api.schemas import In

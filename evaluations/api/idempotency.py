@@ -15,10 +15,10 @@ from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import resolve
 
-from evaluations.access import SAFE
 from evaluations.api.auth import ForbiddenError, TokenAuth, check_rights
 from evaluations.api.problems import problem
 from evaluations.models import IdempotentAnswer
+from evaluations.people.access import SAFE
 from geval_site.senders import is_for_api, known_sender
 
 HEADER = "Idempotency-Key"

@@ -12,8 +12,7 @@ from ninja import Field, Path, Router, Schema, Status
 
 from evaluations.api.auth import CALLS_OUT, project_for
 from evaluations.api.schemas import In
-from evaluations.judging.errands import request_probe
-from evaluations.judging.judges import (
+from evaluations.judges.judges import (
     EndpointDraft,
     JudgeDraft,
     change_judge,
@@ -23,6 +22,7 @@ from evaluations.judging.judges import (
     save_endpoint,
 )
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe
+from evaluations.runs.errands import request_probe
 
 router = Router()
 

@@ -16,8 +16,8 @@ from django.utils.dateparse import parse_datetime
 from evaluations.archive.tables import Table
 from evaluations.evaluators.base import EvaluatorError, SettingsError
 from evaluations.evaluators.registry import make_evaluator
-from evaluations.judging.addresses import ForbiddenAddressError, check_address
-from evaluations.judging.replies import choices_from_json
+from evaluations.llm.addresses import ForbiddenAddressError, check_address
+from evaluations.llm.replies import choices_from_json
 from evaluations.models import Judge
 from evaluations.scales import is_number, problems_of_scale
 

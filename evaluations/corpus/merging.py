@@ -6,19 +6,19 @@ from typing import Any
 
 from django.db import connection
 
-from evaluations.corpus.results import LoadResult
-from evaluations.corpus.rows import About
-from evaluations.corpus.staging import StagingTable, Tally
-from evaluations.corpus.standing import (
+from evaluations.corpus.dependents import (
     DOCUMENT_STANDS,
     OUTPUT_STANDS,
     said_standing,
     standing_on_outputs,
 )
-from evaluations.corpus.taking import Taking
-from evaluations.judging.criteria import use_preset
-from evaluations.judging.parsing import parse_first_digit
-from evaluations.judging.presets import presets_for
+from evaluations.corpus.results import LoadResult
+from evaluations.corpus.row_staging import Taking
+from evaluations.corpus.rows import About
+from evaluations.corpus.staging import StagingTable, Tally
+from evaluations.judges.criteria import use_preset
+from evaluations.llm.parsing import parse_first_digit
+from evaluations.llm.presets import presets_for
 from evaluations.models import CandidateOutput
 from evaluations.scales import usual_scale_for
 

@@ -7,7 +7,7 @@ from django.db import connection, transaction
 
 from annotations.models import Campaign
 from evaluations.changes import note_change
-from evaluations.corpus.standing import said_standing, standing_on_outputs
+from evaluations.corpus.dependents import said_standing, standing_on_outputs
 from evaluations.models import CandidateOutput, Criterion, Document, Project, RunCriterion, Score
 
 

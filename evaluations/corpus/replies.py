@@ -9,9 +9,9 @@ from django.db import connection
 
 from evaluations.corpus.rows import Faults, RepliesRow
 from evaluations.corpus.staging import StagingTable, Tally
-from evaluations.judging.parsing import Failure, Rating, parse_rating
-from evaluations.judging.replies import Choice, choices_to_json
-from evaluations.judging.scoring import Scored, score_by_samples
+from evaluations.llm.parsing import Failure, Rating, parse_rating
+from evaluations.llm.replies import Choice, choices_to_json
+from evaluations.llm.scoring import Scored, score_by_samples
 from evaluations.models import Criterion, ItemState, ModelReply, RunItem, Score
 from evaluations.scales import Scale, short
 

@@ -18,9 +18,9 @@ from evaluations.corpus.merging import Merge
 from evaluations.corpus.packed import stem_of
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.results import LoadResult
+from evaluations.corpus.row_staging import Taking, TooManyRowsError
 from evaluations.corpus.rows import About, Fault, Faults, LoadError, OutputRow, Row, Unnamed
 from evaluations.corpus.staging import Tally
-from evaluations.corpus.taking import Taking, TooManyRowsError
 from evaluations.models import Project
 
 LISTED_FAULTS = 100

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from evaluations.evaluators.base import Evaluator, Item, Outcome
-from evaluations.judging.calls import Answer
-from evaluations.judging.endpoints import Request
-from evaluations.judging.judgement import AskFully, Judgement, JudgeSettings
-from evaluations.judging.parsing import Failure
+from evaluations.llm.calls import Answer
+from evaluations.llm.endpoints import Request
+from evaluations.llm.judgement import AskFully, Judgement, JudgeSettings
+from evaluations.llm.parsing import Failure
 from evaluations.scales import Scale
 
 

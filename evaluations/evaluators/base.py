@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from evaluations.judging.parsing import Failure, Reason
-from evaluations.judging.prompts import PromptParts, Texts
-from evaluations.judging.scoring import Scored
+from evaluations.llm.parsing import Failure, Reason
+from evaluations.llm.prompts import PromptParts, Texts
+from evaluations.llm.scoring import Scored
 
 ENTRY_POINTS = "geval_site.evaluators"
 Family = Literal["LLM", "Lexical", "Neural", "Other"]

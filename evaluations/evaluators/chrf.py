@@ -7,7 +7,7 @@ from pydantic import Field
 
 from evaluations.evaluators.base import Item, LocalEvaluator, Outcome
 from evaluations.evaluators.references import ReferenceSettings, reduced
-from evaluations.judging.scoring import Scored
+from evaluations.llm.scoring import Scored
 
 
 class ChrfSettings(ReferenceSettings):

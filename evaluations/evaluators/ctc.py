@@ -20,8 +20,8 @@ from evaluations.evaluators.neural.classifying import label_index
 from evaluations.evaluators.neural.combining import regrouped
 from evaluations.evaluators.neural.encoding import Encoded, encode, padded
 from evaluations.evaluators.neural.loading import ModelClass, load_model
-from evaluations.judging.parsing import Failure, Reason
-from evaluations.judging.scoring import Scored
+from evaluations.llm.parsing import Failure, Reason
+from evaluations.llm.scoring import Scored
 
 Aspect = Literal["consistency", "relevance", "preservation", "engagingness", "groundedness"]
 

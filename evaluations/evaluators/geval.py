@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import Item, Outcome
-from evaluations.judging.calls import Answer
-from evaluations.judging.endpoints import Request
-from evaluations.judging.judgement import (
+from evaluations.llm.calls import Answer
+from evaluations.llm.endpoints import Request
+from evaluations.llm.judgement import (
     AskFully,
     Judgement,
     JudgeSettings,
@@ -17,8 +17,8 @@ from evaluations.judging.judgement import (
     question_on,
     score_choices,
 )
-from evaluations.judging.parsing import Failure
-from evaluations.judging.prompts import PromptParts, compose_template
+from evaluations.llm.parsing import Failure
+from evaluations.llm.prompts import PromptParts, compose_template
 from evaluations.scales import Scale
 
 

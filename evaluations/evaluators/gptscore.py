@@ -23,13 +23,13 @@ from pydantic import Field, field_validator
 from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import Item, Outcome, Text, mean
 from evaluations.evaluators.references import ReferenceSettings, reduced
-from evaluations.judging.calls import Answer
-from evaluations.judging.endpoints import EchoRequest, Request
-from evaluations.judging.judgement import AskFully, Judgement, JudgeSettings
-from evaluations.judging.parsing import Failure, Reason
-from evaluations.judging.prompts import PromptError, PromptParts
-from evaluations.judging.replies import EchoedToken
-from evaluations.judging.scoring import Scored
+from evaluations.llm.calls import Answer
+from evaluations.llm.endpoints import EchoRequest, Request
+from evaluations.llm.judgement import AskFully, Judgement, JudgeSettings
+from evaluations.llm.parsing import Failure, Reason
+from evaluations.llm.prompts import PromptError, PromptParts
+from evaluations.llm.replies import EchoedToken
+from evaluations.llm.scoring import Scored
 from evaluations.scales import Scale
 
 LONGEST_CHARACTER = 4

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from evaluations.evaluators.base import EvaluatorError, Item, LocalEvaluator, Outcome
 from evaluations.evaluators.references import ReferenceSettings, reduced
-from evaluations.judging.scoring import Scored
+from evaluations.llm.scoring import Scored
 
 NEEDS_WORDNET = (
     "METEOR needs WordNet's data where NLTK looks for it: run “python -m nltk.downloader wordnet”"

@@ -18,7 +18,7 @@ from evaluations.evaluators.neural.base import NeuralEvaluator, NeuralSettings
 from evaluations.evaluators.neural.encoding import Encoded, compared
 from evaluations.evaluators.neural.loading import load_model
 from evaluations.evaluators.references import Reduction
-from evaluations.judging.parsing import Failure, Reason
+from evaluations.llm.parsing import Failure, Reason
 
 
 class MoverScoreSettings(NeuralSettings):

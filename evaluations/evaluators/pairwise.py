@@ -9,9 +9,9 @@ from pydantic import Field
 
 from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import Item, Outcome, Settings, mean
-from evaluations.judging.calls import Answer
-from evaluations.judging.endpoints import Request
-from evaluations.judging.judgement import (
+from evaluations.llm.calls import Answer
+from evaluations.llm.endpoints import Request
+from evaluations.llm.judgement import (
     AskFully,
     Judgement,
     JudgeSettings,
@@ -21,9 +21,9 @@ from evaluations.judging.judgement import (
     readable_choices,
     score_choices,
 )
-from evaluations.judging.parsing import Failure, Reason
-from evaluations.judging.prompts import PromptError, PromptParts, fields_used, render
-from evaluations.judging.scoring import Preferred
+from evaluations.llm.parsing import Failure, Reason
+from evaluations.llm.prompts import PromptError, PromptParts, fields_used, render
+from evaluations.llm.scoring import Preferred
 from evaluations.scales import Scale
 
 TIE = "C"

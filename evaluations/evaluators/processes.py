@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from evaluations.evaluators.base import Corpus, EvaluatorError, Item, LocalEvaluator, Outcome
 from evaluations.evaluators.registry import make_local
-from evaluations.judging.parsing import Failure, Reason
+from evaluations.llm.parsing import Failure, Reason
 
 LENGTH = struct.Struct(">Q")
 # What finding, loading and computing need. A package that scores has no business with the site's

@@ -14,8 +14,8 @@ from evaluations.evaluators.base import Item, Outcome, mean
 from evaluations.evaluators.neural.base import NeuralEvaluator, NeuralSettings
 from evaluations.evaluators.neural.encoding import padded
 from evaluations.evaluators.neural.loading import Loaded, load_model
-from evaluations.judging.parsing import Failure, Reason
-from evaluations.judging.scoring import Scored
+from evaluations.llm.parsing import Failure, Reason
+from evaluations.llm.scoring import Scored
 
 LONGEST_ANSWER = 30
 

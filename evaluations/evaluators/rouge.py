@@ -10,7 +10,7 @@ from pydantic import Field
 from evaluations.evaluators.base import Item, LocalEvaluator, Outcome
 from evaluations.evaluators.references import ReferenceSettings, reduced
 from evaluations.evaluators.sentences import sentences
-from evaluations.judging.scoring import Scored
+from evaluations.llm.scoring import Scored
 
 REMEMBERED_TEXTS = 2000
 

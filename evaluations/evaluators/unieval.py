@@ -18,9 +18,9 @@ from evaluations.evaluators.neural.combining import combined, regrouped
 from evaluations.evaluators.neural.encoding import padded
 from evaluations.evaluators.neural.loading import load_model
 from evaluations.evaluators.sentences import sentences
-from evaluations.judging.parsing import Failure, Reason
-from evaluations.judging.prompts import PromptError, PromptParts
-from evaluations.judging.scoring import Scored
+from evaluations.llm.parsing import Failure, Reason
+from evaluations.llm.prompts import PromptError, PromptParts
+from evaluations.llm.scoring import Scored
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from evaluations.evaluators.neural.base import NeuralEvaluator, NeuralSettings, 
 from evaluations.evaluators.neural.classifying import label_index, label_probability
 from evaluations.evaluators.neural.encoding import padded
 from evaluations.evaluators.neural.loading import ModelClass, load_model
-from evaluations.judging.parsing import Failure, Reason
-from evaluations.judging.scoring import Scored
+from evaluations.llm.parsing import Failure, Reason
+from evaluations.llm.scoring import Scored
 
 USUAL_LABELS = ("true", "correct", "entailment", "relevant", "label_1")
 

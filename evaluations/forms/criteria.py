@@ -5,8 +5,8 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from evaluations.judging.presets import Preset, presets
-from evaluations.judging.prompts import PromptError, check_template
+from evaluations.llm.presets import Preset, presets
+from evaluations.llm.prompts import PromptError, check_template
 from evaluations.models import Criterion, Judge, Project
 
 

@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import Evaluator
 from evaluations.forms.judges import AskingForm, TakesErrors
-from evaluations.judging.judges import JudgeDraft
+from evaluations.judges.judges import JudgeDraft
 from evaluations.models import Judge, Project
 
 PREFIX = "set_"

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 
 from evaluations.evaluators.asking import AskingEvaluator
-from evaluations.judging.judges import EndpointDraft
+from evaluations.judges.judges import EndpointDraft
 from evaluations.models import Endpoint, JudgeKind, Project, ScoringMode
 
 NO_LIMIT = "Over all workers. Empty: no limit."

@@ -3,7 +3,7 @@
 from django import forms
 from django.conf import settings
 
-from evaluations.judging.addresses import ForbiddenAddressError, check_address
+from evaluations.llm.addresses import ForbiddenAddressError, check_address
 from evaluations.models import WebhookEvent
 
 

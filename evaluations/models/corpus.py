@@ -12,7 +12,7 @@ from django.contrib.postgres.search import SearchVectorField
 from django.db import connection, models
 from django.urls import reverse
 
-from evaluations.judging.prompts import Texts
+from evaluations.llm.prompts import Texts
 from evaluations.models.project import Project
 
 # The source's beginning is all that travels. A document's human mean is the mean of the human means

@@ -112,7 +112,7 @@ class Endpoint(models.Model):
 
 
 class ModelProbe(Errand):
-    """What a probe found out about a model on an endpoint; see judging/probe.py for the findings.
+    """What a probe found out about a model on an endpoint; see llm/probe.py for the findings.
 
     A probe that is asked for again keeps what it found before until it knows better.
     """
@@ -136,7 +136,7 @@ class ModelProbe(Errand):
 
 class EndpointQuota(models.Model):
     """How much of an endpoint's limits is left right now, shared by all workers; see
-    judging/quota.py."""
+    runs/quota.py."""
 
     endpoint = models.OneToOneField(
         Endpoint, on_delete=models.CASCADE, primary_key=True, related_name="quota"

@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluations.judging.cost import cost, prices_from
+from evaluations.llm.cost import cost, prices_from
 from evaluations.models.corpus import CandidateOutput
 from evaluations.models.criteria import Criterion, EvaluationSteps
 from evaluations.models.errands import Errand

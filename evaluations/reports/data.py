@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from django.db import connection
 
-from annotations.human_scores import HumanScores, human_scores
+from annotations.results.human_scores import HumanScores, human_scores
 from evaluations.changes import Key, state_of
-from evaluations.judging.injection import PATTERN
+from evaluations.llm.injection import PATTERN
 from evaluations.models import Criterion, EvaluationRun, Judge, Project
 from evaluations.models.corpus import CandidateOutput, System
-from evaluations.numbers import fetch_numbers, id_list, positions
+from evaluations.query_arrays import fetch_numbers, id_list, positions
 from evaluations.reports.options import ReportOptions
 from evaluations.statistics.pairing import FloatArray, IntArray, mean_over_raters, table
 

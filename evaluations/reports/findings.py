@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from evaluations.judging.probe import Findings
+from evaluations.llm.probe import Findings
 
 
 @dataclass(frozen=True)

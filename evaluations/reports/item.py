@@ -8,12 +8,12 @@ from annotations.models import Rating
 from evaluations.evaluators.asking import AskingEvaluator, text_of
 from evaluations.evaluators.base import EvaluatorError, SettingsError
 from evaluations.evaluators.registry import make_evaluator
-from evaluations.judging.parsing import Failure
-from evaluations.judging.questions import criteria_asked, item_of, settings_of
-from evaluations.judging.replies import Choice, Token, choices_from_json
-from evaluations.judging.run import evaluator_of
-from evaluations.judging.work import ClaimedItem
+from evaluations.llm.parsing import Failure
+from evaluations.llm.replies import Choice, Token, choices_from_json
 from evaluations.models import CandidateOutput, PairScore, RunItem, Score
+from evaluations.runs.item_questions import criteria_asked, item_of, settings_of
+from evaluations.runs.leases import ClaimedItem
+from evaluations.runs.lifecycle import evaluator_of
 
 SHOWN_ALTERNATIVES = 10
 SHOWN_TOKENS = 60

@@ -7,7 +7,7 @@ from decimal import Decimal
 from django.db.models import Avg, Count, Q
 from django.utils import timezone
 
-from evaluations.judging.parsing import Reason
+from evaluations.llm.parsing import Reason
 from evaluations.models import EvaluationRun, ItemState
 from evaluations.models.runs import OPEN_STATES
 

@@ -8,11 +8,11 @@ from statistics import fmean
 import orjson
 from django.db import connection
 
-from annotations.differences import Piece, word_differences
 from annotations.models import Annotator
 from evaluations.models import CandidateOutput, Criterion, Document, System
 from evaluations.scales import Scale, short
-from geval_site.joined import JoinedQuery
+from evaluations.word_differences import Piece, word_differences
+from geval_site.joined_query import JoinedQuery
 
 # Statements that are put together once, and give no records: a document of many systems has a
 # thousand scores.

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from evaluations.evaluators.base import Item
 from evaluations.evaluators.rouge import Rouge
-from evaluations.judging.prompts import Texts
-from evaluations.judging.scoring import Scored
+from evaluations.llm.prompts import Texts
+from evaluations.llm.scoring import Scored
 from evaluations.reproduction.cells import (
     Cell,
     csv_rows,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from evaluations.corpus.replies import Read, score_replies
-from evaluations.judging.parsing import parse_first_digit
-from evaluations.judging.scoring import Scored
+from evaluations.llm.parsing import parse_first_digit
+from evaluations.llm.scoring import Scored
 from evaluations.reproduction.cells import Cell, mean_of, places, pooled
 from evaluations.reproduction.coco import bleu_4, rouge_l
 from evaluations.scales import Scale

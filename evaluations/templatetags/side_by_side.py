@@ -10,8 +10,8 @@ from html import escape
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from annotations.differences import Piece
 from evaluations.reports.side_by_side import CriterionRow, JudgeCell
+from evaluations.word_differences import Piece
 
 register = template.Library()
 

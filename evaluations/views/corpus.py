@@ -7,11 +7,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from evaluations.access import EDITORS, READERS, project_view
-from evaluations.audit import note_detail
 from evaluations.corpus.removing import StandingError, remove_document, remove_output
 from evaluations.forms import DocumentFilterForm
 from evaluations.models import CandidateOutput, Document, Project
+from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.audit import note_detail
 from evaluations.reports.browsing import browse
 from evaluations.reports.side_by_side import SORTS, side_by_side
 

@@ -9,14 +9,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from evaluations.access import EDITORS, READERS, project_view
-from evaluations.audit import note_detail
 from evaluations.corpus.removing import StandingError, remove_criterion
 from evaluations.forms import CriterionForm, PresetForm, StepsForm
-from evaluations.judging.criteria import add_presets, preview
-from evaluations.judging.errands import request_steps
-from evaluations.judging.steps import store_steps
+from evaluations.judges.criteria import add_presets, preview
+from evaluations.judges.steps import store_steps
 from evaluations.models import Criterion, EvaluationSteps, Project
+from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.audit import note_detail
+from evaluations.runs.errands import request_steps
 from evaluations.views.errands import shown_errand
 
 

@@ -6,13 +6,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from evaluations.access import EDITORS, READERS, project_view
-from evaluations.audit import note_refusal
 from evaluations.forms import EndpointForm, ProbeForm
-from evaluations.judging.errands import request_probe
-from evaluations.judging.judges import findings_of, retire, save_endpoint
+from evaluations.judges.judges import findings_of, retire, save_endpoint
 from evaluations.models import Endpoint, ModelProbe, Project
+from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.audit import note_refusal
 from evaluations.reports.findings import findings_rows
+from evaluations.runs.errands import request_probe
 from evaluations.views.errands import shown_errand
 
 

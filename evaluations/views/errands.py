@@ -6,8 +6,6 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from evaluations.access import READERS, project_view
-from evaluations.judging.errands import KINDS
 from evaluations.models import (
     Errand,
     Explanation,
@@ -16,6 +14,8 @@ from evaluations.models import (
     StepsRequest,
     WorkerHeartbeat,
 )
+from evaluations.people.access import READERS, project_view
+from evaluations.runs.errands import KINDS
 from evaluations.views.polling import STOP_POLLING
 
 # What the part does once the answer is there: load the page anew, send the form it is in, or only

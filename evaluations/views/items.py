@@ -6,10 +6,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from evaluations.access import EDITORS, READERS, project_view
-from evaluations.judging.errands import request_explanation
 from evaluations.models import EvaluationRun, Explanation, ItemState, Project, RunItem, Score
+from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.item import item_view
+from evaluations.runs.errands import request_explanation
 from evaluations.views.errands import shown_errand
 
 PAGE_SIZE = 50

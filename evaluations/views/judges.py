@@ -8,12 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from evaluations.access import EDITORS, READERS, project_view
 from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.registry import evaluators
 from evaluations.forms import EvaluatorForm
-from evaluations.judging.errands import request_probe
-from evaluations.judging.judges import (
+from evaluations.judges.judges import (
     ProbeNeededError,
     change_judge,
     create_judge,
@@ -21,8 +19,10 @@ from evaluations.judging.judges import (
     retire,
 )
 from evaluations.models import Judge, JudgeKind, ModelProbe, Project
+from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.choices import choice_of, choices, settings_rows
 from evaluations.reports.findings import findings_rows
+from evaluations.runs.errands import request_probe
 from evaluations.views.errands import shown_errand
 
 

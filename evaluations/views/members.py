@@ -11,11 +11,18 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from evaluations.access import EDITORS, OWNERS, READERS, project_view
-from evaluations.audit import note_detail
 from evaluations.forms import InvitationForm, RoleForm
-from evaluations.members import MemberError, accept, change_role, invitation_for, invite, remove
 from evaluations.models import Membership, Project, Role
+from evaluations.people.access import EDITORS, OWNERS, READERS, project_view
+from evaluations.people.audit import note_detail
+from evaluations.people.members import (
+    MemberError,
+    accept,
+    change_role,
+    invitation_for,
+    invite,
+    remove,
+)
 
 PAGE_SIZE = 100
 

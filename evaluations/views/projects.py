@@ -15,12 +15,19 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from annotations.models import Rating
-from evaluations.access import EDITORS, EVERYONE, OWNERS, READERS, project_view, why_not_call_out
 from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.archive.write import write_archive
-from evaluations.audit import note_detail
 from evaluations.forms import ArchiveForm, ProjectForm
 from evaluations.models import CandidateOutput, Project, Role
+from evaluations.people.access import (
+    EDITORS,
+    EVERYONE,
+    OWNERS,
+    READERS,
+    project_view,
+    why_not_call_out,
+)
+from evaluations.people.audit import note_detail
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.page import report_now
 

@@ -4,8 +4,8 @@ downloads."""
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 
-from evaluations.access import READERS, project_view
 from evaluations.models import Project
+from evaluations.people.access import READERS, project_view
 from evaluations.reports.analysis import EPSILON
 from evaluations.reports.data import ids_of
 from evaluations.reports.drilldown import documents_behind

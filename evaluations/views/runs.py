@@ -6,11 +6,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from evaluations.access import EDITORS, READERS, project_view
 from evaluations.forms import ResumeForm, RunForm
-from evaluations.judging.estimate import estimate_run
-from evaluations.judging.prompts import PromptError
-from evaluations.judging.run import (
+from evaluations.llm.prompts import PromptError
+from evaluations.models import EvaluationRun, Project, WorkerHeartbeat
+from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.reports.choices import settings_rows
+from evaluations.reports.progress import run_progress
+from evaluations.reports.so_far import so_far
+from evaluations.runs.estimate import estimate_run
+from evaluations.runs.lifecycle import (
     RunError,
     cancel_run,
     evaluator_of,
@@ -18,10 +22,6 @@ from evaluations.judging.run import (
     resume_run,
     start_run,
 )
-from evaluations.models import EvaluationRun, Project, WorkerHeartbeat
-from evaluations.reports.choices import settings_rows
-from evaluations.reports.progress import run_progress
-from evaluations.reports.so_far import so_far
 from evaluations.views.polling import STOP_POLLING
 from geval_site.queues import RUNS
 

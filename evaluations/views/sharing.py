@@ -13,11 +13,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from evaluations.access import EDITORS, READERS, project_view
 from evaluations.forms import ShareForm, SnapshotForm
 from evaluations.models import Project, ReportSnapshot, ShareLink
 from evaluations.models.sharing import new_token
 from evaluations.models.tokens import digest_of
+from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.export import as_json
 from evaluations.reports.options import LISTS
 from evaluations.reports.page import report_now

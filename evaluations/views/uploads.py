@@ -10,15 +10,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from evaluations.access import EDITORS, project_view
-from evaluations.audit import note_detail
 from evaluations.corpus.mapping import kind_of
 from evaluations.corpus.results import in_order, said_result
 from evaluations.forms import ColumnsForm, SavedColumnsForm, UploadForm, first_about
+from evaluations.hidden_fields import whole_number
 from evaluations.models import Project, SavedColumns, Upload, UploadState, WorkerHeartbeat
+from evaluations.people.access import EDITORS, project_view
+from evaluations.people.audit import note_detail
 from evaluations.spreadsheets import csv_line
 from evaluations.tasks import upload_files
-from evaluations.typed import whole_number
 from evaluations.uploads.keeping import ChosenFile, keep_upload
 from evaluations.uploads.work import NotReadyError, say_columns, start_check, start_load
 from evaluations.views.polling import STOP_POLLING

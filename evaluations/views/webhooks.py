@@ -8,10 +8,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from evaluations.access import OWNERS, project_view
-from evaluations.audit import note_detail, note_refusal
 from evaluations.forms import WebhookForm
 from evaluations.models import Project, Webhook, WebhookDelivery, WebhookEvent, WorkerHeartbeat
+from evaluations.people.access import OWNERS, project_view
+from evaluations.people.audit import note_detail, note_refusal
 from evaluations.tasks import send_webhooks
 from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.signing import new_secret

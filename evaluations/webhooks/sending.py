@@ -15,8 +15,8 @@ import aiohttp
 from django.conf import settings
 from django.utils import timezone
 
-from evaluations.judging.addresses import ForbiddenAddressError, check_address
-from evaluations.judging.network import checked_session
+from evaluations.llm.addresses import ForbiddenAddressError, check_address
+from evaluations.llm.network import checked_session
 from evaluations.models import WebhookDelivery
 from evaluations.webhooks.claiming import claim_deliveries
 from evaluations.webhooks.signing import signature

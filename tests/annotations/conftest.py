@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from annotations.campaigns import open_campaign, seat_annotators
 from annotations.models import Campaign, Seat
+from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.models import Membership, Project, Role
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotations.answers import (
+from annotations.answering.answers import (
     PreferencePair,
     Question,
     Shape,

@@ -8,14 +8,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotations.adjudication import decide, disputed_items
-from annotations.assignment import queue_of
-from annotations.campaigns import open_campaign
+from annotations.answering.submission import submit
 from annotations.errors import AnnotationError
-from annotations.gold import GoldError, read_gold
 from annotations.models import Assignment, Campaign, Decision, ItemKind, Rating, Seat
-from annotations.progress import campaign_progress, own_progress
-from annotations.submission import submit
+from annotations.planning.assignment import queue_of
+from annotations.planning.campaigns import open_campaign
+from annotations.planning.gold import GoldError, read_gold
+from annotations.results.adjudication import decide, disputed_items
+from annotations.results.progress import campaign_progress, own_progress
 from evaluations.models import CandidateOutput, Project, Role
 
 pytestmark = pytest.mark.django_db

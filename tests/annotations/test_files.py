@@ -6,9 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotations.assignment import queue_of
+from annotations.answering.submission import submit
 from annotations.models import Assignment, Campaign, Preference, Rating, Seat
-from annotations.submission import submit
+from annotations.planning.assignment import queue_of
 from evaluations.corpus.rows import LoadError
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project

@@ -13,11 +13,11 @@ from django.contrib.auth.models import User
 from django.db import connections
 from django.utils import timezone
 
-from annotations.assignment import queue_of, skip, standing
-from annotations.campaigns import close_campaign, open_campaign, seat_annotators
+from annotations.answering.submission import submit
 from annotations.errors import AnnotationError
 from annotations.models import Annotator, Assignment, Campaign, ItemOrder, Rating, Seat
-from annotations.submission import submit
+from annotations.planning.assignment import queue_of, skip, standing
+from annotations.planning.campaigns import close_campaign, open_campaign, seat_annotators
 from evaluations.models import CandidateOutput, Document, Membership, Project, Role, System
 
 pytestmark = pytest.mark.django_db

@@ -8,10 +8,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from annotations.assignment import queue_of
-from annotations.campaigns import close_campaign, seat_annotators
+from annotations.answering.submission import submit
 from annotations.models import AnswerChange, Assignment, Campaign, Preference, Rating, Seat
-from annotations.submission import submit
+from annotations.planning.assignment import queue_of
+from annotations.planning.campaigns import close_campaign, seat_annotators
 from evaluations.models import Membership, Project
 
 pytestmark = pytest.mark.django_db

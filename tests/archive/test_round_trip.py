@@ -12,12 +12,12 @@ import pytest
 from annotations.models import Preference, Rating, Span
 from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.archive.write import write_archive
-from evaluations.judging.judges import JudgeDraft, create_judge
-from evaluations.judging.run import start_run
-from evaluations.judging.worker import work_on_run
+from evaluations.judges.judges import JudgeDraft, create_judge
 from evaluations.models import ItemState, ModelReply, PairScore, Project, RunItem, RunState, Score
 from evaluations.reports.export import as_json
 from evaluations.reports.report import build_report
+from evaluations.runs.lifecycle import start_run
+from evaluations.runs.worker import work_on_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Load = Callable[..., object]

@@ -8,10 +8,10 @@ from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from playwright.sync_api import Page
 
-from annotations.assignment import queue_of
-from annotations.campaigns import open_campaign, seat_annotators
+from annotations.answering.submission import submit
 from annotations.models import Campaign, CampaignKind, Seat
-from annotations.submission import submit
+from annotations.planning.assignment import queue_of
+from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.models import Membership, Project, Role
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]

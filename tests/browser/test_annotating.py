@@ -8,7 +8,6 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotations.campaigns import open_campaign, seat_annotators
 from annotations.models import (
     AnswerChange,
     Assignment,
@@ -20,6 +19,7 @@ from annotations.models import (
     Rating,
     Span,
 )
+from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.models import CandidateOutput, Document, Membership, Project, Role, System
 from tests.conftest import wait_until
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluations.judging.parsing import Failure, parse_first_digit, parse_rating
-from evaluations.judging.replies import Choice
+from evaluations.llm.parsing import Failure, parse_first_digit, parse_rating
+from evaluations.llm.replies import Choice
 from evaluations.reproduction import DATASETS, Cell
 from evaluations.reproduction.topical_chat import SCALES
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.judging.prompts import PLACEHOLDERS
+from evaluations.llm.prompts import PLACEHOLDERS
 from evaluations.management.commands.standin_llm import HELP
 from tests.conftest import CHECKOUT
 

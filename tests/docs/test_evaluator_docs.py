@@ -58,7 +58,7 @@ def test_the_example_of_an_own_evaluator_scores_and_a_broken_one_is_named(
     code = (
         "from evaluations.evaluators.registry import broken_evaluators, evaluators, make_local\n"
         "from evaluations.evaluators.base import Item\n"
-        "from evaluations.judging.prompts import Texts\n"
+        "from evaluations.llm.prompts import Texts\n"
         "made = make_local('words', {'most': 2})\n"
         "items = [Item(Texts('s', 'a b c d')), Item(Texts('s', 'a'))]\n"
         "print([float(one.value) for one in made.score_readable(items)])\n"

@@ -7,13 +7,13 @@ import pytest
 
 from evaluations.evaluators.base import Corpus, Item, SettingsError
 from evaluations.evaluators.ensemble import Ensemble, cross_validated_blend, z_scores
-from evaluations.judging.judges import JudgeDraft, create_judge
-from evaluations.judging.parsing import Failure
-from evaluations.judging.prompts import Texts
-from evaluations.judging.run import start_run
-from evaluations.judging.scoring import Scored
-from evaluations.judging.worker import work_on_run
+from evaluations.judges.judges import JudgeDraft, create_judge
+from evaluations.llm.parsing import Failure
+from evaluations.llm.prompts import Texts
+from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, Project, RunState
+from evaluations.runs.lifecycle import start_run
+from evaluations.runs.worker import work_on_run
 
 
 def outcomes(

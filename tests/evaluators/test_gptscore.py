@@ -8,17 +8,17 @@ import pytest
 
 from evaluations.evaluators.base import Item, SettingsError
 from evaluations.evaluators.gptscore import GptScore, Likelihood, aspects, tokens_of
-from evaluations.judging.calls import Answer
-from evaluations.judging.endpoints import EchoRequest
-from evaluations.judging.judgement import JudgeSettings
-from evaluations.judging.judges import JudgeDraft, create_judge
-from evaluations.judging.parsing import Failure
-from evaluations.judging.prompts import PromptError, PromptParts, Texts
-from evaluations.judging.replies import Choice, EchoedToken
-from evaluations.judging.run import start_run
-from evaluations.judging.scoring import Scored
-from evaluations.judging.worker import work_on_run
+from evaluations.judges.judges import JudgeDraft, create_judge
+from evaluations.llm.calls import Answer
+from evaluations.llm.endpoints import EchoRequest
+from evaluations.llm.judgement import JudgeSettings
+from evaluations.llm.parsing import Failure
+from evaluations.llm.prompts import PromptError, PromptParts, Texts
+from evaluations.llm.replies import Choice, EchoedToken
+from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ModelReply, Project, RunState
+from evaluations.runs.lifecycle import start_run
+from evaluations.runs.worker import work_on_run
 from evaluations.scales import Scale
 
 ASKING = JudgeSettings(model="m", mode="direct")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.judging.judges import JudgeDraft, create_judge
-from evaluations.judging.run import RunError, pause_run, resume_run, start_run
-from evaluations.judging.shift import Shift
-from evaluations.judging.worker import work_on_run
+from evaluations.judges.judges import JudgeDraft, create_judge
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState, Score
+from evaluations.runs.lifecycle import RunError, pause_run, resume_run, start_run
+from evaluations.runs.shift import Shift
+from evaluations.runs.worker import work_on_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Load = Callable[..., object]
@@ -134,7 +134,7 @@ def test_a_paused_run_stores_what_was_done_and_goes_on_from_there(
     )
     load(project, {"outputs.jsonl": "\n".join(rows)})
     monkeypatch.setattr("evaluations.evaluators.rouge.Rouge.chunk", 2)
-    monkeypatch.setattr("evaluations.judging.local.LOOK_SECONDS", 0.001)
+    monkeypatch.setattr("evaluations.runs.local.LOOK_SECONDS", 0.001)
     judge, _ = create_judge(project, JudgeDraft(name="ROUGE", kind="rouge"))
     run = start_run(judge, [])
 
@@ -191,7 +191,7 @@ def test_settings_that_an_evaluator_does_not_take_are_refused_with_what_it_takes
 def test_changing_a_used_judge_makes_a_version_and_its_scores_stay_apart(
     referenced: Project,
 ) -> None:
-    from evaluations.judging.judges import change_judge
+    from evaluations.judges.judges import change_judge
 
     run = computed(referenced, "rouge", variant="rouge1")
 

@@ -8,16 +8,16 @@ import pytest
 
 from evaluations.evaluators.base import Item
 from evaluations.evaluators.pairwise import Pairwise
-from evaluations.judging.calls import Answer
-from evaluations.judging.endpoints import ChatRequest
-from evaluations.judging.judgement import JudgeSettings
-from evaluations.judging.judges import JudgeDraft, create_judge
-from evaluations.judging.prompts import PromptParts, Texts
-from evaluations.judging.replies import Choice, Token
-from evaluations.judging.run import RunError, start_run
-from evaluations.judging.scoring import Preferred
-from evaluations.judging.worker import work_on_run
+from evaluations.judges.judges import JudgeDraft, create_judge
+from evaluations.llm.calls import Answer
+from evaluations.llm.endpoints import ChatRequest
+from evaluations.llm.judgement import JudgeSettings
+from evaluations.llm.prompts import PromptParts, Texts
+from evaluations.llm.replies import Choice, Token
+from evaluations.llm.scoring import Preferred
 from evaluations.models import EvaluationRun, PairScore, Project, RunState
+from evaluations.runs.lifecycle import RunError, start_run
+from evaluations.runs.worker import work_on_run
 from evaluations.scales import Scale
 
 PARTS = PromptParts("Coherence", Scale(1, 5), definition="How well it hangs together.")

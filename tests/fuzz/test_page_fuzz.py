@@ -13,8 +13,8 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotations.campaigns import open_campaign, seat_annotators
 from annotations.models import Assignment, Campaign, CampaignItem
+from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.forms import first_about
 from evaluations.models import (
     Criterion,

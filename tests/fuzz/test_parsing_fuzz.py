@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluations.judging.parsing import Failure, parse_rating
-from evaluations.judging.replies import Choice, Token
-from evaluations.judging.wire import MalformedError, read_chat_answer
+from evaluations.llm.parsing import Failure, parse_rating
+from evaluations.llm.replies import Choice, Token
+from evaluations.llm.wire import MalformedError, read_chat_answer
 from evaluations.scales import Scale
 from tests.made_up_files import HOSTILE
 

@@ -21,9 +21,9 @@ from pathlib import Path
 
 import aiohttp
 
-from evaluations.judging.addresses import ForbiddenAddressError, check_address
-from evaluations.judging.endpoints import ChatRequest, Client, EndpointError
-from evaluations.judging.network import checked_session
+from evaluations.llm.addresses import ForbiddenAddressError, check_address
+from evaluations.llm.endpoints import ChatRequest, Client, EndpointError
+from evaluations.llm.network import checked_session
 from tests.hostile.spellings import LOOPBACK, METADATA, NO_SERVER, PRIVATE, URLS
 
 ADDRESSES = (

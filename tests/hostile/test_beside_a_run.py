@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from evaluations.corpus.store import LoadResult
-from evaluations.judging.errands import request_probe
-from evaluations.judging.run import start_run
 from evaluations.models import Judge, Project, RunState, Webhook, WebhookEvent, WorkerHeartbeat
+from evaluations.runs.errands import request_probe
+from evaluations.runs.lifecycle import start_run
 from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.signing import new_secret
 from geval_site.queues import queue_names

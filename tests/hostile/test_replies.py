@@ -12,11 +12,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.utils import timezone
 
-from evaluations.judging.calls import RetryPolicy
-from evaluations.judging.endpoints import Client, EndpointError
-from evaluations.judging.probe import probe_model
-from evaluations.judging.run import start_run
-from evaluations.judging.worker import work_on_run
+from evaluations.llm.calls import RetryPolicy
+from evaluations.llm.endpoints import Client, EndpointError
+from evaluations.llm.probe import probe_model
 from evaluations.models import (
     Batch,
     EvaluationRun,
@@ -26,6 +24,8 @@ from evaluations.models import (
     ScoringMode,
     Transport,
 )
+from evaluations.runs.lifecycle import start_run
+from evaluations.runs.worker import work_on_run
 from tests.hostile.endpoint import HostileEndpoint, hostile_endpoint
 from tests.hostile.modes import BODIES, MODES
 from tests.hostile.table import record

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluations.judging.addresses import ForbiddenAddressError, check_address
+from evaluations.llm.addresses import ForbiddenAddressError, check_address
 
 
 @pytest.mark.parametrize("allow_private", [True, False])

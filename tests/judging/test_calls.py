@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.judging.calls import RetryPolicy, ask_until_answered
-from evaluations.judging.endpoints import ChatRequest, EndpointError, ErrorKind
-from evaluations.judging.replies import Choice, Reply
+from evaluations.llm.calls import RetryPolicy, ask_until_answered
+from evaluations.llm.endpoints import ChatRequest, EndpointError, ErrorKind
+from evaluations.llm.replies import Choice, Reply
 
 REQUEST = ChatRequest(model="m", prompt="p")
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.judging.cost import Prices, cost, estimated_tokens, most_tokens, prices_from
+from evaluations.llm.cost import Prices, cost, estimated_tokens, most_tokens, prices_from
 
 
 def test_cost_by_hand() -> None:

@@ -8,15 +8,15 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.judging.endpoints import (
+from evaluations.llm.endpoints import (
     ChatRequest,
     Client,
     EndpointError,
     ErrorKind,
     status_error,
 )
-from evaluations.judging.network import MASK, spellings
-from evaluations.judging.replies import Choice, Token, choices_from_json, choices_to_json
+from evaluations.llm.network import MASK, spellings
+from evaluations.llm.replies import Choice, Token, choices_from_json, choices_to_json
 from tests.processes import StandInProcess, free_port
 
 

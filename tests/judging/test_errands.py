@@ -11,17 +11,17 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from evaluations.judging import errands
-from evaluations.judging.endpoints import EndpointError, ErrorKind
-from evaluations.judging.errands import (
+from evaluations.judges.judges import EndpointDraft, save_endpoint
+from evaluations.llm.endpoints import EndpointError, ErrorKind
+from evaluations.llm.patience import ask_within_patience
+from evaluations.models import Endpoint, ErrandState, Judge, ModelProbe, Project
+from evaluations.runs import errands
+from evaluations.runs.errands import (
     MOST_IN_HAND,
     neglected_errands,
     request_probe,
     work_on_errand,
 )
-from evaluations.judging.judges import EndpointDraft, save_endpoint
-from evaluations.judging.patience import ask_within_patience
-from evaluations.models import Endpoint, ErrandState, Judge, ModelProbe, Project
 from tests.conftest import do_errands
 from tests.processes import StandInProcess
 from tests.silence import silent_server

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.judging.injection import PATTERN, addresses_judge
-from evaluations.judging.parsing import Failure, parse_rating
-from evaluations.judging.prompts import PromptParts, Texts, compose_template, render
-from evaluations.judging.replies import Choice
+from evaluations.llm.injection import PATTERN, addresses_judge
+from evaluations.llm.parsing import Failure, parse_rating
+from evaluations.llm.prompts import PromptParts, Texts, compose_template, render
+from evaluations.llm.replies import Choice
 from evaluations.models import Project
 from evaluations.reports.live import live_data
 from evaluations.reports.options import ReportOptions

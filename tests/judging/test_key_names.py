@@ -14,9 +14,9 @@ from django.test import Client
 from evaluations.archive.read import read_archive
 from evaluations.archive.write import write_archive
 from evaluations.evaluators.processes import passed_on
-from evaluations.judging.clients import client_for
-from evaluations.judging.endpoints import EndpointError, ErrorKind
-from evaluations.judging.judges import EndpointDraft, endpoint_at, save_endpoint
+from evaluations.judges.clients import client_for
+from evaluations.judges.judges import EndpointDraft, endpoint_at, save_endpoint
+from evaluations.llm.endpoints import EndpointError, ErrorKind
 from evaluations.models import Endpoint, Project
 from geval_site.key_names import WELL_KNOWN, key_names
 

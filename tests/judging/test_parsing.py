@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.judging.parsing import Failure, Rating, Reason, parse_rating
-from evaluations.judging.replies import Choice
+from evaluations.llm.parsing import Failure, Rating, Reason, parse_rating
+from evaluations.llm.replies import Choice
 from evaluations.scales import Scale
 
 ONE_TO_FIVE = Scale(1, 5)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.judging.calls import Answer
-from evaluations.judging.parsing import find_ratings, parse_rating
-from evaluations.judging.replies import Choice
-from evaluations.judging.steps import StepsError, read_steps
+from evaluations.judges.steps import StepsError, read_steps
+from evaluations.llm.calls import Answer
+from evaluations.llm.parsing import find_ratings, parse_rating
+from evaluations.llm.replies import Choice
 from evaluations.scales import Scale
 
 SCALES = (Scale(1, 5), Scale(0, 1, 0.5, labels={"A": 1.0, "C": 0.5, "B": 0.0}), Scale(-2, 2))

@@ -3,9 +3,9 @@ of a file."""
 
 import pytest
 
-from evaluations.judging.presets import Preset, presets, presets_for
-from evaluations.judging.prompts import PromptParts, Texts, compose_template, render
-from evaluations.judging.scoring import why_not_by_logprobs
+from evaluations.llm.presets import Preset, presets, presets_for
+from evaluations.llm.prompts import PromptParts, Texts, compose_template, render
+from evaluations.llm.scoring import why_not_by_logprobs
 from evaluations.scales import Scale
 
 TASKS = {

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.judging.endpoints import Client, EndpointError, ErrorKind
-from evaluations.judging.probe import Findings, probe_model
+from evaluations.llm.endpoints import Client, EndpointError, ErrorKind
+from evaluations.llm.probe import Findings, probe_model
 from tests.processes import StandInProcess, free_port
 
 Start = Callable[..., StandInProcess]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.judging.prompts import (
+from evaluations.llm.prompts import (
     PromptError,
     PromptParts,
     Texts,

@@ -8,8 +8,8 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.judging.quota import Grant, Limits, Permits, bucket, take
 from evaluations.models import Endpoint, EndpointQuota, Project
+from evaluations.runs.quota import Grant, Limits, Permits, bucket, take
 
 
 @given(st.integers(2, 100_000))

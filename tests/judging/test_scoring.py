@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.judging.parsing import Failure, Reason
-from evaluations.judging.replies import Choice, Token
-from evaluations.judging.scoring import (
+from evaluations.llm.parsing import Failure, Reason
+from evaluations.llm.replies import Choice, Token
+from evaluations.llm.scoring import (
     Scored,
     score_by_logprobs,
     score_by_samples,

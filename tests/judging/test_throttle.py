@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.judging.throttle import Throttle
+from evaluations.llm.throttle import Throttle
 
 
 class Clock:

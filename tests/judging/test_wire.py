@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.judging.replies import Choice
-from evaluations.judging.wire import (
+from evaluations.llm.replies import Choice
+from evaluations.llm.wire import (
     NEVER,
     MalformedError,
     read_batch,

@@ -20,7 +20,7 @@ from evaluations.evaluators.prism import Prism
 from evaluations.evaluators.qags import Qags, best_span, token_f1
 from evaluations.evaluators.unieval import UniEval
 from evaluations.evaluators.usr import Usr
-from evaluations.judging.scoring import Scored
+from evaluations.llm.scoring import Scored
 from tests.neural.conftest import OUTPUTS, REFERENCES, SOURCE, torch
 
 Load = Callable[..., Any]

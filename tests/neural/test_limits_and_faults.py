@@ -12,13 +12,13 @@ from evaluations.evaluators.base import EvaluatorError, Item
 from evaluations.evaluators.bertscore import BertScore
 from evaluations.evaluators.factcc import FactCc
 from evaluations.evaluators.unieval import UniEval
-from evaluations.judging.judges import JudgeDraft, create_judge
-from evaluations.judging.parsing import Failure
-from evaluations.judging.prompts import Texts
-from evaluations.judging.run import resume_run, start_run
-from evaluations.judging.scoring import Scored
-from evaluations.judging.worker import work_on_run
+from evaluations.judges.judges import JudgeDraft, create_judge
+from evaluations.llm.parsing import Failure
+from evaluations.llm.prompts import Texts
+from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
+from evaluations.runs.lifecycle import resume_run, start_run
+from evaluations.runs.worker import work_on_run
 from tests.neural.conftest import LIMIT
 
 Load = Callable[..., Any]

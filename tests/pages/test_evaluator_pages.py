@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from evaluations.evaluators.bertscore import BertScore
-from evaluations.judging.run import start_run
-from evaluations.judging.worker import work_on_run
 from evaluations.models import Judge, Project
+from evaluations.runs.lifecycle import start_run
+from evaluations.runs.worker import work_on_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 REFERENCED = (

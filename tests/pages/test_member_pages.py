@@ -11,8 +11,8 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluations import tasks
-from evaluations.members import invite
 from evaluations.models import AuditEntry, Invitation, Membership, Project
+from evaluations.people.members import invite
 
 pytestmark = pytest.mark.django_db
 MakeUser = Callable[..., User]

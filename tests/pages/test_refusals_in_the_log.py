@@ -9,8 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from evaluations import audit
 from evaluations.models import AuditEntry, Endpoint, Project
+from evaluations.people import audit
 
 pytestmark = pytest.mark.django_db
 

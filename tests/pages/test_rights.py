@@ -14,7 +14,6 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from annotations.models import Campaign, CampaignItem
 from evaluations.api.app import api
 from evaluations.forms import first_about
-from evaluations.members import invite
 from evaluations.models import (
     ApiToken,
     Project,
@@ -25,6 +24,7 @@ from evaluations.models import (
     WebhookEvent,
 )
 from evaluations.models.tokens import digest_of
+from evaluations.people.members import invite
 from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.signing import new_secret
 from geval_site.sealing import seal

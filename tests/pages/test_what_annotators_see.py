@@ -9,10 +9,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.test import Client
 
-from annotations.assignment import queue_of
-from annotations.campaigns import open_campaign, seat_annotators
+from annotations.answering.submission import submit
 from annotations.models import Assignment, Campaign, Rating, Seat
-from annotations.submission import submit
+from annotations.planning.assignment import queue_of
+from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.models import ApiToken, Membership, Project, Score
 from evaluations.models.tokens import new_token
 from tests.pages.test_rights import ROWS, address, place

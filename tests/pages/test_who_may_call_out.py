@@ -12,8 +12,8 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from evaluations.archive.write import write_archive
-from evaluations.judging.clients import client_for
-from evaluations.judging.endpoints import EndpointError
+from evaluations.judges.clients import client_for
+from evaluations.llm.endpoints import EndpointError
 from evaluations.models import Endpoint, Membership, Project, Webhook
 from tests.conftest import CHECKOUT
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotations.human_scores import human_scores
 from annotations.models import Annotator, Rating
-from evaluations.judging.corpus_view import corpus_for
+from annotations.results.human_scores import human_scores
 from evaluations.models import CandidateOutput, EvaluationRun, Project
 from evaluations.reports.browsing import browse
 from evaluations.reports.item import item_view
 from evaluations.reports.side_by_side import side_by_side
+from evaluations.runs.corpus_view import corpus_for
 
 pytestmark = pytest.mark.django_db
 # Of each output of the small project, what its two people gave is known; a release adds its own

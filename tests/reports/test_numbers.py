@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluations import numbers
-from evaluations.numbers import fetch_numbers
+from evaluations import query_arrays
+from evaluations.query_arrays import fetch_numbers
 
 pytestmark = pytest.mark.django_db
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 def test_every_row_comes_back_as_it_is(values: list[tuple[float, int]], pack: int) -> None:
     rows = ", ".join(f"('{number!r}'::float8, {pk}::bigint)" for number, pk in [(0.5, 0), *values])
     # `offset` leaves the first row out, which is there because VALUES must not be empty.
-    with mock.patch.object(numbers, "PACKED_ROWS", pack):
+    with mock.patch.object(query_arrays, "PACKED_ROWS", pack):
         found = fetch_numbers(
             ["n", "pk"], f"FROM (SELECT * FROM (VALUES {rows}) v (n, pk) OFFSET 1) w"
         )
@@ -45,6 +45,6 @@ def test_a_null_is_refused_instead_of_read_as_a_number() -> None:
 
 
 def test_more_rows_than_a_pack_holds_are_all_there() -> None:
-    found = fetch_numbers(["n"], f"FROM generate_series(1, {3 * numbers.PACKED_ROWS + 7}) n")
+    found = fetch_numbers(["n"], f"FROM generate_series(1, {3 * query_arrays.PACKED_ROWS + 7}) n")
 
-    assert np.array_equal(np.sort(found[:, 0]), np.arange(1, 3 * numbers.PACKED_ROWS + 8))
+    assert np.array_equal(np.sort(found[:, 0]), np.arange(1, 3 * query_arrays.PACKED_ROWS + 8))

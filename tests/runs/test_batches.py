@@ -7,11 +7,11 @@ import pytest
 from django.utils import timezone
 
 from evaluations.heartbeat import neglected_runs
-from evaluations.judging.batches import read_results
-from evaluations.judging.calls import RetryPolicy
-from evaluations.judging.run import start_run
-from evaluations.judging.worker import work_on_run
+from evaluations.llm.calls import RetryPolicy
 from evaluations.models import Batch, EvaluationRun, ItemState, Judge, ModelProbe, Project, RunState
+from evaluations.runs.batches import read_results
+from evaluations.runs.lifecycle import start_run
+from evaluations.runs.worker import work_on_run
 from tests.conftest import wait_until
 from tests.processes import StandInProcess, WorkerProcess
 
@@ -133,8 +133,8 @@ def test_a_batch_whose_worker_died_after_sending_it_is_found_again_and_not_paid_
 def test_a_batch_whose_worker_died_before_sending_it_is_sent(
     small_project: Project, make_judge: MakeJudge
 ) -> None:
-    from evaluations.judging.batches import _gather
-    from evaluations.judging.run import lay_out_run
+    from evaluations.runs.batches import _gather
+    from evaluations.runs.lifecycle import lay_out_run
 
     run = started(make_judge(small_project, use_steps=False))
     lay_out_run(run.pk, {})

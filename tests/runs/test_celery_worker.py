@@ -8,9 +8,9 @@ import pytest
 from django.utils import timezone
 
 from evaluations.heartbeat import beat, neglected_runs
-from evaluations.judging import work
-from evaluations.judging.run import lay_out_run, start_run
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState, WorkerHeartbeat
+from evaluations.runs import leases
+from evaluations.runs.lifecycle import lay_out_run, start_run
 from tests.conftest import wait_until
 from tests.processes import WorkerProcess
 
@@ -91,7 +91,7 @@ def test_a_run_somebody_works_on_is_left_alone(
 ) -> None:
     run = started(make_judge(small_project, base_url="http://127.0.0.1:1/v1"))
     lay_out_run(run.pk, {})
-    work.claim(run.pk, "a", most=3)
+    leases.claim(run.pk, "a", most=3)
 
     assert neglected_runs() == []
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from django.core.exceptions import ValidationError
 
-from evaluations.judging.judges import (
+from evaluations.judges.judges import (
     EndpointDraft,
     JudgeDraft,
     change_judge,
@@ -17,8 +17,8 @@ from evaluations.judging.judges import (
     retire,
     save_endpoint,
 )
-from evaluations.judging.run import RunError, start_run
 from evaluations.models import Endpoint, Judge, ModelProbe, Project
+from evaluations.runs.lifecycle import RunError, start_run
 from tests.processes import StandInProcess
 
 pytestmark = pytest.mark.django_db

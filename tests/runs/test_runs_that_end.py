@@ -14,12 +14,12 @@ from django.utils import timezone
 
 from evaluations.evaluators.geval import GEval
 from evaluations.heartbeat import neglected_runs
-from evaluations.judging import work
-from evaluations.judging.calls import RetryPolicy
-from evaluations.judging.run import cancel_run, lay_out_run, pause_run, resume_run, start_run
-from evaluations.judging.shift import Shift
-from evaluations.judging.worker import FAILURES_IN_A_ROW, work_on_run
+from evaluations.llm.calls import RetryPolicy
 from evaluations.models import EvaluationRun, Judge, Project, RunItem, RunState
+from evaluations.runs import leases
+from evaluations.runs.lifecycle import cancel_run, lay_out_run, pause_run, resume_run, start_run
+from evaluations.runs.shift import Shift
+from evaluations.runs.worker import FAILURES_IN_A_ROW, work_on_run
 from tests.conftest import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -193,7 +193,7 @@ def test_a_full_disk_is_said_on_the_run(
 def test_an_error_that_nobody_foresaw_pauses_the_run_with_its_message(
     small_project: Project, make_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "claim", lambda *_args, **_more: [].pop())
+    monkeypatch.setattr(leases, "claim", lambda *_args, **_more: [].pop())
 
     run = worked_on(started(make_judge(small_project, use_steps=False)))
 
@@ -208,8 +208,8 @@ def test_an_item_that_workers_are_lost_with_fails_at_last(
     run = started(make_judge(small_project, use_steps=False))
     lay_out_run(run.pk, {})
     long_ago = timezone.now() - datetime.timedelta(minutes=5)
-    for _ in range(work.MOST_LOST_WORKERS):
-        assert work.claim(run.pk, "lost", most=1)
+    for _ in range(leases.MOST_LOST_WORKERS):
+        assert leases.claim(run.pk, "lost", most=1)
         run.items.filter(leased_by="lost").update(lease_until=long_ago)
 
     worked_on(run)
@@ -232,8 +232,8 @@ def test_giving_an_item_back_is_no_lost_worker(
     lay_out_run(run.pk, {})
 
     for _ in range(20):
-        assert len(work.claim(run.pk, "w", most=100)) == 12
-        work.give_back(run.pk, "w")
+        assert len(leases.claim(run.pk, "w", most=100)) == 12
+        leases.give_back(run.pk, "w")
 
     assert set(run.items.values_list("attempts", flat=True)) == {0}
 
@@ -244,7 +244,7 @@ def test_a_run_that_workers_are_lost_with_while_they_prepare_it_pauses(
     def dies(*_args: object) -> None:
         raise SystemExit
 
-    monkeypatch.setattr("evaluations.judging.worker.missing_steps", dies)
+    monkeypatch.setattr("evaluations.runs.worker.missing_steps", dies)
     run = started(make_judge(small_project, use_steps=False))
 
     for _ in range(3):
@@ -262,7 +262,7 @@ def test_a_clock_that_was_set_back_does_not_keep_an_item_for_hours(
 ) -> None:
     run = started(make_judge(small_project, use_steps=False))
     lay_out_run(run.pk, {})
-    work.claim(run.pk, "lost", most=100)
+    leases.claim(run.pk, "lost", most=100)
     run.items.update(lease_until=timezone.now() + datetime.timedelta(hours=3))
 
     assert run.pk in neglected_runs()
@@ -272,7 +272,7 @@ def test_a_clock_that_was_set_back_does_not_keep_an_item_for_hours(
 def test_a_worker_told_to_stop_gives_up_calls_that_take_long(
     small_project: Project, make_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluations.judging.worker.GRACE_SECONDS", 0.2)
+    monkeypatch.setattr("evaluations.runs.worker.GRACE_SECONDS", 0.2)
     run = started(
         make_judge(small_project, "--hang-rate", "1", use_steps=False, timeout_seconds=3000)
     )

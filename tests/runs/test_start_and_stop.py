@@ -5,9 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.judging import work
-from evaluations.judging.prompts import PromptError
-from evaluations.judging.run import (
+from evaluations.llm.prompts import PromptError
+from evaluations.llm.scoring import Scored
+from evaluations.models import EvaluationRun, ItemState, Judge, JudgeKind, Project, RunState
+from evaluations.runs import leases
+from evaluations.runs.lifecycle import (
     RunError,
     claim_preparation,
     lay_out_run,
@@ -15,8 +17,6 @@ from evaluations.judging.run import (
     resume_run,
     start_run,
 )
-from evaluations.judging.scoring import Scored
-from evaluations.models import EvaluationRun, ItemState, Judge, JudgeKind, Project, RunState
 
 pytestmark = pytest.mark.django_db
 
@@ -33,12 +33,12 @@ def start(judge: Judge, **options: bool) -> EvaluationRun:
 def finish(run: EvaluationRun, *, fail: int = 0) -> None:
     """Lay a run out and give every item but the last `fail` a score."""
     lay_out_run(run.pk, {criterion.pk: "1. Read it." for criterion in run.project.criteria.all()})
-    items = work.claim(run.pk, "t", most=100)
+    items = leases.claim(run.pk, "t", most=100)
     done = [
-        work.FinishedItem(item, "", Scored(3.0, {3.0: 1.0}, 1.0))
+        leases.FinishedItem(item, "", Scored(3.0, {3.0: 1.0}, 1.0))
         for item in items[: len(items) - fail]
     ]
-    work.store(run, done, "t")
+    leases.store(run, done, "t")
     run.items.filter(state=ItemState.LEASED).update(state=ItemState.FAILED, reason="refusal")
     EvaluationRun.objects.filter(pk=run.pk).update(state=RunState.DONE)
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import pytest
 from django.utils import timezone
 
-from evaluations.judging import work
-from evaluations.judging.parsing import Failure, Reason
-from evaluations.judging.run import close_if_finished, lay_out_run, start_run
-from evaluations.judging.scoring import Scored
+from evaluations.llm.parsing import Failure, Reason
+from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState, Score
+from evaluations.runs import leases
+from evaluations.runs.lifecycle import close_if_finished, lay_out_run, start_run
 
 pytestmark = pytest.mark.django_db
 
@@ -25,12 +25,12 @@ def run(small_project: Project, make_judge: Callable[..., Judge]) -> EvaluationR
     return started
 
 
-def scored(item: work.ClaimedItem, value: float = 4.0) -> work.FinishedItem:
-    return work.FinishedItem(item, "", Scored(value, {4.0: 1.0}, 0.9))
+def scored(item: leases.ClaimedItem, value: float = 4.0) -> leases.FinishedItem:
+    return leases.FinishedItem(item, "", Scored(value, {4.0: 1.0}, 0.9))
 
 
-def store(run: EvaluationRun, items: list[work.FinishedItem], worker: str) -> int:
-    return work.store(run, items, worker)
+def store(run: EvaluationRun, items: list[leases.FinishedItem], worker: str) -> int:
+    return leases.store(run, items, worker)
 
 
 def let_leases_run_out(run: EvaluationRun) -> None:
@@ -40,15 +40,15 @@ def let_leases_run_out(run: EvaluationRun) -> None:
 
 
 def test_two_workers_never_hold_the_same_item(run: EvaluationRun) -> None:
-    first = work.claim(run.pk, "a", most=8)
-    second = work.claim(run.pk, "b", most=8)
+    first = leases.claim(run.pk, "a", most=8)
+    second = leases.claim(run.pk, "b", most=8)
 
     assert (len(first), len(second)) == (8, 4)
     assert not {item.id for item in first} & {item.id for item in second}
 
 
 def test_items_come_with_the_texts_of_their_prompt(run: EvaluationRun) -> None:
-    item = work.claim(run.pk, "a", most=1)[0]
+    item = leases.claim(run.pk, "a", most=1)[0]
 
     assert item.texts.source == "The 1. ferry sails at 1 in the morning from the old harbour."
     assert item.texts.output == "The 1. ferry sails in the morning."
@@ -57,16 +57,16 @@ def test_items_come_with_the_texts_of_their_prompt(run: EvaluationRun) -> None:
 def test_nothing_is_claimed_from_a_paused_run(run: EvaluationRun) -> None:
     EvaluationRun.objects.filter(pk=run.pk).update(state=RunState.PAUSED)
 
-    assert work.claim(run.pk, "a", most=5) == []
+    assert leases.claim(run.pk, "a", most=5) == []
 
 
 def test_a_lost_workers_items_are_claimed_again_and_its_late_results_are_not_stored(
     run: EvaluationRun,
 ) -> None:
-    lost = work.claim(run.pk, "lost", most=12)
+    lost = leases.claim(run.pk, "lost", most=12)
     let_leases_run_out(run)
 
-    again = work.claim(run.pk, "next", most=12)
+    again = leases.claim(run.pk, "next", most=12)
 
     assert [item.id for item in again] == [item.id for item in lost]
     assert store(run, [scored(lost[0], 1.0)], "lost") == 0
@@ -75,25 +75,25 @@ def test_a_lost_workers_items_are_claimed_again_and_its_late_results_are_not_sto
 
 
 def test_a_renewed_lease_keeps_the_item(run: EvaluationRun) -> None:
-    held = work.claim(run.pk, "a", most=12)
+    held = leases.claim(run.pk, "a", most=12)
     let_leases_run_out(run)
 
-    work.renew_leases([item.id for item in held], "a")
+    leases.renew_leases([item.id for item in held], "a")
 
-    assert work.claim(run.pk, "b", most=12) == []
+    assert leases.claim(run.pk, "b", most=12) == []
 
 
 def test_a_result_is_stored_once_however_often_it_is_given(run: EvaluationRun) -> None:
-    items = [scored(item) for item in work.claim(run.pk, "a", most=3)]
+    items = [scored(item) for item in leases.claim(run.pk, "a", most=3)]
 
     assert [store(run, items, "a") for _ in range(2)] == [3, 0]
     assert Score.objects.count() == 3
 
 
 def test_a_failure_keeps_its_reason_and_gives_no_score(run: EvaluationRun) -> None:
-    item = work.claim(run.pk, "a", most=1)[0]
+    item = leases.claim(run.pk, "a", most=1)[0]
 
-    store(run, [work.FinishedItem(item, "", Failure(Reason.REFUSAL, "It refused."))], "a")
+    store(run, [leases.FinishedItem(item, "", Failure(Reason.REFUSAL, "It refused."))], "a")
 
     row = run.items.get(pk=item.id)
     assert (row.state, row.reason, row.detail) == (ItemState.FAILED, "refusal", "It refused.")
@@ -101,15 +101,15 @@ def test_a_failure_keeps_its_reason_and_gives_no_score(run: EvaluationRun) -> No
 
 
 def test_what_is_given_back_is_free_at_once(run: EvaluationRun) -> None:
-    work.claim(run.pk, "a", most=12)
+    leases.claim(run.pk, "a", most=12)
 
-    work.give_back(run.pk, "a")
+    leases.give_back(run.pk, "a")
 
-    assert len(work.claim(run.pk, "b", most=12)) == 12
+    assert len(leases.claim(run.pk, "b", most=12)) == 12
 
 
 def test_a_run_is_closed_once_when_its_last_item_is_done(run: EvaluationRun) -> None:
-    items = [scored(item) for item in work.claim(run.pk, "a", most=12)]
+    items = [scored(item) for item in leases.claim(run.pk, "a", most=12)]
     store(run, items[:-1], "a")
     before = close_if_finished(run.pk)
     store(run, items[-1:], "a")
@@ -120,7 +120,7 @@ def test_a_run_is_closed_once_when_its_last_item_is_done(run: EvaluationRun) -> 
 def test_the_database_refuses_a_second_score_of_the_same_item(run: EvaluationRun) -> None:
     from django.db import IntegrityError, transaction
 
-    item = work.claim(run.pk, "a", most=1)[0]
+    item = leases.claim(run.pk, "a", most=1)[0]
     Score.objects.create(run=run, output_id=item.output_id, criterion_id=item.criterion_id, value=1)
 
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -132,7 +132,7 @@ def test_the_database_refuses_a_second_score_of_the_same_item(run: EvaluationRun
 def test_request_keys_tell_everything_apart_that_changes_an_answer() -> None:
     from dataclasses import replace
 
-    from evaluations.judging.endpoints import ChatRequest
+    from evaluations.llm.endpoints import ChatRequest
 
     plain = ChatRequest(model="m", prompt="p")
     others = [
@@ -143,7 +143,7 @@ def test_request_keys_tell_everything_apart_that_changes_an_answer() -> None:
         replace(plain, max_tokens=33),
         replace(plain, top_logprobs=20),
     ]
-    keys = {work.request_key("http://a/v1", request) for request in [plain, *others]}
+    keys = {leases.request_key("http://a/v1", request) for request in [plain, *others]}
 
-    assert len(keys | {work.request_key("http://b/v1", plain)}) == 8
-    assert work.request_key("http://a/v1", replace(plain)) in keys
+    assert len(keys | {leases.request_key("http://b/v1", plain)}) == 8
+    assert leases.request_key("http://a/v1", replace(plain)) in keys

@@ -5,10 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.judging.calls import RetryPolicy
-from evaluations.judging.run import resume_run, start_run
-from evaluations.judging.shift import Shift
-from evaluations.judging.worker import work_on_run
+from evaluations.llm.calls import RetryPolicy
 from evaluations.models import (
     EvaluationRun,
     EvaluationSteps,
@@ -20,6 +17,9 @@ from evaluations.models import (
     Score,
     ScoringMode,
 )
+from evaluations.runs.lifecycle import resume_run, start_run
+from evaluations.runs.shift import Shift
+from evaluations.runs.worker import work_on_run
 from tests.processes import StandInProcess, free_port
 
 pytestmark = pytest.mark.django_db(transaction=True)

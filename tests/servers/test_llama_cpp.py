@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.judging.judges import JudgeDraft, create_judge, known_findings
-from evaluations.judging.run import start_run
-from evaluations.judging.worker import work_on_run
+from evaluations.judges.judges import JudgeDraft, create_judge, known_findings
 from evaluations.models import EvaluationRun, Project, RunState
+from evaluations.runs.lifecycle import start_run
+from evaluations.runs.worker import work_on_run
 from tests.conftest import free_port
 
 HERE = Path(__file__).parent

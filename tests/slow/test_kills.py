@@ -164,7 +164,7 @@ def begin(site: Site, standin: StandInProcess) -> int:
     )  # fmt: skip
     before: int = standin.stats["calls"]
     site.shell(
-        "from evaluations.models import *; from evaluations.judging.run import start_run; p ="
+        "from evaluations.models import *; from evaluations.runs.lifecycle import start_run; p ="
         " Project.objects.get(); c = p.criteria.create(name='fluency'); start_run(p.judges.get(),"
         " [c])"
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from evaluations.judging.prompts import PromptParts, Texts, compose_template, render, steps_prompt
+from evaluations.llm.prompts import PromptParts, Texts, compose_template, render, steps_prompt
 from evaluations.scales import Scale
 from tests.processes import StandInProcess
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluations.judging.parsing import Rating, parse_rating
-from evaluations.judging.replies import Choice
+from evaluations.llm.parsing import Rating, parse_rating
+from evaluations.llm.replies import Choice
 from evaluations.scales import Scale
 from evaluations.statistics.agreement import krippendorff_alpha, leave_one_out
 from evaluations.statistics.alt_test import alt_test

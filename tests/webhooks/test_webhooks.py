@@ -16,15 +16,15 @@ from django.contrib.auth.models import User
 from django.test import Client, override_settings
 from django.utils import timezone
 
-from annotations.campaigns import (
+from annotations.models import Assignment, Campaign, CampaignItem
+from annotations.planning.campaigns import (
     announce_answered_campaigns,
     close_campaign,
     open_campaign,
     seat_annotators,
 )
-from annotations.models import Assignment, Campaign, CampaignItem
-from evaluations.judging.run import start_run
 from evaluations.models import Judge, Project, Webhook, WebhookDelivery, WebhookEvent
+from evaluations.runs.lifecycle import start_run
 from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.sending import RETRY_SECONDS, send_due
 from evaluations.webhooks.signing import new_secret, signature

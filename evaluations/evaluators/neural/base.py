@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from evaluations.evaluators.base import LocalEvaluator, Settings
-from evaluations.judging.parsing import Failure, Reason
+from evaluations.llm.parsing import Failure, Reason
 
 INSTALL = "pip install 'geval-site[neural]'"
 PACKAGES = ("torch", "transformers")

@@ -7,8 +7,8 @@ from evaluations.evaluators.base import EvaluatorError
 from evaluations.evaluators.neural.base import by_length
 from evaluations.evaluators.neural.encoding import padded
 from evaluations.evaluators.neural.loading import Loaded
-from evaluations.judging.parsing import Failure
-from evaluations.judging.scoring import Scored
+from evaluations.llm.parsing import Failure
+from evaluations.llm.scoring import Scored
 
 
 def label_probability(

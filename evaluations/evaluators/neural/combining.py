@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from evaluations.evaluators.base import Outcome
-from evaluations.judging.parsing import Failure
-from evaluations.judging.scoring import Scored
+from evaluations.llm.parsing import Failure
+from evaluations.llm.scoring import Scored
 
 
 def combined(outcomes: Sequence[Outcome], how: Callable[[list[float]], float]) -> Outcome:

@@ -9,8 +9,8 @@ from evaluations.evaluators.neural.base import by_length
 from evaluations.evaluators.neural.combining import combined
 from evaluations.evaluators.neural.loading import Loaded
 from evaluations.evaluators.references import Reduction, reduced
-from evaluations.judging.parsing import Failure
-from evaluations.judging.scoring import Scored
+from evaluations.llm.parsing import Failure
+from evaluations.llm.scoring import Scored
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any
 from evaluations.evaluators.neural.base import by_length
 from evaluations.evaluators.neural.encoding import padded
 from evaluations.evaluators.neural.loading import Loaded
-from evaluations.judging.parsing import Failure
-from evaluations.judging.scoring import Scored
+from evaluations.llm.parsing import Failure
+from evaluations.llm.scoring import Scored
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import EvaluatorError
 from evaluations.evaluators.registry import evaluator_class
-from evaluations.judging.judges import JudgeDraft, change_judge, create_judge, endpoint_at
+from evaluations.judges.judges import JudgeDraft, change_judge, create_judge, endpoint_at
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_endpoint, find_judge, find_project, in_words
 from evaluations.models import Endpoint, Project, ScoringMode

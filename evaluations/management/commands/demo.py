@@ -7,7 +7,6 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from evaluations.demo import LOGINS, demo_judges, is_judged, load_demo
-from evaluations.judging.run import start_run
 from evaluations.management.base import SiteCommand
 from evaluations.management.commands.serve import open_site, wait_until_interrupted
 from evaluations.management.services import ensure_workers, start_standin, start_workers
@@ -15,6 +14,7 @@ from evaluations.management.watching import watch_run
 from evaluations.models import EvaluationRun, Judge, Project, RunState, WorkerHeartbeat
 from evaluations.reports.export import as_text
 from evaluations.reports.report import build_report
+from evaluations.runs.lifecycle import start_run
 from evaluations.standin import HONEST_NAME, MODEL
 from geval_site.processes import Processes
 from geval_site.queues import RUNS

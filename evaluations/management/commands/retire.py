@@ -4,7 +4,7 @@ back."""
 from argparse import ArgumentParser
 from typing import Any
 
-from evaluations.judging.judges import retire
+from evaluations.judges.judges import retire
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_endpoint, find_judge, find_project
 from evaluations.models import Endpoint, Judge

@@ -1,0 +1,108 @@
+"""Who may annotate: whoever has a seat in the campaign and is still a member of the project."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+
+from annotations.errors import AnnotationError
+from annotations.models import Campaign, Seat
+from evaluations.models import Project
+from geval_site.joined_query import JoinedQuery
+
+View = Callable[..., HttpResponse]
+_SEATS = JoinedQuery(
+    {"s": Seat, "c": Campaign, "p": Project},
+    """FROM annotations_seat s JOIN annotations_campaign c ON c.id = s.campaign_id
+       JOIN evaluations_project p ON p.id = c.project_id JOIN annotations_annotator n
+           ON n.id = s.annotator_id
+       LEFT JOIN evaluations_membership m ON m.project_id = p.id AND m.user_id = n.user_id
+       WHERE s.campaign_id = %s AND n.user_id = %s AND p.slug = %s""",
+    others=("m.role",),
+)
+KEPT = "What you typed is kept in this browser."
+
+
+def wants_json(request: HttpRequest) -> bool:
+    """Whether a script asks, which shows messages by itself."""
+    return request.headers.get("Accept", "") == "application/json"
+
+
+def seat_view(view: View) -> View:
+    """Give a view the seat of the user in the campaign `pk`; refusals come as a page or as JSON,
+    with their reason."""
+
+    @login_required
+    @wraps(view)
+    def guarded(
+        request: HttpRequest, slug: str, pk: int, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        seat, role = _seat(slug, pk, request.user.pk)
+        try:
+            _check(seat, role, request, slug)
+            request.role = role  # type: ignore[attr-defined]
+            return view(request, seat, *args, **kwargs)
+        except AnnotationError as error:
+            return refusal(request, error)
+
+    return guarded
+
+
+def _seat(slug: str, campaign: int, user: int | None) -> tuple[Seat | None, str | None]:
+    """The seat with its campaign and project, and the user's role in the project, None for none."""
+    row = _SEATS.first([campaign, user, slug])
+    if row is None:
+        return None, None
+    seat, seat.campaign, seat.campaign.project, role = row
+    return seat, role
+
+
+def _check(seat: Seat | None, role: str | None, request: HttpRequest, slug: str) -> None:
+    if seat is None:
+        if not Project.objects.seen_by(request.user).filter(slug=slug).exists():
+            raise Http404
+        raise AnnotationError(
+            "You are not an annotator of this campaign; its owner can add you.", keeps_place=False
+        )
+    if role is None:
+        raise AnnotationError(
+            f"You are no longer a member of {seat.campaign.project.name}, so nothing was stored."
+            f" {KEPT}",
+            keeps_place=False,
+        )
+    if seat.campaign.project.archived_at:
+        raise AnnotationError(
+            f"{seat.campaign.project.name} is archived, so nothing was stored. {KEPT}",
+            keeps_place=False,
+        )
+    if seat.removed_at:
+        raise AnnotationError(
+            f"You are no longer an annotator of {seat.campaign.name}, so nothing was stored."
+            f" {KEPT}",
+            keeps_place=False,
+        )
+
+
+def refusal(
+    request: HttpRequest, error: AnnotationError, *, status: int | None = None
+) -> HttpResponse:
+    """The refusal as JSON for a script, else as a page that gives back what was typed."""
+    status = status or (422 if error.fields else 409 if error.keeps_place else 403)
+    if wants_json(request):
+        content = {
+            "message": error.message,
+            "fields": error.fields,
+            "keeps_place": error.keeps_place,
+        }
+        return JsonResponse(content, status=status)
+    hidden = {"csrfmiddlewaretoken", "version", "seconds"}
+    typed = {name: value for name, value in request.POST.items() if value and name not in hidden}
+    return render(
+        request,
+        "annotations/refused.html",
+        {"message": error.message, "typed": typed},
+        status=status,
+    )

@@ -1,0 +1,253 @@
+"""Taking an answer in: checked, stored once, every later change kept beside it."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from annotations.answering.answers import (
+    Answer,
+    Question,
+    Shape,
+    fields_of,
+    preference_pairs,
+    read_answer,
+)
+from annotations.errors import AnnotationError
+from annotations.models import (
+    AnswerChange,
+    Assignment,
+    AssignmentState,
+    Campaign,
+    ItemKind,
+    Seat,
+    Span,
+)
+from annotations.planning.assignment import locked_assignment, refuse_if_not_open, take_back
+from evaluations.changes import note_change
+from evaluations.models import CandidateOutput, Criterion
+from geval_site.joined_query import JoinedQuery
+
+_CRITERIA = JoinedQuery(
+    {"c": Criterion},
+    """FROM evaluations_criterion c JOIN annotations_campaign_criteria m ON m.criterion_id = c.id
+       WHERE m.campaign_id = %s ORDER BY c.position, c.id""",
+)
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """What became of a submission. `repeated` if the very same answer was there already."""
+
+    assignment: Assignment
+    repeated: bool
+
+
+def questions_of(campaign: Campaign) -> tuple[Question, ...]:
+    """What a campaign asks: its criteria, or for comparisons without any, "overall"."""
+    asked = tuple(
+        Question(criterion.pk, criterion.name, criterion.scale)
+        for criterion in criteria_of(campaign)
+    )
+    return asked or (Question(0, "overall"),)
+
+
+def criteria_of(campaign: Campaign) -> list[Criterion]:
+    """The criteria of a campaign in their order."""
+    return [criterion for (criterion,) in _CRITERIA.all([campaign.pk])]
+
+
+def shape_of(assignment: Assignment, *, text: str = "") -> Shape:
+    """What the answer to an assignment must hold."""
+    campaign = assignment.campaign
+    return Shape(
+        kind=campaign.kind,
+        questions=questions_of(campaign),
+        shown=tuple(assignment.shown),
+        strength=campaign.strength,
+        categories=tuple(campaign.span_categories) if campaign.is_rating else (),
+        severities=tuple(campaign.span_severities),
+        text=text,
+    )
+
+
+@transaction.atomic
+def submit(
+    seat: Seat, assignment_id: int, fields: dict[str, str], *, user: Any, version: int, seconds: float | None,
+    draft_number: int = 0,
+) -> Submitted:  # fmt: skip
+    """Store an answer and what follows from it: ratings or preferences, and spans.
+
+    The same answer sent twice is stored once. A second, different one counts as a change only if it
+    was made in sight of the first (`version`), so that a stale window overwrites nothing.
+
+    Args:
+        version: of the assignment as the form showed it.
+        seconds: active time as the page measured it.
+        draft_number: drafts up to this one are part of the answer; one that comes late is not kept
+            any more.
+
+    Raises:
+        AnnotationError: the answer is incomplete or off the scale, the assignment is not the
+            annotator's or was given on to others, or the campaign is not open. Nothing is stored
+            then.
+    """
+    assignment = locked_assignment(seat, assignment_id)
+    refuse_if_not_open(seat.campaign)
+    answer = read_answer(shape_of(assignment, text=_text_for_spans(assignment)), fields)
+    before = assignment.answer
+    if assignment.state == AssignmentState.SUBMITTED:
+        if before == answer:
+            return Submitted(assignment, repeated=True)
+        if version != assignment.version:
+            raise AnnotationError(
+                "This item was submitted already, with another answer, perhaps in another window."
+                " Reload the page to see that answer and change it; what you typed here is kept as"
+                " a draft."
+            )
+    elif assignment.state != AssignmentState.RESERVED:
+        take_back(assignment)
+    replaced = _store(assignment, answer)
+    if before is not None or replaced:
+        AnswerChange.objects.create(
+            assignment=assignment,
+            user=user,
+            before=before if before is not None else replaced,
+            after=answer,
+        )
+    now = timezone.now()
+    assignment.answer, assignment.draft = answer, None
+    assignment.state = AssignmentState.SUBMITTED
+    assignment.version += 1
+    assignment.draft_number = max(assignment.draft_number, draft_number)
+    assignment.flagged = answer["flagged"]
+    assignment.submitted_at = assignment.submitted_at or now
+    if seconds is not None and seconds >= 0:
+        assignment.seconds = min(seconds, (now - assignment.reserved_at).total_seconds())
+    _save(assignment)
+    if assignment.item.kind == ItemKind.ORDINARY:
+        note_change(
+            seat.campaign.project_id, [int(key) for key in answer.get("scores", {})] or [None]
+        )
+    return Submitted(assignment, repeated=False)
+
+
+def _save(assignment: Assignment) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """UPDATE annotations_assignment SET answer = %s, draft = NULL, state = %s,
+                version = %s, flagged = %s,
+                      submitted_at = %s, seconds = %s, lease_until = %s, draft_number = %s
+                          WHERE id = %s""",
+            [
+                json.dumps(assignment.answer), assignment.state, assignment.version, assignment.flagged,
+                assignment.submitted_at, assignment.seconds, assignment.lease_until, assignment.draft_number,
+                assignment.pk,
+            ],
+        )  # fmt: skip
+
+
+def _text_for_spans(assignment: Assignment) -> str:
+    if not (assignment.campaign.span_categories and assignment.campaign.is_rating):
+        return ""
+    return CandidateOutput.objects.values_list("text", flat=True).get(pk=assignment.shown[0])
+
+
+def _store(assignment: Assignment, answer: Answer) -> Answer | None:
+    """Ratings or preferences of an ordinary item; checks and practice make none.
+
+    Returns:
+        What this annotator had said of the same before, in an upload or another campaign, where it
+            is replaced.
+    """
+    if assignment.item.kind != ItemKind.ORDINARY:
+        return None
+    annotator, in_sight = assignment.annotator_id, assignment.campaign.show_scores
+    if not assignment.campaign.is_rating:
+        return _store_preferences(assignment, answer, in_sight)
+    output = assignment.shown[0]
+    if assignment.campaign.span_categories:
+        Span.objects.filter(annotator=annotator, output=output).delete()
+        Span.objects.bulk_create(
+            Span(annotator_id=annotator, output_id=output, **span)
+            for span in answer.get("spans", ())
+        )
+    replaced = _upsert(
+        "annotations_rating",
+        ("output_id", "criterion_id", "annotator_id"),
+        "score",
+        [(output, int(key), annotator) for key in answer["scores"]],
+        list(answer["scores"].values()),
+        in_sight,
+    )
+    if assignment.answer is not None or not replaced:
+        return None
+    return {"scores": {str(criterion): score for (_, criterion, _), score in replaced.items()}}
+
+
+def _store_preferences(assignment: Assignment, answer: Answer, in_sight: bool) -> Answer | None:
+    pairs = preference_pairs(answer, assignment.shown)
+    replaced = _upsert(
+        "annotations_preference",
+        ("output_a_id", "output_b_id", "criterion_id", "annotator_id"),
+        "value",
+        [
+            (pair.output_a, pair.output_b, pair.criterion or None, assignment.annotator_id)
+            for pair in pairs
+        ],
+        [pair.value for pair in pairs],
+        in_sight,
+        more={"a_was_left": [pair.a_was_left for pair in pairs]},
+    )
+    if assignment.answer is not None or not replaced:
+        return None
+    return {"preferences": [[*key, value] for key, value in replaced.items()]}
+
+
+def _upsert(
+    table: str, keys: tuple[str, ...], value: str, rows: list[tuple[Any, ...]], values: list[Any], in_sight: bool,
+    more: dict[str, list[bool | None]] | None = None,
+) -> dict[tuple[Any, ...], Any]:  # fmt: skip
+    """Insert or replace what an annotator said, in one statement; returns by key what stood there
+    before."""
+    more = more or {}
+    columns = [*keys, value, *more]
+    kinds = (
+        ["bigint"] * len(keys)
+        + ["float8" if value == "score" else "smallint"]
+        + ["boolean"] * len(more)
+    )
+    arrays = [list(column) for column in zip(*rows, strict=True)] + [values, *more.values()]
+    unnested = ", ".join(f"%s::{kind}[]" for kind in kinds)
+    # Only a comparison's criterion may be empty; plain equality of the others lets the unique index
+    # be used.
+    nullable = {"criterion_id"} if table == "annotations_preference" else set()
+    operators = {key: "IS NOT DISTINCT FROM" if key in nullable else "=" for key in keys}
+    same = " AND ".join(f"t.{key} {operator} n.{key}" for key, operator in operators.items())
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""WITH n AS (SELECT * FROM unnest({unnested}) AS u({", ".join(columns)})),
+                     old AS (SELECT {", ".join("t." + key for key in keys)}, t.{value}
+                         FROM {table} t JOIN n ON {same}),
+                     new AS (INSERT INTO {table} ({", ".join(columns)}, scores_in_sight)
+                             SELECT {", ".join(columns)}, %s FROM n
+                             ON CONFLICT ({", ".join(keys)}) DO UPDATE
+                                 SET {value} = EXCLUDED.{value},
+                                 scores_in_sight = {table}.scores_in_sight
+                                     OR EXCLUDED.scores_in_sight)
+                SELECT * FROM old""",
+            [*arrays, in_sight],
+        )
+        return {tuple(row[:-1]): row[-1] for row in cursor.fetchall()}
+
+
+def draft_fields(assignment: Assignment) -> dict[str, str]:
+    """What a form begins with: the draft, else what was submitted."""
+    if assignment.draft is not None:
+        return {str(name): str(value) for name, value in assignment.draft.items()}
+    return fields_of(assignment.answer) if assignment.answer else {}
+
+
+__all__ = ["Submitted", "draft_fields", "questions_of", "shape_of", "submit"]

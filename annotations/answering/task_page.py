@@ -1,0 +1,325 @@
+"""What an annotator sees of one item: texts, questions with their options, and what the form begins
+with."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from annotations.answering.answers import LETTERS
+from annotations.answering.submission import criteria_of, draft_fields
+from annotations.models import (
+    Assignment,
+    AssignmentState,
+    Campaign,
+    CampaignItem,
+    CampaignKind,
+    ItemKind,
+    Seat,
+)
+from annotations.planning.selection import newest_scores
+from evaluations.models import Criterion, Document
+from evaluations.scales import Scale, short
+from evaluations.word_differences import Piece, word_differences
+from geval_site.joined_query import JoinedQuery
+
+# With more points than this a scale is typed, not chosen.
+MOST_BUTTONS = 11
+_ASSIGNMENTS = JoinedQuery(
+    {"a": Assignment, "i": CampaignItem, "d": Document},
+    """FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
+       JOIN evaluations_document d ON d.id = i.document_id
+       WHERE a.id = %s AND a.campaign_id = %s AND a.annotator_id = %s""",
+)
+_TEXTS = """SELECT o.id, o.text, s.name FROM evaluations_candidateoutput o
+            JOIN evaluations_system s ON s.id = o.system_id WHERE o.id = ANY(%s)"""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One answer to a question; `key` is the key that gives it."""
+
+    value: str
+    label: str
+    name: str
+    key: str
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """One question: a field of the form with its options, or a number to type where there are too
+    many."""
+
+    field: str
+    title: str
+    options: tuple[Option, ...]
+    typed: str
+    scale: Scale | None
+    criterion: Criterion | None
+    hints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ShownOutput:
+    """An output as this annotator sees it; `system` is empty when it is hidden."""
+
+    pk: int
+    letter: str
+    pieces: tuple[Piece, ...]
+    system: str
+
+
+@dataclass(frozen=True)
+class TaskPage:
+    """Everything a task's template needs."""
+
+    assignment: Assignment
+    campaign: Campaign
+    document: Document
+    outputs: tuple[ShownOutput, ...]
+    rows: tuple[Row, ...]
+    fields: dict[str, str]
+    done: int
+    feedback: tuple[str, ...]
+
+    @property
+    def is_submitted(self) -> bool:
+        return self.assignment.state == AssignmentState.SUBMITTED
+
+    @property
+    def is_practice(self) -> bool:
+        return self.assignment.item.kind == ItemKind.PRACTICE
+
+
+def task_page(
+    seat: Seat, assignment: Assignment, *, fields: dict[str, str] | None = None
+) -> TaskPage:
+    """The page of an assignment; `fields` instead of the draft where a form comes back with
+    errors."""
+    campaign = seat.campaign
+    criteria = criteria_of(campaign)
+    begun = fields if fields is not None else draft_fields(assignment)
+    outputs = _outputs(assignment, criteria, show_systems=campaign.show_systems)
+    hints = _judge_scores(campaign, assignment, outputs) if campaign.show_scores else {}
+    return TaskPage(
+        assignment=assignment,
+        campaign=campaign,
+        document=assignment.item.document,
+        outputs=outputs,
+        rows=tuple(_rows(campaign, criteria, outputs, begun, hints)),
+        fields=begun,
+        done=_done(seat),
+        feedback=_feedback(assignment, criteria),
+    )
+
+
+def own_assignment(seat: Seat, pk: int) -> Assignment | None:
+    """One of the annotator's assignments with its item, document and campaign."""
+    row = _ASSIGNMENTS.first([pk, seat.campaign_id, seat.annotator_id])
+    if row is None:
+        return None
+    found: Assignment
+    found, found.item, found.item.document = row
+    found.campaign = seat.campaign
+    return found
+
+
+def _done(seat: Seat) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT count(*) FROM annotations_assignment
+               WHERE annotator_id = %s AND campaign_id = %s AND state = 'submitted'""",
+            [seat.annotator_id, seat.campaign_id],
+        )
+        return int(cursor.fetchone()[0])
+
+
+def item_texts(item: CampaignItem, *, show_systems: bool) -> tuple[ShownOutput, ...]:
+    """The outputs of an item in the order of its own list, for whoever decides on it."""
+    assignment = Assignment(campaign=item.campaign, item=item, shown=item.outputs)
+    return _outputs(assignment, list(item.campaign.criteria.all()), show_systems=show_systems)
+
+
+def item_rows(
+    campaign: Campaign, outputs: tuple[ShownOutput, ...], fields: dict[str, str]
+) -> tuple[Row, ...]:
+    """The questions of a campaign about some outputs."""
+    return tuple(_rows(campaign, list(campaign.criteria.all()), outputs, fields, {}))
+
+
+def _outputs(
+    assignment: Assignment, criteria: list[Criterion], *, show_systems: bool
+) -> tuple[ShownOutput, ...]:
+    campaign, item = assignment.campaign, assignment.item
+    if item.kind == ItemKind.ATTENTION:
+        texts = dict.fromkeys(
+            assignment.shown, _attention_text(campaign, criteria, item.expected or {})
+        )
+        systems: dict[int, str] = {}
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute(_TEXTS, [list(assignment.shown)])
+            rows = cursor.fetchall()
+        texts = {pk: text for pk, text, _ in rows}
+        systems = {pk: system for pk, _, system in rows} if show_systems else {}
+    pieces = {pk: [Piece(text, False)] for pk, text in texts.items()}
+    if campaign.kind == CampaignKind.PAIRWISE and item.kind != ItemKind.ATTENTION:
+        left, right = assignment.shown
+        pieces[left], pieces[right] = word_differences(texts[left], texts[right])
+    several = len(assignment.shown) > 1
+    return tuple(
+        ShownOutput(pk, LETTERS[index] if several else "", tuple(pieces[pk]), systems.get(pk, ""))
+        for index, pk in enumerate(assignment.shown)
+    )
+
+
+def _attention_text(campaign: Campaign, criteria: list[Criterion], expected: dict[str, Any]) -> str:
+    if campaign.is_rating:
+        scores = {criterion.pk: criterion.name for criterion in criteria}
+        asked = ", ".join(
+            f"{scores[int(key)]} {short(point)}" for key, point in expected["scores"].items()
+        )
+        return (
+            "This is an attention check, not a text of a system. Please give these ratings:"
+            f" {asked}."
+        )
+    side = "A, on the left" if expected["side"] == "left" else "B, on the right"
+    return f"This is an attention check, not a text of a system. Please choose {side}, everywhere."
+
+
+def _rows(
+    campaign: Campaign,
+    criteria: list[Criterion],
+    outputs: tuple[ShownOutput, ...],
+    begun: dict[str, str],
+    hints: dict[int, list[str]],
+) -> Iterator[Row]:
+    asked: list[Criterion | None] = [*criteria] if criteria else [None]
+    for criterion in asked:
+        key, name = (criterion.pk, criterion.name) if criterion else (0, "Overall")
+        if campaign.is_rating and criterion:
+            field = f"score-{key}"
+            points = criterion.scale.points
+            few = len(points) <= MOST_BUTTONS
+            options = _points(criterion.scale, begun.get(field, "")) if few else ()
+            typed = "" if few else begun.get(field, "")
+            yield Row(
+                field, name, options, typed, criterion.scale, criterion, tuple(hints.get(key, ()))
+            )
+        elif campaign.kind == CampaignKind.PAIRWISE:
+            yield _row(f"choice-{key}", name, _sides(strength=campaign.strength), begun, criterion)
+        elif campaign.kind == CampaignKind.BEST_WORST:
+            letters = [
+                (str(output.pk), output.letter, "", str(n))
+                for n, output in enumerate(outputs, start=1)
+            ]
+            yield _row(f"best-{key}", f"{name}: best", letters, begun, criterion)
+            yield _row(f"worst-{key}", f"{name}: worst", letters, begun, None)
+        else:
+            ranks = [(str(rank), str(rank), "", str(rank)) for rank in range(1, len(outputs) + 1)]
+            for output in outputs:
+                title = f"{name}: rank of {output.letter}"
+                first = output is outputs[0]
+                yield _row(
+                    f"rank-{key}-{output.pk}", title, ranks, begun, criterion if first else None
+                )
+
+
+def _row(
+    field: str,
+    title: str,
+    options: list[tuple[str, str, str, str]],
+    begun: dict[str, str],
+    criterion: Criterion | None,
+) -> Row:
+    chosen = begun.get(field, "")
+    made = tuple(
+        Option(value, label, name, key, value == chosen) for value, label, name, key in options
+    )
+    return Row(field, title, made, "", None, criterion)
+
+
+def _points(scale: Scale, chosen: str) -> tuple[Option, ...]:
+    """A point is given by its digit, 10 by 0; points that are no digits by their number in the
+    row."""
+    names = {point: name for name, point in scale.labels.items()}
+    digits = (
+        scale.is_integral
+        and scale.points[-1] <= 10
+        and not (scale.points[0] == 0 and scale.points[-1] == 10)
+    )
+    return tuple(
+        Option(
+            value=short(point),
+            label=short(point),
+            name=names.get(point, ""),
+            key=(
+                short(point % 10)
+                if digits
+                else str(number)
+                if number < 10
+                else "0"
+                if number == 10
+                else ""
+            ),
+            chosen=short(point) == chosen,
+        )
+        for number, point in enumerate(scale.points, start=1)
+    )
+
+
+def _sides(*, strength: bool) -> list[tuple[str, str, str, str]]:
+    if strength:
+        return [
+            ("2", "A", "much better", "1"),
+            ("1", "A", "better", "2"),
+            ("0", "tie", "", "0"),
+            ("-1", "B", "better", "4"),
+            ("-2", "B", "much better", "5"),
+        ]
+    return [("1", "A", "", "1"), ("0", "tie", "", "0"), ("-1", "B", "", "2")]
+
+
+def _judge_scores(
+    campaign: Campaign, assignment: Assignment, outputs: tuple[ShownOutput, ...]
+) -> dict[int, list[str]]:
+    """Judges' scores by criterion, in words; with several outputs each says which it is of."""
+    letters = {output.pk: output.letter for output in outputs}
+    of_these = newest_scores("AND s.output_id = ANY(%(outputs)s)")
+    query = f"""SELECT s.criterion_id, j.name, s.output_id, s.value FROM ({of_these}) AS s
+                JOIN evaluations_judge j ON j.id = s.judge_id ORDER BY j.id"""
+    values: dict[str, Any] = {
+        "project": campaign.project_id,
+        "criteria": [],
+        "outputs": list(assignment.shown),
+    }
+    found: dict[int, list[str]] = defaultdict(list)
+    with connection.cursor() as cursor:
+        cursor.execute(query, values)
+        for criterion, judge, output, value in cursor.fetchall():
+            of = f" of {letters[output]}" if letters[output] else ""
+            found[criterion].append(f"{judge}{of}: {value:.1f}")
+    return found
+
+
+def _feedback(assignment: Assignment, criteria: list[Criterion]) -> tuple[str, ...]:
+    """After a practice item: what was expected, beside what was given."""
+    if assignment.item.kind != ItemKind.PRACTICE or not assignment.answer:
+        return ()
+    expected = assignment.item.expected or {}
+    names = {str(criterion.pk): criterion.name for criterion in criteria}
+    lines = []
+    for key, point in expected.get("scores", {}).items():
+        given = assignment.answer["scores"].get(key)
+        verdict = "as expected" if given == point else f"expected {short(point)}"
+        lines.append(f"{names.get(key, 'Overall')}: you gave {short(given)}, {verdict}.")
+    for key, winner in expected.get("winners", {}).items():
+        value = assignment.answer["choices"].get(key, 0)
+        left, right = assignment.shown
+        given = left if value > 0 else right if value < 0 else 0
+        verdict = "as expected" if given == winner else "not as expected"
+        lines.append(f"{names.get(key, 'Overall')}: your choice is {verdict}.")
+    return tuple(lines)

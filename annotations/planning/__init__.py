@@ -1,0 +1,1 @@
+"""Campaigns: which items there are, who gets which, and in which order."""

@@ -1,0 +1,386 @@
+"""Handing out items: reserved under a lease, never to more annotators than planned, never twice to
+one.
+
+Each annotator's own writes are in line behind a lock on their seat; between annotators nothing
+waits, because items that somebody else is just reserving are passed over (SKIP LOCKED).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from annotations.errors import AnnotationError
+from annotations.models import (
+    Assignment,
+    AssignmentState,
+    Campaign,
+    CampaignItem,
+    CampaignState,
+    ItemKind,
+    ItemOrder,
+    Seat,
+)
+from annotations.planning.item_plan import checks_due, shown_order
+from geval_site.joined_query import JoinedQuery
+
+# At least this many are reserved ahead, so that the next is loaded when one submits; a document
+# goes out as one.
+AHEAD = 3
+PACK = 8
+DOCUMENT_PACK = 32
+
+_PICK = """SELECT i.id, i.document_id, i.position, i.outputs FROM annotations_campaignitem i
+           WHERE i.campaign_id = %(campaign)s AND i.places > 0 AND i.position > %(after)s {more}
+             AND NOT EXISTS (SELECT 1 FROM annotations_assignment a WHERE a.item_id = i.id
+                             AND a.annotator_id = %(annotator)s AND a.state <> 'expired')
+           ORDER BY i.position LIMIT %(most)s FOR UPDATE OF i SKIP LOCKED"""
+_ASSIGNMENTS = JoinedQuery(
+    {"a": Assignment, "i": CampaignItem},
+    """FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
+       WHERE a.id = %s AND a.campaign_id = %s AND a.annotator_id = %s""",
+)
+_FIRST = _PICK.format(more="")
+_OF_DOCUMENT = _PICK.format(more="AND i.document_id = %(document)s")
+
+
+class Standing(StrEnum):
+    """Why an annotator has nothing to do."""
+
+    FINISHED = "finished"
+    OTHERS_HOLD = "others hold the rest"
+
+
+@dataclass(frozen=True)
+class _Picked:
+    item: int
+    position: int
+    outputs: list[int]
+    ordinary: bool
+
+
+def refuse_if_not_open(campaign: Campaign) -> None:
+    """Raises:
+    AnnotationError: the campaign has not begun, is closed, or its deadline is over.
+    """
+    if campaign.state == CampaignState.DRAFT:
+        raise AnnotationError(f"{campaign.name} has not been opened yet.", keeps_place=False)
+    if campaign.state == CampaignState.CLOSED:
+        raise AnnotationError(
+            f"{campaign.name} is closed, so this was not submitted. Ask its owner to open it again;"
+            " your draft is kept.",
+            keeps_place=False,
+        )
+    if campaign.deadline and campaign.deadline < timezone.now():
+        raise AnnotationError(
+            f"The deadline of {campaign.name} is over, so this was not submitted. Ask its owner for"
+            " more time; your draft is kept.",
+            keeps_place=False,
+        )
+
+
+def queue_of(seat: Seat) -> list[int]:
+    """Ids of the assignments an annotator is to do next, in order; more are reserved where few are
+    left.
+
+    Raises:
+        AnnotationError: the campaign is not open.
+    """
+    refuse_if_not_open(seat.campaign)
+    reserved = _reserved(seat)
+    if len(reserved) < AHEAD:
+        with transaction.atomic():
+            _lock_for_reserving(seat)
+            if not _reserve_more(seat):
+                release_expired(seat.campaign_id)
+                _reserve_more(seat)
+        reserved = _reserved(seat)
+    return reserved
+
+
+def standing(seat: Seat) -> Standing:
+    """For an annotator with an empty queue: is all done, or may something come back from others?"""
+    waiting = Assignment.objects.filter(
+        campaign=seat.campaign_id, state=AssignmentState.RESERVED, item__kind=ItemKind.ORDINARY
+    ).exclude(annotator=seat.annotator_id)
+    return Standing.OTHERS_HOLD if waiting.exists() else Standing.FINISHED
+
+
+def _reserved(seat: Seat) -> list[int]:
+    """What is reserved; leases that have used a quarter of their time are renewed, for this
+    annotator is here."""
+    lease = seat.campaign.lease_minutes
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT id, lease_until < now() + make_interval(secs => %s)
+                FROM annotations_assignment
+               WHERE annotator_id = %s AND campaign_id = %s AND state = 'reserved' ORDER BY id""",
+            [lease * 45, seat.annotator_id, seat.campaign_id],
+        )
+        rows = cursor.fetchall()
+        if any(is_old for _, is_old in rows):
+            cursor.execute(
+                """UPDATE annotations_assignment SET lease_until = now() + make_interval(secs => %s)
+                   WHERE annotator_id = %s AND campaign_id = %s AND state = 'reserved'""",
+                [lease * 60, seat.annotator_id, seat.campaign_id],
+            )
+            if cursor.rowcount != len(rows):  # some went back between the two statements
+                return _reserved(seat)
+    return [pk for pk, _ in rows]
+
+
+def _lock_for_reserving(seat: Seat) -> None:
+    """Put this annotator's requests in line, and see where the ones before have come to."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT cursor, handed FROM annotations_seat WHERE id = %s FOR UPDATE", [seat.pk]
+        )
+        seat.cursor, seat.handed = cursor.fetchone()
+
+
+def _reserve_more(seat: Seat) -> int:
+    """Reserve a pack for the annotator of a locked seat; returns how many items it holds."""
+    practice = _pick_checks(seat, (ItemKind.PRACTICE,), 1000)
+    picked = practice or _pick_ordinary(seat)
+    if not practice and picked:
+        due = checks_due(seat.handed, len(picked), seat.campaign.check_percent)
+        checks = _pick_checks(seat, (ItemKind.GOLD, ItemKind.ATTENTION), due) if due else []
+        seat.handed += len(picked)
+        seat.cursor = max(item.position for item in picked)
+        seat.save(update_fields=["handed", "cursor"])
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "UPDATE annotations_campaignitem SET places = places - 1 WHERE id = ANY(%s)",
+                [[item.item for item in picked]],
+            )
+        # Within a pack each annotator has an order of their own, so that no output always comes
+        # after the same one.
+        order = shown_order(
+            range(len(picked)),
+            seed=seat.campaign.seed,
+            item=seat.cursor,
+            annotator=seat.annotator_id,
+        )
+        picked = [picked[index] for index in order]
+        for number, check in enumerate(checks):  # spread among the others, never first
+            picked.insert(min(len(picked), 1 + (check.item * 7 + number) % len(picked)), check)
+    if picked:
+        _assign(seat, picked)
+    return len(picked)
+
+
+def _pick_ordinary(seat: Seat) -> list[_Picked]:
+    """From where this annotator is, or else from the beginning; by document, all that is free of
+    one document."""
+    in_documents = seat.campaign.order == ItemOrder.DOCUMENT
+    values: dict[str, Any] = {
+        "campaign": seat.campaign_id,
+        "annotator": seat.annotator_id,
+        "after": seat.cursor,
+        "most": 1 if in_documents else PACK,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_FIRST, values)
+        rows = cursor.fetchall()
+        if not rows and seat.cursor >= 0:
+            cursor.execute(_FIRST, values | {"after": -1})
+            rows = cursor.fetchall()
+        if rows and in_documents:
+            more = {"document": rows[0][1], "after": rows[0][2], "most": DOCUMENT_PACK - 1}
+            cursor.execute(_OF_DOCUMENT, values | more)
+            rows += cursor.fetchall()
+    return [_Picked(pk, position, outputs, True) for pk, _document, position, outputs in rows]
+
+
+def _pick_checks(seat: Seat, kinds: tuple[str, ...], most: int) -> list[_Picked]:
+    """Checks that this annotator has not had, in an order of their own for each annotator."""
+    if not (seat.campaign.gold or seat.campaign.attention_checks):
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT i.id, i.position, i.outputs FROM annotations_campaignitem i
+               WHERE i.campaign_id = %(campaign)s AND i.kind <> 'ordinary'
+                   AND i.kind = ANY(%(kinds)s)
+                 AND NOT EXISTS (SELECT 1 FROM annotations_assignment a WHERE a.item_id = i.id
+                                 AND a.annotator_id = %(annotator)s AND a.state <> 'expired')
+               ORDER BY md5(i.id::text || ':' || %(annotator)s::text) LIMIT %(most)s""",
+            {
+                "campaign": seat.campaign_id,
+                "annotator": seat.annotator_id,
+                "kinds": list(kinds),
+                "most": most,
+            },
+        )
+        return [
+            _Picked(pk, position, outputs, False) for pk, position, outputs in cursor.fetchall()
+        ]
+
+
+def _assign(seat: Seat, picked: list[_Picked]) -> None:
+    seed, annotator = seat.campaign.seed, seat.annotator_id
+    rows = [
+        (
+            (item.item, shown_order(item.outputs, seed=seed, item=item.item, annotator=annotator))
+            if len(item.outputs) > 1
+            else (item.item, item.outputs)
+        )
+        for item in picked
+    ]
+    with connection.cursor() as cursor:
+        # The same annotator may get an item again whose lease ran out; their draft is still with
+        # it.
+        cursor.executemany(
+            """INSERT INTO annotations_assignment (campaign_id, item_id, annotator_id, state,
+                shown, lease_until)
+               VALUES (%s, %s, %s, 'reserved', %s, now() + make_interval(secs => %s))
+               ON CONFLICT (item_id, annotator_id) DO UPDATE
+               SET state = 'reserved', lease_until = EXCLUDED.lease_until, reserved_at = now()""",
+            [
+                (seat.campaign_id, item, annotator, shown, seat.campaign.lease_minutes * 60)
+                for item, shown in rows
+            ],
+        )
+
+
+@transaction.atomic
+def release_expired(campaign_id: int, *, leaving: Sequence[int] = ()) -> int:
+    """Give back the places of leases that ran out; returns how many. Rows that somebody is using
+    are passed over.
+
+    Args:
+        leaving: annotators whose leases end now, whatever time is left.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """WITH gone AS (
+                   SELECT a.id, i.id AS item, i.kind FROM annotations_assignment a
+                   JOIN annotations_campaignitem i ON i.id = a.item_id
+                   WHERE a.campaign_id = %s AND a.state = 'reserved'
+                     AND (a.lease_until < now() OR a.annotator_id = ANY(%s))
+                   FOR UPDATE OF a, i SKIP LOCKED
+               ), expired AS (
+                   UPDATE annotations_assignment a SET state = 'expired' FROM gone
+                       WHERE a.id = gone.id
+               ), back AS (SELECT item, count(*) AS n FROM gone WHERE kind = 'ordinary'
+                   GROUP BY item)
+               UPDATE annotations_campaignitem i SET places = places + back.n FROM back
+                   WHERE i.id = back.item""",
+            [campaign_id, list(leaving)],
+        )
+        return int(cursor.rowcount)
+
+
+def take_back(assignment: Assignment) -> None:
+    """Make an assignment that was skipped or ran out its annotator's again, if there is still a
+    place.
+
+    Call it within a transaction that holds the annotator's seat.
+
+    Raises:
+        AnnotationError: the places of the item are all taken by now.
+    """
+    item = assignment.item
+    if item.kind == ItemKind.ORDINARY:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "UPDATE annotations_campaignitem SET places = places - 1 WHERE id = %s AND"
+                " places > 0",
+                [item.pk],
+            )
+            if not cursor.rowcount:
+                raise AnnotationError(
+                    "Your time for this item ran out and others have done it meanwhile, so it was"
+                    " not submitted. What you typed is kept as a draft; go on with the next one.",
+                    keeps_place=False,
+                )
+    lease = timedelta(minutes=assignment.campaign.lease_minutes)
+    assignment.state, assignment.lease_until = AssignmentState.RESERVED, timezone.now() + lease
+
+
+@transaction.atomic
+def skip(seat: Seat, assignment_id: int, reason: str) -> None:
+    """Leave an item to others, with the reason; it does not come back by itself.
+
+    Raises:
+        AnnotationError: the campaign is not open, or the item was submitted already.
+    """
+    assignment = locked_assignment(seat, assignment_id)
+    refuse_if_not_open(seat.campaign)
+    if assignment.state == AssignmentState.SUBMITTED:
+        raise AnnotationError(
+            "This item is submitted already; change your answer instead of skipping it."
+        )
+    if assignment.state == AssignmentState.RESERVED and assignment.item.kind == ItemKind.ORDINARY:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "UPDATE annotations_campaignitem SET places = places + 1 WHERE id = %s",
+                [assignment.item_id],
+            )
+    assignment.state, assignment.skip_reason = AssignmentState.SKIPPED, reason.strip()[:2000]
+    assignment.save(update_fields=["state", "skip_reason"])
+
+
+def locked_assignment(seat: Seat, assignment_id: int) -> Assignment:
+    """The annotator's own assignment, with their seat locked for the rest of the transaction.
+
+    Raises:
+        AnnotationError: it is not theirs, or they were taken out of the campaign.
+    """
+    with connection.cursor() as cursor:
+        # The seat puts an annotator's own requests in line.
+        cursor.execute(
+            "SELECT 1 FROM annotations_seat WHERE id = %s AND removed_at IS NULL FOR UPDATE",
+            [seat.pk],
+        )
+        is_seated = cursor.fetchone()
+    if not is_seated:
+        raise AnnotationError(
+            f"You are no longer an annotator of {seat.campaign.name}, so this was not submitted.",
+            keeps_place=False,
+        )
+    row = _ASSIGNMENTS.first([assignment_id, seat.campaign_id, seat.annotator_id])
+    if row is None:
+        raise AnnotationError(
+            "This item is not assigned to you, so nothing was submitted. Go on with your own next"
+            " one.",
+            keeps_place=False,
+        )
+    found: Assignment
+    found, found.item = row
+    found.campaign = seat.campaign
+    return found
+
+
+@transaction.atomic
+def keep_draft(
+    seat: Seat, assignment_id: int, *, number: int, draft: dict[str, Any], seconds: float | None
+) -> bool:
+    """Keep what is typed, unless a newer draft is kept already; returns whether it was kept.
+
+    Drafts are kept of closed campaigns too: what was typed is never lost.
+    """
+    kept = Assignment.objects.filter(
+        pk=assignment_id,
+        annotator=seat.annotator_id,
+        campaign=seat.campaign_id,
+        draft_number__lt=number,
+    ).update(draft=draft, draft_number=number, **({} if seconds is None else {"seconds": seconds}))
+    return bool(kept)
+
+
+def previous_of(seat: Seat, *, before: int | None) -> Assignment | None:
+    """The answer an annotator gave before another one, by the time of first submission; the last
+    one for None."""
+    mine = Assignment.objects.filter(
+        campaign=seat.campaign_id, annotator=seat.annotator_id, state=AssignmentState.SUBMITTED
+    ).order_by("-submitted_at", "-pk")
+    at = (
+        Assignment.objects.filter(pk=before).values_list("submitted_at", flat=True).first()
+        if before
+        else None
+    )
+    return mine.filter(submitted_at__lt=at).first() if at else mine.first()

@@ -1,0 +1,251 @@
+"""Opening and closing campaigns, and who sits in them."""
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from django.db import connection, transaction
+from django.utils import timezone
+
+from annotations.errors import AnnotationError
+from annotations.models import (
+    Annotator,
+    Campaign,
+    CampaignItem,
+    CampaignKind,
+    CampaignState,
+    ItemKind,
+    ItemOrder,
+    Seat,
+    Selection,
+)
+from annotations.planning import item_plan
+from annotations.planning.assignment import release_expired
+from annotations.planning.item_plan import Outputs, PlannedItem
+from annotations.planning.selection import (
+    disagreement,
+    needed_per_system,
+    pair_values,
+    project_outputs,
+)
+from annotations.results.progress import item_counts
+from evaluations.models import Criterion, Project, Webhook, WebhookEvent
+from evaluations.webhooks.announcing import announce_campaign
+
+MOST_ITEMS = 5_000_000
+MOST_ATTENTION_CHECKS = 100
+
+
+@transaction.atomic
+def open_campaign(campaign: Campaign) -> int:
+    """Lay out the items of a draft and open it for its annotators.
+
+    Returns:
+        How many ordinary items it has.
+
+    Raises:
+        AnnotationError: it is no draft any more, nobody is to annotate, or there is nothing to
+            annotate.
+    """
+    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if campaign.state != CampaignState.DRAFT:
+        raise AnnotationError(f"{campaign.name} is {campaign.get_state_display().lower()} already.")
+    if campaign.is_rating and not campaign.criteria.exists():
+        raise AnnotationError("Choose at least one criterion; outputs are rated on criteria.")
+    seats = campaign.seats.filter(removed_at=None).count()
+    if seats < campaign.overlap:
+        raise AnnotationError(
+            f"{campaign.overlap} annotators are to rate each item, but the campaign has {seats}. "
+            "Add annotators or lower the overlap."
+        )
+    rng = np.random.default_rng(campaign.seed)
+    count = _write_items(campaign, _ordinary(campaign, _outputs(campaign, rng), rng))
+    if not count:
+        raise AnnotationError("There is nothing to annotate: no output fits the selection.")
+    _write_checks(campaign, count)
+    campaign.state, campaign.opened_at = CampaignState.OPEN, timezone.now()
+    campaign.save(update_fields=["state", "opened_at"])
+    with connection.cursor() as cursor:
+        # Just filled, so the planner knows nothing of it until autovacuum comes by.
+        cursor.execute("ANALYZE annotations_campaignitem")
+    return count
+
+
+def close_campaign(campaign: Campaign) -> None:
+    """Nothing more is handed out or taken in; what was submitted stays."""
+    with transaction.atomic():
+        closed = Campaign.objects.filter(pk=campaign.pk, state=CampaignState.OPEN).update(
+            state=CampaignState.CLOSED, closed_at=timezone.now()
+        )
+        if closed:
+            announce_campaign(campaign, reason="closed")
+
+
+def announce_answered_campaigns() -> None:
+    """Tell webhooks of open campaigns that have all their answers now."""
+    listened = Webhook.objects.filter(events__contains=[WebhookEvent.CAMPAIGN_FINISHED.value])
+    for campaign in Campaign.objects.filter(
+        state=CampaignState.OPEN, project__in=listened.values("project")
+    ).select_related("project"):
+        items, complete = item_counts(campaign)
+        if items and items == complete:
+            announce_campaign(campaign, reason="answered")
+
+
+def reopen_campaign(campaign: Campaign) -> None:
+    """Take up a closed campaign where it was."""
+    Campaign.objects.filter(pk=campaign.pk, state=CampaignState.CLOSED).update(
+        state=CampaignState.OPEN, closed_at=None, deadline=None
+    )
+
+
+@transaction.atomic
+def seat_annotators(campaign: Campaign, users: Iterable[Any]) -> None:
+    """Seat exactly these members; who is not among them any more keeps what they did and gets
+    nothing new."""
+    wanted = {user.pk: user for user in users}
+    for user in wanted.values():
+        Seat.objects.update_or_create(
+            campaign=campaign,
+            annotator=annotator_of(campaign.project, user),
+            defaults={"removed_at": None},
+        )
+    leaving = campaign.seats.filter(removed_at=None).exclude(annotator__user__in=wanted)
+    release_expired(campaign.pk, leaving=list(leaving.values_list("annotator", flat=True)))
+    leaving.update(removed_at=timezone.now())
+
+
+def annotator_of(project: Project, user: Any) -> Annotator:
+    """The annotator that a user is in a project; made on first use, with a name nobody else has
+    there."""
+    known = Annotator.objects.filter(project=project, user=user).first()
+    if known:
+        return known
+    name, number = user.get_username(), 1
+    while Annotator.objects.filter(project=project, name=name).exists():
+        number += 1
+        name = f"{user.get_username()} ({number})"
+    return Annotator.objects.create(project=project, name=name, user=user)
+
+
+# The plan
+
+
+def _outputs(campaign: Campaign, rng: np.random.Generator) -> Outputs:
+    """The outputs a campaign is about; those with known answers are checks and not among them."""
+    outputs = project_outputs(campaign.project)
+    gold = np.array([pk for row in campaign.gold for pk in row["outputs"]], dtype=np.int64)
+    if campaign.is_rating:
+        outputs = outputs.at(np.flatnonzero(~np.isin(outputs.ids, gold)))
+    size = campaign.sample_size
+    if not campaign.is_rating or size is None or campaign.selection == Selection.ALL:
+        return outputs
+    match campaign.selection:
+        case Selection.STRATIFIED:
+            return item_plan.stratified_sample(outputs, size, rng)
+        case Selection.DISAGREEMENT:
+            return item_plan.highest(outputs, disagreement(campaign, outputs), size)
+        case Selection.NEEDED:
+            unrated, wanted = needed_per_system(campaign, outputs, size)
+            return item_plan.allocated_sample(unrated, wanted, rng)
+    return item_plan.sample(outputs, size, rng)
+
+
+def _ordinary(
+    campaign: Campaign, outputs: Outputs, rng: np.random.Generator
+) -> Iterator[PlannedItem]:
+    """The ordinary items in their order. All queries are done when it returns: the items are read
+    during a COPY, when the connection can do nothing else."""
+    in_documents = campaign.order == ItemOrder.DOCUMENT
+    if campaign.is_rating:
+        ordered = (
+            item_plan.by_document(outputs, rng)
+            if in_documents
+            else item_plan.systems_in_turn(outputs, rng)
+        )
+        pairs = zip(ordered.documents.tolist(), ordered.ids.tolist(), strict=True)
+        return (PlannedItem(document, (pk,)) for document, pk in pairs)
+    most = campaign.sample_size if campaign.selection != Selection.ALL else None
+    if campaign.kind != CampaignKind.PAIRWISE:
+        return islice(item_plan.groups(outputs, campaign.group_size, rng), most)
+    if campaign.selection in (Selection.DISAGREEMENT, Selection.NEEDED):
+        known = list(item_plan.pairs_connected_early(outputs, rng))
+        order = np.argsort(-pair_values(campaign, outputs, known), kind="stable")[:most]
+        return (known[index] for index in order)
+    by_document = in_documents and campaign.selection == Selection.ALL
+    plan = item_plan.pairs_by_document if by_document else item_plan.pairs_connected_early
+    return islice(plan(outputs, rng), most)
+
+
+def _write_items(campaign: Campaign, planned: Iterable[PlannedItem]) -> int:
+    count = 0
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(
+            "COPY annotations_campaignitem (campaign_id, document_id, position, kind, outputs,"
+            " places) FROM STDIN"
+        ) as copy,
+    ):
+        for item in planned:
+            if count >= MOST_ITEMS:
+                raise AnnotationError(
+                    f"The campaign would have more than {MOST_ITEMS:,} items; choose a sample of a"
+                    " smaller size."
+                )
+            outputs = "{" + ",".join(map(str, item.outputs)) + "}"
+            copy.write_row(
+                (campaign.pk, item.document, count, ItemKind.ORDINARY, outputs, campaign.overlap)
+            )
+            count += 1
+    return count
+
+
+def _write_checks(campaign: Campaign, ordinary: int) -> None:
+    """Practice items first, then gold, then attention checks; they stand behind the ordinary
+    items."""
+    checks = [
+        CampaignItem(
+            campaign=campaign,
+            document_id=row["document"],
+            outputs=row["outputs"],
+            expected=row["expected"],
+            kind=ItemKind.PRACTICE if number < campaign.practice_items else ItemKind.GOLD,
+        )
+        for number, row in enumerate(campaign.gold)
+    ]
+    if campaign.attention_checks:
+        checks.extend(_attention_checks(campaign, ordinary))
+    for number, item in enumerate(checks):
+        item.position = ordinary + number
+    CampaignItem.objects.bulk_create(checks)
+
+
+def _attention_checks(campaign: Campaign, ordinary: int) -> Iterator[CampaignItem]:
+    """Checks that ask for a certain answer; the text shown is made from it."""
+    chance = random.Random(campaign.seed)  # noqa: S311 (a design, not a secret)
+    count = min(MOST_ATTENTION_CHECKS, max(1, ordinary * campaign.check_percent // 100))
+    # A random start by primary key, not ORDER BY random(), which would sort millions.
+    models = list(campaign.items.filter(kind=ItemKind.ORDINARY).order_by("position")[:count])
+    criteria = list(campaign.criteria.all())
+    for model in models:
+        yield CampaignItem(
+            campaign=campaign,
+            document_id=model.document_id,
+            outputs=model.outputs,
+            kind=ItemKind.ATTENTION,
+            expected=_wanted_answer(campaign, criteria, chance),
+        )
+
+
+def _wanted_answer(
+    campaign: Campaign, criteria: Sequence[Criterion], chance: random.Random
+) -> dict[str, Any]:
+    if campaign.is_rating:
+        return {
+            "scores": {
+                str(criterion.pk): chance.choice(criterion.scale.points) for criterion in criteria
+            }
+        }
+    return {"side": chance.choice(["left", "right"])}

@@ -1,0 +1,136 @@
+"""Which outputs deserve ratings most, from what judges and people said so far."""
+
+import numpy as np
+from django.db import connection
+
+from annotations.models import Campaign, Preference, Selection
+from annotations.planning.item_plan import FloatArray, Outputs, PlannedItem
+from evaluations.models import Project
+from evaluations.statistics.ppi import neyman_allocation
+from evaluations.statistics.preferences import bradley_terry, next_pair_gains
+
+# The newest score of each judge, output and criterion, on the criterion's scale: distances
+# elsewhere mean nothing.
+_NEWEST_SCORES = """
+    SELECT DISTINCT ON (r.judge_id, s.output_id, s.criterion_id) r.judge_id, s.output_id,
+        s.criterion_id, s.value
+    FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
+    JOIN evaluations_criterion c ON c.id = s.criterion_id
+    WHERE r.project_id = %(project)s {more} AND s.value BETWEEN c.scale_min AND c.scale_max
+      AND (cardinality(%(criteria)s::bigint[]) = 0 OR s.criterion_id = ANY(%(criteria)s))
+    ORDER BY r.judge_id, s.output_id, s.criterion_id, r.id DESC
+"""
+
+
+def newest_scores(more: str = "") -> str:
+    """The query of all judges' newest scores; `more` is a further condition on the scores `s`."""
+    return _NEWEST_SCORES.format(more=more)
+
+
+def project_outputs(project: Project) -> Outputs:
+    """All outputs of a project, in the order of their ids."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT o.id, o.document_id, o.system_id FROM evaluations_candidateoutput o
+               JOIN evaluations_document d ON d.id = o.document_id WHERE d.project_id = %s
+                   ORDER BY o.id""",
+            [project.pk],
+        )
+        rows = np.array(cursor.fetchall(), dtype=np.int64).reshape(-1, 3)
+    return Outputs(rows[:, 0], rows[:, 1], rows[:, 2])
+
+
+def disagreement(campaign: Campaign, outputs: Outputs) -> FloatArray:
+    """Shape (outputs,): the standard deviation over judges, averaged over criteria; NaN without two
+    judges."""
+    query = f"""SELECT output_id, avg(sd) FROM (
+                    SELECT output_id, criterion_id, stddev_samp(value) AS sd
+                        FROM ({newest_scores()}) AS s GROUP BY 1, 2
+                ) AS by_criterion WHERE sd IS NOT NULL GROUP BY 1"""
+    return _values(query, campaign, outputs)
+
+
+def needed_per_system(
+    campaign: Campaign, outputs: Outputs, size: int
+) -> tuple[Outputs, dict[int, int]]:
+    """The outputs nobody rated, and how many of each system to rate next for the least uncertain
+    mean (Neyman).
+
+    What counts is how far people's means scatter around the judges' (or, without judges, in
+    themselves) per system.
+    """
+    human = _values(
+        """SELECT h.output_id, avg(h.mean)
+           FROM annotations_human_means(ARRAY(
+               SELECT o.id FROM evaluations_candidateoutput o
+               JOIN evaluations_document d ON d.id = o.document_id
+                   WHERE d.project_id = %(project)s)) h
+           WHERE cardinality(%(criteria)s::bigint[]) = 0 OR h.criterion_id = ANY(%(criteria)s)
+               GROUP BY 1""",
+        campaign,
+        outputs,
+    )
+    judged = _values(
+        f"SELECT output_id, avg(value) FROM ({newest_scores()}) AS s GROUP BY 1", campaign, outputs
+    )
+    residual = human - np.where(np.isnan(judged), 0.0, judged)
+    overall = _deviation(residual, default=1.0)
+    unrated = outputs.at(np.flatnonzero(np.isnan(human)))
+    systems = np.unique(unrated.systems)
+    left = np.array([(unrated.systems == system).sum() for system in systems], dtype=float)
+    spread = np.array(
+        [_deviation(residual[outputs.systems == system], default=overall) for system in systems]
+    )
+    if not len(systems):
+        return unrated, {}
+    _, counts = neyman_allocation(left, np.maximum(spread, 1e-9), min(size, int(left.sum())))
+    return unrated, {int(system): int(count) for system, count in zip(systems, counts, strict=True)}
+
+
+def pair_values(campaign: Campaign, outputs: Outputs, pairs: list[PlannedItem]) -> FloatArray:
+    """Shape (pairs,): what to ask first. By disagreement: mean spread of judges on the two outputs;
+    by need: how much one more comparison of the two systems would tell about the ranking so far
+    (Bradley-Terry)."""
+    places = np.searchsorted(
+        outputs.ids, np.array([pair.outputs for pair in pairs], dtype=np.int64).reshape(-1, 2)
+    )
+    if campaign.selection == Selection.DISAGREEMENT:
+        return np.nan_to_num(disagreement(campaign, outputs), nan=0.0)[places].mean(axis=1)
+    systems = np.unique(outputs.systems)
+    number = {int(system): index for index, system in enumerate(systems)}
+    gains = next_pair_gains(bradley_terry(wins_so_far(campaign.project, number)))
+    sides = outputs.systems[places]
+    asked = (sorted((number[int(a)], number[int(b)])) for a, b in sides)
+    return np.array([gains.get((low, high), 0.0) for low, high in asked], dtype=float)
+
+
+def wins_so_far(project: Project, number: dict[int, int]) -> FloatArray:
+    """Shape (systems, systems): how often the row was preferred to the column, plus half a win each
+    to begin with."""
+    wins = np.full((len(number), len(number)), 0.5)
+    np.fill_diagonal(wins, 0.0)
+    rows = Preference.objects.filter(annotator__project=project).values_list(
+        "output_a__system_id", "output_b__system_id", "value"
+    )
+    for a, b, value in rows:
+        share = 1.0 if value > 0 else 0.0 if value < 0 else 0.5
+        wins[number[a], number[b]] += share
+        wins[number[b], number[a]] += 1 - share
+    return wins
+
+
+def _values(query: str, campaign: Campaign, outputs: Outputs) -> FloatArray:
+    """A value for each output that the query has one for, NaN for the others."""
+    criteria = list(campaign.criteria.values_list("pk", flat=True))
+    with connection.cursor() as cursor:
+        cursor.execute(query, {"project": campaign.project_id, "criteria": criteria})
+        found = np.array(cursor.fetchall(), dtype=float).reshape(-1, 2)
+    values = np.full(len(outputs), np.nan)
+    known = np.isin(found[:, 0].astype(np.int64), outputs.ids)
+    values[np.searchsorted(outputs.ids, found[known, 0].astype(np.int64))] = found[known, 1]
+    return values
+
+
+def _deviation(values: FloatArray, *, default: float) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.std(ddof=1)) if len(known) > 1 else default

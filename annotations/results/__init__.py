@@ -1,0 +1,1 @@
+"""What annotators gave: progress, agreement, adjudication, downloads, arrays for reports."""

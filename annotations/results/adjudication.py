@@ -1,0 +1,76 @@
+"""Items where annotators differ by more than a set distance, and what an adjudicator decides on
+them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection, transaction
+
+from annotations.answering.answers import Answer, Shape, read_answer
+from annotations.answering.submission import questions_of
+from annotations.models import Campaign, CampaignItem, CampaignKind, Decision
+from annotations.results.comparable_values import SAID
+
+# The furthest apart two answers to a question of an item are, over its questions.
+_FURTHEST = f"""
+    SELECT item_id, max(spread) FROM (
+        SELECT item_id, max(value) - min(value) AS spread FROM ({SAID}) AS said
+            GROUP BY item_id, key) AS by_question
+    GROUP BY item_id HAVING max(spread) > %(beyond)s"""
+
+
+@dataclass(frozen=True)
+class Disputed:
+    """An item to adjudicate: how far its annotators are apart, and whether it is decided."""
+
+    item: CampaignItem
+    spread: float
+    decided: bool
+
+
+def disputed_items(campaign: Campaign) -> list[Disputed]:
+    """Where annotators differ by more than the campaign's distance, the undecided first, then the
+    furthest apart.
+
+    For pairs the distance is on the scale of choices: A against B is 2, A against a tie 1.
+    """
+    if campaign.adjudicate_beyond is None:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(_FURTHEST, {"campaign": campaign.pk, "beyond": campaign.adjudicate_beyond})
+        spreads = dict(cursor.fetchall())
+    items = (
+        CampaignItem.objects.filter(pk__in=spreads)
+        .select_related("document")
+        .prefetch_related("decisions")
+    )
+    found = [Disputed(item, float(spreads[item.pk]), bool(item.decisions.all())) for item in items]
+    return sorted(
+        found, key=lambda disputed: (disputed.decided, -disputed.spread, disputed.item.position)
+    )
+
+
+def adjudication_shape(item: CampaignItem) -> Shape:
+    """A decision has the form of an answer; outputs stand in the order of their ids."""
+    campaign = item.campaign
+    return Shape(
+        kind=campaign.kind,
+        questions=questions_of(campaign),
+        shown=tuple(item.outputs),
+        strength=campaign.strength,
+    )
+
+
+@transaction.atomic
+def decide(item: CampaignItem, fields: Mapping[str, str], *, user: Any, note: str) -> Decision:
+    """Keep a decision beside the ratings; earlier decisions stay.
+
+    Raises:
+        AnnotationError: the decision is incomplete or off the scale.
+    """
+    answer: Answer = read_answer(adjudication_shape(item), fields)
+    kept = {name: value for name, value in answer.items() if name not in ("comment", "flagged")}
+    if item.campaign.kind == CampaignKind.PAIRWISE:
+        kept["shown"] = list(item.outputs)
+    return Decision.objects.create(item=item, user=user, answer=kept, note=note.strip()[:10_000])

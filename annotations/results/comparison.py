@@ -1,0 +1,89 @@
+"""What several annotators said of one item, in words and numbers, for comparing and
+adjudicating."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from annotations.answering.answers import LETTERS, Answer
+from annotations.answering.submission import questions_of
+from annotations.models import Assignment, AssignmentState, Campaign
+from evaluations.scales import short
+
+
+@dataclass(frozen=True)
+class Said:
+    """One annotator's answer: a text for each question, and the comment."""
+
+    who: str
+    answers: tuple[str, ...]
+    comment: str
+    flagged: bool
+
+
+def others_of(assignment: Assignment) -> list[Said]:
+    """What other annotators submitted for the same item; they are not named."""
+    others = (
+        Assignment.objects.filter(item=assignment.item_id, state=AssignmentState.SUBMITTED)
+        .exclude(pk=assignment.pk)
+        .order_by("pk")
+    )
+    named = [(f"Annotator {number}", other) for number, other in enumerate(others, start=1)]
+    return said(assignment.campaign, named, _letters(assignment))
+
+
+def own_of(assignment: Assignment) -> Said:
+    """What the annotator of an assignment submitted."""
+    return said(assignment.campaign, [("You", assignment)], _letters(assignment))[0]
+
+
+def own_answers(
+    campaign: Campaign, assignments: Iterable[Assignment]
+) -> list[tuple[Assignment, Said]]:
+    """An annotator's own assignments with their answers in words."""
+    found = []
+    for assignment in assignments:
+        assignment.campaign = campaign
+        found.append((assignment, own_of(assignment)))
+    return found
+
+
+def _letters(assignment: Assignment) -> dict[int, str]:
+    """The outputs by the letters under which this annotator sees them."""
+    return {pk: LETTERS[index] for index, pk in enumerate(assignment.shown)}
+
+
+def said(
+    campaign: Campaign, assignments: Iterable[tuple[str, Assignment]], letters: dict[int, str]
+) -> list[Said]:
+    """Answers in words; `letters` names the outputs."""
+    questions = [str(question.key) for question in questions_of(campaign)]
+    return [
+        Said(
+            who=who,
+            answers=tuple(in_words(a.answer or {}, key, a.shown, letters) for key in questions),
+            comment=(a.answer or {}).get("comment", ""),
+            flagged=a.flagged,
+        )
+        for who, a in assignments
+    ]
+
+
+def in_words(answer: Answer, key: str, shown: Sequence[int], letters: dict[int, str]) -> str:
+    """What an answer says to one question, such as "4", "A", "strongly B", "best A, worst C", "B >
+    A = C"."""
+    if "scores" in answer:
+        return short(answer["scores"][key]) if key in answer["scores"] else ""
+    if "choices" in answer:
+        value = answer["choices"].get(key)
+        if value is None:
+            return ""
+        winner = "tie" if not value else letters[shown[0] if value > 0 else shown[1]]
+        return f"strongly {winner}" if abs(value) == 2 else winner
+    if "best" in answer:
+        best, worst = answer["best"].get(key), answer["worst"].get(key)
+        return f"best {letters[best]}, worst {letters[worst]}" if best and worst else ""
+    ranks = answer.get("ranks", {}).get(key, {})
+    by_rank: dict[int, list[str]] = {}
+    for pk, rank in ranks.items():
+        by_rank.setdefault(rank, []).append(letters[int(pk)])
+    return " > ".join(" = ".join(sorted(names)) for _, names in sorted(by_rank.items()))

@@ -1,0 +1,268 @@
+"""How a campaign goes: how much is done, how fast, how well, by whom; and what looks suspicious."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from django.db import connection
+
+from annotations.models import Campaign, ItemKind
+from annotations.results.comparable_values import SAID
+
+# Less than this share of the usual time per item looks like clicking through.
+FAST_SHARE = 0.3
+LEAST_TO_SUSPECT = 10
+FLAT_SHARE = 0.95
+
+
+@dataclass(frozen=True)
+class AnnotatorProgress:
+    """One annotator in a campaign. `distance` is the mean distance of their answers from the mean
+    of the others' on the same items, None where nobody else has answered them; `warnings` are in
+    words."""
+
+    annotator: str
+    removed: bool
+    submitted: int
+    skipped: int
+    flagged: int
+    holding: int
+    per_hour: float | None
+    seconds: float | None
+    checks: int
+    checks_right: int
+    distance: float | None
+    compared: int
+    last: datetime | None
+    warnings: tuple[str, ...]
+
+    @property
+    def accuracy(self) -> float | None:
+        return self.checks_right / self.checks if self.checks else None
+
+
+@dataclass(frozen=True)
+class CampaignProgress:
+    """A campaign's figures. `places` counts item x annotator: items times overlap."""
+
+    items: int
+    places: int
+    submitted: int
+    complete: int
+    reserved: int
+    per_hour: float | None
+    annotators: tuple[AnnotatorProgress, ...]
+
+    @property
+    def share(self) -> float:
+        return self.submitted / self.places if self.places else 0.0
+
+    @property
+    def hours_left(self) -> float | None:
+        return (self.places - self.submitted) / self.per_hour if self.per_hour else None
+
+
+@dataclass(frozen=True)
+class OwnProgress:
+    """What an annotator sees of their own work."""
+
+    submitted: int
+    today: int
+    skipped: int
+    seconds: float | None
+    per_hour: float | None
+    campaign_share: float
+
+
+def campaign_progress(campaign: Campaign) -> CampaignProgress:
+    """All figures of a campaign, from its assignments, in three queries."""
+    items, complete = item_counts(campaign)
+    annotators = _annotators(campaign)
+    submitted, reserved, per_hour = _totals(campaign)
+    return CampaignProgress(
+        items=items,
+        places=items * campaign.overlap,
+        submitted=submitted,
+        complete=complete,
+        reserved=reserved,
+        per_hour=per_hour,
+        annotators=annotators,
+    )
+
+
+def own_progress(campaign: Campaign, annotator_id: int) -> OwnProgress:
+    items, _ = item_counts(campaign)
+    submitted, _, _ = _totals(campaign)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT count(*) FILTER (WHERE state = 'submitted'),
+                      count(*) FILTER (WHERE state = 'submitted'
+                          AND submitted_at > date_trunc('day', now())),
+                      count(*) FILTER (WHERE state = 'skipped'),
+                      percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds)
+                          FILTER (WHERE state = 'submitted')
+               FROM annotations_assignment WHERE campaign_id = %s AND annotator_id = %s""",
+            [campaign.pk, annotator_id],
+        )
+        mine, today, skipped, seconds = cursor.fetchone()
+    share = submitted / (items * campaign.overlap) if items else 0.0
+    return OwnProgress(mine, today, skipped, seconds, 3600 / seconds if seconds else None, share)
+
+
+def item_counts(campaign: Campaign) -> tuple[int, int]:
+    """Ordinary items, and how many of them have all their answers."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM annotations_campaignitem WHERE campaign_id = %s AND kind ="
+            " 'ordinary'",
+            [campaign.pk],
+        )
+        items = cursor.fetchone()[0]
+        cursor.execute(
+            """SELECT count(*) FROM (
+                   SELECT a.item_id FROM annotations_assignment a JOIN annotations_campaignitem i
+                       ON i.id = a.item_id
+                   WHERE a.campaign_id = %s AND a.state = 'submitted' AND i.kind = 'ordinary'
+                       AND i.places = 0
+                   GROUP BY a.item_id HAVING count(*) >= %s) AS complete""",
+            [campaign.pk, campaign.overlap],
+        )
+        return items, cursor.fetchone()[0]
+
+
+def _totals(campaign: Campaign) -> tuple[int, int, float | None]:
+    """Ordinary answers, items in somebody's hands, and answers in the last hour (or since it began,
+    per hour)."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT count(*) FILTER (WHERE a.state = 'submitted'), count(*)
+                FILTER (WHERE a.state = 'reserved'),
+                      count(*) FILTER (WHERE a.submitted_at > now() - interval '1 hour'),
+                      extract(epoch FROM least(now() - min(a.submitted_at), interval '1 hour'))
+                          / 3600
+               FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
+               WHERE a.campaign_id = %s AND i.kind = %s""",
+            [campaign.pk, ItemKind.ORDINARY],
+        )
+        submitted, reserved, lately, hours = cursor.fetchone()
+    # Below a minute a rate means nothing.
+    return (
+        submitted,
+        reserved,
+        lately / float(hours) if lately and hours and hours > 1 / 60 else None,
+    )
+
+
+def _annotators(campaign: Campaign) -> tuple[AnnotatorProgress, ...]:
+    with connection.cursor() as cursor:
+        cursor.execute(_BY_ANNOTATOR, {"campaign": campaign.pk})
+        rows = cursor.fetchall()
+        cursor.execute(_DISTANCES, {"campaign": campaign.pk})
+        distances = {
+            annotator: (float(distance), compared)
+            for annotator, distance, compared in cursor.fetchall()
+        }
+    usual = [
+        row["seconds"]
+        for row in map(_named, rows)
+        if row["seconds"] and row["submitted"] >= LEAST_TO_SUSPECT
+    ]
+    median = float(np.median(usual)) if len(usual) > 1 else None
+    return tuple(_annotator(_named(row), distances, median) for row in rows)
+
+
+def _named(row: tuple) -> dict:
+    names = (
+        "pk", "annotator", "removed", "submitted", "skipped", "flagged", "holding", "lately", "hours", "seconds",
+        "checks", "checks_right", "last", "most_same", "answers",
+    )  # fmt: skip
+    return dict(zip(names, row, strict=True))
+
+
+def _annotator(
+    row: dict, distances: dict[int, tuple[float, int]], median: float | None
+) -> AnnotatorProgress:
+    distance, compared = distances.get(row["pk"], (None, 0))
+    hours = row["hours"] and float(row["hours"])
+    return AnnotatorProgress(
+        annotator=row["annotator"],
+        removed=row["removed"],
+        submitted=row["submitted"],
+        skipped=row["skipped"],
+        flagged=row["flagged"],
+        holding=row["holding"],
+        per_hour=row["lately"] / hours if row["lately"] and hours and hours > 1 / 60 else None,
+        seconds=row["seconds"],
+        checks=row["checks"],
+        checks_right=row["checks_right"],
+        distance=distance,
+        compared=compared,
+        last=row["last"],
+        warnings=tuple(_warnings(row, median)),
+    )
+
+
+def _warnings(row: dict, median: float | None) -> list[str]:
+    found: list[str] = []
+    if row["submitted"] < LEAST_TO_SUSPECT:
+        return found
+    if median and row["seconds"] is not None and row["seconds"] < FAST_SHARE * median:
+        found.append(f"fast: {row['seconds']:.0f} s an item where others need {median:.0f} s")
+    if row["answers"] and row["most_same"] / row["answers"] >= FLAT_SHARE:
+        found.append(f"flat: {row['most_same'] / row['answers']:.0%} of the answers are the same")
+    if row["checks"] >= 3 and row["checks_right"] / row["checks"] < 0.5:
+        found.append(f"checks: {row['checks_right']} of {row['checks']} right")
+    return found
+
+
+# A check is right if every expected score is met, every expected winner chosen, or the side that
+# was asked for.
+_RIGHT = """CASE
+    WHEN i.expected ? 'scores' THEN (a.answer -> 'scores') @> (i.expected -> 'scores')
+    WHEN i.expected ? 'side' THEN NOT EXISTS (
+        SELECT 1 FROM jsonb_each_text(a.answer -> 'choices') AS c(k, v)
+        WHERE sign(c.v::int) <> CASE i.expected ->> 'side' WHEN 'left' THEN 1 ELSE -1 END)
+    ELSE NOT EXISTS (
+        SELECT 1 FROM jsonb_each_text(i.expected -> 'winners') AS w(k, v)
+        WHERE w.v::bigint <> CASE sign((a.answer -> 'choices' ->> w.k)::int)
+            WHEN 1 THEN a.shown[1] WHEN -1 THEN a.shown[2] ELSE 0 END)
+    END"""
+_BY_ANNOTATOR = f"""
+    WITH mine AS (
+        SELECT a.*, i.kind, i.expected,
+               CASE WHEN i.kind <> 'ordinary'
+                   AND a.state = 'submitted' THEN {_RIGHT} END AS is_right
+        FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
+        WHERE a.campaign_id = %(campaign)s
+    ), patterns AS (
+        SELECT annotator_id, max(n) AS most_same, sum(n) AS answers FROM (
+            SELECT m.annotator_id, coalesce(m.answer -> 'scores', m.answer -> 'choices')
+                AS pattern, count(*) AS n
+            FROM mine m WHERE m.state = 'submitted' AND m.kind = 'ordinary'
+                AND m.answer ?| ARRAY['scores', 'choices']
+            GROUP BY 1, 2) AS p GROUP BY 1
+    )
+    SELECT n.id, n.name, s.removed_at IS NOT NULL,
+           count(m.id) FILTER (WHERE m.state = 'submitted' AND m.kind = 'ordinary'),
+           count(m.id) FILTER (WHERE m.state = 'skipped'), count(m.id) FILTER (WHERE m.flagged),
+           count(m.id) FILTER (WHERE m.state = 'reserved' AND m.lease_until > now()),
+           count(m.id) FILTER (WHERE m.submitted_at > now() - interval '1 hour'),
+           extract(epoch FROM least(interval '1 hour', now() - min(m.submitted_at)
+               FILTER (WHERE m.submitted_at > now() - interval '1 hour'))) / 3600,
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY m.seconds)
+               FILTER (WHERE m.state = 'submitted' AND m.kind = 'ordinary'),
+           count(m.id) FILTER (WHERE m.is_right IS NOT NULL AND m.kind <> 'practice'),
+           count(m.id) FILTER (WHERE m.is_right AND m.kind <> 'practice'),
+           max(m.submitted_at), coalesce(max(p.most_same), 0), coalesce(max(p.answers), 0)
+    FROM annotations_seat s JOIN annotations_annotator n ON n.id = s.annotator_id
+    LEFT JOIN mine m ON m.annotator_id = n.id LEFT JOIN patterns p ON p.annotator_id = n.id
+    WHERE s.campaign_id = %(campaign)s GROUP BY n.id, n.name, s.removed_at ORDER BY n.id"""
+# Each answer against the mean of the others' on the same item and question.
+_DISTANCES = f"""
+    WITH said AS ({SAID}
+    ), compared AS (
+        SELECT annotator_id, value, sum(value) OVER w - value AS others, count(*) OVER w - 1 AS n
+        FROM said WINDOW w AS (PARTITION BY item_id, key)
+    )
+    SELECT annotator_id, avg(abs(value - others / n)), count(*) FROM compared WHERE n > 0
+        GROUP BY annotator_id"""

@@ -1,0 +1,1 @@
+"""Judges and what they are made of: endpoints, criteria, evaluation steps."""

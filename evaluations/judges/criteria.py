@@ -1,0 +1,108 @@
+"""Criteria are put together here: from presets, with steps by a model, and shown as the prompt that
+will be sent."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from evaluations.judges.clients import client_for
+from evaluations.judges.steps import prompt_parts, read_steps, steps_request, store_steps
+from evaluations.llm.calls import RetryPolicy, ask_until_answered
+from evaluations.llm.cost import estimated_tokens
+from evaluations.llm.patience import ask_within_patience
+from evaluations.llm.presets import Preset
+from evaluations.llm.prompts import PromptError, compose_template, needs_steps, render
+from evaluations.models import CandidateOutput, Criterion, EvaluationSteps, Judge, Project
+from evaluations.scales import short
+
+STEPS_SECONDS = 90.0
+
+
+def use_preset(criterion: Criterion, preset: Preset) -> None:
+    """Give a criterion the wording of a preset; it is not saved."""
+    criterion.definition = preset.definition
+    criterion.task_introduction = preset.introduction
+    criterion.inputs = preset.inputs
+    criterion.scale_labels = {short(point): label for label, point in preset.labels.items()}
+
+
+@transaction.atomic
+def add_presets(project: Project, chosen: Sequence[Preset]) -> list[Criterion]:
+    """Add criteria to a project; those whose name is there already are left out."""
+    there = {name.lower() for name in project.criteria.values_list("name", flat=True)}
+    made: list[Criterion] = []
+    for preset in chosen:
+        if preset.name in there:
+            continue
+        criterion = Criterion(
+            project=project,
+            name=preset.name,
+            position=len(there) + len(made),
+            scale_min=preset.scale.lowest,
+            scale_max=preset.scale.highest,
+        )
+        use_preset(criterion, preset)
+        criterion.save()
+        made.append(criterion)
+    return made
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A criterion's prompt as it will be sent about a real output; `problem` says why it cannot
+    be."""
+
+    prompt: str
+    tokens: int
+    document: str
+    problem: str = ""
+
+
+def preview(criterion: Criterion, *, steps: str | None = None) -> Preview:
+    """The whole prompt about the project's first output, with its token estimate."""
+    output = (
+        CandidateOutput.objects.of_project(criterion.project)
+        .select_related("document", "system")
+        .first()
+    )
+    newest = criterion.newest_steps if criterion.pk else None
+    text = steps if steps is not None else (newest.text if newest else None)
+    parts = prompt_parts(criterion)
+    if text is None and needs_steps(parts):
+        text = "(The model writes them before the first run.)"
+    try:
+        template = compose_template(parts, steps=text)
+        if output is None:
+            return Preview(
+                template,
+                estimated_tokens(len(template)),
+                "",
+                "There is no document yet to show it with.",
+            )
+        document = output.document
+        prompt = render(template, output.texts())
+    except PromptError as error:
+        return Preview("", 0, output.document.doc_id if output else "", str(error))
+    return Preview(
+        prompt, estimated_tokens(len(prompt)), f"{document.doc_id}, {output.system.name}"
+    )
+
+
+def generate_steps(criterion: Criterion, judge: Judge) -> EvaluationSteps:
+    """Have a judge's model write a new version of a criterion's steps.
+
+    Raises:
+        EndpointError, StepsError: it does not answer, or not with steps.
+    """
+    assert judge.endpoint is not None
+    client = client_for(judge.endpoint, timeout=STEPS_SECONDS)
+    request = steps_request(criterion, model=judge.model, length_parameter=judge.length_parameter)
+
+    async def ask() -> str:
+        async with client:
+            policy = RetryPolicy(attempts=4, longest_wait=10)
+            return read_steps(await ask_until_answered(client.chat, request, policy=policy))
+
+    text = ask_within_patience(ask(), judge.endpoint.base_url)
+    return store_steps(criterion, text, written_by=judge.model)

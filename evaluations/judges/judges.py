@@ -1,0 +1,470 @@
+"""Endpoints and judges are made, changed, probed and retired here, for pages, commands and the API
+alike."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError
+from evaluations.evaluators.registry import make_evaluator
+from evaluations.judges.clients import client_for
+from evaluations.llm.addresses import ForbiddenAddressError, check_address
+from evaluations.llm.endpoints import EndpointError
+from evaluations.llm.patience import ask_within_patience
+from evaluations.llm.probe import Findings, probe_model
+from evaluations.llm.scoring import why_not_by_logprobs
+from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe, Project, ScoringMode
+from geval_site.key_names import why_not_allowed
+
+PROBE_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class EndpointDraft:
+    """What an endpoint is made of. `key` None leaves a stored key as it is, an empty text removes
+    it.
+
+    A key goes to another address only if somebody says so: a stored one is given again, and
+    `confirms_key_env` says that the variable was named for the address at hand.
+    """
+
+    base_url: str
+    name: str = ""
+    api_version: str = ""
+    key_env: str = ""
+    key: str | None = None
+    confirms_key_env: bool = True
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+
+
+@dataclass(frozen=True)
+class JudgeDraft:
+    """What a judge is made of. `temperature` None takes what suits the mode: 1 for samples, 0 else.
+
+    `mode` empty takes the best one the endpoint can do, by its probe. All but `name`, `kind` and
+    `settings` is for evaluators that ask an LLM.
+    """
+
+    name: str
+    endpoint: Endpoint | None = None
+    model: str = ""
+    kind: str = JudgeKind.GEVAL
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    mode: str = ""
+    samples: int = 20
+    temperature: float | None = None
+    use_steps: bool = True
+    concurrency: int = 16
+    max_tokens: int = 32
+    timeout_seconds: float = 60
+    price_in: Decimal | None = None
+    price_out: Decimal | None = None
+
+
+# Endpoints
+
+
+@transaction.atomic
+def save_endpoint(
+    project: Project, draft: EndpointDraft, *, endpoint: Endpoint | None = None
+) -> Endpoint:
+    """Make an endpoint, or change one; a judge keeps the endpoint it has, so its address stays once
+    judges used it.
+
+    Raises:
+        ValidationError: a field is wrong, the address must not be called, or another name or
+            address is needed.
+    """
+    endpoint = endpoint or Endpoint(project=project)
+    base_url = draft.base_url.strip().rstrip("/")
+    if (
+        endpoint.pk
+        and base_url != endpoint.base_url
+        and endpoint.judges.filter(runs__isnull=False).exists()
+    ):
+        raise ValidationError(
+            {"base_url": "Runs have used this address; make a new endpoint for another one."}
+        )
+    moves = bool(endpoint.pk) and (endpoint.base_url, endpoint.api_version) != (
+        base_url,
+        draft.api_version.strip(),
+    )
+    if moves:
+        _check_keys_may_move(endpoint, draft)
+    endpoint.base_url = base_url
+    endpoint.api_version = draft.api_version.strip()
+    endpoint.key_env = draft.key_env.strip()
+    endpoint.requests_per_minute = draft.requests_per_minute
+    endpoint.tokens_per_minute = draft.tokens_per_minute
+    if draft.key is not None:
+        endpoint.keep_key(draft.key.strip())
+    endpoint.name = draft.name.strip() or endpoint.name or _free_name(project, endpoint.host)
+    _check_base_url(base_url)
+    _check_key_name(endpoint.key_env)
+    endpoint.full_clean(validate_constraints=False)
+    if (
+        Endpoint.objects.filter(project=project, name=endpoint.name)
+        .exclude(pk=endpoint.pk)
+        .exists()
+    ):
+        raise ValidationError(
+            {"name": f"There is an endpoint {endpoint.name!r} already; choose another name."}
+        )
+    if endpoint.sealed_key and endpoint.key_env:
+        raise ValidationError({"key_env": "Give the key or the name of its variable, not both."})
+    endpoint.save()
+    if moves:
+        endpoint.probes.all().delete()  # they are about the server at the address before
+    return endpoint
+
+
+def endpoint_at(project: Project, base_url: str, *, key_env: str = "") -> Endpoint:
+    """The endpoint of an address and key variable, made if there is none.
+
+    Raises:
+        ValidationError: the address is none, or must not be called.
+    """
+    url = base_url.strip().rstrip("/")
+    there = project.endpoints.current().filter(base_url=url, key_env=key_env, sealed_key="").first()
+    return there or save_endpoint(project, EndpointDraft(base_url=url, key_env=key_env))
+
+
+def _check_keys_may_move(endpoint: Endpoint, draft: EndpointDraft) -> None:
+    """Refuse to send a key to an address it was not given for."""
+    if endpoint.sealed_key and draft.key is None:
+        raise ValidationError(
+            {"key": "The address has changed, and the stored key was given for the one before. Enter the key for the "
+                    "new address, or have the stored one forgotten."}
+        )  # fmt: skip
+    if (
+        draft.key_env.strip()
+        and draft.key_env.strip() == endpoint.key_env
+        and not draft.confirms_key_env
+    ):
+        raise ValidationError(
+            {
+                "key_env": (
+                    "The address has changed. Confirm that the key of this variable may be sent to"
+                    " the new one."
+                )
+            }
+        )
+
+
+def _check_key_name(name: str) -> None:
+    why_not = why_not_allowed(name, settings.ENDPOINT_KEYS)
+    if why_not:
+        raise ValidationError({"key_env": why_not})
+
+
+def _check_base_url(base_url: str) -> None:
+    try:
+        check_address(base_url, allow_private=settings.ALLOW_PRIVATE_ENDPOINTS)
+    except ForbiddenAddressError as error:
+        raise ValidationError({"base_url": str(error)}) from None
+
+
+def _free_name(project: Project, wanted: str) -> str:
+    taken = set(project.endpoints.values_list("name", flat=True))
+    names = (
+        wanted[:90] if number == 1 else f"{wanted[:90]} {number}"
+        for number in range(1, len(taken) + 2)
+    )
+    return next(name for name in names if name not in taken)
+
+
+# Probes
+
+
+def probe_endpoint(endpoint: Endpoint, model: str) -> Findings:
+    """Ask an endpoint what it can do with a model, and keep what was found.
+
+    Raises:
+        EndpointError: it does not answer at all.
+    """
+    client = client_for(endpoint, timeout=PROBE_SECONDS)
+
+    async def ask() -> Findings:
+        async with client:
+            return await probe_model(client, model)
+
+    asked_at = endpoint.base_url, endpoint.api_version
+    findings = ask_within_patience(ask(), endpoint.base_url)
+    with transaction.atomic():
+        now = Endpoint.objects.select_for_update().filter(pk=endpoint.pk).first()
+        if (
+            now and (now.base_url, now.api_version) == asked_at
+        ):  # else they are about another server
+            defaults = {"findings": findings.as_json(), "probed_at": timezone.now()}
+            ModelProbe.objects.update_or_create(endpoint=endpoint, model=model, defaults=defaults)
+    return findings
+
+
+def known_findings(endpoint: Endpoint, model: str) -> Findings | None:
+    """What the last probe of a model found, if there was one that came to an end."""
+    probe = ModelProbe.objects.filter(endpoint=endpoint, model=model).exclude(findings={}).first()
+    return findings_of(probe) if probe else None
+
+
+def findings_of(probe: ModelProbe) -> Findings:
+    known = {field.name for field in fields(Findings)}
+    return Findings(**{name: value for name, value in probe.findings.items() if name in known})
+
+
+# Judges
+
+
+class ProbeNeededError(Exception):
+    """A judge cannot be made yet: its endpoint has to be asked first what it can do with the
+    model."""
+
+    def __init__(self, endpoint: Endpoint, model: str) -> None:
+        super().__init__(f"{endpoint} has not been asked yet what it can do with {model}.")
+        self.endpoint = endpoint
+        self.model = model
+
+
+def create_judge(
+    project: Project, draft: JudgeDraft, *, probe: bool = True, here: bool = True
+) -> tuple[Judge, bool]:
+    """Make a judge; the same draft again gives the judge that is there, and False.
+
+    Args:
+        probe: an endpoint that was not probed for this model yet has to be, so that a mode it
+            cannot do is refused now.
+        here: ask it in this process. Web processes do not: a worker asks, and the judge is made
+            once it has.
+
+    Raises:
+        ProbeNeededError: the endpoint was not probed for this model, and is not to be asked here.
+        ValidationError: a setting is wrong, the name is taken by another judge, the mode does not
+            fit a criterion or the endpoint, or the endpoint does not answer.
+    """
+    there = newest_version(project, draft.name)
+    judge = _drafted(project, draft, _findings_for(project, draft, probe=probe, here=here))
+    if there is None:
+        judge.save()
+        return judge, True
+    different = [name for name in _SETTINGS if getattr(there, name) != getattr(judge, name)]
+    if different:
+        listed = ", ".join(name.removesuffix("_id") for name in different)
+        raise ValidationError(
+            {"name": f"There is a judge {judge.name!r} with another {listed}; choose another name."}
+        )
+    return there, False
+
+
+def change_judge(
+    judge: Judge, draft: JudgeDraft, *, probe: bool = True, here: bool = True
+) -> Judge:
+    """Change a judge; once a run has used it, that makes a new version and retires the old one.
+
+    Raises:
+        ProbeNeededError, ValidationError: as for `create_judge`, or the new name is another
+            judge's.
+    """
+    # Asked first, so that no transaction is open while an endpoint takes its time.
+    findings = _findings_for(judge.project, draft, probe=probe, here=here)
+    return _change_judge(judge, _drafted(judge.project, draft, findings))
+
+
+@transaction.atomic
+def _change_judge(judge: Judge, changed: Judge) -> Judge:
+    other = newest_version(judge.project, changed.name)
+    if other and other.name != judge.name:
+        raise ValidationError(
+            {"name": f"There is a judge {changed.name!r} already; choose another name."}
+        )
+    differs = any(getattr(judge, name) != getattr(changed, name) for name in _FROZEN)
+    if judge.is_frozen and differs:
+        if changed.name != judge.name:
+            raise ValidationError(
+                {
+                    "name": (
+                        "Runs have used this judge, so this makes a new version of the same name;"
+                        " rename it apart."
+                    )
+                }
+            )
+        changed.version = (newest_version(judge.project, judge.name) or judge).version + 1
+        changed.name = judge.name
+        changed.save()
+        Judge.objects.filter(pk=judge.pk, retired_at=None).update(retired_at=timezone.now())
+        return changed
+    if changed.kind != judge.kind:
+        raise ValidationError({"name": f"{judge} is a judge of another kind; make a new one."})
+    for name in (
+        "name",
+        *_SETTINGS,
+        "length_parameter",
+        "sends_temperature",
+        "price_in",
+        "price_out",
+    ):
+        setattr(judge, name, getattr(changed, name))
+    judge.save()
+    return judge
+
+
+def newest_version(project: Project, name: str) -> Judge | None:
+    """The newest version of the judge of a name."""
+    return project.judges.filter(name=name.strip()).order_by("-version").first()
+
+
+def retire(thing: Judge | Endpoint, *, back: bool = False) -> None:
+    """Take a judge or an endpoint out of use (its scores stay), or bring it back."""
+    thing.retired_at = None if back else timezone.now()
+    thing.save(update_fields=["retired_at"])
+
+
+def _findings_for(
+    project: Project, draft: JudgeDraft, *, probe: bool, here: bool
+) -> Findings | None:
+    model, endpoint = draft.model.strip(), draft.endpoint
+    if not model or endpoint is None:
+        return None
+    found = known_findings(endpoint, model)
+    if found or not probe:
+        return found
+    # What is wrong whatever the endpoint can do is said before it is asked; any mode stands for the
+    # one to be found.
+    _drafted(project, replace(draft, mode=draft.mode or ScoringMode.DIRECT), None)
+    if not here:
+        raise ProbeNeededError(endpoint, model)
+    try:
+        return probe_endpoint(endpoint, model)
+    except EndpointError as error:
+        raise ValidationError(
+            {"endpoint": f"The endpoint was asked what it can do: {error.message}"}
+        ) from None
+
+
+def _evaluator(draft: JudgeDraft) -> Evaluator:
+    """The evaluator of a draft, which checks its settings."""
+    try:
+        evaluator = make_evaluator(draft.kind, draft.settings)
+    except EvaluatorError as error:
+        raise ValidationError({"kind": str(error)}) from None
+    except SettingsError as error:
+        raise ValidationError(error.messages) from None
+    if not evaluator.runs:
+        raise ValidationError(
+            {"kind": f"{evaluator.title} come with an upload; name their judge there."}
+        )
+    return evaluator
+
+
+def _drafted(project: Project, draft: JudgeDraft, findings: Findings | None) -> Judge:
+    """The judge a draft describes, checked but not saved."""
+    evaluator = _evaluator(draft)
+    common = {
+        "project": project,
+        "name": draft.name.strip(),
+        "kind": draft.kind,
+        "settings": evaluator.settings.model_dump(mode="json"),
+    }
+    if not isinstance(evaluator, AskingEvaluator):
+        judge = Judge(**common)
+        judge.full_clean(validate_unique=False, validate_constraints=False)
+        return judge
+    mode = draft.mode or (findings.best_mode if findings else "") if evaluator.has_mode else ""
+    temperature = draft.temperature
+    if temperature is None:
+        temperature = 1.0 if mode == ScoringMode.SAMPLES else 0.0
+    judge = Judge(
+        **common,
+        endpoint=draft.endpoint,
+        model=draft.model.strip(),
+        mode=mode,
+        samples=draft.samples,
+        temperature=temperature,
+        use_steps=draft.use_steps,
+        concurrency=draft.concurrency,
+        max_tokens=draft.max_tokens,
+        timeout_seconds=draft.timeout_seconds,
+        price_in=draft.price_in,
+        price_out=draft.price_out,
+    )
+    if findings:
+        judge.length_parameter = findings.length_parameter
+        judge.sends_temperature = findings.temperature
+    judge.full_clean(validate_unique=False, validate_constraints=False)
+    for check in _CHECKS:
+        check(judge, findings)
+    return judge
+
+
+def _check_required(judge: Judge, _findings: Findings | None) -> None:
+    wanted = ("endpoint", "model", "mode") if _uses_mode(judge) else ("endpoint", "model")
+    for name in wanted:
+        if not getattr(judge, name):
+            raise ValidationError({name: "This field is required."})
+
+
+def _uses_mode(judge: Judge) -> bool:
+    return judge.kind in (JudgeKind.GEVAL, JudgeKind.PAIRWISE)
+
+
+def _check_echo(judge: Judge, findings: Findings | None) -> None:
+    if judge.kind == "gptscore" and findings and not findings.echo:
+        said = findings.notes.get("echo", "It did not send a prompt back with log-probabilities.")
+        raise ValidationError(
+            {"endpoint": f"GPTScore needs the completions API with echo and logprobs. {said}"}
+        )
+
+
+def _check_prices(judge: Judge, _findings: Findings | None) -> None:
+    if (judge.price_in is None) != (judge.price_out is None):
+        raise ValidationError({"price_out": "Give both prices, or none."})
+
+
+def _check_temperature(judge: Judge, findings: Findings | None) -> None:
+    if judge.mode == ScoringMode.SAMPLES and judge.temperature == 0 and judge.samples > 1:
+        raise ValidationError(
+            {"temperature": "At temperature 0 all samples are the same; use 1, or mode direct."}
+        )
+    own_temperature = findings is not None and not findings.temperature
+    if own_temperature and judge.temperature not in (0, 1):
+        raise ValidationError(
+            {"temperature": "This model takes its own temperature only; leave it empty."}
+        )
+
+
+def _check_mode(judge: Judge, findings: Findings | None) -> None:
+    if findings and findings.why_not(judge.mode):
+        raise ValidationError({"mode": findings.why_not(judge.mode)})
+    if judge.mode == ScoringMode.LOGPROBS and judge.kind == JudgeKind.GEVAL:
+        for criterion in judge.project.criteria.all():
+            reason = why_not_by_logprobs(criterion.scale)
+            if reason:
+                raise ValidationError({"mode": f"{criterion.name}: {reason}"})
+
+
+_CHECKS: tuple[Callable[[Judge, Findings | None], Any], ...] = (
+    _check_required,
+    _check_prices,
+    _check_temperature,
+    _check_mode,
+    _check_echo,
+)
+# What decides a score; a change of it makes a new version. The rest is how fast and at what price.
+_FROZEN = (
+    "kind",
+    "settings",
+    "endpoint_id",
+    "model",
+    "mode",
+    "samples",
+    "temperature",
+    "use_steps",
+    "max_tokens",
+)
+_SETTINGS = (*_FROZEN, "concurrency", "timeout_seconds")

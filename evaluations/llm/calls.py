@@ -1,0 +1,101 @@
+"""One question to an endpoint until it is answered: repeats passing errors by name, with backoff
+and a budget."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from evaluations.llm.endpoints import LONGEST_WAIT_SECONDS, EndpointError, ErrorKind, Request
+from evaluations.llm.replies import Choice, Reply
+
+Ask = Callable[[Any], Awaitable[Reply]]
+Sleep = Callable[[float], Awaitable[None]]
+# Told before each wait: how many seconds, and after which error.
+OnWait = Callable[[float, EndpointError], None]
+
+
+def _tell_nobody(_seconds: float, _error: EndpointError) -> None: ...
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """How often and how long a call is tried again. Times in seconds."""
+
+    attempts: int = 8
+    first_wait: float = 0.5
+    longest_wait: float = 30.0
+
+    def wait(self, attempt: int, retry_after: float | None, *, jitter: float) -> float:
+        """The pause after failed attempt number `attempt` (from 1): what the server asked for, else
+        doubling.
+
+        `jitter` from 0 to 1 spreads callers over half the pause, so that they do not come back
+        together.
+        """
+        if retry_after is not None:
+            return min(retry_after, LONGEST_WAIT_SECONDS) * (1 + 0.1 * jitter)
+        grown = min(self.longest_wait, self.first_wait * 2 ** (attempt - 1))
+        return grown * (0.5 + 0.5 * jitter)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """All the choices that were asked for, and what they took."""
+
+    choices: tuple[Choice, ...]
+    model: str
+    request_id: str
+    prompt_tokens: int
+    completion_tokens: int
+    calls: int
+    seconds: float
+
+
+async def ask_until_answered(
+    ask: Ask,
+    request: Request,
+    *,
+    policy: RetryPolicy,
+    sleep: Sleep = asyncio.sleep,
+    on_wait: OnWait = _tell_nobody,
+) -> Answer:
+    """Ask for `request.n` choices, in as few calls as the endpoint allows: some ignore `n`, so what
+    came is counted.
+
+    Raises:
+        EndpointError: an error that does not pass, or a passing one that outlived the policy.
+    """
+    began = time.monotonic()
+    replies: list[Reply] = []
+    choices: list[Choice] = []
+    calls = failed = 0
+    while len(choices) < request.n:
+        calls += 1
+        try:
+            reply = await ask(replace(request, n=request.n - len(choices)))
+        except EndpointError as error:
+            failed += 1
+            if not error.kind.is_passing or failed >= min(policy.attempts, error.kind.attempts):
+                raise
+            pause = policy.wait(failed, error.retry_after, jitter=random.random())  # noqa: S311
+            on_wait(pause, error)
+            await sleep(pause)
+            continue
+        if not reply.choices:
+            raise EndpointError(
+                ErrorKind.MALFORMED, "The endpoint answered without a single choice."
+            )
+        replies.append(reply)
+        choices.extend(reply.choices)
+    return Answer(
+        choices=tuple(choices[: request.n]),
+        model=replies[-1].model,
+        request_id=replies[-1].request_id,
+        prompt_tokens=sum(reply.prompt_tokens or 0 for reply in replies),
+        completion_tokens=sum(reply.completion_tokens or 0 for reply in replies),
+        calls=calls,
+        seconds=time.monotonic() - began,
+    )

@@ -1,0 +1,160 @@
+"""One item judged: ask, parse, score, ask again where a reply cannot be read. No database.
+
+A reply without a rating is asked again a few times and then is a failure with its reason; it never
+becomes a number.
+"""
+
+import itertools
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from evaluations.llm.calls import Answer
+from evaluations.llm.endpoints import ChatRequest
+from evaluations.llm.parsing import Failure, Reason, parse_rating
+from evaluations.llm.prompts import PromptError, Texts, render
+from evaluations.llm.replies import Choice
+from evaluations.llm.scoring import Scored, score_by_logprobs, score_by_samples, score_directly
+from evaluations.scales import Scale
+
+Mode = Literal["logprobs", "samples", "direct"]
+TOP_LOGPROBS = 20
+READ_ATTEMPTS = 3
+
+AskFully = Callable[[Any], Awaitable[Answer]]
+
+
+@dataclass(frozen=True)
+class JudgeSettings:
+    """What a judge asks with."""
+
+    model: str
+    mode: Mode
+    samples: int = 20
+    temperature: float | None = 0.0
+    max_tokens: int = 32
+    length_parameter: str = "max_tokens"
+
+
+@dataclass(frozen=True)
+class Question:
+    """One prompt about one output, and what a rating on it looks like."""
+
+    prompt: str
+    criterion: str
+    scale: Scale
+
+
+def question_on(template: str, texts: Texts, criterion: str, scale: Scale) -> Question | Failure:
+    """The question that a criterion's template asks about texts, or why there is none."""
+    try:
+        return Question(render(template, texts), criterion, scale)
+    except PromptError as error:
+        return Failure(Reason.PROMPT, str(error))
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What came of a question: a score or a failure, and every answer it took."""
+
+    outcome: Scored | Failure
+    answers: tuple[Answer, ...]
+
+
+def first_request(settings: JudgeSettings, prompt: str) -> ChatRequest:
+    """The request that opens a question; its content decides whether a stored answer may be
+    used."""
+    return ChatRequest(
+        model=settings.model,
+        prompt=prompt,
+        temperature=settings.temperature,
+        n=settings.samples if settings.mode == "samples" else 1,
+        max_tokens=settings.max_tokens,
+        length_parameter=settings.length_parameter,
+        top_logprobs=TOP_LOGPROBS if settings.mode == "logprobs" else None,
+        extra={"top_p": 1.0} if settings.mode == "samples" else {},
+    )
+
+
+async def judge(question: Question, settings: JudgeSettings, ask: AskFully) -> Judgement:
+    """Ask until there is a score, or until unreadable replies have been asked again often enough.
+
+    Raises:
+        EndpointError: the endpoint did not answer.
+    """
+    request = first_request(settings, question.prompt)
+    if settings.mode == "samples":
+        return await _judge_by_samples(question, request, ask)
+    answers: list[Answer] = []
+    for _ in range(READ_ATTEMPTS):
+        answers.append(await ask(request))
+        outcome = score_choices(answers, question, settings.mode)
+        if isinstance(outcome, Scored) or outcome.reason == Reason.NO_LOGPROBS:
+            break
+    return Judgement(outcome, tuple(answers))
+
+
+def score_choices(answers: list[Answer], question: Question, mode: Mode) -> Scored | Failure:
+    """The score that answers give, by the mode of the judge; also how stored answers are scored
+    again."""
+    if mode == "samples":
+        values, failures = _read_samples(answers, question)
+        return score_by_samples(values) if values else _most_frequent(failures)
+    score = score_by_logprobs if mode == "logprobs" else score_directly
+    return score(answers[-1].choices[0], scale=question.scale, criterion=question.criterion)
+
+
+def readable_choices(
+    answers: list[Answer], question: Question, settings: JudgeSettings
+) -> tuple[Choice, ...]:
+    """The choices that a score stands on: as many readable samples as were wanted, or the last
+    reply."""
+    if settings.mode != "samples":
+        return answers[-1].choices[:1]
+    choices = (choice for answer in answers for choice in answer.choices)
+    readable = (
+        choice
+        for choice in choices
+        if not isinstance(
+            parse_rating(choice, scale=question.scale, criterion=question.criterion), Failure
+        )
+    )
+    return tuple(itertools.islice(readable, settings.samples))
+
+
+async def _judge_by_samples(question: Question, request: ChatRequest, ask: AskFully) -> Judgement:
+    answers: list[Answer] = []
+    wanted = request.n
+    for _ in range(READ_ATTEMPTS):
+        values, _failures = _read_samples(answers, question)
+        if len(values) >= wanted:
+            break
+        answers.append(await ask(replace(request, n=wanted - len(values))))
+    values, failures = _read_samples(answers, question)
+    if len(values) < wanted:
+        worst = _most_frequent(failures)
+        detail = (
+            f"Only {len(values)} of {wanted} replies could be read after asking again."
+            f" {worst.detail}"
+        )
+        return Judgement(Failure(worst.reason, detail), tuple(answers))
+    return Judgement(score_by_samples(values), tuple(answers))
+
+
+def _read_samples(answers: list[Answer], question: Question) -> tuple[list[float], list[Failure]]:
+    values: list[float] = []
+    failures: list[Failure] = []
+    for choice in (choice for answer in answers for choice in answer.choices):
+        read = parse_rating(choice, scale=question.scale, criterion=question.criterion)
+        if isinstance(read, Failure):
+            failures.append(read)
+        else:
+            values.append(read.value)
+    return values, failures
+
+
+def _most_frequent(failures: list[Failure]) -> Failure:
+    counts = Counter(failure.reason for failure in failures)
+    reason = counts.most_common(1)[0][0]
+    return next(failure for failure in failures if failure.reason == reason)

@@ -1,0 +1,50 @@
+"""What calls take, counted as they are made: a budget has to hold whatever becomes of the
+replies."""
+
+from dataclasses import dataclass
+
+from evaluations.llm.cost import estimated_tokens
+from evaluations.llm.endpoints import Client, EndpointError, Request
+from evaluations.llm.replies import Reply
+
+
+@dataclass
+class Spent:
+    """What calls took since it was last written down."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def add(self, prompt_tokens: int = 0, completion_tokens: int = 0, *, calls: int = 0) -> None:
+        self.calls += calls
+        self.prompt_tokens += prompt_tokens
+        self.completion_tokens += completion_tokens
+
+    def taken(self) -> "Spent":
+        """What it holds, and nothing is left in it."""
+        found = Spent(self.calls, self.prompt_tokens, self.completion_tokens)
+        self.calls = self.prompt_tokens = self.completion_tokens = 0
+        return found
+
+    @property
+    def any(self) -> bool:
+        return bool(self.calls or self.prompt_tokens or self.completion_tokens)
+
+
+async def ask_counted(client: Client, request: Request, spent: Spent) -> Reply:
+    """Ask once. The call counts before its reply is used; one that cannot be read counts as the
+    most it can cost.
+
+    Raises:
+        EndpointError: whatever went wrong, with its kind.
+    """
+    spent.add(calls=1)
+    try:
+        reply = await client.ask(request)
+    except EndpointError as error:
+        if error.kind.may_be_billed:
+            spent.add(estimated_tokens(len(request.shown)), request.most_reply_tokens)
+        raise
+    spent.add(reply.prompt_tokens or 0, reply.completion_tokens or 0)
+    return reply

@@ -1,0 +1,288 @@
+"""From the text of a reply to the rating in it, or to the named reason why there is none. Pure.
+
+A rating is looked for in this order, and the first kind that is found decides: a number after a
+name ("Coherence: 4", "Score: 4/5"), a number that begins a line ("4", "4.", "- 4", "2 (somewhat)"),
+a word that names a scale point ("Yes"), a lone number in a reply of a few words ("Good (3)"), a
+number after a verb of rating ("I would give it a 4"). A number anywhere else in prose is not a
+rating: replies quote the texts they judge.
+"""
+
+import math
+import re
+import unicodedata
+from dataclasses import dataclass
+from enum import StrEnum
+
+from evaluations.llm.replies import Choice
+from evaluations.scales import Scale, short
+
+
+class Reason(StrEnum):
+    """Why a reply or an item has no score. The value is stored; `explanation` is what people
+    read."""
+
+    EMPTY = "empty"
+    REFUSAL = "refusal"
+    CUT = "cut"
+    NO_RATING = "no_rating"
+    TWO_RATINGS = "two_ratings"
+    OUT_OF_SCALE = "out_of_scale"
+    BETWEEN_POINTS = "between_points"
+    NO_LOGPROBS = "no_logprobs"
+    SPLIT_NUMBER = "split_number"
+    PROMPT = "prompt"
+    CONTEXT = "context"
+    ENDPOINT = "endpoint"
+    NO_TEXT = "no_text"
+    EMPTY_OUTPUT = "empty_output"
+    TOO_LONG = "too_long"
+    UNDEFINED = "undefined"
+    TOKENS = "tokens"
+    NO_SCORE = "no_score"
+    EVALUATOR = "evaluator"
+    UNFORESEEN = "unforeseen"
+    WORKER_LOST = "worker_lost"
+
+    @property
+    def explanation(self) -> str:
+        return _EXPLANATIONS[self]
+
+
+_EXPLANATIONS = {
+    Reason.EMPTY: "The reply was empty.",
+    Reason.REFUSAL: "The model refused to answer.",
+    Reason.CUT: "The reply was cut off before a rating; allow more tokens.",
+    Reason.NO_RATING: "The reply holds no rating.",
+    Reason.TWO_RATINGS: "The reply holds different ratings, where one was asked for.",
+    Reason.OUT_OF_SCALE: "The rating lies outside the criterion's scale.",
+    Reason.BETWEEN_POINTS: (
+        "The rating lies between two points, so its token has no probability of its own."
+    ),
+    Reason.NO_LOGPROBS: "The endpoint sent no log-probabilities; use another scoring mode.",
+    Reason.SPLIT_NUMBER: (
+        "The model spells two-digit ratings in several tokens, so their probabilities are unknown."
+    ),
+    Reason.PROMPT: "The prompt shows something this document does not have.",
+    Reason.CONTEXT: (
+        "The prompt is longer than the model's context; choose a model with a larger one."
+    ),
+    Reason.ENDPOINT: "The endpoint refused the request, or failed too often.",
+    Reason.NO_TEXT: "The evaluator needs a text that this document does not have.",
+    Reason.EMPTY_OUTPUT: "The output is empty, so there is nothing to score.",
+    Reason.TOO_LONG: (
+        "A text is longer than the model takes; choose to cut texts, or another model."
+    ),
+    Reason.UNDEFINED: "The score is not defined for these texts.",
+    Reason.TOKENS: "The endpoint's tokens cannot be matched with the text that was sent.",
+    Reason.NO_SCORE: "Another judge that this one stands on has no score of the output.",
+    Reason.EVALUATOR: "The evaluator failed at this output.",
+    Reason.UNFORESEEN: (
+        "An unexpected error occurred. Retry these items; if it happens again, report it."
+    ),
+    Reason.WORKER_LOST: (
+        "Workers ended repeatedly while they judged this item. Retry it once the cause is fixed."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Rating:
+    """A rating found in a text: its value and where its first character stands."""
+
+    value: float
+    position: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """No rating, with the reason and a sentence that quotes the reply."""
+
+    reason: Reason
+    detail: str
+
+
+# Replies come from servers that nobody vouches for, so every pattern takes a time that grows with
+# the text, not with its square: runs of blanks and digits are possessive (`++`, never tried again
+# shorter), all other repetitions are bounded.
+_NUMBER = (
+    r"(?P<number>[-−]?\d++(?:[.,]\d++)?+)(?!\d|[.,]\d|%)(?P<of>\s*+(?:/|out"
+    r" of|of)\s*+\d++(?:\.\d++)?+)?"
+)
+_NAMES = r"score|rating|rate|grade|answer|response|result|evaluation|verdict"
+_IN_PROSE = re.compile(
+    rf"\b(?:rate[ds]?|rating|scored?|give[ns]?|assign(?:ed|s)?)\b[^.\n\d]{{0,60}}?(?<![\d.,]){_NUMBER}(?![\w-])",
+    re.I,
+)
+# A dash is a bullet where a blank follows it; directly before a digit it may be the sign of the
+# number.
+_BEGINS_LINE = re.compile(
+    rf"^[^\S\n]*+(?:-[^\S\n]++|•[^\S\n]*+)?(?:\d{{1,2}}[.)][^\S\n]++(?=[-−]?\d))?{_NUMBER}(?=$|\s|[.,;:!?)\]}}\"'(])",
+    re.M,
+)
+_REFUSAL = re.compile(
+    r"\b(?:I(?:'|’)?m sorry|I am sorry|I apologi[sz]e|I (?:can(?:no|')t|can’t|won(?:'|’)t|am unable"
+    r" to|am not able to)"
+    r"|as an AI\b|unable to (?:assist|comply|help|rate|evaluate))",
+    re.I,
+)
+_QUOTED_CHARACTERS = 120
+_SHORT_REPLY = 40
+# A reply is cut to what a model may say; a rating beyond it is not looked for.
+LONGEST_REPLY = 200_000
+# A number with more digits is no rating, and reading it costs time.
+_MOST_DIGITS = 20
+
+
+def parse_rating(
+    choice: Choice, *, scale: Scale, criterion: str, reasons_first: bool = False
+) -> Rating | Failure:
+    """Find the rating of a reply.
+
+    Args:
+        choice: the reply; where it has tokens, positions refer to their joined text.
+        scale: ratings outside it are failures; a value between two points is a rating (20-sample
+            replies hold such).
+        criterion: its name, which the form asks the model to repeat.
+        reasons_first: the reply explains before it rates: then the last rating counts, and several
+            are no fault.
+    """
+    text = reply_text(choice)
+    failed = _no_text(choice, text)
+    if failed:
+        return failed
+    ratings = find_ratings(text, scale=scale, criterion=criterion)
+    if not ratings:
+        return _nothing_found(choice, text)
+    if not reasons_first and len({rating.value for rating in ratings}) > 1:
+        found = ", ".join(short(rating.value) for rating in ratings[:5])
+        return Failure(
+            Reason.TWO_RATINGS, f"The reply rates differently in one form ({found}): {quote(text)}"
+        )
+    rating = ratings[-1] if reasons_first else ratings[0]
+    if not scale.holds(rating.value):
+        return Failure(
+            Reason.OUT_OF_SCALE,
+            f"{short(rating.value)} is outside the scale {scale}: {quote(text)}",
+        )
+    return rating
+
+
+def parse_first_digit(choice: Choice) -> Rating | Failure:
+    """The rule of published releases (Chiang and Lee, 2023): the first digit, whatever stands
+    around it.
+
+    It reads "2.5" as 2 and "1. Coherence: 3" as 1, and knows no scale; it is there to reproduce
+    figures that were made with it.
+    """
+    text = reply_text(choice)
+    found = re.search(r"\d", text)
+    return (
+        Rating(float(found[0]), found.start(), found[0])
+        if found
+        else _no_text(choice, text) or _nothing_found(choice, text)
+    )
+
+
+def find_ratings(text: str, *, scale: Scale, criterion: str) -> list[Rating]:
+    """All ratings of the first kind that the text holds, in the order they stand."""
+    plain = _mask_scale_range(_one_to_one(text), scale)
+    signed = scale.lowest < 0
+    for pattern in (_after_a_name(criterion), _BEGINS_LINE):
+        found = [_from_match(match, signed=signed) for match in pattern.finditer(plain)]
+        if found:
+            return found
+    named = _named_points(plain, scale, criterion)
+    if named:
+        return named
+    if len(plain.strip()) <= _SHORT_REPLY and len(lone := list(re.finditer(_NUMBER, plain))) == 1:
+        return [_from_match(lone[0], signed=signed)]
+    return [_from_match(match, signed=signed) for match in _IN_PROSE.finditer(plain)]
+
+
+def reply_text(choice: Choice) -> str:
+    """The text that positions refer to: the joined tokens where there are any; at most
+    LONGEST_REPLY characters."""
+    text = "".join(token.text for token in choice.tokens) if choice.tokens else choice.text
+    return text[:LONGEST_REPLY]
+
+
+def quote(text: str) -> str:
+    """The beginning of a reply, for a message."""
+    line = " ".join(text[: 10 * _QUOTED_CHARACTERS].split())
+    return f"“{line[:_QUOTED_CHARACTERS]}…”" if len(line) > _QUOTED_CHARACTERS else f"“{line}”"
+
+
+def _no_text(choice: Choice, text: str) -> Failure | None:
+    if choice.refusal or choice.finish_reason == "content_filter":
+        said = choice.refusal or text or "content filter"
+        return Failure(Reason.REFUSAL, f"The model refused: {quote(said)}")
+    if text.strip():
+        return None
+    if choice.finish_reason == "length":
+        return Failure(
+            Reason.CUT, "The reply was cut off before it said anything; allow more tokens."
+        )
+    return Failure(Reason.EMPTY, Reason.EMPTY.explanation)
+
+
+def _nothing_found(choice: Choice, text: str) -> Failure:
+    if _REFUSAL.search(text):
+        return Failure(Reason.REFUSAL, f"The model refused: {quote(text)}")
+    if choice.finish_reason == "length":
+        return Failure(Reason.CUT, f"The reply was cut off before a rating: {quote(text)}")
+    return Failure(Reason.NO_RATING, f"The reply holds no rating: {quote(text)}")
+
+
+def _one_to_one(text: str) -> str:
+    """Full-width digits and their like as ASCII, marks of emphasis as blanks; every character keeps
+    its place."""
+    if text.isascii():
+        return re.sub(r"[*_`#>]", " ", text)
+    normal = (unicodedata.normalize("NFKC", character) for character in text)
+    same_length = (new if len(new) == 1 else old for old, new in zip(text, normal, strict=True))
+    return re.sub(r"[*_`#>]", " ", "".join(same_length))
+
+
+def _mask_scale_range(text: str, scale: Scale) -> str:
+    """Blank out the scale where the reply repeats it ("1-5", "1 to 5"), so that its ends are not
+    ratings."""
+    ends = rf"(?<![\d.]){short(scale.lowest)}\s*+(?:-|–|—|to)\s*+{short(scale.highest)}(?!\.?\d)"
+    return re.sub(ends, lambda match: " " * len(match.group()), text)
+
+
+def _after_a_name(criterion: str) -> re.Pattern[str]:
+    names = rf"{_NAMES}|{re.escape(criterion)}" if criterion.strip() else _NAMES
+    return re.compile(
+        rf"\b(?:{names})\b\s*+(?:\([^)\n]{{0,80}}\)\s*+)?(?:[:=]|\bis\b)\s*+(?:[-•]\s++)?{_NUMBER}(?![\w])",
+        re.I,
+    )
+
+
+def _from_match(match: re.Match[str], *, signed: bool) -> Rating:
+    digits = match.group("number")
+    start = match.start("number")
+    if digits[0] in "-−" and not signed:  # on a scale without negative points a dash is punctuation
+        digits, start = digits[1:], start + 1
+    value = (
+        float(digits.replace(",", ".").replace("−", "-"))
+        if len(digits) <= _MOST_DIGITS
+        else math.inf
+    )
+    return Rating(value, start, digits[:_MOST_DIGITS])
+
+
+def _named_points(text: str, scale: Scale, criterion: str) -> list[Rating]:
+    """Words such as Yes and No that name points: at the start of a line, or after the criterion's
+    name."""
+    if not scale.labels:
+        return []
+    words = "|".join(re.escape(label) for label in sorted(scale.labels, key=len, reverse=True))
+    lead = (
+        rf"(?:\b(?:{_NAMES}|{re.escape(criterion)})\b\s*+[:=]\s*+|^[^\S\n]*+(?:[-•\"'][^\S\n]*+)?)"
+    )
+    values = {label.casefold(): point for label, point in scale.labels.items()}
+    return [
+        Rating(values[match.group("word").casefold()], match.start("word"), match.group("word"))
+        for match in re.finditer(rf"{lead}(?P<word>{words})\b", text, re.I | re.M)
+    ]

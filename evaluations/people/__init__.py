@@ -1,0 +1,1 @@
+"""Members, what they may do, and the log of what they did."""

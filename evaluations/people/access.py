@@ -1,0 +1,109 @@
+"""Who may open what: members see a project, owners and researchers change it, others do not learn
+that it exists."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+
+from evaluations.models import Membership, Project, Role
+from geval_site.joined_query import JoinedQuery
+
+EVERYONE = frozenset(Role.values)
+READERS = frozenset({Role.OWNER, Role.RESEARCHER, Role.VIEWER})
+EDITORS = frozenset({Role.OWNER, Role.RESEARCHER})
+OWNERS = frozenset({Role.OWNER})
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+
+_MEMBERS = JoinedQuery(
+    {"m": Membership, "p": Project},
+    "FROM evaluations_membership m JOIN evaluations_project p ON p.id = m.project_id"
+    " WHERE p.slug = %s AND m.user_id = %s",
+)
+
+View = Callable[..., HttpResponse]
+
+# Django's own permission, given to people and groups on the admin pages.
+PERMISSION_TO_CALL_OUT = "evaluations.add_endpoint"
+
+
+ARCHIVED = (
+    "This project is archived: nothing in it changes. Its owner can bring it back, on its overview."
+)
+
+
+def why_not_call_out(user: Any, role: str) -> str:
+    """Why a member may not have the site call addresses of their choice (endpoints, webhooks);
+    empty if they may.
+
+    Args:
+        role: of the user in the project at hand.
+    """
+    who = settings.WHO_MAY_CALL_OUT
+    if role not in EDITORS:
+        return f"The role {role} cannot do this."
+    if who == "owners" and role != Role.OWNER:
+        return (
+            "On this site only a project's owners make and change endpoints and webhooks. Ask an"
+            " owner to do it; you can make judges on the endpoints that exist."
+        )
+    if who == "permitted" and not user.has_perm(PERMISSION_TO_CALL_OUT):
+        return (
+            "On this site only people with the permission “Can add endpoint” make and change"
+            " endpoints and webhooks. Ask the site's administrator to make the endpoint, or for the"
+            " permission."
+        )
+    return ""
+
+
+def member_of(slug: str, user_id: int | None) -> Membership | None:
+    """A user's membership of the project of a short name, with the project; None where there is
+    none."""
+    found = _MEMBERS.first([slug, user_id])
+    if found is None:
+        return None
+    member: Membership = found[0]
+    member.project = found[1]
+    return member
+
+
+def project_view(
+    roles: frozenset[str], *, archived: bool = False, calls_out: bool = False
+) -> Callable[[View], View]:
+    """Give a view the project of its `slug`, if the user is a member in one of the roles.
+
+    Strangers get "not found", members in another role "forbidden", visitors the sign-in page. In an
+    archived project nothing can be changed.
+
+    Args:
+        archived: changes are possible in an archived project as well.
+        calls_out: it decides which addresses the site calls, which is a right of its own
+            (`GEVAL_WHO_MAY_CALL_OUT`).
+    """
+
+    def decorate(view: View) -> View:
+        @login_required
+        @wraps(view)
+        def guarded(request: HttpRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
+            member = member_of(slug, request.user.pk)
+            if member is None:
+                raise Http404("There is no such project.")
+            project, role = member.project, member.role
+            if role not in roles:
+                raise PermissionDenied(f"This page is not for the role {role} in this project.")
+            if project.archived_at and request.method not in SAFE and not archived:
+                raise PermissionDenied(ARCHIVED)
+            request.role = role  # type: ignore[attr-defined]
+            request.may_edit = role in EDITORS and not project.archived_at  # type: ignore[attr-defined]
+            request.why_not_call_out = why_not_call_out(request.user, role)  # type: ignore[attr-defined]
+            if calls_out and request.why_not_call_out:  # type: ignore[attr-defined]
+                raise PermissionDenied(request.why_not_call_out)  # type: ignore[attr-defined]
+            return view(request, project, *args, **kwargs)
+
+        return guarded
+
+    return decorate

@@ -1,0 +1,1 @@
+"""Runs: started, worked on, paused, resumed and finished, by any number of workers."""

@@ -1,0 +1,65 @@
+"""Why a score: the model is asked once, after the fact, and what it says is kept apart; it never
+changes the score."""
+
+from evaluations.judges.clients import client_for
+from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
+from evaluations.llm.endpoints import ChatRequest, EndpointError, ErrorKind
+from evaluations.llm.judgement import Question
+from evaluations.llm.patience import ask_within_patience
+from evaluations.models import Explanation, Score
+from evaluations.runs.item_questions import criteria_asked, question_about, settings_of
+from evaluations.runs.leases import ClaimedItem
+from evaluations.scales import short
+
+EXPLANATION_TOKENS = 200
+EXPLAIN_SECONDS = 60.0
+
+
+def explain(wanted: Explanation) -> None:
+    """Ask the model for its reasons for a score, and write them down.
+
+    Raises:
+        EndpointError: the endpoint does not answer, or the run's endpoint is gone.
+    """
+    score = wanted.score
+    endpoint = score.run.judge.endpoint
+    if endpoint is None or score.criterion_id is None:
+        raise EndpointError(
+            ErrorKind.BAD_REQUEST, "This score was imported; there is no model to ask."
+        )
+    client = client_for(endpoint, timeout=EXPLAIN_SECONDS)
+    request = _request(score)
+
+    async def ask() -> Answer:
+        async with client:
+            return await ask_until_answered(
+                client.chat, request, policy=RetryPolicy(attempts=4, longest_wait=10)
+            )
+
+    answer = ask_within_patience(ask(), endpoint.base_url)
+    Explanation.objects.filter(pk=wanted.pk).update(
+        text=answer.choices[0].text.strip() or "(The model said nothing.)",
+        model=answer.model[:200],
+        request_id=answer.request_id[:200],
+        prompt_tokens=answer.prompt_tokens,
+        completion_tokens=answer.completion_tokens,
+    )
+
+
+def _request(score: Score) -> ChatRequest:
+    run, output = score.run, score.output
+    item = ClaimedItem(0, output.pk, score.criterion_id or 0, output.texts())
+    question = question_about(item, criteria_asked(run))
+    settings = settings_of(run)
+    prompt = question.prompt if isinstance(question, Question) else ""
+    rated = short(round(score.value, 2))
+    asked = (
+        f"You rated this {rated}. In at most three sentences, which parts of the text led to that?"
+    )
+    return ChatRequest(
+        model=settings.model,
+        prompt=f"{prompt} {rated}\n\n{asked}",
+        temperature=None if settings.temperature is None else 0.0,
+        max_tokens=EXPLANATION_TOKENS,
+        length_parameter=settings.length_parameter,
+    )

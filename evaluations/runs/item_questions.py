@@ -1,0 +1,64 @@
+"""From a claimed item to the question that is asked about it, and the digest of its request."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evaluations.evaluators.base import Item
+from evaluations.llm.judgement import JudgeSettings, Question, first_request, question_on
+from evaluations.llm.parsing import Failure
+from evaluations.models import EvaluationRun
+from evaluations.runs import leases
+from evaluations.scales import Scale
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A criterion as a run asks about it."""
+
+    template: str
+    criterion: str
+    scale: Scale
+
+
+# What is asked by evaluators whose score counts for every criterion.
+NOTHING_ASKED = Asked("", "", Scale(0.0, 1.0))
+
+
+def item_of(item: leases.ClaimedItem, asked: Mapping[int, Asked]) -> tuple[Item, Asked]:
+    """A claimed item as an evaluator sees it, and what is asked about it."""
+    about = asked[item.criterion_id] if item.criterion_id is not None else NOTHING_ASKED
+    return Item(item.texts, about.criterion, about.template, item.output_id), about
+
+
+def settings_of(run: EvaluationRun) -> JudgeSettings:
+    """What a run asks with: frozen when it began, whatever became of its judge."""
+    frozen = run.parameters
+    return JudgeSettings(
+        model=frozen["model"],
+        mode=frozen["mode"],
+        samples=frozen["samples"],
+        temperature=frozen["temperature"],
+        max_tokens=frozen["max_tokens"],
+        length_parameter=frozen["length_parameter"],
+    )
+
+
+def criteria_asked(run: EvaluationRun) -> dict[int, Asked]:
+    """The run's criteria by id, with their frozen templates."""
+    entries = run.run_criteria.select_related("criterion")
+    return {
+        entry.criterion_id: Asked(entry.template, entry.criterion.name, entry.criterion.scale)
+        for entry in entries
+    }
+
+
+def question_about(item: leases.ClaimedItem, asked: Mapping[int, Asked]) -> Question | Failure:
+    """The question of an item, or why there is none: the prompt shows what this document does not
+    have."""
+    about = asked[item.criterion_id or 0]
+    return question_on(about.template, item.texts, about.criterion, about.scale)
+
+
+def key_of(question: Question, settings: JudgeSettings, base_url: str) -> str:
+    """The digest that decides whether a stored answer may be used for a question."""
+    return leases.request_key(base_url, first_request(settings, question.prompt))

@@ -1,0 +1,412 @@
+"""A run from start to end: made with its criteria, prepared (steps written, prompts frozen, items
+laid out), closed."""
+
+import datetime
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Greatest
+from django.utils import timezone
+
+import geval_site
+from annotations.models import Preference
+from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError, Text
+from evaluations.evaluators.registry import make_evaluator
+from evaluations.judges.steps import prompt_parts, steps_request, store_steps
+from evaluations.llm.cost import cost, most_tokens, prices_from
+from evaluations.llm.endpoints import ChatRequest
+from evaluations.llm.judgement import READ_ATTEMPTS
+from evaluations.llm.parsing import Reason
+from evaluations.llm.prompts import needs_steps
+from evaluations.models import (
+    Criterion,
+    EvaluationRun,
+    ItemState,
+    Judge,
+    JudgeKind,
+    ModelProbe,
+    Project,
+    RunCriterion,
+    RunState,
+    ScoringMode,
+    Transport,
+)
+from evaluations.models.runs import ACTIVE_STATES
+from evaluations.runs.layout import lay_out_items
+from evaluations.texts import storable
+from evaluations.webhooks.announcing import announce_run
+
+TOO_LONG = (
+    "%s items are longer than the model's context, such as: %s All others are judged. Go on to"
+    " leave them out, or retry them with a model that takes longer prompts."
+)
+PREPARE_LEASE = datetime.timedelta(minutes=5)
+# Workers that were lost while they prepared a run, before it counts as the cause.
+MOST_PREPARATIONS = 3
+PREPARATION_LOST = (
+    f"{MOST_PREPARATIONS} workers ended while they prepared this run. Look at their logs, then"
+    " resume the run."
+)
+
+
+class RunError(ValueError):
+    """A run that cannot be started; the message says why and what to do."""
+
+
+@transaction.atomic
+def start_run(
+    judge: Judge,
+    criteria: Sequence[Criterion],
+    *,
+    fresh: bool = False,
+    budget: Decimal | None = None,
+    transport: str = Transport.LIVE,
+) -> EvaluationRun:
+    """Make a run of a judge on criteria; workers are woken when the transaction ends.
+
+    Args:
+        fresh: judge everything again and ask again, where otherwise only missing scores are filled.
+        budget: in the currency of the judge's prices; the run pauses before it costs more.
+        transport: call by call, or through the endpoint's batch API.
+
+    Raises:
+        RunError: nothing to judge, a judge that cannot run, one that is at it already, or a budget
+            without prices.
+        PromptError: a criterion's prompt cannot be sent.
+    """
+    from evaluations.tasks import wake_one_worker
+
+    Judge.objects.select_for_update().get(pk=judge.pk)
+    if not judge.can_run:
+        raise RunError(f"{judge} holds imported scores; it cannot be run. Choose another judge.")
+    evaluator = evaluator_for(judge)
+    if judge.retired_at or (judge.endpoint and judge.endpoint.retired_at):
+        raise RunError(
+            f"{judge} or its endpoint is retired; bring it back, or choose another judge."
+        )
+    if evaluator.per_criterion and not criteria:
+        raise RunError("There is no criterion to judge on; add one or name one.")
+    busy = judge.runs.active().first()
+    if busy:
+        raise RunError(
+            f"Run {busy.pk} of {judge} is still under way; wait for it, or pause it first."
+        )
+    if budget is not None and (judge.price_in is None or judge.price_out is None):
+        raise RunError(
+            f"A budget needs prices: give {judge} its prices for a million tokens in and out."
+        )
+    if budget is not None and transport == Transport.BATCH:
+        raise RunError(
+            "A budget cannot stop a batch that is sent already; leave one of the two out."
+        )
+    if transport == Transport.BATCH and judge.kind != JudgeKind.GEVAL:
+        raise RunError(
+            f"Only G-Eval judges are sent in batches; {evaluator.title} is asked call by call."
+        )
+    problem = what_is_missing(judge.project, evaluator, criteria)
+    if problem:
+        raise RunError(problem)
+    run = EvaluationRun.objects.create(
+        project=judge.project,
+        judge=judge,
+        parameters=run_parameters(judge, fresh=fresh, transport=transport),
+        software_version=geval_site.__version__,
+        budget=budget,
+        transport=transport,
+    )
+    for criterion in criteria if evaluator.per_criterion else ():
+        # Composed once without steps, so that a bad placeholder is refused before anything is paid.
+        RunCriterion.objects.create(
+            run=run, criterion=criterion, template=evaluator.template(prompt_parts(criterion))
+        )
+    transaction.on_commit(lambda: wake_one_worker(run.pk))
+    return run
+
+
+def evaluator_of(run: EvaluationRun) -> tuple[str, dict[str, Any]]:
+    """The kind and settings that a run was started with, whatever became of its judge."""
+    return run.parameters.get("kind") or run.judge.kind, run.parameters.get("settings", {})
+
+
+def evaluator_for(judge: Judge) -> Evaluator:
+    """A judge's evaluator.
+
+    Raises:
+        RunError: its package is gone, or does not take the judge's settings any more.
+    """
+    try:
+        return make_evaluator(judge.kind, judge.settings)
+    except (EvaluatorError, SettingsError) as error:
+        raise RunError(str(error)) from None
+
+
+def what_is_missing(project: Project, evaluator: Evaluator, criteria: Sequence[Criterion]) -> str:
+    """Why a run would find nothing to do: texts or pairs that no document has; empty if it
+    would."""
+    documents = project.documents
+    empty: dict[Text, bool] = {
+        "references": not documents.exclude(references=[]).exists(),
+        "context": not documents.exclude(context="").exists(),
+        "source": not documents.exclude(source="").exists(),
+    }
+    lacking = [name for name in sorted(evaluator.needed()) if empty[name]]
+    if lacking:
+        return (
+            f"{evaluator.title} needs the {lacking[0]} of a document, and no document of this"
+            " project has one."
+        )
+    if evaluator.compares_pairs and evaluator.settings.pairs == "compared":
+        asked = Q(criterion=None) | Q(criterion__in=criteria)
+        if not Preference.objects.filter(asked, annotator__project=project).exists():
+            return (
+                "Nobody has compared two outputs on these criteria; set the judge's pairs to “all”."
+            )
+    return ""
+
+
+@transaction.atomic
+def resume_run(
+    run: EvaluationRun,
+    *,
+    retry_failed: bool = False,
+    reason: str = "",
+    budget: Decimal | None = None,
+) -> bool:
+    """Let a paused run go on, or a finished one try its failed items again; False if there is
+    nothing to go on with.
+
+    Args:
+        reason: try only the items again that failed for this reason.
+        budget: a new one, for a run that was paused by its budget.
+    """
+    from evaluations.tasks import wake_workers
+
+    run = EvaluationRun.objects.select_for_update().get(pk=run.pk)
+    if run.is_active or run.state == RunState.CANCELLED:
+        return False
+    if retry_failed:
+        failed = run.items.filter(state=ItemState.FAILED)
+        if reason:
+            failed = failed.filter(reason=reason)
+        failed.update(state=ItemState.PENDING, reason="", detail="", attempts=0)
+    prepared = run.started_at is not None
+    if prepared and not run.items.open().exists():
+        if run.state != RunState.PAUSED:
+            return False
+        EvaluationRun.objects.filter(pk=run.pk).update(
+            state=RunState.RUNNING,
+            message="",
+            parameters=run.parameters | {"leaves_out_too_long": True},
+        )
+        return close_if_finished(run.pk)
+    run.state = RunState.RUNNING if prepared else RunState.PREPARING
+    run.message, run.finished_at, run.preparer_until, run.preparations = "", None, None, 0
+    run.batches.update(failures=0)
+    if budget is not None:
+        run.budget = budget
+    run.save(
+        update_fields=[
+            "state",
+            "message",
+            "finished_at",
+            "preparer_until",
+            "preparations",
+            "budget",
+        ]
+    )
+    transaction.on_commit(lambda: wake_workers(run.pk))
+    return True
+
+
+def pause_run(run_id: int, message: str) -> bool:
+    """Stop a run where it stands, with the reason; True if it was under way."""
+    waiting = EvaluationRun.objects.active().filter(pk=run_id)
+    return waiting.update(state=RunState.PAUSED, message=storable(message)) == 1
+
+
+def cancel_run(run_id: int, message: str) -> bool:
+    """End a run for good where it stands; what it has scored stays. True if it was under way or
+    paused."""
+    waiting = EvaluationRun.objects.filter(pk=run_id, state__in=(*ACTIVE_STATES, RunState.PAUSED))
+    return (
+        waiting.update(state=RunState.CANCELLED, message=message, finished_at=timezone.now()) == 1
+    )
+
+
+def claim_preparation(run_id: int) -> bool:
+    """Take the preparing of a run; of several workers one gets it, and another may if that one is
+    lost.
+
+    A run that several workers were lost with is paused.
+    """
+    waiting = EvaluationRun.objects.untended().filter(pk=run_id, state=RunState.PREPARING)
+    lost = waiting.filter(preparations__gte=MOST_PREPARATIONS)
+    if lost.update(state=RunState.PAUSED, message=PREPARATION_LOST):
+        return False
+    return (
+        waiting.update(
+            preparer_until=timezone.now() + PREPARE_LEASE, preparations=F("preparations") + 1
+        )
+        == 1
+    )
+
+
+def leave_preparation(run_id: int) -> None:
+    """Leave the preparing of a run to whoever comes next; that was no lost worker."""
+    preparing = EvaluationRun.objects.filter(pk=run_id, state=RunState.PREPARING)
+    preparing.update(preparer_until=None, preparations=Greatest(F("preparations") - 1, 0))
+
+
+def missing_steps(run: EvaluationRun) -> dict[int, ChatRequest]:
+    """The requests for evaluation steps that criteria of the run need and do not have, by criterion
+    id."""
+    if not run.parameters["use_steps"] or evaluator_of(run)[0] != JudgeKind.GEVAL:
+        return {}
+    criteria = [entry.criterion for entry in run.run_criteria.select_related("criterion")]
+    return {
+        criterion.pk: steps_request(
+            criterion,
+            model=run.parameters["model"],
+            length_parameter=run.parameters["length_parameter"],
+        )
+        for criterion in criteria
+        if needs_steps(prompt_parts(criterion)) and not criterion.steps.exists()
+    }
+
+
+@transaction.atomic
+def lay_out_run(run_id: int, written_steps: dict[int, str]) -> int:
+    """Store new steps, freeze the prompts, lay out the items, and set the run going; returns the
+    number of items.
+
+    A run that another worker laid out in the meantime is left as it is.
+    """
+    from evaluations.tasks import wake_other_workers
+
+    run = EvaluationRun.objects.select_for_update().select_related("project").get(pk=run_id)
+    if run.state != RunState.PREPARING:
+        return 0
+    evaluator = make_evaluator(*evaluator_of(run))
+    for entry in run.run_criteria.select_related("criterion"):
+        criterion = entry.criterion
+        if criterion.pk in written_steps:
+            store_steps(criterion, written_steps[criterion.pk], written_by=run.parameters["model"])
+        parts = prompt_parts(criterion)
+        steps = (
+            criterion.newest_steps if run.parameters["use_steps"] and needs_steps(parts) else None
+        )
+        entry.steps = steps
+        entry.template = evaluator.template(parts, steps.text if steps else None)
+        entry.save(update_fields=["steps", "template"])
+    laid_out = lay_out_items(run, evaluator)
+    run.state, run.started_at = RunState.RUNNING, timezone.now()
+    run.parameters |= sizes(run)
+    run.preparer_until = None
+    run.save(update_fields=["state", "started_at", "parameters", "preparer_until"])
+    transaction.on_commit(lambda: wake_other_workers(run_id))
+    close_if_finished(run_id)
+    return laid_out
+
+
+def sizes(run: EvaluationRun) -> dict[str, Any]:
+    """How large a run's prompts are: `characters_each` (the mean), and `most_each`, what the
+    largest can cost.
+
+    `most_each` counts every try an unreadable reply gets; it is what a budget sets aside for an
+    item in hand.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT coalesce(avg(length(d.source) + length(o.text) + length(d.context)), 0),
+                      coalesce(max(octet_length(d.source) + octet_length(o.text)
+                          + octet_length(d.context)
+                                   + octet_length(coalesce(d.references ->> 0, ''))), 0)
+               FROM evaluations_document d JOIN evaluations_candidateoutput o
+                   ON o.document_id = d.id
+               WHERE d.project_id = %s""",
+            [run.project_id],
+        )
+        mean, longest = cursor.fetchone()
+    templates = [len(entry.template) for entry in run.run_criteria.all()]
+    replies = run.parameters["samples"] if run.parameters["mode"] == ScoringMode.SAMPLES else 1
+    most = cost(
+        most_tokens(int(longest) + max(templates, default=0)),
+        replies * run.parameters["max_tokens"],
+        prices_from(run.parameters),
+    )
+    return {
+        "characters_each": int(mean) + (sum(templates) // len(templates) if templates else 0),
+        "most_each": None if most is None else str(READ_ATTEMPTS * most),
+    }
+
+
+def close_if_finished(run_id: int) -> bool:
+    """Mark a running run as done if no item is open any more; True for the one call that did it.
+
+    Where prompts were longer than the model's context the run is paused instead, until somebody has
+    seen that: going on leaves them out, retrying asks again.
+    """
+    # What is announced has happened, and what has happened is announced.
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            """UPDATE evaluations_evaluationrun r
+                SET finished_at = now(), state = f.state, message = f.message
+               FROM (SELECT CASE WHEN count(*) > 0 THEN 'paused' ELSE 'done' END AS state,
+                            CASE WHEN count(*) > 0 THEN format(%(too_long)s, count(*), min(detail))
+                                ELSE '' END
+                                AS message
+                     FROM evaluations_runitem
+                     WHERE run_id = %(run)s AND state = 'failed' AND reason = %(reason)s
+                         AND NOT %(accepted)s) f
+               WHERE r.id = %(run)s AND r.state = 'running' AND NOT EXISTS (
+                   SELECT FROM evaluations_runitem
+                   WHERE run_id = %(run)s AND state IN ('pending', 'leased', 'sent'))""",
+            {
+                "run": run_id,
+                "reason": Reason.CONTEXT,
+                "too_long": TOO_LONG,
+                "accepted": (
+                    EvaluationRun.objects.filter(
+                        pk=run_id, parameters__leaves_out_too_long=True
+                    ).exists()
+                ),
+            },
+        )
+        closed = cursor.rowcount == 1
+        if closed and EvaluationRun.objects.filter(pk=run_id, state=RunState.DONE).exists():
+            announce_run(run_id)
+        return closed
+
+
+def run_parameters(judge: Judge, *, fresh: bool, transport: str) -> dict[str, Any]:
+    """All that is needed to repeat the run, beside its prompts."""
+    endpoint = judge.endpoint
+    return {
+        "kind": judge.kind,
+        "settings": judge.settings,
+        "base_url": endpoint.base_url if endpoint else "",
+        "api_version": endpoint.api_version if endpoint else "",
+        "model": judge.model,
+        "mode": judge.mode,
+        "samples": judge.samples,
+        "temperature": judge.temperature if judge.sends_temperature else None,
+        "max_tokens": judge.max_tokens,
+        "length_parameter": judge.length_parameter,
+        "use_steps": judge.use_steps,
+        "concurrency": judge.concurrency,
+        "timeout_seconds": judge.timeout_seconds,
+        "price_in": None if judge.price_in is None else str(judge.price_in),
+        "price_out": None if judge.price_out is None else str(judge.price_out),
+        "transport": str(transport),
+        "several_choices": _gives_several(judge),
+        "fresh": fresh,
+    }
+
+
+def _gives_several(judge: Judge) -> bool:
+    """Whether the endpoint gives n choices when asked, as far as a probe has found out."""
+    probe = ModelProbe.objects.filter(endpoint=judge.endpoint_id, model=judge.model).first()
+    return bool(probe.findings["several_choices"]) if probe else True
