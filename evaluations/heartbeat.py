@@ -24,6 +24,7 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
+from annotations.planning.campaigns import announce_answered_campaigns
 from evaluations.models import (
     Batch,
     EvaluationRun,
@@ -33,6 +34,15 @@ from evaluations.models import (
     WorkerHeartbeat,
 )
 from evaluations.models.runs import is_free
+from evaluations.runs.errands import neglected_errands
+from evaluations.uploads.leftovers import clear_leftovers
+from evaluations.uploads.work import neglected_uploads
+from evaluations.waking import (
+    wake_for_errand,
+    wake_for_upload,
+    wake_for_webhooks,
+    wake_one_worker,
+)
 from evaluations.webhooks.claiming import can_send_more
 
 BEAT_SECONDS = 5.0
@@ -102,12 +112,6 @@ def _stop(**_kwargs: Any) -> None:
 
 
 def _keep_beating(jobs: list[str]) -> None:
-    from annotations.planning.campaigns import announce_answered_campaigns
-    from evaluations.runs.errands import neglected_errands
-    from evaluations.tasks import judge_run, run_errand, send_webhooks, upload_files
-    from evaluations.uploads.leftovers import clear_leftovers
-    from evaluations.uploads.work import neglected_uploads
-
     # Uploads and errands that wait in the queue look like neglected ones, so that these are called
     # for once a minute.
     for number in itertools.count():
@@ -116,20 +120,19 @@ def _keep_beating(jobs: list[str]) -> None:
         try:
             beat(worker_name(), jobs)
             for run_id in neglected_runs():
-                judge_run.delay(run_id)
+                wake_one_worker(run_id)
             if number % UPLOADS_EVERY == 0:
                 for upload_id in neglected_uploads():
-                    upload_files.delay(upload_id)
+                    wake_for_upload(upload_id)
                 for kind, errand_id in neglected_errands():
-                    run_errand.delay(kind, errand_id)
+                    wake_for_errand(kind, errand_id)
             if number % LEFTOVERS_EVERY == 0:
                 clear_leftovers()
             announce_answered_campaigns()
             if can_send_more():
-                send_webhooks.delay()
-        except (
-            Exception
-        ) as error:  # the thread must outlive a database or a queue that is away for a while
+                wake_for_webhooks()
+        except Exception as error:
+            # The thread must outlive a database or a queue that is away for a while.
             log.warning("Heartbeat: %s", error)
             with contextlib.suppress(DatabaseError):
                 connection.close()

@@ -8,7 +8,6 @@ import time
 from celery import shared_task
 
 from evaluations.heartbeat import is_leaving
-from evaluations.models import WorkerHeartbeat
 from evaluations.runs.errands import work_on_errand
 from evaluations.runs.shift import Shift
 from evaluations.runs.worker import work_on_run
@@ -16,14 +15,20 @@ from evaluations.uploads.work import work_on_upload
 from evaluations.webhooks.claiming import can_send_more
 from evaluations.webhooks.sending import send_due
 from geval_site.passwords import send_reset_mails
-from geval_site.queues import RUNS
+from geval_site.queues import (
+    JUDGE_RUN,
+    RUN_ERRAND,
+    SEND_PASSWORD_RESET,
+    SEND_WEBHOOKS,
+    WORK_ON_UPLOAD,
+)
 
 # Brokers hand a message to another worker if it is not acknowledged for long: pgmq after 10
 # minutes, RabbitMQ after 30.
 SLICE_SECONDS = 300.0
 
 
-@shared_task(name="evaluations.judge_run")
+@shared_task(name=JUDGE_RUN)
 def judge_run(run_id: int) -> None:
     """Help with a run until nothing of it is free, for some minutes at most, or until the worker is
     told to stop."""
@@ -37,13 +42,13 @@ def judge_run(run_id: int) -> None:
         judge_run.delay(run_id)
 
 
-@shared_task(name="evaluations.work_on_upload")
+@shared_task(name=WORK_ON_UPLOAD)
 def upload_files(upload_id: int) -> None:
     """Check or load an upload."""
     work_on_upload(upload_id)
 
 
-@shared_task(name="evaluations.send_webhooks")
+@shared_task(name=SEND_WEBHOOKS)
 def send_webhooks() -> None:
     """Send a share of the messages that are due; what is left gets a task of its own, behind the
     others."""
@@ -52,31 +57,13 @@ def send_webhooks() -> None:
         send_webhooks.delay()
 
 
-@shared_task(name="evaluations.run_errand")
+@shared_task(name=RUN_ERRAND)
 def run_errand(kind: str, errand_id: int) -> None:
     """Ask an endpoint something for a page or the API: a probe, steps, an explanation."""
     work_on_errand(kind, errand_id)
 
 
-@shared_task(name="evaluations.send_password_reset")
+@shared_task(name=SEND_PASSWORD_RESET)
 def send_password_reset(email: str, domain: str, use_https: bool) -> None:
     """Send a link by which a password is set anew, if somebody has that address."""
     send_reset_mails(email, domain=domain, use_https=use_https)
-
-
-def wake_workers(run_id: int) -> None:
-    """Tell the workers that there is work: one message for each that is alive, at least one."""
-    for _ in range(max(1, WorkerHeartbeat.objects.doing(RUNS).count())):
-        judge_run.delay(run_id)
-
-
-def wake_one_worker(run_id: int) -> None:
-    """Have a run prepared, which one worker does; it wakes the others when there are items to
-    share."""
-    judge_run.delay(run_id)
-
-
-def wake_other_workers(run_id: int) -> None:
-    """Call for help with a run that this worker has just laid out."""
-    for _ in range(WorkerHeartbeat.objects.doing(RUNS).count() - 1):
-        judge_run.delay(run_id)

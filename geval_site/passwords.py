@@ -9,6 +9,8 @@ from django.contrib.auth.views import PasswordResetView
 from django.core.cache import cache
 from django.http import HttpRequest
 
+from evaluations.waking import wake_for_password_reset
+
 MINUTES_BETWEEN_MAILS = 2
 
 
@@ -22,10 +24,8 @@ class ResetForm(PasswordResetForm):
         use_https: bool = False,
         **_options: Any,
     ) -> None:
-        from evaluations.tasks import send_password_reset
-
         assert request is not None
-        send_password_reset.delay(
+        wake_for_password_reset(
             self.cleaned_data["email"], domain=request.get_host(), use_https=use_https
         )
 

@@ -7,12 +7,18 @@ from kombu.entity import Exchange, Queue
 # What a run's worker is busy with for minutes; everything else is short.
 RUNS = "runs"
 SHORT = ("uploads", "webhooks", "quick")
+# The names of the tasks, by which messages are sent (evaluations/waking.py).
+JUDGE_RUN = "evaluations.judge_run"
+WORK_ON_UPLOAD = "evaluations.work_on_upload"
+SEND_WEBHOOKS = "evaluations.send_webhooks"
+RUN_ERRAND = "evaluations.run_errand"
+SEND_PASSWORD_RESET = "evaluations.send_password_reset"  # noqa: S105 - a task's name
 _JOBS = {
-    "evaluations.judge_run": RUNS,
-    "evaluations.work_on_upload": "uploads",
-    "evaluations.send_webhooks": "webhooks",
-    "evaluations.run_errand": "quick",
-    "evaluations.send_password_reset": "quick",
+    JUDGE_RUN: RUNS,
+    WORK_ON_UPLOAD: "uploads",
+    SEND_WEBHOOKS: "webhooks",
+    RUN_ERRAND: "quick",
+    SEND_PASSWORD_RESET: "quick",
 }
 
 

@@ -172,7 +172,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='answerchange',
             name='assignment',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='annotations.planning.assignment'),
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='annotations.assignment'),
         ),
         migrations.AddField(
             model_name='campaign',

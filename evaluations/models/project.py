@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.db import models, transaction
 from django.urls import reverse
@@ -46,19 +47,22 @@ class ProjectQuerySet(models.QuerySet["Project"]):
 
     def with_counts(self) -> ProjectQuerySet:
         """Adds `document_count`, `system_count` and `output_count`, each one indexed sub-query."""
-        from evaluations.models.corpus import CandidateOutput, Document, System
 
-        def count(model: type[models.Model], path: str) -> models.Subquery:
-            rows = model._default_manager.filter(**{path: models.OuterRef("pk")}).order_by()
+        def count(name: str, path: str) -> models.Subquery:
+            rows = (
+                apps.get_model("evaluations", name)
+                ._default_manager.filter(**{path: models.OuterRef("pk")})
+                .order_by()
+            )
             return models.Subquery(rows.values(path).annotate(n=models.Count("pk")).values("n"))
 
         def or_zero(query: models.Subquery) -> Any:
             return models.functions.Coalesce(query, 0)
 
         return self.annotate(
-            document_count=or_zero(count(Document, "project")),
-            system_count=or_zero(count(System, "project")),
-            output_count=or_zero(count(CandidateOutput, "document__project")),
+            document_count=or_zero(count("Document", "project")),
+            system_count=or_zero(count("System", "project")),
+            output_count=or_zero(count("CandidateOutput", "document__project")),
         )
 
 

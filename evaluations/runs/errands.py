@@ -33,6 +33,7 @@ from evaluations.models import (
 )
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.runs.explain import explain
+from evaluations.waking import wake_for_errand
 
 # Longer than any errand may take (llm/patience.py), so that whoever is late has died.
 LEASE = timedelta(seconds=150)
@@ -88,8 +89,6 @@ def request_explanation(score: Score) -> Explanation:
 
 
 def _request(kind: str, **which: Any) -> Any:
-    from evaluations.tasks import run_errand
-
     with transaction.atomic():
         errand, made = KINDS[kind].model.objects.get_or_create(
             **which, defaults={"state": ErrandState.WAITING}
@@ -100,7 +99,7 @@ def _request(kind: str, **which: Any) -> Any:
             errand.wanted_at = timezone.now()
             errand.save(update_fields=["state", "message", "attempts", "wanted_at"])
         if made or errand.state == ErrandState.WAITING:
-            transaction.on_commit(lambda: run_errand.delay(kind, errand.pk))
+            transaction.on_commit(lambda: wake_for_errand(kind, errand.pk))
     return errand
 
 
@@ -184,11 +183,9 @@ def _finish(errand: Errand, state: ErrandState, message: str) -> None:
 
 
 def _wake_waiting(project: int) -> None:
-    from evaluations.tasks import run_errand
-
     for name, kind in KINDS.items():
         waiting = (
             kind.model.objects.free().filter(**{kind.model.PROJECT: project}).order_by("wanted_at")
         )
         for pk in waiting.values_list("pk", flat=True)[:1]:
-            run_errand.delay(name, pk)
+            wake_for_errand(name, pk)

@@ -37,6 +37,7 @@ from evaluations.models import (
 from evaluations.models.runs import ACTIVE_STATES
 from evaluations.runs.layout import lay_out_items
 from evaluations.texts import storable
+from evaluations.waking import wake_one_worker, wake_other_workers, wake_workers
 from evaluations.webhooks.announcing import announce_run
 
 TOO_LONG = (
@@ -77,8 +78,6 @@ def start_run(
             without prices.
         PromptError: a criterion's prompt cannot be sent.
     """
-    from evaluations.tasks import wake_one_worker
-
     Judge.objects.select_for_update().get(pk=judge.pk)
     if not judge.can_run:
         raise RunError(f"{judge} holds imported scores; it cannot be run. Choose another judge.")
@@ -182,8 +181,6 @@ def resume_run(
         reason: try only the items again that failed for this reason.
         budget: a new one, for a run that was paused by its budget.
     """
-    from evaluations.tasks import wake_workers
-
     run = EvaluationRun.objects.select_for_update().get(pk=run.pk)
     if run.is_active or run.state == RunState.CANCELLED:
         return False
@@ -284,8 +281,6 @@ def lay_out_run(run_id: int, written_steps: dict[int, str]) -> int:
 
     A run that another worker laid out in the meantime is left as it is.
     """
-    from evaluations.tasks import wake_other_workers
-
     run = EvaluationRun.objects.select_for_update().select_related("project").get(pk=run_id)
     if run.state != RunState.PREPARING:
         return 0

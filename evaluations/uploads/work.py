@@ -18,6 +18,7 @@ from evaluations.models import Upload, UploadPart, UploadState
 from evaluations.models.uploads import MOST_ATTEMPTS
 from evaluations.uploads.keeping import files_of, problems_with
 from evaluations.uploads.progress import telling
+from evaluations.waking import wake_for_upload
 from geval_site.disk import FULL, is_disk_full
 
 # Smaller ones are checked and loaded while the browser waits, which needs no worker.
@@ -57,8 +58,11 @@ def say_columns(upload: Upload, columns: Mapping[int, Columns], about: dict[str,
         upload.files.filter(pk=file_id).update(columns=dict(chosen))
 
 
-def start_check(upload: Upload, *, call_worker: Callable[[int], None]) -> None:
+def start_check(upload: Upload, *, call_worker: Callable[[int], None] = wake_for_upload) -> None:
     """See what loading would do. Problems with columns are said at once; nothing is read then.
+
+    Args:
+        call_worker: sends a worker the id of an upload that is too large to be waited for.
 
     Raises:
         NotReadyError: it is being worked on, or is loaded.
@@ -73,7 +77,7 @@ def start_check(upload: Upload, *, call_worker: Callable[[int], None]) -> None:
     _start(upload, UploadState.CHECKING, among=AT_REST, call=call_worker)
 
 
-def start_load(upload: Upload, *, call_worker: Callable[[int], None]) -> None:
+def start_load(upload: Upload, *, call_worker: Callable[[int], None] = wake_for_upload) -> None:
     """Load what was checked.
 
     Raises:

@@ -18,10 +18,10 @@ from evaluations.models import Project, SavedColumns, Upload, UploadState, Worke
 from evaluations.people.access import EDITORS, project_view
 from evaluations.people.audit import note_detail
 from evaluations.spreadsheets import csv_line
-from evaluations.tasks import upload_files
 from evaluations.uploads.keeping import ChosenFile, keep_upload
 from evaluations.uploads.work import NotReadyError, say_columns, start_check, start_load
 from evaluations.views.polling import STOP_POLLING
+from evaluations.waking import wake_for_upload
 
 SHOWN_FAULTS = 100
 SHOWN_UPLOADS = 10
@@ -43,7 +43,7 @@ def upload_create(request: HttpRequest, project: Project) -> HttpResponse:
                 files.append(ChosenFile(Path(pasted.name), PASTED))
             about = first_about([file.name for file in files])
             upload = keep_upload(project, request.user.pk, files, about)
-        start_check(upload, call_worker=upload_files.delay)
+        start_check(upload)
         return redirect(upload)
     uploads = project.uploads.select_related("made_by").prefetch_related("files")[:SHOWN_UPLOADS]
     context = {
@@ -85,7 +85,7 @@ def upload_columns(request: HttpRequest, project: Project, pk: int) -> HttpRespo
         )
         upload = _upload(project, pk)
         _save_columns(request, upload)
-        start_check(upload, call_worker=upload_files.delay)
+        start_check(upload)
     except NotReadyError as error:
         messages.error(request, str(error))
     return redirect(upload)
@@ -126,11 +126,11 @@ def upload_load(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     upload = _upload(project, pk)
     try:
         if upload.is_silent:
-            upload_files.delay(upload.pk)
+            wake_for_upload(upload.pk)
         elif upload.is_parked:
-            start_check(upload, call_worker=upload_files.delay)
+            start_check(upload)
         else:
-            start_load(upload, call_worker=upload_files.delay)
+            start_load(upload)
     except NotReadyError as error:
         messages.error(request, str(error))
     note_detail(request, str(upload))

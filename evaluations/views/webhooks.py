@@ -12,7 +12,7 @@ from evaluations.forms import WebhookForm
 from evaluations.models import Project, Webhook, WebhookDelivery, WebhookEvent, WorkerHeartbeat
 from evaluations.people.access import OWNERS, project_view
 from evaluations.people.audit import note_detail, note_refusal
-from evaluations.tasks import send_webhooks
+from evaluations.waking import wake_for_webhooks
 from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.signing import new_secret
 from geval_site.sealing import seal, unseal
@@ -77,7 +77,7 @@ def webhook_test(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     """Have a message sent that says only that it is a test."""
     webhook = get_object_or_404(Webhook, project=project, pk=pk)
     leave_message(webhook, WebhookEvent.TEST, {"project": project.slug})
-    transaction.on_commit(send_webhooks.delay)
+    transaction.on_commit(wake_for_webhooks)
     messages.success(request, "A test was sent. Reload this page to see the answer.")
     return redirect("evaluations:webhook_list", project.slug)
 
@@ -90,5 +90,5 @@ def delivery_repeat(_request: HttpRequest, project: Project, pk: int) -> HttpRes
     WebhookDelivery.objects.filter(pk=delivery.pk).update(
         state=WebhookDelivery.State.WAITING, attempts=0, next_at=timezone.now(), sending_until=None
     )
-    transaction.on_commit(send_webhooks.delay)
+    transaction.on_commit(wake_for_webhooks)
     return redirect("evaluations:webhook_list", project.slug)

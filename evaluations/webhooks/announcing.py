@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluations.models import EvaluationRun, Webhook, WebhookDelivery, WebhookEvent
+from evaluations.waking import wake_for_webhooks
 
 
 def announce(project_id: int, event: WebhookEvent, data: dict[str, Any], *, subject: int) -> None:
@@ -25,17 +26,14 @@ def leave_message(
     webhook: Webhook, event: WebhookEvent, data: dict[str, Any], *, subject: int = 0
 ) -> WebhookDelivery:
     """One message for one webhook."""
-    from evaluations.tasks import send_webhooks
-
     body = orjson.dumps(
         {"type": event.value, "timestamp": timezone.now().isoformat(), "data": data}
     ).decode()
     delivery = WebhookDelivery.objects.create(
         webhook=webhook, event=event, subject=subject, body=body
     )
-    transaction.on_commit(
-        send_webhooks.delay, robust=True
-    )  # a lost message costs seconds: workers look for due ones
+    # A lost message costs seconds: workers look for due ones.
+    transaction.on_commit(wake_for_webhooks, robust=True)
     return delivery
 
 

@@ -171,7 +171,7 @@ def test_a_small_file_that_unpacks_to_much_waits_for_a_worker(
     django_capture_on_commit_callbacks: Callable[..., Any],
 ) -> None:
     called: list[int] = []
-    monkeypatch.setattr("evaluations.views.uploads.upload_files.delay", called.append)
+    monkeypatch.setattr("evaluations.waking.send", lambda _task, pk: called.append(pk))
     client = Client()
     client.force_login(owner)
     rows = gzipped(b'{"doc_id": "d", "system_id": "s", "source": "x", "output": "y"}\n' * 1000, 200)

@@ -58,10 +58,8 @@ def test_workers_are_woken_when_the_transaction_ends(
     monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: Callable[..., object],
 ) -> None:
-    from evaluations import tasks
-
     woken: list[int] = []
-    monkeypatch.setattr(tasks, "wake_one_worker", woken.append)
+    monkeypatch.setattr("evaluations.waking.send", lambda _task, pk: woken.append(pk))
 
     with django_capture_on_commit_callbacks(execute=True):
         run = start(judge)

@@ -84,7 +84,7 @@ def test_trying_again_gives_it_new_attempts(
     assert neglected_uploads() == []
     client = Client()
     client.force_login(owner)
-    monkeypatch.setattr("evaluations.views.uploads.upload_files.delay", lambda _pk: None)
+    monkeypatch.setattr("evaluations.waking.send", lambda _task, _pk: None)
 
     client.post(f"{upload.get_absolute_url()}load/")
 

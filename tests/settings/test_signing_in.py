@@ -89,9 +89,8 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     cache.clear()
     wanted: list[dict[str, Any]] = []
     monkeypatch.setattr(
-        tasks.send_password_reset,
-        "delay",
-        lambda email, **more: wanted.append({"email": email} | more),
+        "evaluations.waking.send",
+        lambda _task, email, **more: wanted.append({"email": email} | more),
     )
     return wanted
 
