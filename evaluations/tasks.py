@@ -7,6 +7,7 @@ import time
 
 from celery import shared_task
 
+import evaluations.worker_start  # noqa: F401 - its signal handler is what is wanted
 from evaluations.heartbeat import is_leaving
 from evaluations.runs.errands import work_on_errand
 from evaluations.runs.shift import Shift

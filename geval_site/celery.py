@@ -1,46 +1,11 @@
 """The Celery application. Tasks live in each app's tasks.py and call one function each."""
 
 import os
-from typing import Any
 
 from celery import Celery
-from celery.signals import worker_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
 
 app = Celery("geval_site")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-
-
-@worker_init.connect
-def _start_embedded_database(**_kwargs: Any) -> None:
-    """Before the worker looks for its queue, which is in the embedded PostgreSQL: start that, and
-    make its tables.
-
-    Raises:
-        SystemExit: it does not start, or its tables are not those of this version; says what to do.
-    """
-    from django.conf import settings
-    from django.core.management import CommandError
-    from django.db import Error as DatabaseError
-    from django.db import connections
-
-    from evaluations.management.base import bring_up_to_date
-    from geval_site.databases import EMBEDDED
-    from geval_site.embedded.server import EmbeddedServerError
-
-    if settings.DATABASES["default"]["ENGINE"] != EMBEDDED:
-        return  # a server of its own is waited for, as during the worker's life
-    try:
-        bring_up_to_date()
-    except CommandError as error:
-        raise SystemExit(str(error)) from None
-    except (EmbeddedServerError, DatabaseError, OSError) as error:
-        raise SystemExit(
-            f"The embedded PostgreSQL in {settings.DATA_DIR} does not start: {error}\nStart the"
-            " worker as the user who runs the site, with the same GEVAL_DATA_DIR, or set"
-            " DATABASE_URL."
-        ) from None
-    finally:
-        connections.close_all()  # the worker's processes make their own

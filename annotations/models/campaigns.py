@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.validators import MaxValueValidator, MinValueValidator
-from django.db import models
+from django.db import connection, models
 from django.urls import reverse
 
 from annotations.models.people import Annotator
@@ -107,6 +107,26 @@ class Campaign(models.Model):
     @property
     def is_rating(self) -> bool:
         return self.kind == CampaignKind.RATING
+
+    def item_counts(self) -> tuple[int, int]:
+        """Ordinary items, and how many of them have all their answers."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                """SELECT count(*) FROM annotations_campaignitem
+                   WHERE campaign_id = %s AND kind = 'ordinary'""",
+                [self.pk],
+            )
+            items = cursor.fetchone()[0]
+            cursor.execute(
+                """SELECT count(*) FROM (
+                       SELECT a.item_id FROM annotations_assignment a
+                       JOIN annotations_campaignitem i ON i.id = a.item_id
+                       WHERE a.campaign_id = %s AND a.state = 'submitted' AND i.kind = 'ordinary'
+                           AND i.places = 0
+                       GROUP BY a.item_id HAVING count(*) >= %s) AS complete""",
+                [self.pk, self.overlap],
+            )
+            return items, cursor.fetchone()[0]
 
 
 class Seat(models.Model):

@@ -30,7 +30,6 @@ from annotations.planning.selection import (
     pair_values,
     project_outputs,
 )
-from annotations.results.progress import item_counts
 from evaluations.models import Criterion, Project, Webhook, WebhookEvent
 from evaluations.webhooks.announcing import announce_campaign
 
@@ -89,7 +88,7 @@ def announce_answered_campaigns() -> None:
     for campaign in Campaign.objects.filter(
         state=CampaignState.OPEN, project__in=listened.values("project")
     ).select_related("project"):
-        items, complete = item_counts(campaign)
+        items, complete = campaign.item_counts()
         if items and items == complete:
             announce_campaign(campaign, reason="answered")
 

@@ -76,7 +76,7 @@ class OwnProgress:
 
 def campaign_progress(campaign: Campaign) -> CampaignProgress:
     """All figures of a campaign, from its assignments, in three queries."""
-    items, complete = item_counts(campaign)
+    items, complete = campaign.item_counts()
     annotators = _annotators(campaign)
     submitted, reserved, per_hour = _totals(campaign)
     return CampaignProgress(
@@ -91,7 +91,7 @@ def campaign_progress(campaign: Campaign) -> CampaignProgress:
 
 
 def own_progress(campaign: Campaign, annotator_id: int) -> OwnProgress:
-    items, _ = item_counts(campaign)
+    items, _ = campaign.item_counts()
     submitted, _, _ = _totals(campaign)
     with connection.cursor() as cursor:
         cursor.execute(
@@ -107,27 +107,6 @@ def own_progress(campaign: Campaign, annotator_id: int) -> OwnProgress:
         mine, today, skipped, seconds = cursor.fetchone()
     share = submitted / (items * campaign.overlap) if items else 0.0
     return OwnProgress(mine, today, skipped, seconds, 3600 / seconds if seconds else None, share)
-
-
-def item_counts(campaign: Campaign) -> tuple[int, int]:
-    """Ordinary items, and how many of them have all their answers."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM annotations_campaignitem WHERE campaign_id = %s AND kind ="
-            " 'ordinary'",
-            [campaign.pk],
-        )
-        items = cursor.fetchone()[0]
-        cursor.execute(
-            """SELECT count(*) FROM (
-                   SELECT a.item_id FROM annotations_assignment a JOIN annotations_campaignitem i
-                       ON i.id = a.item_id
-                   WHERE a.campaign_id = %s AND a.state = 'submitted' AND i.kind = 'ordinary'
-                       AND i.places = 0
-                   GROUP BY a.item_id HAVING count(*) >= %s) AS complete""",
-            [campaign.pk, campaign.overlap],
-        )
-        return items, cursor.fetchone()[0]
 
 
 def _totals(campaign: Campaign) -> tuple[int, int, float | None]:

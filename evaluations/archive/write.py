@@ -9,9 +9,9 @@ from typing import IO
 import orjson
 from django.db import connection, transaction
 
-import geval_site
 from evaluations.archive.tables import TABLES
 from evaluations.models import Project
+from geval_site.version import __version__
 
 FORMAT = "geval-site project"
 VERSION = 1
@@ -44,7 +44,7 @@ def write_archive(project: Project, target: Path | IO[bytes]) -> dict[str, int]:
         manifest = {
             "format": FORMAT,
             "version": VERSION,
-            "software": geval_site.__version__,
+            "software": __version__,
             "written_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             "project": {
                 "slug": project.slug,

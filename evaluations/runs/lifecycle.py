@@ -11,7 +11,6 @@ from django.db.models import F, Q
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-import geval_site
 from annotations.models import Preference
 from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError, Text
 from evaluations.evaluators.registry import make_evaluator
@@ -39,6 +38,7 @@ from evaluations.runs.layout import lay_out_items
 from evaluations.texts import storable
 from evaluations.waking import wake_one_worker, wake_other_workers, wake_workers
 from evaluations.webhooks.announcing import announce_run
+from geval_site.version import __version__
 
 TOO_LONG = (
     "%s items are longer than the model's context, such as: %s All others are judged. Go on to"
@@ -112,7 +112,7 @@ def start_run(
         project=judge.project,
         judge=judge,
         parameters=run_parameters(judge, fresh=fresh, transport=transport),
-        software_version=geval_site.__version__,
+        software_version=__version__,
         budget=budget,
         transport=transport,
     )
