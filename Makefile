@@ -10,20 +10,20 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: help demo test test-neural test-slow test-hostile test-servers lint clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages fuzz
 
 help:
-	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: end after the table)"
+	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table)"
 	@echo "make test    the whole test suite"
-	@echo "make test-neural   the evaluators with models, on tiny ones (installs torch and transformers)"
+	@echo "make test-neural   the neural evaluators, on tiny models (installs torch and transformers)"
 	@echo "make test-slow     the demo and the README as a user runs them; kill -9; an archive into an empty site; OpenID Connect"
-	@echo "make test-hostile  what hostile servers, files and visitors send; ends with a table of what was tried, survived and lost"
-	@echo "make test-servers  GPTScore and G-Eval against llama.cpp's server (builds it: about six minutes)"
-	@echo "make lint    ruff, mypy, and pip-audit where a database is reachable"
-	@echo "make bench-judge   the judge engine against a bare loop (LARGE=1: also 160,000 items)"
+	@echo "make test-hostile  hostile servers, files and visitors; ends with a table of what was tried, survived and lost"
+	@echo "make test-servers  GPTScore and G-Eval with llama.cpp's server (builds it: about six minutes)"
+	@echo "make lint    ruff, import-linter, mypy, and pip-audit if its database is reachable"
+	@echo "make bench-judge   the judge engine compared with a bare loop (LARGE=1: also 160,000 items)"
 	@echo "make bench-annotate   twenty annotators at once (LARGE=1: also with 1,600,000 outputs)"
-	@echo "make bench-report   the whole report on SummEval, against scipy and nlpstats, and on 100 times the data"
+	@echo "make bench-report   the whole report on SummEval, compared with scipy and nlpstats, and on 100 times the data"
 	@echo "make bench-evaluators   ROUGE and BLEU on one core and on all (LARGE=1: 160,000 outputs)"
-	@echo "make bench-load   loading 160,000 outputs and 1,920,000 ratings, against plain COPY"
+	@echo "make bench-load   loading 160,000 outputs and 1,920,000 ratings, compared with plain COPY"
 	@echo "make bench-pages  pages of a project with 160,000 outputs, ten requests at once"
-	@echo "make fuzz     made-up requests to the API, forms of pages and replies of models for ten minutes, different each time"
+	@echo "make fuzz     ten minutes of randomly generated API requests, forms and model replies, different each time"
 	@echo "make browser as root on Debian: install Chromium for the browser tests"
 
 # pip checks hashes only where every package has one, which an editable checkout cannot: so that comes by itself.
