@@ -161,7 +161,7 @@ class CampaignForm(forms.ModelForm):
         name = self.cleaned_data["name"].strip()
         if self.project.campaigns.filter(name=name).exclude(pk=self.instance.pk).exists():
             raise ValidationError(f"There is a campaign {name} already.")
-        return name
+        return str(name)
 
     def clean_categories(self) -> list[str]:
         return [
@@ -226,7 +226,8 @@ class CampaignForm(forms.ModelForm):
     def save(self, commit: bool = True) -> Campaign:
         self.instance.span_categories = self.cleaned_data["categories"]
         self.instance.span_severities = self.cleaned_data["severities"]
-        return super().save(commit)
+        saved: Campaign = super().save(commit)
+        return saved
 
 
 class GuidelinesForm(forms.ModelForm):

@@ -41,4 +41,5 @@ def _token_id(request: HttpRequest) -> int | None:
     if not hasattr(request, "_token_id"):
         found = ApiToken.objects.filter(digest=digest_of(token), user__is_active=True)
         request._token_id = found.values_list("pk", flat=True).first()  # type: ignore[attr-defined]
-    return request._token_id  # type: ignore[attr-defined]
+    token_id: int | None = request._token_id  # type: ignore[attr-defined]
+    return token_id

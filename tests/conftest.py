@@ -22,7 +22,7 @@ from evaluations.corpus.store import About, LoadResult, load_files
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, Judge, Membership, Project, Role, ScoringMode
-from evaluations.runs import leases
+from evaluations.runs import leases, results
 from evaluations.runs.errands import neglected_errands, work_on_errand
 from evaluations.runs.lifecycle import close_if_finished, lay_out_run, start_run
 from geval_site.celery import app as celery_app
@@ -152,13 +152,13 @@ def judged_project(small_project: Project, make_judge: Callable[..., Judge]) -> 
         for index, _ in enumerate(items[:-1])
     ]
     finished = [
-        leases.FinishedItem(item, "", outcome)
+        results.FinishedItem(item, "", outcome)
         for item, outcome in zip(items, outcomes, strict=False)
     ]
-    refused = leases.FinishedItem(
+    refused = results.FinishedItem(
         items[-1], "", Failure(Reason.REFUSAL, "The model refused: “No.”")
     )
-    leases.store(run, [*finished, refused], "t")
+    results.store(run, [*finished, refused], "t")
     close_if_finished(run.pk)
     return small_project
 

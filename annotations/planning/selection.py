@@ -95,7 +95,9 @@ def pair_values(campaign: Campaign, outputs: Outputs, pairs: list[PlannedItem]) 
         outputs.ids, np.array([pair.outputs for pair in pairs], dtype=np.int64).reshape(-1, 2)
     )
     if campaign.selection == Selection.DISAGREEMENT:
-        return np.nan_to_num(disagreement(campaign, outputs), nan=0.0)[places].mean(axis=1)
+        differing = np.nan_to_num(disagreement(campaign, outputs), nan=0.0)
+        means: FloatArray = differing[places].mean(axis=1)
+        return means
     systems = np.unique(outputs.systems)
     number = {int(system): index for index, system in enumerate(systems)}
     gains = next_pair_gains(bradley_terry(wins_so_far(campaign.project, number)))

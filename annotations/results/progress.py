@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 from django.db import connection
@@ -150,7 +151,7 @@ def _annotators(campaign: Campaign) -> tuple[AnnotatorProgress, ...]:
     return tuple(_annotator(_named(row), distances, median) for row in rows)
 
 
-def _named(row: tuple) -> dict:
+def _named(row: tuple[Any, ...]) -> dict[str, Any]:
     names = (
         "pk", "annotator", "removed", "submitted", "skipped", "flagged", "holding", "lately", "hours", "seconds",
         "checks", "checks_right", "last", "most_same", "answers",
@@ -159,7 +160,7 @@ def _named(row: tuple) -> dict:
 
 
 def _annotator(
-    row: dict, distances: dict[int, tuple[float, int]], median: float | None
+    row: dict[str, Any], distances: dict[int, tuple[float, int]], median: float | None
 ) -> AnnotatorProgress:
     distance, compared = distances.get(row["pk"], (None, 0))
     hours = row["hours"] and float(row["hours"])
@@ -181,7 +182,7 @@ def _annotator(
     )
 
 
-def _warnings(row: dict, median: float | None) -> list[str]:
+def _warnings(row: dict[str, Any], median: float | None) -> list[str]:
     found: list[str] = []
     if row["submitted"] < LEAST_TO_SUSPECT:
         return found

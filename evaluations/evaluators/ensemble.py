@@ -133,7 +133,8 @@ def panel_of(members: Sequence[Mapping[int, float]]) -> Panel:
 
 def z_scores(scores: np.ndarray) -> np.ndarray:
     """Each column less its mean, divided by its standard deviation; shape (outputs, judges)."""
-    return (scores - scores.mean(axis=0)) / scores.std(axis=0)
+    standardised: np.ndarray = (scores - scores.mean(axis=0)) / scores.std(axis=0)
+    return standardised
 
 
 def cross_validated_blend(

@@ -3,7 +3,7 @@ position cancels out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -145,7 +145,7 @@ class Pairwise(AskingEvaluator):
         )
 
 
-def _one_answer(answers: Sequence[Answer], choices: tuple) -> Answer:
+def _one_answer(answers: Sequence[Answer], choices: tuple[Any, ...]) -> Answer:
     """What several calls about one order came to, with the choices that count."""
     return replace(
         answers[-1],

@@ -91,7 +91,7 @@ class UniEval(NeuralEvaluator):
                 f" (there are: {', '.join(known)}). Leave the criterion out of this run, or choose"
                 " another task."
             )
-        return own.get(name, known[name].question)
+        return str(own.get(name, known[name].question))
 
     def load(self) -> None:
         self.loaded = load_model(
@@ -165,7 +165,9 @@ class UniEval(NeuralEvaluator):
                     .logits[:, 0]
                     .float()
                 )
-            return torch.softmax(logits[:, [self.yes, self.no]], dim=-1)[:, 0].cpu().tolist()
+            found = torch.softmax(logits[:, [self.yes, self.no]], dim=-1)[:, 0]
+            probabilities: list[float] = found.cpu().tolist()
+            return probabilities
 
         values = iter(by_length(known, self.settings.batch_size, length=len, work=run))
         return [

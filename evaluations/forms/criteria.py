@@ -121,7 +121,7 @@ class CriterionForm(forms.ModelForm):
         if not file:
             return ""
         try:
-            return file.read().decode("utf-8-sig")
+            return str(file.read(), "utf-8-sig")
         except UnicodeDecodeError as error:
             raise ValidationError("The file is not UTF-8 text.") from error
 
@@ -150,7 +150,8 @@ class CriterionForm(forms.ModelForm):
 
     def save(self, commit: bool = True) -> Criterion:
         self.instance.prompt_file = self.cleaned_data["prompt_file"]
-        return super().save(commit)
+        saved: Criterion = super().save(commit)
+        return saved
 
 
 class StepsForm(forms.Form):

@@ -38,7 +38,7 @@ class RetryPolicy:
         if retry_after is not None:
             return min(retry_after, LONGEST_WAIT_SECONDS) * (1 + 0.1 * jitter)
         grown = min(self.longest_wait, self.first_wait * 2 ** (attempt - 1))
-        return grown * (0.5 + 0.5 * jitter)
+        return float(grown * (0.5 + 0.5 * jitter))
 
 
 @dataclass(frozen=True)

@@ -202,7 +202,8 @@ def read_batch(content: bytes) -> BatchRecord:
     Raises:
         MalformedError: it is none.
     """
-    return _checked(_BATCH, _object(loads(content)), "batch")
+    found: BatchRecord = _checked(_BATCH, _object(loads(content)), "batch")
+    return found
 
 
 def read_batch_list(content: bytes) -> list[BatchRecord]:

@@ -3,7 +3,7 @@ silent server."""
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Self, TypeVar
 
 from django.db import models
 from django.db.models import Q
@@ -20,7 +20,10 @@ class ErrandState(models.TextChoices):
     FAILED = "failed", "Failed"
 
 
-class ErrandQuerySet(models.QuerySet["Errand"]):
+Kind = TypeVar("Kind", bound="Errand", covariant=True)
+
+
+class ErrandQuerySet(models.QuerySet[Kind]):
     def free(self) -> Self:
         """Errands that a worker may take: nobody did, or whoever did has not been heard of."""
         lost = Q(state=ErrandState.ASKING, taken_until__lte=timezone.now())

@@ -3,6 +3,7 @@ on the same pairs."""
 
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -162,7 +163,7 @@ def _standings(
 
 
 def _on_pairs(
-    data: ReportData, judge: Judge, criterion_id: int | None, rows: list, place: dict[int, int]
+    data: ReportData, judge: Judge, criterion_id: int | None, rows: list[Any], place: dict[int, int]
 ) -> JudgeOnPairs:
     tables = [
         table

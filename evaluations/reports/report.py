@@ -4,6 +4,7 @@ rating."""
 import itertools
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -189,7 +190,7 @@ def build_report(
     )
 
 
-def _chosen(records: Collection, ids: tuple[int, ...]) -> list:
+def _chosen(records: Collection[Any], ids: tuple[int, ...]) -> list[Any]:
     return [record for record in records if not ids or record.pk in ids]
 
 

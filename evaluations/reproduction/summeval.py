@@ -4,6 +4,7 @@ import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from evaluations.evaluators.base import Item
 from evaluations.evaluators.rouge import Rouge
@@ -65,7 +66,7 @@ def _row(
         )
 
 
-def _own_rouge(variant: str, outputs: list[dict]) -> Iterator[dict[str, str]]:
+def _own_rouge(variant: str, outputs: list[dict[str, Any]]) -> Iterator[dict[str, str]]:
     """Mean F over the references, as the imported scores have it."""
     evaluator = Rouge({"variant": variant, "references": "mean"})
     evaluator.load()

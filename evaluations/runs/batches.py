@@ -34,7 +34,7 @@ from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.replies import Reply
 from evaluations.llm.scoring import Scored
 from evaluations.models import Batch, EvaluationRun, ItemState, RunItem
-from evaluations.runs import leases
+from evaluations.runs import leases, results
 from evaluations.runs.database import Database
 from evaluations.runs.item_questions import (
     Asked,
@@ -198,7 +198,7 @@ def _lines(batch: Batch, run: EvaluationRun, asked: dict[int, Asked], base_url: 
         if isinstance(question, Question):
             questions[key_of(question, settings, base_url)] = question
     since = run.created_at if run.parameters["fresh"] else None
-    known = leases.stored_replies(run.project_id, list(questions), since=since)
+    known = results.stored_replies(run.project_id, list(questions), since=since)
     return [
         line
         for key, question in questions.items()
@@ -250,7 +250,7 @@ async def _look(
     replies, errors = read_results(contents, most_tokens=most_tokens)
     spent = _spent(replies, estimated_tokens(run.parameters.get("characters_each", 4000)))
     # Counted before anything is made of them, so that it counts whatever comes of them.
-    await database.call(lambda: leases.count_up(run.pk, spent))
+    await database.call(lambda: results.count_up(run.pk, spent))
     await database.call(
         lambda: _store_results(batch, run, asked, worker, client.base_url, replies, errors, remote)
     )
@@ -334,7 +334,7 @@ def _store_results(
 ) -> None:
     settings = settings_of(run)
     attempts = dict(RunItem.objects.filter(batch=batch).values_list("pk", "attempts"))
-    finished: list[leases.FinishedItem] = []
+    finished: list[results.FinishedItem] = []
     again: list[int] = []
     paid: dict[str, Judgement] = {}
     items = leases.lease_batch(batch.pk, worker)
@@ -343,16 +343,16 @@ def _store_results(
         pk: key_of(q, settings, base_url) for pk, q in questions.items() if isinstance(q, Question)
     }
     since = run.created_at if run.parameters["fresh"] else None
-    known = leases.stored_replies(run.project_id, list(keys.values()), since=since)
+    known = results.stored_replies(run.project_id, list(keys.values()), since=since)
     for item in items:
         question = questions[item.id]
         if isinstance(question, Failure):
-            finished.append(leases.FinishedItem(item, "", question))
+            finished.append(results.FinishedItem(item, "", question))
             continue
         key = keys[item.id]
         if key in known and _short(key) not in replies:
-            outcome = score_choices([leases.answer_from(known[key])], question, settings.mode)
-            finished.append(leases.FinishedItem(item, key, outcome, stored_reply=known[key].pk))
+            outcome = score_choices([results.answer_from(known[key])], question, settings.mode)
+            finished.append(results.FinishedItem(item, key, outcome, stored_reply=known[key].pk))
             continue
         is_first = key not in paid
         judgement = paid.setdefault(
@@ -362,9 +362,9 @@ def _store_results(
             again.append(item.id)
             continue
         finished.append(
-            leases.FinishedItem(item, key, judgement.outcome, judgement if is_first else None)
+            results.FinishedItem(item, key, judgement.outcome, judgement if is_first else None)
         )
-    leases.store_each(run, finished, worker)
+    results.store_each(run, finished, worker)
     RunItem.objects.filter(pk__in=again).update(
         state=ItemState.PENDING, leased_by="", lease_until=None, batch=None
     )

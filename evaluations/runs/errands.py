@@ -74,12 +74,14 @@ KINDS = {
 def request_probe(endpoint: Endpoint, model: str) -> ModelProbe:
     """Have a worker find out what an endpoint can do with a model; who asks meanwhile shares the
     probe."""
-    return _request("probe", endpoint=endpoint, model=model)
+    probe: ModelProbe = _request("probe", endpoint=endpoint, model=model)
+    return probe
 
 
 def request_steps(criterion: Criterion, judge: Judge) -> StepsRequest:
     """Have a judge's model write a new version of a criterion's steps."""
-    return _request("steps", criterion=criterion, judge=judge)
+    wanted: StepsRequest = _request("steps", criterion=criterion, judge=judge)
+    return wanted
 
 
 def request_explanation(score: Score) -> Explanation:

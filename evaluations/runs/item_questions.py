@@ -7,7 +7,7 @@ from evaluations.evaluators.base import Item
 from evaluations.llm.judgement import JudgeSettings, Question, first_request, question_on
 from evaluations.llm.parsing import Failure
 from evaluations.models import EvaluationRun
-from evaluations.runs import leases
+from evaluations.runs import leases, results
 from evaluations.scales import Scale
 
 
@@ -61,4 +61,4 @@ def question_about(item: leases.ClaimedItem, asked: Mapping[int, Asked]) -> Ques
 
 def key_of(question: Question, settings: JudgeSettings, base_url: str) -> str:
     """The digest that decides whether a stored answer may be used for a question."""
-    return leases.request_key(base_url, first_request(settings, question.prompt))
+    return results.request_key(base_url, first_request(settings, question.prompt))

@@ -38,7 +38,7 @@ def lay_out_items(run: EvaluationRun, evaluator: Evaluator) -> int:
 def _insert(query: str, given: dict[str, Any]) -> int:
     with connection.cursor() as cursor:
         cursor.execute(f"{_INSERT} {query}", given)
-        return cursor.rowcount
+        return int(cursor.rowcount)
 
 
 _OUTPUTS_BY_CRITERION = f"""

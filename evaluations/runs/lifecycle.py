@@ -370,7 +370,7 @@ def close_if_finished(run_id: int) -> bool:
                 ),
             },
         )
-        closed = cursor.rowcount == 1
+        closed = bool(cursor.rowcount == 1)
         if closed and EvaluationRun.objects.filter(pk=run_id, state=RunState.DONE).exists():
             announce_run(run_id)
         return closed

@@ -1,26 +1,26 @@
 """Runs of evaluators that compute on this machine: chunks of items go to processes, results are
 stored as they come.
 
-Work is claimed, leased, stored and given back as for calls to an endpoint (leases.py); only what
-happens to an item in between differs.
+Items are claimed, kept and given back as for calls to an endpoint (share.py); only what happens to
+one in between differs.
 """
 
 import asyncio
 import contextlib
 import functools
-import time
 from collections.abc import Mapping
 
 from django.conf import settings
 
 from evaluations.evaluators.base import Corpus, EvaluatorError, LocalEvaluator, Outcome
 from evaluations.evaluators.processes import ScoringProcess
-from evaluations.models import EvaluationRun, RunState
-from evaluations.runs import leases
+from evaluations.models import EvaluationRun
+from evaluations.runs import leases, results
 from evaluations.runs.corpus_view import corpus_for
 from evaluations.runs.database import Database
 from evaluations.runs.item_questions import Asked, criteria_asked, item_of
-from evaluations.runs.lifecycle import close_if_finished, pause_run
+from evaluations.runs.lifecycle import pause_run
+from evaluations.runs.share import Share
 from evaluations.runs.shift import Shift
 
 LOOK_SECONDS = 0.5
@@ -38,11 +38,11 @@ async def evaluate_items(
     asked = await database.call(lambda: criteria_asked(run))
     wanted = evaluator.looks_at_now()
     corpus = await database.call(lambda: corpus_for(run, wanted)) if wanted else None
-    await _LocalWork(run, evaluator, asked, corpus, worker, database, shift).compute()
+    await _LocalShare(run, evaluator, asked, corpus, worker, database, shift).compute()
 
 
-class _LocalWork:
-    """One worker's share of one run."""
+class _LocalShare(Share):
+    """The share of a worker that computes."""
 
     def __init__(
         self,
@@ -54,20 +54,13 @@ class _LocalWork:
         database: Database,
         shift: Shift,
     ) -> None:
-        self.run = run
+        super().__init__(run, worker, database, shift)
         self.evaluator = evaluator
         self.asked = asked
         self.corpus = corpus
-        self.worker = worker
-        self.database = database
-        self.shift = shift
-        self.in_hand: set[int] = set()
-        self.stopped = asyncio.Event()
-        self.stop_message = ""
-        self.last_id = 0
 
     async def compute(self) -> None:
-        watch = asyncio.create_task(self._watch())
+        watch = asyncio.create_task(self.watch(every=LOOK_SECONDS))
         processes = settings.EVALUATOR_PROCESSES if self.evaluator.many_processes else 1
         try:
             async with asyncio.TaskGroup() as group:
@@ -76,9 +69,7 @@ class _LocalWork:
         finally:
             self.stopped.set()
             await watch
-        if self.stop_message:
-            await self.database.call(lambda: pause_run(self.run.pk, self.stop_message))
-        await self.database.call(self._leave)
+        await self.leave()
 
     async def _keep_one_busy(self) -> None:
         """One process: while it scores a chunk the next is claimed and the one before stored."""
@@ -98,8 +89,7 @@ class _LocalWork:
                 await self._store(chunk, outcomes)
                 chunk = following
         except EvaluatorError as error:
-            self.stop_message = self.stop_message or str(error)
-            self.stopped.set()
+            self.stop(str(error))
         finally:
             await process.stop()
 
@@ -121,17 +111,10 @@ class _LocalWork:
     async def _claim(self) -> list[leases.ClaimedItem]:
         if self.stopped.is_set():
             return []
-        items = await self.database.call(self._claim_once)
-        self.in_hand.update(item.id for item in items)
-        return items
+        return await self.database.call(lambda: self.next_items(self._claim_behind))
 
-    def _claim_once(self) -> list[leases.ClaimedItem]:
-        claim = functools.partial(leases.claim, self.run.pk, self.worker, most=self.evaluator.chunk)
-        # Once more from the beginning where nothing follows: leases of lost workers may have run
-        # out.
-        items = claim(after_id=self.last_id) or (claim(after_id=0) if self.last_id else [])
-        self.last_id = items[-1].id if items else 0
-        return items
+    def _claim_behind(self, last_id: int) -> list[leases.ClaimedItem]:
+        return leases.claim(self.run.pk, self.worker, most=self.evaluator.chunk, after_id=last_id)
 
     async def _score(
         self, process: ScoringProcess, chunk: list[leases.ClaimedItem]
@@ -140,31 +123,8 @@ class _LocalWork:
 
     async def _store(self, chunk: list[leases.ClaimedItem], outcomes: list[Outcome]) -> None:
         finished = [
-            leases.FinishedItem(item, "", outcome)
+            results.FinishedItem(item, "", outcome)
             for item, outcome in zip(chunk, outcomes, strict=True)
         ]
-        await self.database.call(functools.partial(leases.store, self.run, finished, self.worker))
-        self.in_hand.difference_update(item.id for item in chunk)
-
-    async def _watch(self) -> None:
-        """Renew leases, and notice that the run was paused or that the worker is to leave."""
-        renewed = time.monotonic()
-        while not self.stopped.is_set():
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.stopped.wait(), LOOK_SECONDS)
-            if time.monotonic() - renewed > leases.LEASE_SECONDS / 4:
-                renewed = time.monotonic()
-                held = list(self.in_hand)
-                await self.database.call(functools.partial(leases.renew_leases, held, self.worker))
-            if not self.stopped.is_set() and not await self.database.call(self._may_go_on):
-                self.stopped.set()
-
-    def _may_go_on(self) -> bool:
-        return (
-            not self.shift.is_over
-            and EvaluationRun.objects.filter(pk=self.run.pk, state=RunState.RUNNING).exists()
-        )
-
-    def _leave(self) -> None:
-        leases.give_back(self.run.pk, self.worker)
-        close_if_finished(self.run.pk)
+        await self.database.call(functools.partial(results.store, self.run, finished, self.worker))
+        self.let_go(item.id for item in chunk)

@@ -93,7 +93,8 @@ def _squared_distance(
     ordinal ones."""
     c, k = values[:, None], values[None, :]
     if measurement == "nominal":
-        return (c != k).astype(float)
+        differs: FloatArray = (c != k).astype(float)
+        return differs
     if measurement == "interval":
         return np.asarray((c - k) ** 2)
     if measurement == "ratio":

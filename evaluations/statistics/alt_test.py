@@ -135,4 +135,6 @@ def _nearness(others: FloatArray, values: FloatArray) -> FloatArray:
     """Negative root mean squared distance of a value to the others' ratings of the same output."""
     squared = (others - values) ** 2
     present = ~np.isnan(squared)
-    return -np.sqrt(np.where(present, squared, 0.0).sum(axis=0) / present.sum(axis=0))
+    mean = np.where(present, squared, 0.0).sum(axis=0) / present.sum(axis=0)
+    nearness: FloatArray = -np.sqrt(mean)
+    return nearness

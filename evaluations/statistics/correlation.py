@@ -159,7 +159,8 @@ def _pearson_rows(human: FloatArray, judge: FloatArray) -> FloatArray:
         r = (x * y).sum(axis=1) / np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
     # Rounding may leave a constant row with a tiny variance, so constancy is decided on the values.
     r[_constant(human) | _constant(judge)] = np.nan
-    return np.clip(r, -1.0, 1.0)
+    clipped: FloatArray = np.clip(r, -1.0, 1.0)
+    return clipped
 
 
 def _constant(rows: FloatArray) -> np.ndarray:

@@ -132,9 +132,9 @@ def resample_means(by_document: FloatArray, draws: Draws) -> FloatArray:
     """
     counts = draws.counts
     with np.errstate(invalid="ignore", divide="ignore"):
-        return (counts @ np.nan_to_num(by_document)) / (
-            counts @ (~np.isnan(by_document)).astype(float)
-        )
+        drawn = counts @ (~np.isnan(by_document)).astype(float)
+        means: FloatArray = (counts @ np.nan_to_num(by_document)) / drawn
+    return means
 
 
 def _system_level(

@@ -162,7 +162,8 @@ def _is_constant(scores: FloatArray) -> bool:
 
 def _standardised(scores: FloatArray) -> FloatArray:
     values = scores[~np.isnan(scores)]
-    return (scores - values.mean()) / values.std()
+    standardised: FloatArray = (scores - values.mean()) / values.std()
+    return standardised
 
 
 def _mean_of(by_document: FloatArray) -> float:
@@ -235,7 +236,8 @@ def _mixed_coefficients(
 def _mean_columns(values: FloatArray) -> FloatArray:
     present = ~np.isnan(values)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(present, values, 0.0).sum(axis=0) / present.sum(axis=0)
+        means: FloatArray = np.where(present, values, 0.0).sum(axis=0) / present.sum(axis=0)
+    return means
 
 
 def _all_patterns(bits: int) -> np.ndarray:

@@ -1,6 +1,8 @@
 """The report: its page, the part that keeps itself fresh, figures, the documents behind a number,
 downloads."""
 
+from typing import Any
+
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 
@@ -16,7 +18,7 @@ from evaluations.reports.options import WORDS, ReportOptions, read_options
 from evaluations.reports.page import report_now, report_page
 
 
-def choices_of(project: Project) -> dict[str, list]:
+def choices_of(project: Project) -> dict[str, list[Any]]:
     """What can be chosen in the filters, by the name of the field."""
     return {
         "judges": list(project.judges.all()),

@@ -8,7 +8,7 @@ import pytest
 from evaluations.llm.prompts import PromptError
 from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ItemState, Judge, JudgeKind, Project, RunState
-from evaluations.runs import leases
+from evaluations.runs import leases, results
 from evaluations.runs.lifecycle import (
     RunError,
     claim_preparation,
@@ -35,10 +35,10 @@ def finish(run: EvaluationRun, *, fail: int = 0) -> None:
     lay_out_run(run.pk, {criterion.pk: "1. Read it." for criterion in run.project.criteria.all()})
     items = leases.claim(run.pk, "t", most=100)
     done = [
-        leases.FinishedItem(item, "", Scored(3.0, {3.0: 1.0}, 1.0))
+        results.FinishedItem(item, "", Scored(3.0, {3.0: 1.0}, 1.0))
         for item in items[: len(items) - fail]
     ]
-    leases.store(run, done, "t")
+    results.store(run, done, "t")
     run.items.filter(state=ItemState.LEASED).update(state=ItemState.FAILED, reason="refusal")
     EvaluationRun.objects.filter(pk=run.pk).update(state=RunState.DONE)
 

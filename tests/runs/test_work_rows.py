@@ -9,7 +9,7 @@ from django.utils import timezone
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState, Score
-from evaluations.runs import leases
+from evaluations.runs import leases, results
 from evaluations.runs.lifecycle import close_if_finished, lay_out_run, start_run
 
 pytestmark = pytest.mark.django_db
@@ -25,12 +25,12 @@ def run(small_project: Project, make_judge: Callable[..., Judge]) -> EvaluationR
     return started
 
 
-def scored(item: leases.ClaimedItem, value: float = 4.0) -> leases.FinishedItem:
-    return leases.FinishedItem(item, "", Scored(value, {4.0: 1.0}, 0.9))
+def scored(item: leases.ClaimedItem, value: float = 4.0) -> results.FinishedItem:
+    return results.FinishedItem(item, "", Scored(value, {4.0: 1.0}, 0.9))
 
 
-def store(run: EvaluationRun, items: list[leases.FinishedItem], worker: str) -> int:
-    return leases.store(run, items, worker)
+def store(run: EvaluationRun, items: list[results.FinishedItem], worker: str) -> int:
+    return results.store(run, items, worker)
 
 
 def let_leases_run_out(run: EvaluationRun) -> None:
@@ -93,7 +93,7 @@ def test_a_result_is_stored_once_however_often_it_is_given(run: EvaluationRun) -
 def test_a_failure_keeps_its_reason_and_gives_no_score(run: EvaluationRun) -> None:
     item = leases.claim(run.pk, "a", most=1)[0]
 
-    store(run, [leases.FinishedItem(item, "", Failure(Reason.REFUSAL, "It refused."))], "a")
+    store(run, [results.FinishedItem(item, "", Failure(Reason.REFUSAL, "It refused."))], "a")
 
     row = run.items.get(pk=item.id)
     assert (row.state, row.reason, row.detail) == (ItemState.FAILED, "refusal", "It refused.")
@@ -143,7 +143,7 @@ def test_request_keys_tell_everything_apart_that_changes_an_answer() -> None:
         replace(plain, max_tokens=33),
         replace(plain, top_logprobs=20),
     ]
-    keys = {leases.request_key("http://a/v1", request) for request in [plain, *others]}
+    keys = {results.request_key("http://a/v1", request) for request in [plain, *others]}
 
-    assert len(keys | {leases.request_key("http://b/v1", plain)}) == 8
-    assert leases.request_key("http://a/v1", replace(plain)) in keys
+    assert len(keys | {results.request_key("http://b/v1", plain)}) == 8
+    assert results.request_key("http://a/v1", replace(plain)) in keys

@@ -67,4 +67,5 @@ def _log_likelihoods(
         chosen = (
             torch.log_softmax(logits.float(), dim=-1).gather(2, targets.unsqueeze(2)).squeeze(2)
         )
-    return ((chosen * counted).sum(dim=1) / counted.sum(dim=1)).cpu().tolist()
+    means: list[float] = ((chosen * counted).sum(dim=1) / counted.sum(dim=1)).cpu().tolist()
+    return means

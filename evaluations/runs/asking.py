@@ -1,0 +1,348 @@
+"""The share of a worker that calls an endpoint: claim ahead, keep many calls in flight, write results
+in bulk, stop in order.
+
+Three kinds of coroutines share one event loop: a feeder that claims items before they are needed, a
+slot for each call in flight, and a writer that stores what is finished every moment. Database work
+happens in one thread of its own, so that calls never wait for it, and is repeated when the database
+goes away for a while.
+"""
+
+import asyncio
+import contextlib
+import datetime
+import functools
+import logging
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.utils import timezone
+
+from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
+from evaluations.llm.cost import estimated_tokens
+from evaluations.llm.endpoints import Client, EndpointError, ErrorKind, Request
+from evaluations.llm.judgement import Judgement
+from evaluations.llm.metering import Spent, ask_counted
+from evaluations.llm.parsing import Failure, Reason
+from evaluations.llm.replies import Reply
+from evaluations.llm.scoring import Scored
+from evaluations.llm.throttle import Throttle
+from evaluations.models import EvaluationRun, ModelReply
+from evaluations.runs import leases, results
+from evaluations.runs.database import Database
+from evaluations.runs.item_questions import Asked, criteria_asked, item_of, settings_of
+from evaluations.runs.quota import Grant, Limits, Permits, take
+from evaluations.runs.share import Share, StoppedError
+from evaluations.runs.shift import Shift
+from evaluations.runs.waits import SHOWN_WAIT_SECONDS, Wait
+
+FLUSH_SECONDS = 0.25
+FLUSH_ITEMS = 200
+REMEMBERED_QUESTIONS = 1000
+# What is paid already is worth a moment when the worker is told to stop; whoever stops it will not
+# wait for long.
+GRACE_SECONDS = 10.0
+# When so many items in a row come to nothing for reasons that are not their own, a person should
+# look.
+FAILURES_IN_A_ROW = 20
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A claimed item with its question (or why there is none) and the stored answer, if it was
+    asked before."""
+
+    item: leases.ClaimedItem
+    question: Any | Failure
+    key: str = ""
+    stored: ModelReply | None = None
+
+
+class AskingShare(Share):
+    """The share of a worker that calls an endpoint."""
+
+    def __init__(
+        self,
+        run: EvaluationRun,
+        evaluator: AskingEvaluator,
+        worker: str,
+        client: Client,
+        policy: RetryPolicy,
+        database: Database,
+        shift: Shift,
+    ) -> None:
+        super().__init__(run, worker, database, shift)
+        self.evaluator = evaluator
+        self.client = client
+        self.policy = policy
+        self.settings = settings_of(run)
+        self.slots: int = run.parameters["concurrency"]
+        self.throttle = Throttle(self.slots)
+        self.permits: Permits | None = None
+        self.spent = Spent()
+        self.asked_criteria: dict[int, Asked] = {}
+        self.waiting: asyncio.Queue[Waiting | None] = asyncio.Queue()
+        self.finished: list[results.FinishedItem] = []
+        self.asked: dict[str, asyncio.Future[Judgement]] = {}
+        self.too_dear = False
+        self.wants_more = asyncio.Event()
+        self.all_judged = asyncio.Event()
+        self.failed_in_a_row = 0
+        self.wait = Wait()
+        self.wait_shown = Wait()
+
+    async def judge_all(self) -> None:
+        """Judge until nothing is free; give back what is in hand if the run stops."""
+        self.asked_criteria = await self.database.call(lambda: criteria_asked(self.run))
+        self.permits = self._permits()
+        writer = asyncio.create_task(self._write())
+        ending: asyncio.Task[None] | None = None
+        try:
+            async with asyncio.TaskGroup() as group:
+                feeder = group.create_task(self._feed())
+                slots = [group.create_task(self._judge_items()) for _ in range(self.slots)]
+                ending = asyncio.create_task(self._end_calls([feeder, *slots], writer))
+        finally:
+            if ending:
+                ending.cancel()
+            self.all_judged.set()
+            await writer
+        await self.leave()
+
+    def stop(self, message: str = "") -> None:
+        super().stop(message)
+        self.wants_more.set()
+
+    async def _end_calls(self, slots: list[asyncio.Task[None]], writer: asyncio.Task[None]) -> None:
+        """Give up calls that are still in flight some moments after the worker was told to stop.
+
+        A writer that failed ends everything at once: nothing that is asked from then on would be
+        kept.
+        """
+        told = asyncio.create_task(self.told_to_stop.wait())
+        await asyncio.wait({told, writer}, return_when=asyncio.FIRST_COMPLETED)
+        told.cancel()
+        if not writer.done():
+            await asyncio.wait(slots, timeout=GRACE_SECONDS)
+        for slot in slots:
+            slot.cancel()
+
+    def _permits(self) -> Permits | None:
+        """What keeps this worker within the endpoint's limits, if it has any."""
+        endpoint = self.run.judge.endpoint
+        assert endpoint is not None
+        limits = Limits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
+        if not limits.any:
+            return None
+        tokens_each = (
+            estimated_tokens(self.run.parameters.get("characters_each", 4000))
+            + self.settings.max_tokens
+        )
+
+        async def ask(handful: int) -> Grant:
+            return await self.database.call(
+                functools.partial(
+                    take, endpoint.pk, limits, wanted=handful, tokens_each=tokens_each
+                )
+            )
+
+        return Permits(ask, handful=max(1, self.slots // 4), sleep=self.rest)
+
+    async def _feed(self) -> None:
+        """Claim before slots run dry; end when nothing is free, or when the budget allows no
+        more."""
+        while not self.stopped.is_set():
+            claimed = await self.database.call(self._claim)
+            if self.too_dear:
+                if not await self._wait_for_money():
+                    break
+                continue
+            if not claimed:
+                break
+            for waiting in claimed:
+                self.waiting.put_nowait(waiting)
+            while self.waiting.qsize() > self.slots and not self.stopped.is_set():
+                self.wants_more.clear()
+                await self.wants_more.wait()
+        for _ in range(self.slots):
+            self.waiting.put_nowait(None)
+
+    async def _wait_for_money(self) -> bool:
+        """Wait while items in hand may cost less than was set aside for them; False if there are
+        none any more."""
+        if await self.database.call(functools.partial(leases.is_being_worked_on, self.run.pk)):
+            await asyncio.sleep(FLUSH_SECONDS)
+            return True
+        self.stop(
+            f"The budget of {self.run.budget:f} would be passed by the next item. Raise it to"
+            " go on."
+        )
+        return False
+
+    def _claim(self) -> list[Waiting]:
+        waiting = [self._as_waiting(item) for item in self.next_items(self._claim_behind)]
+        since = self.run.created_at if self.run.parameters["fresh"] else None
+        keys = [entry.key for entry in waiting if entry.key]
+        replies = results.stored_replies(self.run.project_id, keys, since=since)
+        return [replace(entry, stored=replies.get(entry.key)) for entry in waiting]
+
+    def _claim_behind(self, last_id: int) -> list[leases.ClaimedItem]:
+        """Items behind the last one; `too_dear` if there are some, but the budget allows none."""
+        most = max(2 * self.slots, 20)
+        if self.run.budget is None:
+            return leases.claim(self.run.pk, self.worker, most=most, after_id=last_id)
+        items, self.too_dear = leases.claim_within_budget(
+            self.run.pk, self.worker, most=most, after_id=last_id
+        )
+        return items
+
+    def _as_waiting(self, item: leases.ClaimedItem) -> Waiting:
+        seen, about = item_of(item, self.asked_criteria)
+        question = self.evaluator.question(seen, about.scale, self.settings)
+        if isinstance(question, Failure):
+            return Waiting(item, question)
+        requests = self.evaluator.requests(question, self.settings)
+        return Waiting(item, question, results.request_key(self.client.base_url, *requests))
+
+    async def _judge_items(self) -> None:
+        while (waiting := await self.waiting.get()) is not None:
+            if self.waiting.qsize() <= self.slots:
+                self.wants_more.set()
+            if self.stopped.is_set():
+                continue
+            try:
+                done = await self._judge(waiting)
+            except StoppedError:
+                continue
+            except Exception as error:  # whatever one item does, the others go on
+                log.exception(
+                    "Item %s of run %s met an unexpected error.", waiting.item.id, self.run.pk
+                )
+                done = results.FinishedItem(
+                    waiting.item, "", Failure(Reason.UNFORESEEN, results.reason_of(error))
+                )
+            if done:
+                self.finished.append(done)
+                self._count_failures(done.outcome)
+
+    def _count_failures(self, outcome: Scored | Failure) -> None:
+        """Stop where items fail one after the other for reasons that lie outside of them."""
+        if not isinstance(outcome, Failure) or outcome.reason not in (
+            Reason.ENDPOINT,
+            Reason.UNFORESEEN,
+        ):
+            self.failed_in_a_row = 0
+            return
+        self.failed_in_a_row += 1
+        if self.failed_in_a_row >= FAILURES_IN_A_ROW:
+            self.stop(
+                f"{self.failed_in_a_row} items in a row failed, the last one with: {outcome.detail}"
+                " Fix the cause, then resume the run and retry the failed items."
+            )
+
+    async def _judge(self, waiting: Waiting) -> results.FinishedItem | None:
+        """One item's result; None if the run stops here."""
+        item, question, key = waiting.item, waiting.question, waiting.key
+        if isinstance(question, Failure):
+            return results.FinishedItem(item, "", question)
+        if waiting.stored:
+            outcome = self.evaluator.score_again(
+                [results.answer_from(waiting.stored)], question, self.settings
+            )
+            return results.FinishedItem(item, key, outcome, stored_reply=waiting.stored.pk)
+        try:
+            judgement, is_ours = await self._ask_once(key, question)
+        except EndpointError as error:
+            if error.kind.stops_run:
+                self.stop(error.message)
+                return None
+            reason = Reason.CONTEXT if error.kind == ErrorKind.CONTEXT_LENGTH else Reason.ENDPOINT
+            return results.FinishedItem(item, "", Failure(reason, f"{error.kind}: {error.message}"))
+        # Of two outputs with the same text one call is made and stored; the other shares its
+        # outcome.
+        return results.FinishedItem(item, key, judgement.outcome, judgement if is_ours else None)
+
+    async def _ask_once(self, key: str, question: Any) -> tuple[Judgement, bool]:
+        """Ask, or share the same question that was asked a moment ago; True if the call was this
+        item's own."""
+        if key in self.asked:
+            return await asyncio.shield(self.asked[key]), False
+        future = self.asked[key] = asyncio.get_running_loop().create_future()
+        try:
+            judgement = await self.evaluator.judge(question, self.settings, self._ask)
+        except BaseException as error:
+            del self.asked[key]
+            future.set_exception(error)
+            future.exception()  # waiting items, if any, get it; nobody waiting is fine
+            del (
+                future
+            )  # it and the error's traceback would keep each other, and the reply, for long
+            raise
+        future.set_result(judgement)
+        if not isinstance(judgement.outcome, Scored):
+            del self.asked[key]
+        while len(self.asked) > self.slots + REMEMBERED_QUESTIONS:
+            self.asked.pop(next(iter(self.asked)))  # older ones are in the store by now
+        return judgement, True
+
+    async def _ask(self, request: Request) -> Answer:
+        return await ask_until_answered(
+            self._call, request, policy=self.policy, sleep=self.rest, on_wait=self._note_wait
+        )
+
+    async def _call(self, request: Request) -> Reply:
+        """One call, when the throttle and the endpoint's limits let it out; counted before its
+        reply is used."""
+        async with self.throttle:
+            if self.permits:
+                await self.permits.one()
+            if self.stopped.is_set():
+                raise StoppedError
+            try:
+                reply = await ask_counted(self.client, request, self.spent)
+            except EndpointError as error:
+                if error.kind == ErrorKind.RATE_LIMIT:
+                    self.throttle.was_limited()
+                raise
+        self.throttle.succeeded()
+        return reply
+
+    def _note_wait(self, seconds: float, error: EndpointError) -> None:
+        """Remember the longest wait, so that the run's page can say what it waits for."""
+        until = timezone.now() + datetime.timedelta(seconds=seconds)
+        if seconds >= SHOWN_WAIT_SECONDS and (self.wait.until is None or until > self.wait.until):
+            self.wait = Wait(until, error.message)
+
+    async def _write(self) -> None:
+        """Store finished items every moment, renew leases, and notice that the run was paused."""
+        while True:
+            is_last = self.all_judged.is_set()
+            await self._count()
+            if self.finished:
+                batch, self.finished = self.finished[:FLUSH_ITEMS], self.finished[FLUSH_ITEMS:]
+                await self.database.call(
+                    functools.partial(results.store_each, self.run, batch, self.worker)
+                )
+                self.let_go(entry.item.id for entry in batch)
+                if self.finished:
+                    continue
+            if is_last:
+                return
+            await self.renew()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.all_judged.wait(), FLUSH_SECONDS)
+            if not self.told_to_stop.is_set():
+                await self.look_up()
+
+    async def _count(self) -> None:
+        """Add what was spent, and what is waited for, to the run's row."""
+        if self.spent.any:
+            await self.database.call(
+                functools.partial(results.count_up, self.run.pk, self.spent.taken())
+            )
+        if self.wait != self.wait_shown:
+            self.wait_shown = self.wait
+            await self.database.call(
+                functools.partial(results.note_wait, self.run.pk, self.wait.until, self.wait.reason)
+            )

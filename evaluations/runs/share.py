@@ -1,0 +1,117 @@
+"""One worker's share of a run: what it claims and holds, whether it may go on, and how it leaves.
+
+The same for workers that call an endpoint (worker.py), that compute (local.py), that prepare a run
+(preparing.py) and that look after its batches (batches.py).
+"""
+
+import asyncio
+import contextlib
+import functools
+import time
+from collections.abc import Callable, Iterable
+
+from evaluations.models import EvaluationRun, RunState
+from evaluations.runs import leases
+from evaluations.runs.database import Database
+from evaluations.runs.leases import ClaimedItem
+from evaluations.runs.lifecycle import close_if_finished, pause_run
+from evaluations.runs.shift import Shift
+
+RENEW_SECONDS = leases.LEASE_SECONDS / 4
+
+
+class StoppedError(Exception):
+    """The run or the worker stopped while something waited."""
+
+
+class Share:
+    """What one worker does for one run, until either of them stops."""
+
+    # The state in which the run has to be for this worker to go on.
+    during = RunState.RUNNING
+
+    def __init__(
+        self, run: EvaluationRun, worker: str, database: Database, shift: Shift | None = None
+    ) -> None:
+        self.run = run
+        self.worker = worker
+        self.database = database
+        self.shift = shift or Shift()
+        self.holding: set[int] = set()
+        self.stopped = asyncio.Event()
+        self.told_to_stop = asyncio.Event()
+        self._message = ""
+        self._last_id = 0
+        self._renewed = time.monotonic()
+
+    def stop(self, message: str = "") -> None:
+        """Start nothing more. A message pauses the run for everybody; the first one counts."""
+        self._message = self._message or message
+        self.stopped.set()
+
+    def next_items(self, claim: Callable[[int], list[ClaimedItem]]) -> list[ClaimedItem]:
+        """Claim items behind the last ones. Called in the database thread.
+
+        Once more from the beginning where nothing follows: leases of lost workers may have run out.
+
+        Args:
+            claim: claims items with an id above the one it is given.
+        """
+        items = claim(self._last_id) or (claim(0) if self._last_id else [])
+        self._last_id = items[-1].id if items else 0
+        self.holding.update(item.id for item in items)
+        return items
+
+    def let_go(self, items: Iterable[int]) -> None:
+        """These have their results; their leases end with that."""
+        self.holding.difference_update(items)
+
+    async def renew(self) -> None:
+        """Keep what this worker holds, when a quarter of the lease has passed."""
+        if time.monotonic() - self._renewed > RENEW_SECONDS:
+            self._renewed = time.monotonic()
+            held = list(self.holding)
+            await self.database.call(functools.partial(leases.renew_leases, held, self.worker))
+
+    async def look_up(self) -> None:
+        """Stop if this worker is told to, if its time is over, or if the run was paused or
+        cancelled."""
+        told, may_continue = await self.database.call(self._told_and_may_continue)
+        if told:
+            self.told_to_stop.set()
+        if told or not may_continue:
+            self.stop()
+
+    def _told_and_may_continue(self) -> tuple[bool, bool]:
+        there = EvaluationRun.objects.filter(pk=self.run.pk, state=self.during)
+        return self.shift.told_to_stop(), not self.shift.is_over and there.exists()
+
+    async def watch(self, *, every: float) -> None:
+        """Renew leases and look up until it is stopped."""
+        while not self.stopped.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.stopped.wait(), every)
+            await self.renew()
+            if not self.stopped.is_set():
+                await self.look_up()
+
+    async def rest(self, seconds: float) -> None:
+        """Wait, unless it is stopped in the meantime.
+
+        Raises:
+            StoppedError: it was.
+        """
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.stopped.wait(), seconds)
+            raise StoppedError
+
+    async def leave(self) -> None:
+        """Pause the run if there is a reason to, give back what is held, close the run if that was
+        all."""
+        if self._message:
+            await self.database.call(lambda: pause_run(self.run.pk, self._message))
+        await self.database.call(self._give_back)
+
+    def _give_back(self) -> None:
+        leases.give_back(self.run.pk, self.worker)
+        close_if_finished(self.run.pk)
