@@ -185,21 +185,21 @@ def check(campaign: Any, submitted: list[int]) -> list[str]:
 
     from annotations.models import Assignment, Rating
 
-    faults = []
+    errors = []
     stored = set(
         Assignment.objects.filter(campaign=campaign, state="submitted").values_list("pk", flat=True)
     )
     if missing := set(submitted) - stored:
-        faults.append(f"{len(missing)} submitted answers are missing")
+        errors.append(f"{len(missing)} submitted answers are missing")
     if len(set(submitted)) != len(submitted):
-        faults.append("an assignment was given out again after it was submitted")
+        errors.append("an assignment was given out again after it was submitted")
     per_item = (
         Assignment.objects.filter(campaign=campaign, state="submitted")
         .values("item")
         .annotate(n=Count("pk"))
     )
     if too_often := per_item.filter(n__gt=OVERLAP).count():
-        faults.append(f"{too_often} items were rated more than {OVERLAP} times")
+        errors.append(f"{too_often} items were rated more than {OVERLAP} times")
     ratings = Rating.objects.filter(annotator__assignments__in=submitted).distinct().count()
     doubled = (
         Rating.objects.values("output", "criterion", "annotator")
@@ -208,10 +208,10 @@ def check(campaign: Any, submitted: list[int]) -> list[str]:
         .count()
     )
     if doubled:
-        faults.append(f"{doubled} ratings are doubled")
+        errors.append(f"{doubled} ratings are doubled")
     if ratings < 4 * len(set(submitted)):
-        faults.append(f"{4 * len(set(submitted)) - ratings} ratings are missing")
-    return faults
+        errors.append(f"{4 * len(set(submitted)) - ratings} ratings are missing")
+    return errors
 
 
 def measure(title: str, campaign: Any, sessions: list[str], seconds: float) -> float:
@@ -238,10 +238,10 @@ def measure(title: str, campaign: Any, sessions: list[str], seconds: float) -> f
     )
     for error in errors[:3]:
         print("  ", error)
-    faults = check(campaign, submitted)
+    errors = check(campaign, submitted)
     print(
         "  afterwards:",
-        "; ".join(faults) or f"nothing is missing, doubled, or rated more than {OVERLAP} times",
+        "; ".join(errors) or f"nothing is missing, doubled, or rated more than {OVERLAP} times",
     )
     return rate
 

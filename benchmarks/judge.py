@@ -92,13 +92,13 @@ def _measure(*, large: bool) -> None:
     print(f"share of the bare loop's rate   {one.rate / rate:6.2f}    (at least 0.80)")
     print(f"CPU beyond the bare loop        {one.cpu_ms - cpu:6.2f} ms an item (at most 3.00)")
     print(f"two workers against one         {two.rate / one.rate:6.2f} x  (at least 1.60)")
-    _with_faults(project)
+    _with_errors(project)
     _flat_cost(project, large=large)
 
 
-def _with_faults(project: object) -> None:
+def _with_errors(project: object) -> None:
     with StandIn("--latency", LATENCY, *FAULTS) as standin:
-        judge = _judge(project, standin.base_url, "faulty", timeout=3)
+        judge = _judge(project, standin.base_url, "unreliable", timeout=3)
         worker = Worker()
         try:
             wait_for_workers(1)
@@ -106,9 +106,9 @@ def _with_faults(project: object) -> None:
         finally:
             worker.stop()
     scored = judge.runs.first().scores.count()
-    print(found.line("one worker, endpoint with faults"))
-    print(f"scored under faults             {scored:6,} of {found.items:,}")
-    print(f"calls an item under faults      {found.calls / found.items:6.3f}    (at most 1.170)")
+    print(found.line("one worker, endpoint with errors"))
+    print(f"scored under errors             {scored:6,} of {found.items:,}")
+    print(f"calls an item under errors      {found.calls / found.items:6.3f}    (at most 1.170)")
 
 
 def _flat_cost(project: object, *, large: bool) -> None:

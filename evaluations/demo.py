@@ -28,7 +28,7 @@ GUIDELINES = """\
 Read the **source** first, then the summary. Rate each criterion by itself: a fluent summary may still be wrong.
 
 - **5**: as a careful editor would write it
-- **3**: usable, with faults one notices
+- **3**: usable, with errors one notices
 - **1**: not usable
 
 If you cannot judge a text, *skip* it and say why.

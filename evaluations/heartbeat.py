@@ -77,8 +77,8 @@ def beat(name: str, jobs: Sequence[str] | None = None) -> None:
 def neglected_runs() -> list[int]:
     """Runs under way that have something to do and nobody who does it."""
     items = RunItem.objects.filter(run=OuterRef("pk"))
-    untended = Q(preparer_until=None) | is_free("preparer_until")
-    unprepared = Q(state=RunState.PREPARING) & untended
+    unattended = Q(preparer_until=None) | is_free("preparer_until")
+    unprepared = Q(state=RunState.PREPARING) & unattended
     unworked = Q(state=RunState.RUNNING) & Exists(items.claimable()) & ~Exists(items.held())
     unclosed = Q(state=RunState.RUNNING) & ~Exists(items.open())
     batches = Batch.objects.filter(run=OuterRef("pk"))
@@ -86,7 +86,7 @@ def neglected_runs() -> list[int]:
         Exists(batches.filter(state=Batch.State.SENDING))
         | Exists(batches.filter(state=Batch.State.SENT, look_at__lte=timezone.now()))
     )
-    waiting = unprepared | unworked | unclosed | (due & untended)
+    waiting = unprepared | unworked | unclosed | (due & unattended)
     return list(EvaluationRun.objects.filter(waiting).values_list("pk", flat=True))
 
 

@@ -36,7 +36,7 @@ urlpatterns = [
         "p/<slug:slug>/data/upload/<int:pk>/discard/", uploads.upload_discard, name="upload_discard"
     ),
     path(
-        "p/<slug:slug>/data/upload/<int:pk>/faults.csv", uploads.upload_faults, name="upload_faults"
+        "p/<slug:slug>/data/upload/<int:pk>/errors.csv", uploads.upload_errors, name="upload_errors"
     ),
     path(
         "p/<slug:slug>/data/columns/<int:pk>/forget/",

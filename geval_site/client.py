@@ -34,7 +34,7 @@ PASSING = frozenset({429, 502, 503, 504})
 
 
 class ApiError(Exception):
-    """What the site refused: the status, its words, and for each fault where it is."""
+    """What the site refused: the status, its words, and for each error where it is."""
 
     def __init__(
         self, status: int, problem: Mapping[str, Any], *, retry_after: float = 0.0
@@ -319,7 +319,7 @@ class Project:
         """Send a file as it is, or rows as JSON Lines; nothing is loaded if anything is wrong.
 
         Raises:
-            ApiError: with a fault for each line that does not fit.
+            ApiError: with an error for each line that does not fit.
         """
         path = (
             f"{self.path}/{name}?{urlencode({key: value for key, value in query.items() if value})}"

@@ -18,7 +18,7 @@ from django.test import Client
 from kombu import pools
 
 from evaluations.corpus.readers import InputFile
-from evaluations.corpus.store import About, LoadResult, load_files
+from evaluations.corpus.store import LoadOptions, LoadResult, load_files
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, Judge, Membership, Project, Role, ScoringMode
@@ -107,7 +107,7 @@ def load(tmp_path: Path) -> Callable[..., LoadResult]:
             path = tmp_path / name
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
             inputs.append(InputFile(path, name))
-        return load_files(project, inputs, about=About(judge=judge, **about))
+        return load_files(project, inputs, about=LoadOptions(judge=judge, **about))
 
     return load_texts
 

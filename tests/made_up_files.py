@@ -1,5 +1,5 @@
 """Pieces of made-up files: texts that do harm where they are not taken for text, formats, and
-faults."""
+errors."""
 
 import csv
 import io

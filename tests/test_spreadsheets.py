@@ -28,13 +28,13 @@ def test_numbers_and_nothing_are_as_they_were() -> None:
 
 @pytest.mark.django_db
 def test_no_cell_of_the_errors_of_an_upload_is_a_formula(owner: User, project: Project) -> None:
-    fault = {"file": "=a.csv", "line": 3, "column": "+x", "message": "@SUM(A1) is not a number"}
+    error = {"file": "=a.csv", "line": 3, "column": "+x", "message": "@SUM(A1) is not a number"}
     upload = Upload.objects.create(
-        project=project, state=UploadState.FAULTY, faults=[fault], fault_count=1
+        project=project, state=UploadState.INVALID, errors=[error], error_count=1
     )
     client = Client()
     client.force_login(owner)
 
-    content = client.get(f"{upload.get_absolute_url()}faults.csv").content.decode()
+    content = client.get(f"{upload.get_absolute_url()}errors.csv").content.decode()
 
     assert content == "file,line,column,message\n'=a.csv,3,'+x,'@SUM(A1) is not a number\n"

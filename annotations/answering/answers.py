@@ -62,25 +62,25 @@ def read_answer(shape: Shape, fields: Mapping[str, str]) -> Answer:
     Raises:
         AnnotationError: something is missing or off the scale; its `fields` say what and where.
     """
-    faults: dict[str, str] = {}
-    answer = _READERS[shape.kind](shape, fields, faults)
+    errors: dict[str, str] = {}
+    answer = _READERS[shape.kind](shape, fields, errors)
     answer["comment"] = fields.get("comment", "").replace("\0", "").strip()[:COMMENT_LIMIT]
     answer["flagged"] = fields.get("flagged", "") not in ("", "0", "false")
-    spans = _spans(shape, fields.get("spans", ""), faults)
+    spans = _spans(shape, fields.get("spans", ""), errors)
     if spans:
         answer["spans"] = spans
-    if faults:
-        raise AnnotationError(" ".join(dict.fromkeys(faults.values())), fields=faults)
+    if errors:
+        raise AnnotationError(" ".join(dict.fromkeys(errors.values())), fields=errors)
     return answer
 
 
-def _scores(shape: Shape, fields: Mapping[str, str], faults: dict[str, str]) -> Answer:
+def _scores(shape: Shape, fields: Mapping[str, str], errors: dict[str, str]) -> Answer:
     scores: dict[str, float] = {}
     for question in shape.questions:
         name, written = f"score-{question.key}", fields.get(f"score-{question.key}", "").strip()
         assert question.scale is not None
         if not written:
-            faults[name] = f"Rate {question.name}."
+            errors[name] = f"Rate {question.name}."
             continue
         try:
             value = float(written)
@@ -88,7 +88,7 @@ def _scores(shape: Shape, fields: Mapping[str, str], faults: dict[str, str]) -> 
             value = math.nan
         point = question.scale.point_at(value)
         if point is None:
-            faults[name] = (
+            errors[name] = (
                 f"{question.name}: {written[:40]} is not a point of its scale {question.scale}."
             )
         else:
@@ -96,15 +96,15 @@ def _scores(shape: Shape, fields: Mapping[str, str], faults: dict[str, str]) -> 
     return {"scores": scores}
 
 
-def _choices(shape: Shape, fields: Mapping[str, str], faults: dict[str, str]) -> Answer:
+def _choices(shape: Shape, fields: Mapping[str, str], errors: dict[str, str]) -> Answer:
     allowed = ("2", "1", "0", "-1", "-2") if shape.strength else ("1", "0", "-1")
     choices: dict[str, int] = {}
     for question in shape.questions:
         name, written = f"choice-{question.key}", fields.get(f"choice-{question.key}", "").strip()
         if not written:
-            faults[name] = f"Choose for {question.name}."
+            errors[name] = f"Choose for {question.name}."
         elif written not in allowed:
-            faults[name] = (
+            errors[name] = (
                 f"{question.name}: {written[:40]} is not one of the choices {', '.join(allowed)}."
             )
         else:
@@ -112,29 +112,29 @@ def _choices(shape: Shape, fields: Mapping[str, str], faults: dict[str, str]) ->
     return {"choices": choices}
 
 
-def _best_worst(shape: Shape, fields: Mapping[str, str], faults: dict[str, str]) -> Answer:
+def _best_worst(shape: Shape, fields: Mapping[str, str], errors: dict[str, str]) -> Answer:
     answer: Answer = {"best": {}, "worst": {}}
     for question in shape.questions:
         for end in ("best", "worst"):
             name, written = f"{end}-{question.key}", fields.get(f"{end}-{question.key}", "").strip()
             if written not in map(str, shape.shown):
-                faults[name] = f"Choose the {end} for {question.name}."
+                errors[name] = f"Choose the {end} for {question.name}."
             else:
                 answer[end][str(question.key)] = int(written)
         key = str(question.key)
         if key in answer["best"] and answer["best"][key] == answer["worst"].get(key):
-            faults[f"worst-{key}"] = f"{question.name}: the best and the worst cannot be the same."
+            errors[f"worst-{key}"] = f"{question.name}: the best and the worst cannot be the same."
     return answer
 
 
-def _ranks(shape: Shape, fields: Mapping[str, str], faults: dict[str, str]) -> Answer:
+def _ranks(shape: Shape, fields: Mapping[str, str], errors: dict[str, str]) -> Answer:
     allowed = {str(rank) for rank in range(1, len(shape.shown) + 1)}
     ranks: dict[str, dict[str, int]] = {}
     for question in shape.questions:
         given = {pk: fields.get(f"rank-{question.key}-{pk}", "").strip() for pk in shape.shown}
         for pk, written in given.items():
             if written not in allowed:
-                faults[f"rank-{question.key}-{pk}"] = (
+                errors[f"rank-{question.key}-{pk}"] = (
                     f"Give every text a rank for {question.name}, 1 for the best."
                 )
         if all(written in allowed for written in given.values()):
@@ -145,17 +145,17 @@ def _ranks(shape: Shape, fields: Mapping[str, str], faults: dict[str, str]) -> A
 _READERS = {"rating": _scores, "pairwise": _choices, "best_worst": _best_worst, "ranking": _ranks}
 
 
-def _spans(shape: Shape, written: str, faults: dict[str, str]) -> list[dict[str, Any]]:
+def _spans(shape: Shape, written: str, errors: dict[str, str]) -> list[dict[str, Any]]:
     if not written.strip() or not shape.categories:
         return []
     try:
         spans = json.loads(written)
         read = [_span(shape, span) for span in spans]
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        faults["spans"] = f"A marked span cannot be read ({error}); mark it again."
+        errors["spans"] = f"A marked span cannot be read ({error}); mark it again."
         return []
     if len(read) > MOST_SPANS:
-        faults["spans"] = f"There are {len(read)} marked spans; at most {MOST_SPANS} are kept."
+        errors["spans"] = f"There are {len(read)} marked spans; at most {MOST_SPANS} are kept."
     return sorted(read, key=lambda span: (span["start"], span["end"], span["category"]))
 
 

@@ -1,4 +1,4 @@
-"""Taking an answer in: checked, stored once, every later change kept beside it."""
+"""RowStager an answer in: checked, stored once, every later change kept beside it."""
 
 import json
 from dataclasses import dataclass

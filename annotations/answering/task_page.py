@@ -49,7 +49,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Row:
+class QuestionRow:
     """One question: a field of the form with its options, or a number to type where there are too
     many."""
 
@@ -80,7 +80,7 @@ class TaskPage:
     campaign: Campaign
     document: Document
     outputs: tuple[ShownOutput, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[QuestionRow, ...]
     fields: dict[str, str]
     done: int
     feedback: tuple[str, ...]
@@ -145,7 +145,7 @@ def item_texts(item: CampaignItem, *, show_systems: bool) -> tuple[ShownOutput, 
 
 def item_rows(
     campaign: Campaign, outputs: tuple[ShownOutput, ...], fields: dict[str, str]
-) -> tuple[Row, ...]:
+) -> tuple[QuestionRow, ...]:
     """The questions of a campaign about some outputs."""
     return tuple(_rows(campaign, list(campaign.criteria.all()), outputs, fields, {}))
 
@@ -196,7 +196,7 @@ def _rows(
     outputs: tuple[ShownOutput, ...],
     begun: dict[str, str],
     hints: dict[int, list[str]],
-) -> Iterator[Row]:
+) -> Iterator[QuestionRow]:
     asked: list[Criterion | None] = [*criteria] if criteria else [None]
     for criterion in asked:
         key, name = (criterion.pk, criterion.name) if criterion else (0, "Overall")
@@ -206,7 +206,7 @@ def _rows(
             few = len(points) <= MOST_BUTTONS
             options = _points(criterion.scale, begun.get(field, "")) if few else ()
             typed = "" if few else begun.get(field, "")
-            yield Row(
+            yield QuestionRow(
                 field, name, options, typed, criterion.scale, criterion, tuple(hints.get(key, ()))
             )
         elif campaign.kind == CampaignKind.PAIRWISE:
@@ -234,12 +234,12 @@ def _row(
     options: list[tuple[str, str, str, str]],
     begun: dict[str, str],
     criterion: Criterion | None,
-) -> Row:
+) -> QuestionRow:
     chosen = begun.get(field, "")
     made = tuple(
         Option(value, label, name, key, value == chosen) for value, label, name, key in options
     )
-    return Row(field, title, made, "", None, criterion)
+    return QuestionRow(field, title, made, "", None, criterion)
 
 
 def _points(scale: Scale, chosen: str) -> tuple[Option, ...]:

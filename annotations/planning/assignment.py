@@ -48,7 +48,7 @@ _FIRST = _PICK.format(more="")
 _OF_DOCUMENT = _PICK.format(more="AND i.document_id = %(document)s")
 
 
-class Standing(StrEnum):
+class IdleReason(StrEnum):
     """Why an annotator has nothing to do."""
 
     FINISHED = "finished"
@@ -102,12 +102,12 @@ def queue_of(seat: Seat) -> list[int]:
     return reserved
 
 
-def standing(seat: Seat) -> Standing:
+def idle_reason(seat: Seat) -> IdleReason:
     """For an annotator with an empty queue: is all done, or may something come back from others?"""
     waiting = Assignment.objects.filter(
         campaign=seat.campaign_id, state=AssignmentState.RESERVED, item__kind=ItemKind.ORDINARY
     ).exclude(annotator=seat.annotator_id)
-    return Standing.OTHERS_HOLD if waiting.exists() else Standing.FINISHED
+    return IdleReason.OTHERS_HOLD if waiting.exists() else IdleReason.FINISHED
 
 
 def _reserved(seat: Seat) -> list[int]:

@@ -51,16 +51,16 @@ def read_gold(
     by_name = {criterion.name.lower(): criterion for criterion in criteria}
     outputs = _outputs(project)
     found: dict[tuple[int, ...], _Gold] = {}
-    faults = []
+    errors = []
     for line, raw in enumerate(reader, start=2):
         row = {str(name).strip(): (value or "").strip() for name, value in raw.items() if name}
         try:
             _take(row, kind, by_name, outputs, found)
         except GoldError as error:
-            faults.append(f"Line {line}: {error}")
-    if faults:
+            errors.append(f"Line {line}: {error}")
+    if errors:
         raise GoldError(
-            " ".join(faults[:10]) + (f" … and {len(faults) - 10} more." if len(faults) > 10 else "")
+            " ".join(errors[:10]) + (f" … and {len(errors) - 10} more." if len(errors) > 10 else "")
         )
     return [
         {"document": gold.document, "outputs": gold.outputs, "expected": gold.expected}

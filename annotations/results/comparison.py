@@ -11,7 +11,7 @@ from evaluations.scales import short
 
 
 @dataclass(frozen=True)
-class Said:
+class GivenAnswers:
     """One annotator's answer: a text for each question, and the comment."""
 
     who: str
@@ -20,7 +20,7 @@ class Said:
     flagged: bool
 
 
-def others_of(assignment: Assignment) -> list[Said]:
+def others_of(assignment: Assignment) -> list[GivenAnswers]:
     """What other annotators submitted for the same item; they are not named."""
     others = (
         Assignment.objects.filter(item=assignment.item_id, state=AssignmentState.SUBMITTED)
@@ -28,17 +28,17 @@ def others_of(assignment: Assignment) -> list[Said]:
         .order_by("pk")
     )
     named = [(f"Annotator {number}", other) for number, other in enumerate(others, start=1)]
-    return said(assignment.campaign, named, _letters(assignment))
+    return answers_in_words(assignment.campaign, named, _letters(assignment))
 
 
-def own_of(assignment: Assignment) -> Said:
+def own_of(assignment: Assignment) -> GivenAnswers:
     """What the annotator of an assignment submitted."""
-    return said(assignment.campaign, [("You", assignment)], _letters(assignment))[0]
+    return answers_in_words(assignment.campaign, [("You", assignment)], _letters(assignment))[0]
 
 
 def own_answers(
     campaign: Campaign, assignments: Iterable[Assignment]
-) -> list[tuple[Assignment, Said]]:
+) -> list[tuple[Assignment, GivenAnswers]]:
     """An annotator's own assignments with their answers in words."""
     found = []
     for assignment in assignments:
@@ -52,13 +52,13 @@ def _letters(assignment: Assignment) -> dict[int, str]:
     return {pk: LETTERS[index] for index, pk in enumerate(assignment.shown)}
 
 
-def said(
+def answers_in_words(
     campaign: Campaign, assignments: Iterable[tuple[str, Assignment]], letters: dict[int, str]
-) -> list[Said]:
+) -> list[GivenAnswers]:
     """Answers in words; `letters` names the outputs."""
     questions = [str(question.key) for question in questions_of(campaign)]
     return [
-        Said(
+        GivenAnswers(
             who=who,
             answers=tuple(in_words(a.answer or {}, key, a.shown, letters) for key in questions),
             comment=(a.answer or {}).get("comment", ""),

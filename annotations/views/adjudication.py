@@ -10,7 +10,7 @@ from annotations.errors import AnnotationError
 from annotations.forms import DecisionNoteForm
 from annotations.models import Assignment, AssignmentState, Campaign, CampaignItem
 from annotations.results.adjudication import decide, disputed_items
-from annotations.results.comparison import in_words, said
+from annotations.results.comparison import answers_in_words, in_words
 from evaluations.models import Project
 from evaluations.people.access import EDITORS, project_view
 from evaluations.texts import storable
@@ -38,17 +38,19 @@ def adjudication_item(request: HttpRequest, project: Project, pk: int, item: int
     )
     fields = {storable(name): storable(str(value)) for name, value in request.POST.items()}
     note = DecisionNoteForm(request.POST or None)
-    fault = None
+    refused = None
     if request.method == "POST" and note.is_valid():
         try:
             decide(found, fields, user=request.user, note=note.cleaned_data["note"])
         except AnnotationError as error:
-            fault = error.message
+            refused = error.message
         else:
             messages.success(request, "The decision is kept beside the ratings.")
             return redirect("annotations:adjudication_list", project.slug, pk)
     return render(
-        request, "annotations/adjudication_item.html", _context(project, found, fields, note, fault)
+        request,
+        "annotations/adjudication_item.html",
+        _context(project, found, fields, note, refused),
     )
 
 
@@ -57,7 +59,7 @@ def _context(
     item: CampaignItem,
     fields: dict[str, str],
     note: DecisionNoteForm,
-    fault: str | None,
+    refused: str | None,
 ) -> dict[str, object]:
     campaign = item.campaign
     outputs = item_texts(item, show_systems=True)
@@ -83,8 +85,8 @@ def _context(
         "outputs": outputs,
         "rows": item_rows(campaign, outputs, fields),
         "questions": questions,
-        "said": said(campaign, [(a.annotator.name, a) for a in assignments], letters),
+        "said": answers_in_words(campaign, [(a.annotator.name, a) for a in assignments], letters),
         "decisions": decisions,
         "note": note,
-        "fault": fault,
+        "refused": refused,
     }

@@ -13,7 +13,13 @@ from annotations.answering.submission import questions_of, submit
 from annotations.answering.task_page import own_assignment, task_page
 from annotations.errors import AnnotationError
 from annotations.models import Assignment, AssignmentState, Seat
-from annotations.planning.assignment import keep_draft, previous_of, queue_of, skip, standing
+from annotations.planning.assignment import (
+    idle_reason,
+    keep_draft,
+    previous_of,
+    queue_of,
+    skip,
+)
 from annotations.planning.guidelines import as_html
 from annotations.results.comparison import others_of, own_answers, own_of
 from evaluations.hidden_fields import whole_number
@@ -182,7 +188,7 @@ def _context(
         "base": base,
     }
     if assignment is None:
-        return context | {"standing": standing(seat)}
+        return context | {"standing": idle_reason(seat)}
     return context | {"page": task_page(seat, assignment, fields=fields)}
 
 

@@ -1,4 +1,4 @@
-"""The API's one application object; errors are RFC 9457 problem details."""
+"""The API's application object; errors are RFC 9457 problem details."""
 
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,7 +13,7 @@ from evaluations.api.judges import router as judges
 from evaluations.api.problems import problem
 from evaluations.api.projects import router as projects
 from evaluations.api.runs import router as runs
-from evaluations.corpus.removing import StandingError
+from evaluations.corpus.removing import StillInUseError
 from evaluations.corpus.rows import LoadError
 from evaluations.judges.judges import ProbeNeededError
 from evaluations.llm.endpoints import EndpointError
@@ -31,7 +31,7 @@ api.add_router("/projects/{slug}", runs, tags=["runs and reports"])
 
 @api.exception_handler(Http404)
 def _not_found(_request: HttpRequest, error: Http404) -> HttpResponse:
-    return problem(404, "Not found", str(error) or "There is nothing here.")
+    return problem(404, "Not found", str(error) or "There is nothing at this address.")
 
 
 @api.exception_handler(ForbiddenError)
@@ -49,9 +49,7 @@ def _unreadable(_request: HttpRequest, error: RequestError) -> HttpResponse:
     errors = [
         {"at": ".".join(map(str, entry["loc"])), "message": entry["msg"]} for entry in error.errors
     ]
-    return problem(
-        422, "The request does not fit", "Some fields are wrong or missing.", errors=errors
-    )
+    return problem(422, "Invalid request", "Some fields are invalid or missing.", errors=errors)
 
 
 @api.exception_handler(ValidationError)
@@ -60,16 +58,16 @@ def _refused(request: HttpRequest, error: ValidationError) -> HttpResponse:
     fields = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
     errors = [{"at": name, "message": text} for name, texts in fields.items() for text in texts]
     return problem(
-        422, "The values do not fit", " ".join(entry["message"] for entry in errors), errors=errors
+        422, "Invalid values", " ".join(entry["message"] for entry in errors), errors=errors
     )
 
 
 @api.exception_handler(LoadError)
-def _faults(_request: HttpRequest, error: LoadError) -> HttpResponse:
+def _errors(_request: HttpRequest, error: LoadError) -> HttpResponse:
     errors = [
-        {"at": fault.column, "line": fault.line, "message": fault.message} for fault in error.faults
+        {"at": found.column, "line": found.line, "message": found.message} for found in error.errors
     ]
-    return problem(422, "The rows do not fit", str(error), errors=errors, total=error.total)
+    return problem(422, "Invalid rows", str(error), errors=errors, total=error.total)
 
 
 @api.exception_handler(RunError)
@@ -85,29 +83,28 @@ def _endpoint(_request: HttpRequest, error: EndpointError) -> HttpResponse:
 
 @api.exception_handler(ProbeNeededError)
 def _ask_first(_request: HttpRequest, error: ProbeNeededError) -> HttpResponse:
-    """A worker asks the endpoint; the same request succeeds, or is refused for good, once it
-    has."""
+    """A worker asks the endpoint; after that, the same request succeeds or is refused for good."""
     if error.endpoint.retired_at:
         return problem(
             422,
-            "The values do not fit",
-            "This endpoint is retired, so it is not asked. Bring it back first.",
+            "Invalid values",
+            "This endpoint is retired and is not called. Restore it first.",
         )
     address = probe_address(request_probe(error.endpoint, error.model))
     response = problem(
         409,
         "The endpoint is being asked",
-        "A probe was started that finds out what the endpoint can do with this model. Ask at"
-        " `probe` how far it is; send this request again when it is done.",
+        "A probe was started to find out what the endpoint can do with this model. Poll `probe`, "
+        "and send this request again when it is done.",
         probe=address,
     )
     response["Location"], response["Retry-After"] = address, "1"
     return response
 
 
-@api.exception_handler(StandingError)
-def _stands(_request: HttpRequest, error: StandingError) -> HttpResponse:
-    return problem(409, "Something stands on it", str(error))
+@api.exception_handler(StillInUseError)
+def _still_in_use(_request: HttpRequest, error: StillInUseError) -> HttpResponse:
+    return problem(409, "Still in use", str(error))
 
 
 @api.exception_handler(HttpError)

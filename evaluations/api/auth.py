@@ -1,5 +1,4 @@
-"""Who may use the API: a signed-in browser, or a program with a token; then as on the pages, by
-role."""
+"""Authenticate API requests by session or token; rights are the same as on the pages."""
 
 from typing import Any
 
@@ -18,8 +17,8 @@ class ForbiddenError(Exception):
 
 
 class TokenAuth(HttpBearer):
-    """`Authorization: Bearer geval_…`. `calls_out` is for calls that decide which addresses the
-    site asks."""
+    """`Authorization: Bearer geval_…`. `calls_out` is for requests that decide which addresses the
+    site calls."""
 
     def __init__(self, *, calls_out: bool = False) -> None:
         super().__init__()
@@ -40,7 +39,7 @@ class TokenAuth(HttpBearer):
 
 
 class BrowserAuth(SessionAuth):
-    """A browser that is signed in."""
+    """A signed-in browser."""
 
     def __init__(self, *, calls_out: bool = False) -> None:
         super().__init__()
@@ -58,8 +57,7 @@ CALLS_OUT = [TokenAuth(calls_out=True), BrowserAuth(calls_out=True)]
 
 
 def check_rights(request: HttpRequest, token: ApiToken | None, *, calls_out: bool = False) -> None:
-    """Refuse before anything of a request is read: who may not change a project does not learn what
-    fits its fields."""
+    """Refuse a request before its body is read, so that validation reveals nothing to strangers."""
     match = request.resolver_match
     if match is not None and "slug" in match.kwargs:
         _project(
@@ -75,7 +73,7 @@ def project_for(request: HttpRequest, slug: str, *, change: bool = False) -> Pro
     """The project of a short name, if the user may read (or change) it.
 
     Raises:
-        Http404: there is none, or the user must not learn that there is.
+        Http404: there is none, or the user must not learn that it exists.
         ForbiddenError: the user is a member without that right, or the token only reads.
     """
     token = request.auth if isinstance(request.auth, ApiToken) else None  # type: ignore[attr-defined]

@@ -1,5 +1,5 @@
-"""Documents, outputs, ratings, preferences and scores over HTTP: lists in pages, and files of any
-size in and out."""
+"""HTTP API of documents, outputs, ratings, preferences and scores: paginated lists, bulk
+transfer."""
 
 import tempfile
 from pathlib import Path as FilePath
@@ -19,7 +19,7 @@ from evaluations.api.paging import Page, page_of
 from evaluations.api.schemas import In
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.removing import remove_document, remove_output
-from evaluations.corpus.store import About, load_files
+from evaluations.corpus.store import LoadOptions, load_files
 from evaluations.models import CandidateOutput, Document
 
 router = Router()
@@ -78,7 +78,7 @@ class Outputs(Schema):
 
 
 class DocumentSearch(Page):
-    """`q` finds words in the source and in outputs, as the page of documents does."""
+    """`q` finds words in the source and in outputs, like the search on the documents page."""
 
     q: str = Field("", max_length=200)
 
@@ -95,7 +95,7 @@ class TallyOut(Schema):
 
 
 class Loaded(Schema):
-    """What a load did; everything or nothing comes in."""
+    """The result of a load: everything was loaded, or nothing."""
 
     documents: TallyOut
     outputs: TallyOut
@@ -107,10 +107,9 @@ class Loaded(Schema):
 
 
 class LoadQuery(In):
-    """What files may leave out: whose scores, replies or ratings they hold, on which criterion.
+    """Names for scores, replies or ratings that do not name their judge, annotator or criterion.
 
-    `replace` replaces texts on which nothing stands; `check` does nothing, and says what loading
-    would do.
+    `replace` replaces texts that nothing depends on; `check` is a dry run.
     """
 
     judge: str = Field("imported", min_length=1, max_length=200)
@@ -122,14 +121,14 @@ class LoadQuery(In):
 
 @router.get("/documents", response=Documents)
 def list_documents(request: HttpRequest, slug: Path[str], page: Query[DocumentSearch]) -> Any:
-    """Documents in pages."""
+    """Documents, paginated."""
     documents = Document.objects.filter(project=project_for(request, slug))
     return page_of(documents.matching(_text(page.q)) if page.q.strip() else documents, page)
 
 
 @router.get("/outputs", response=Outputs)
 def list_outputs(request: HttpRequest, slug: Path[str], page: Query[OutputFilter]) -> Any:
-    """Candidate outputs in pages, of one document or system if you say which."""
+    """Candidate outputs, paginated; optionally of one document or system."""
     outputs = CandidateOutput.objects.of_project(project_for(request, slug)).select_related(
         "document", "system"
     )
@@ -142,7 +141,7 @@ def list_outputs(request: HttpRequest, slug: Path[str], page: Query[OutputFilter
 
 @router.delete("/documents/{int:pk}", response={204: None})
 def remove_document_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
-    """Remove a document with its outputs, if nothing stands on them; otherwise 409 says what
+    """Remove a document with its outputs if nothing depends on them; otherwise 409 says what
     does."""
     document = get_object_or_404(Document, project=project_for(request, slug, change=True), pk=pk)
     remove_document(document)
@@ -151,7 +150,7 @@ def remove_document_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any
 
 @router.delete("/outputs/{int:pk}", response={204: None})
 def remove_output_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
-    """Remove one output, if nothing stands on it."""
+    """Remove one output if nothing depends on it."""
     outputs = CandidateOutput.objects.of_project(project_for(request, slug, change=True))
     remove_output(get_object_or_404(outputs.select_related("document__project", "system"), pk=pk))
     return Status(204, None)
@@ -159,7 +158,7 @@ def remove_output_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
 
 @router.post("/outputs", response=Loaded, openapi_extra=BODY)
 def load_outputs(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
-    """Load outputs with their documents: JSON Lines, CSV, or any file that an upload takes."""
+    """Load outputs with their documents: JSON Lines, CSV, or any file that an upload accepts."""
     return _load(request, slug, about, "outputs")
 
 
@@ -183,7 +182,7 @@ def load_scores(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) 
 
 @router.get("/ratings", openapi_extra=LINES)
 def get_ratings(request: HttpRequest, slug: Path[str]) -> Any:
-    """All ratings of people, one JSON object a line."""
+    """All ratings of people, one JSON object per line."""
     return StreamingHttpResponse(
         as_jsonl(project_for(request, slug), "ratings"), content_type="application/x-ndjson"
     )
@@ -191,15 +190,14 @@ def get_ratings(request: HttpRequest, slug: Path[str]) -> Any:
 
 @router.get("/preferences", openapi_extra=LINES)
 def get_preferences(request: HttpRequest, slug: Path[str]) -> Any:
-    """All preferences of people, one JSON object a line."""
+    """All preferences of people, one JSON object per line."""
     lines = as_jsonl(project_for(request, slug), "preferences")
     return StreamingHttpResponse(lines, content_type="application/x-ndjson")
 
 
 @router.get("/scores", openapi_extra=LINES)
 def get_scores(request: HttpRequest, slug: Path[str]) -> Any:
-    """All scores of all judges, one JSON object a line; a later run's score of an item comes
-    later."""
+    """All scores of all judges, one JSON object per line; scores from later runs come later."""
     project = project_for(request, slug)
 
     def lines() -> Any:
@@ -234,14 +232,14 @@ def get_scores(request: HttpRequest, slug: Path[str]) -> Any:
 
 
 def _text(value: str) -> str:
-    """PostgreSQL knows no NUL in a text."""
+    """PostgreSQL texts cannot contain NUL."""
     return value.replace("\0", "")
 
 
 def _load(
     request: HttpRequest, slug: str, about: LoadQuery, name: str
 ) -> HttpResponse | dict[str, Any]:
-    """Take the body to a file, and load that; faults are problem details with their lines."""
+    """Write the body to a file and load it; errors are problem details with their lines."""
     project = project_for(request, slug, change=True)
     with tempfile.NamedTemporaryFile(dir=settings.TEMPORARY_DIR) as file:
         size = 0
@@ -254,7 +252,7 @@ def _load(
                 )
             file.write(chunk)
         file.flush()
-        given = About(
+        given = LoadOptions(
             judge=_text(about.judge).strip() or "imported",
             criterion=_text(about.criterion),
             annotator=_text(about.annotator).strip() or "annotator",

@@ -1,10 +1,10 @@
-"""`Idempotency-Key`: a changing request that is sent again with its key does nothing more, and gets
-the same answer.
+"""`Idempotency-Key`: a repeated request with the same key does nothing more and gets the same
+response.
 
-As the IETF's draft of that header has it (draft-ietf-httpapi-idempotency-key-header): another
-request with a key that was used is refused (422), as is one that comes while the first is still
-being worked on (409). Keys belong to the token or the user that a request is let in by, and are
-kept for a day; without either, a key means nothing.
+Follows the IETF's draft of that header (draft-ietf-httpapi-idempotency-key-header): a different
+request with a used key is refused (422), and so is a repeat while the first is in progress (409).
+Keys belong to the token or user of the request, and are kept for a day; without either, a key is
+ignored.
 """
 
 import hashlib
@@ -24,12 +24,12 @@ from geval_site.senders import is_for_api, known_sender
 HEADER = "Idempotency-Key"
 LONGEST_KEY = 200
 PIECE = 2**16
-# Whoever is not let in, or is told to come back, has done nothing that should be remembered.
+# A request that was not authorized, or is to be repeated later, did nothing worth remembering.
 NOT_KEPT = frozenset({401, 403, 409, 411, 413, 429})
 
 
 class IdempotencyMiddleware:
-    """Keeps the answers to requests with a key; all others pass."""
+    """Stores the responses to requests with a key; other requests pass through."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -41,14 +41,14 @@ class IdempotencyMiddleware:
         if not key.strip() or len(key) > LONGEST_KEY or not key.isprintable():
             return problem(
                 400,
-                "The key does not fit",
-                f"{HEADER} takes 1 to {LONGEST_KEY} printable characters.",
+                "Invalid key",
+                f"{HEADER} must have 1 to {LONGEST_KEY} printable characters.",
             )
         sender = known_sender(request)
         if not sender:
             return self.get_response(
                 request
-            )  # it is refused there; nobody reserves or reads a key before
+            )  # it is refused there; before that, nobody can reserve or read a key
         IdempotentAnswer.objects.outdated().delete()
         kept = _reserve(sender, key.strip())
         if kept is None:
@@ -64,8 +64,7 @@ class IdempotencyMiddleware:
 
 
 class _HashedBody:
-    """A request's body on its way to whoever reads it: hashed as it passes, since it may be
-    gigabytes."""
+    """A request's body that is hashed while it is read, because it may be gigabytes."""
 
     def __init__(self, request: HttpRequest) -> None:
         self._stream: IO[bytes] = request._stream
@@ -79,22 +78,21 @@ class _HashedBody:
         return self._passed(self._stream.readline(*size))
 
     def close(self) -> None:
-        """Django closes what it has read whole; the rest of the way to the digest is ours."""
+        """Django closes a body that it has read; the digest still needs the rest."""
 
     def _passed(self, piece: bytes) -> bytes:
         self._hash.update(piece)
         return piece
 
     def digest(self) -> str:
-        """The digest of the whole body; what nobody has read so far is read now, and thrown
-        away."""
+        """The digest of the whole body; the part not read so far is read now and discarded."""
         while self.read(PIECE):
             pass
         return self._hash.hexdigest()
 
 
 def _reserve(sender: str, key: str) -> IdempotentAnswer | None:
-    """A row for the answer to come; None where the key was used before."""
+    """A row for the response; None if the key was used before."""
     try:
         with transaction.atomic():
             return IdempotentAnswer.objects.create(sender=sender, key=key)
@@ -105,29 +103,27 @@ def _reserve(sender: str, key: str) -> IdempotentAnswer | None:
 def _keep(
     kept: IdempotentAnswer, request: HttpRequest, body: _HashedBody, response: HttpResponse
 ) -> None:
-    """Keep an answer; what failed here, or was refused at the door, may be tried again."""
+    """Store a response; server errors and refused requests can be repeated."""
     if response.status_code >= 500 or response.status_code in NOT_KEPT or response.streaming:
         kept.delete()
         return
     kept.request = _digest(request, body.digest())
     kept.status, kept.body = response.status_code, response.content
     kept.content_type = response.headers.get("Content-Type", "")[:100]
-    # If this took so long that the reservation was given to another request, that one's answer
-    # counts.
+    # If this took so long that another request got the reservation, its response counts.
     IdempotentAnswer.objects.filter(pk=kept.pk).update(
         request=kept.request, status=kept.status, body=kept.body, content_type=kept.content_type
     )
 
 
 def _repeat(request: HttpRequest, sender: str, key: str) -> HttpResponse | None:
-    """The answer to a key that was used; None if whoever sends it has lost the right to what it
-    did."""
+    """The response to a used key; None if its user has lost the right to see it."""
     kept = IdempotentAnswer.objects.filter(sender=sender, key=key).first()
     if kept is None or kept.status is None:
         response = problem(
             409,
-            "Still at it",
-            "The first request with this key is not answered yet; try again in a moment.",
+            "Request in progress",
+            "The first request with this key is still being answered; try again in a moment.",
         )
         response["Retry-After"] = "1" if kept is None else str(kept.seconds_reserved)
         return response
@@ -136,8 +132,8 @@ def _repeat(request: HttpRequest, sender: str, key: str) -> HttpResponse | None:
     if kept.request != _digest(request, _HashedBody(request).digest()):
         return problem(
             422,
-            "The key was used",
-            f"Another request had this {HEADER}; take a new key for a new request.",
+            "Key already used",
+            f"A different request used this {HEADER}; use a new key for each new request.",
         )
     response = HttpResponse(bytes(kept.body), status=kept.status, content_type=kept.content_type)
     response["Idempotency-Replayed"] = "true"
@@ -145,7 +141,8 @@ def _repeat(request: HttpRequest, sender: str, key: str) -> HttpResponse | None:
 
 
 def _may_still(request: HttpRequest) -> bool:
-    """Whether the request would still be let in: its answer may say what only members see."""
+    """Whether the request is still authorized: its response may contain what only members may
+    see."""
     try:
         request.resolver_match = resolve(request.path_info)
         if TokenAuth()(request) is None:
@@ -156,7 +153,7 @@ def _may_still(request: HttpRequest) -> bool:
 
 
 def _digest(request: HttpRequest, body: str) -> str:
-    """What tells one request from another."""
+    """What distinguishes one request from another."""
     parts = (
         request.method or "",
         request.get_full_path(),

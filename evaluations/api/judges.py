@@ -1,5 +1,5 @@
-"""Endpoints and judges over HTTP: list, make, change, probe, retire. Keys go in and never come
-out."""
+"""HTTP API of endpoints and judges: list, create, change, probe, retire. Keys are never
+returned."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -28,7 +28,7 @@ router = Router()
 
 
 class EndpointIn(In):
-    """`key` is stored encrypted; leave it out to keep the stored one, send an empty text to forget
+    """`key` is stored encrypted; leave it out to keep the stored key, send an empty text to delete
     it."""
 
     base_url: str = Field(max_length=500)
@@ -62,7 +62,7 @@ class ProbeIn(In):
 
 class ProbeOut(Schema):
     """`state` is waiting, asking, done or failed (`message` says why). Findings of an earlier probe
-    stay till then."""
+    stay until then."""
 
     id: int
     model: str
@@ -85,14 +85,14 @@ class ProbeOut(Schema):
 
 
 def probe_address(probe: ModelProbe) -> str:
-    """Where the API says how far a probe is."""
+    """The API address of a probe's progress."""
     endpoint = probe.endpoint
     return f"/api/v1/projects/{endpoint.project.slug}/endpoints/{endpoint.pk}/probes/{probe.pk}"
 
 
 class JudgeIn(In):
-    """`mode` empty takes the best one the endpoint can do; `endpoint` and `model` are for kinds
-    that ask an LLM."""
+    """If `mode` is empty, the best supported one is used; `endpoint` and `model` are for kinds that
+    ask an LLM."""
 
     name: str = Field(min_length=1, max_length=200)
     kind: str = Field("geval", max_length=40)
@@ -146,7 +146,7 @@ def list_endpoints(request: HttpRequest, slug: Path[str]) -> Any:
 
 @router.post("/endpoints", response={201: EndpointOut}, auth=CALLS_OUT)
 def make_endpoint(request: HttpRequest, slug: Path[str], data: EndpointIn) -> Any:
-    """Make an endpoint."""
+    """Create an endpoint."""
     return Status(
         201, save_endpoint(project_for(request, slug, change=True), EndpointDraft(**data.dict()))
     )
@@ -161,24 +161,24 @@ def change_endpoint(request: HttpRequest, slug: Path[str], pk: int, data: Endpoi
 
 @router.post("/endpoints/{int:pk}/probe", response={202: ProbeOut})
 def probe(request: HttpRequest, slug: Path[str], pk: int, data: ProbeIn) -> Any:
-    """Have a worker find out what the endpoint can do with a model; ask at `address` how far it
-    is."""
+    """Have a worker find out what the endpoint can do with a model; poll `address` for the
+    progress."""
     endpoint = _endpoint(request, slug, pk)
     if endpoint.retired_at:
-        raise ValidationError("This endpoint is retired, so it is not asked. Bring it back first.")
+        raise ValidationError("This endpoint is retired and is not called. Restore it first.")
     return Status(202, request_probe(endpoint, data.model.strip()))
 
 
 @router.get("/endpoints/{int:pk}/probes/{int:probe}", response=ProbeOut)
 def show_probe(request: HttpRequest, slug: Path[str], pk: int, probe: int) -> Any:
-    """How far a probe is, and what it found."""
+    """The progress and findings of a probe."""
     endpoint = get_object_or_404(Endpoint, project=project_for(request, slug), pk=pk)
     return get_object_or_404(ModelProbe, endpoint=endpoint, pk=probe)
 
 
 @router.put("/endpoints/{int:pk}/retired", response=EndpointOut, auth=CALLS_OUT)
 def retire_endpoint(request: HttpRequest, slug: Path[str], pk: int, data: Retired) -> Any:
-    """Take an endpoint out of use, or bring it back."""
+    """Retire an endpoint, or restore it."""
     endpoint = _endpoint(request, slug, pk)
     retire(endpoint, back=not data.retired)
     return endpoint
@@ -186,13 +186,13 @@ def retire_endpoint(request: HttpRequest, slug: Path[str], pk: int, data: Retire
 
 @router.get("/judges", response=list[JudgeOut])
 def list_judges(request: HttpRequest, slug: Path[str]) -> Any:
-    """All judges of a project with all their versions."""
+    """All judges of a project, with all their versions."""
     return project_for(request, slug).judges.all()
 
 
 @router.post("/judges", response={200: JudgeOut, 201: JudgeOut})
 def make_judge(request: HttpRequest, slug: Path[str], data: JudgeIn) -> Any:
-    """Make a judge; the same again gives the one that is there, with status 200."""
+    """Create a judge; repeating the request returns the existing one, with status 200."""
     project = project_for(request, slug, change=True)
     judge, made = create_judge(project, _draft(request, slug, data), probe=data.probe, here=False)
     return Status(201 if made else 200, judge)
@@ -200,15 +200,14 @@ def make_judge(request: HttpRequest, slug: Path[str], data: JudgeIn) -> Any:
 
 @router.put("/judges/{int:pk}", response=JudgeOut)
 def edit_judge(request: HttpRequest, slug: Path[str], pk: int, data: JudgeIn) -> Any:
-    """Change a judge; once runs have used it, that makes a new version, which is what comes
-    back."""
+    """Change a judge; once runs have used it, this creates and returns a new version."""
     judge = _judge(request, slug, pk)
     return change_judge(judge, _draft(request, slug, data), probe=data.probe, here=False)
 
 
 @router.put("/judges/{int:pk}/retired", response=JudgeOut)
 def retire_judge(request: HttpRequest, slug: Path[str], pk: int, data: Retired) -> Any:
-    """Take a judge out of use, or bring it back; its scores stay."""
+    """Retire a judge, or restore it; its scores are kept."""
     judge = _judge(request, slug, pk)
     retire(judge, back=not data.retired)
     return judge

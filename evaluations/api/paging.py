@@ -1,5 +1,4 @@
-"""Lists in pages: each answer has the cursor of the next, so that rows added meanwhile shift
-nothing."""
+"""Paginate lists with cursors, so that rows added in the meantime shift nothing."""
 
 from typing import Any
 
@@ -13,7 +12,7 @@ MOST = 1000
 
 
 class Page(In):
-    """How much of a list, and where to go on: `cursor` is what the last answer gave as `next`."""
+    """How much of a list, and where to continue: `cursor` is `next` of the previous response."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -22,7 +21,7 @@ class Page(In):
 
 
 def page_of(rows: QuerySet[Any], page: Page) -> dict[str, Any]:
-    """A page of records in the order of their ids, with the next cursor, null at the end."""
+    """A page of records in the order of their ids, with the next cursor (null at the end)."""
     found = list(rows.order_by("pk").filter(pk__gt=page.cursor)[: page.limit + 1])
     more = len(found) > page.limit
     found = found[: page.limit]

@@ -12,8 +12,8 @@ CONTENT_TYPE = "application/problem+json"
 DETAILS = {
     400: "The request cannot be read.",
     404: "There is nothing at this address.",
-    405: "This address does not take this method.",
-    500: "Something went wrong here; the site's log has the rest. Try again later.",
+    405: "This address does not support this method.",
+    500: "Something went wrong on the server; its log has the details. Try again later.",
 }
 
 
@@ -24,8 +24,8 @@ def problem(status: int, title: str, detail: str, **more: Any) -> HttpResponse:
 
 
 class ApiProblemMiddleware:
-    """Makes problem details of every error under the API's addresses, whoever answered: Django's
-    own are pages."""
+    """Converts every error under the API's addresses to problem details; Django's own are HTML
+    pages."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

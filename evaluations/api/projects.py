@@ -1,4 +1,4 @@
-"""Projects over HTTP: those of the user, a new one, one with its counts, its whole archive."""
+"""HTTP API of projects: list, create, counts, archive."""
 
 import tempfile
 from datetime import datetime
@@ -38,7 +38,7 @@ class Projects(Schema):
 
 @router.get("", response=Projects)
 def list_projects(request: HttpRequest, page: Query[Page]) -> Any:
-    """The projects of the user, as far as the token reaches."""
+    """The projects of the user that the token may access."""
     projects = Project.objects.seen_by(request.user).with_counts()
     token = request.auth  # type: ignore[attr-defined]
     if isinstance(token, ApiToken) and token.project_id:
@@ -48,11 +48,12 @@ def list_projects(request: HttpRequest, page: Query[Page]) -> Any:
 
 @router.post("", response={201: ProjectOut})
 def make_project(request: HttpRequest, data: ProjectIn) -> Any:
-    """Make a project; the user owns it. The answer has its short name."""
+    """Create a project, owned by the user. The response has its short name."""
     token = request.auth  # type: ignore[attr-defined]
     if isinstance(token, ApiToken) and (token.project_id or not token.may_change):
         raise ForbiddenError(
-            "This token can only reach or read what is there; make projects with another."
+            "This token is limited to one project or to reading; create projects with another "
+            "token."
         )
     project = Project.objects.make(**data.dict(), owner_id=request.user.pk or 0)
     return Status(201, Project.objects.with_counts().get(pk=project.pk))

@@ -1,4 +1,4 @@
-"""Criteria, runs and reports over HTTP."""
+"""HTTP API of criteria, runs and reports."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -26,7 +26,7 @@ ID = Field(le=2**63 - 1)
 
 
 class CriterionIn(In):
-    """What a scale may be is said by the criterion itself, as for forms and archives."""
+    """The criterion itself validates its scale, as for forms and archives."""
 
     name: str = Field(min_length=1, max_length=100)
     definition: str = Field("", max_length=50_000)
@@ -89,8 +89,8 @@ class Runs(Schema):
     next: int | None
 
 
-class Did(Schema):
-    """Whether anything was done: a run that has ended cannot be paused."""
+class ActionOut(Schema):
+    """Whether anything changed: a run that has ended cannot be paused."""
 
     done: bool
 
@@ -110,7 +110,7 @@ def list_criteria(request: HttpRequest, slug: Path[str]) -> Any:
 
 @router.post("/criteria", response={201: CriterionOut})
 def make_criterion(request: HttpRequest, slug: Path[str], data: CriterionIn) -> Any:
-    """Make a criterion."""
+    """Create a criterion."""
     project = project_for(request, slug, change=True)
     criterion = Criterion(project=project, position=project.criteria.count(), **data.dict())
     criterion.full_clean()
@@ -120,7 +120,7 @@ def make_criterion(request: HttpRequest, slug: Path[str], data: CriterionIn) -> 
 
 @router.delete("/criteria/{int:pk}", response={204: None})
 def remove_criterion_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
-    """Remove a criterion, if nobody rated or judged by it; otherwise 409 says what stands on it."""
+    """Remove a criterion if nothing depends on it; otherwise 409 says what does."""
     remove_criterion(
         get_object_or_404(Criterion, project=project_for(request, slug, change=True), pk=pk)
     )
@@ -129,13 +129,13 @@ def remove_criterion_by_id(request: HttpRequest, slug: Path[str], pk: int) -> An
 
 @router.get("/runs", response=Runs)
 def list_runs(request: HttpRequest, slug: Path[str], page: Query[Page]) -> Any:
-    """Runs in pages."""
+    """Runs, paginated."""
     return page_of(project_for(request, slug).runs.of_judges_that_run(), page)
 
 
 @router.post("/runs", response={201: RunOut})
 def make_run(request: HttpRequest, slug: Path[str], data: RunIn) -> Any:
-    """Start a run of a judge; workers do the rest."""
+    """Start a run of a judge; workers execute it."""
     project = project_for(request, slug, change=True)
     judge = get_object_or_404(project.judges.exclude(kind=JudgeKind.IMPORTED), pk=data.judge)
     criteria = list(project.criteria.all())
@@ -156,23 +156,23 @@ def get_run(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     return _run_out(_run(project_for(request, slug), pk))
 
 
-@router.post("/runs/{int:pk}/pause", response=Did)
+@router.post("/runs/{int:pk}/pause", response=ActionOut)
 def pause(request: HttpRequest, slug: Path[str], pk: int) -> Any:
-    """Stop a run where it stands."""
+    """Pause a run."""
     run = _run(project_for(request, slug, change=True), pk)
     return {"done": pause_run(run.pk, f"Paused by {request.user}.")}
 
 
-@router.post("/runs/{int:pk}/resume", response=Did)
+@router.post("/runs/{int:pk}/resume", response=ActionOut)
 def resume(request: HttpRequest, slug: Path[str], pk: int, data: ResumeIn) -> Any:
-    """Let a paused run go on, or try failed items again."""
+    """Resume a paused run, or retry failed items."""
     run = _run(project_for(request, slug, change=True), pk)
     return {"done": resume_run(run, retry_failed=data.retry_failed)}
 
 
-@router.post("/runs/{int:pk}/cancel", response=Did)
+@router.post("/runs/{int:pk}/cancel", response=ActionOut)
 def cancel(request: HttpRequest, slug: Path[str], pk: int) -> Any:
-    """End a run for good; what it has scored stays."""
+    """Cancel a run for good; its scores are kept."""
     run = _run(project_for(request, slug, change=True), pk)
     return {"done": cancel_run(run.pk, f"Cancelled by {request.user}.")}
 
@@ -184,13 +184,13 @@ def cancel(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     },
 )
 def get_report(request: HttpRequest, slug: Path[str], query: Query[ReportQuery]) -> Any:
-    """Everything of the report page, as `manage.py report --format json` prints it."""
+    """Everything on the report page, as `manage.py report --format json` prints it."""
     project = project_for(request, slug)
     given = QueryDict(mutable=True)
     given.update({name: value for name, value in query.dict().items() if value})
-    options, faults = read_options(given, known=ids_of(project.pk))
-    if faults:
-        raise ValidationError(faults)
+    options, errors = read_options(given, known=ids_of(project.pk))
+    if errors:
+        raise ValidationError(errors)
     return HttpResponse(as_json(report_now(project, options)[0]), content_type="application/json")
 
 

@@ -1,4 +1,4 @@
-"""What requests are made of: texts that a database can hold, everywhere."""
+"""Base schema of requests: every text can be stored in the database."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ from evaluations.corpus.rows import is_text
 
 
 class In(Schema):
-    """A request's body or query. Texts with NUL, or that are no Unicode, are refused with the
-    field's name."""
+    """A request's body or query. Texts with NUL or invalid Unicode are refused with the field's
+    name."""
 
     @model_validator(mode="before")
     @classmethod
@@ -20,8 +20,8 @@ class In(Schema):
             for name, value in inner.items():
                 if not storable(value):
                     raise ValueError(
-                        f"{name} holds a character that no database text can (NUL, or half of a"
-                        " pair)"
+                        f"{name} contains a character that cannot be stored (NUL or a lone "
+                        "surrogate)"
                     )
         return values
 

@@ -1,2 +1,1 @@
-"""A whole project as one zip of plain files, out and in again: the copy's report is the same to the
-last digit."""
+"""Export and import a whole project as one zip of plain files, with exactly the same report."""

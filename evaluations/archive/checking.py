@@ -1,5 +1,4 @@
-"""What a row of an archive may hold: the rules of the models' own fields, and of the records that
-have more."""
+"""Validate rows of an archive by the rules of the models' fields and of whole records."""
 
 from __future__ import annotations
 
@@ -29,11 +28,11 @@ JUDGE_NUMBERS = frozenset(
 
 
 class WrongValueError(ValueError):
-    """A value that no form would take; says what is wrong with it."""
+    """A value that no form would accept; the message says what is wrong with it."""
 
 
 def checks_of(table: Table) -> dict[str, Check]:
-    """A check for each field of a table's rows that is no reference."""
+    """A check for each field of a table's rows, except references."""
     fields = {field.column: field for field in _model_of(table)._meta.concrete_fields}
     return {
         name: _check_of(fields[column])
@@ -43,7 +42,7 @@ def checks_of(table: Table) -> dict[str, Check]:
 
 
 def check_record(table: Table, row: Mapping[str, Any]) -> None:
-    """What is more than one field's business.
+    """Check what involves more than one field.
 
     Raises:
         WrongValueError: the record cannot be used as it is.
@@ -71,7 +70,7 @@ def _check_of(field: models.Field[Any, Any]) -> Check:
         converted = kind(value, field)
         if choices and converted not in choices and not (converted == "" and field.blank):
             raise WrongValueError(
-                f"is {str(value)[:40]!r}, which is none of {', '.join(map(str, choices))}"
+                f"is {str(value)[:40]!r}, which is not one of {', '.join(map(str, choices))}"
             )
         try:
             field.run_validators(converted)
@@ -83,13 +82,13 @@ def _check_of(field: models.Field[Any, Any]) -> Check:
 
 def _whole(value: Any, _field: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise WrongValueError(f"is no whole number ({str(value)[:40]})")
+        raise WrongValueError(f"is not a whole number ({str(value)[:40]})")
     return value
 
 
 def _number(value: Any, _field: Any) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or not is_number(value):
-        raise WrongValueError(f"is no number that can be kept ({str(value)[:40]})")
+        raise WrongValueError(f"is not a number that can be stored ({str(value)[:40]})")
     return value
 
 
@@ -99,7 +98,7 @@ def _decimal(value: Any, _field: Any) -> Decimal:
     except InvalidOperation:
         number = Decimal("NaN")
     if not number.is_finite():
-        raise WrongValueError(f"is no amount ({str(value)[:40]})")
+        raise WrongValueError(f"is not an amount ({str(value)[:40]})")
     return number
 
 
@@ -115,18 +114,19 @@ def _moment(value: Any, _field: Any) -> datetime.datetime:
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is None or moment.year not in YEARS:
-        raise WrongValueError(f"is no date with a time zone ({str(value)[:40]})")
+        raise WrongValueError(f"is not a date with a time zone ({str(value)[:40]})")
     return moment
 
 
 def _text(value: Any, _field: Any) -> str:
     if not isinstance(value, str) or "\0" in value:
-        raise WrongValueError("is no text")
+        raise WrongValueError("is not a text")
     return value
 
 
 def _json(value: Any, field: models.Field[Any, Any]) -> Any:
-    # An object or a list, as the field begins with; anything else would end the pages that read it.
+    # An object or a list, like the field's default; anything else would break the pages that read
+    # it.
     if field.default in (dict, list) and not isinstance(value, field.default):
         raise WrongValueError(f"is not {'an object' if field.default is dict else 'a list'}")
     return value
@@ -143,7 +143,7 @@ _KINDS: tuple[tuple[Any, Callable[[Any, Any], Any]], ...] = (
 )
 
 
-# A run keeps its judge's settings as they were.
+# A run stores its judge's settings at its start.
 _JUDGE_CHECKS = {
     field.name: _check_of(field)
     for field in Judge._meta.concrete_fields
@@ -162,7 +162,7 @@ def _criterion(row: Mapping[str, Any]) -> None:
 
 def _endpoint(row: Mapping[str, Any]) -> None:
     try:
-        # Whether a private network is fine is asked when the endpoint is called.
+        # Private networks are checked when the endpoint is called.
         check_address(row["base_url"], allow_private=True)
     except (ForbiddenAddressError, ValueError) as error:
         raise WrongValueError(f"base_url: {error}") from None
@@ -172,7 +172,7 @@ def _judge(row: Mapping[str, Any]) -> None:
     try:
         make_evaluator(row["kind"], row["settings"])
     except EvaluatorError:
-        pass  # the package that brings its kind may be another site's
+        pass  # the package with this kind may be installed only on the other site
     except SettingsError as error:
         raise WrongValueError(f"settings: {error}") from None
 
@@ -188,7 +188,7 @@ def _reply(row: Mapping[str, Any]) -> None:
     try:
         choices_from_json(row["choices"])
     except (TypeError, ValueError, KeyError, AttributeError, IndexError):
-        raise WrongValueError("choices: are no replies") from None
+        raise WrongValueError("choices: are not replies") from None
 
 
 def _score(row: Mapping[str, Any]) -> None:
@@ -197,12 +197,12 @@ def _score(row: Mapping[str, Any]) -> None:
         isinstance(shares, dict)
         and all(isinstance(share, int | float) for share in shares.values())
     ):
-        raise WrongValueError("distribution: is no object of points and shares")
+        raise WrongValueError("distribution: is not an object of points and shares")
 
 
 def _document(row: Mapping[str, Any]) -> None:
     if not all(isinstance(text, str) for text in row["references"]):
-        raise WrongValueError("references: is no list of texts")
+        raise WrongValueError("references: is not a list of texts")
 
 
 def _named(name: str, check: Check, value: Any) -> None:

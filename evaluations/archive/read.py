@@ -1,5 +1,4 @@
-"""An archive into a new project: all of it or nothing, with the file and line of whatever is
-wrong."""
+"""Import an archive into a new project, all or nothing; errors have their file and line."""
 
 import os
 import zipfile
@@ -26,21 +25,20 @@ from geval_site.disk import is_disk_full
 
 CHUNK_ROWS = 5000
 CHUNK_BYTES = 8 * 2**20
-# The end of a zip's directory, which may have a comment behind it, and how large a directory of
-# ours can be.
+# The end of a zip's directory, which a comment may follow, and how large our directories can be.
 END_OF_ZIP = b"PK\5\6"
 END_BYTES = 2**16 + 22
 DIRECTORY_BYTES = 2**16
 
 
 class ArchiveError(ValueError):
-    """A file that is no archive, or a broken one; the message says where and what to do. Nothing
-    was written."""
+    """A file that is not a valid archive; the message says where and what to do. Nothing was
+    written."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an archive says of itself."""
+    """An archive's description of itself."""
 
     slug: str
     name: str
@@ -53,7 +51,7 @@ def read_manifest(archive: zipfile.ZipFile) -> Manifest:
     """The manifest of an archive.
 
     Raises:
-        ArchiveError: there is none, or it is of another format or version.
+        ArchiveError: there is none, or it has a different format or version.
     """
     try:
         with archive.open("manifest.json") as file:
@@ -75,22 +73,22 @@ def read_manifest(archive: zipfile.ZipFile) -> Manifest:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, *UNREADABLE):
         raise ArchiveError(
-            "This zip is no project's archive: its manifest.json is missing or of another kind."
+            "This zip is not a project archive: its manifest.json is missing or invalid."
         ) from None
 
 
 def read_archive(
     source: Path | IO[bytes], *, slug: str = "", name: str = "", anew: bool = False
 ) -> Project:
-    """Make a new project of an archive.
+    """Create a new project from an archive.
 
     Args:
-        slug, name: in place of those in the archive.
-        anew: under a short name that is made for it, so that none can be taken.
+        slug, name: used instead of those in the archive.
+        anew: choose a short name that is free.
 
     Raises:
-        ArchiveError: it is broken, too large, or there is a project of that short name; nothing was
-            written.
+        ArchiveError: it is damaged or too large, or a project with that short name exists; nothing
+            was written.
     """
     try:
         check_directory(source)
@@ -106,11 +104,11 @@ def read_archive(
                 if count != manifest.records.get(table.name, 0):
                     raise ArchiveError(
                         f"{table.name}.jsonl has {count:,} records, the manifest says"
-                        f" {manifest.records.get(table.name, 0):,}. The archive is damaged; make it"
-                        " again."
+                        f" {manifest.records.get(table.name, 0):,}. The archive is damaged; export "
+                        "it again."
                     )
-            # A variable named elsewhere says nothing about this site's; whoever wants a key sent
-            # names it here.
+            # Names of variables on another site mean nothing here; a user of this site has to enter
+            # them.
             project.endpoints.update(key_env="")
             note_change(project.pk)
             with connection.cursor() as cursor:
@@ -121,7 +119,7 @@ def read_archive(
         raise
     except ValidationError as error:
         raise ArchiveError(
-            f"manifest.json: {' '.join(error.messages)} Change it, or give another name."
+            f"manifest.json: {' '.join(error.messages)} Change it, or choose another name."
         ) from None
     except DatabaseError as error:
         if is_disk_full(error):
@@ -131,13 +129,13 @@ def read_archive(
         ) from error
     except (*UNREADABLE, IndexError, KeyError, OverflowError) as error:
         raise ArchiveError(
-            f"The file cannot be read as a zip ({error}); get it again from where it was made."
+            f"The file cannot be read as a zip ({error}); download it again from the site that "
+            "created it."
         ) from error
 
 
 def check_directory(source: Path | IO[bytes]) -> None:
-    """Refuse a zip whose directory is larger than any of ours: each of its names would take a
-    kilobyte of memory.
+    """Refuse a zip whose directory is too large: each of its names would take a kilobyte of memory.
 
     Raises:
         ArchiveError: it has thousands of names.
@@ -165,7 +163,7 @@ def _check_size(archive: zipfile.ZipFile) -> None:
     if size > settings.ARCHIVE_LIMIT_BYTES:
         limit = settings.ARCHIVE_LIMIT_BYTES // 2**20
         raise ArchiveError(
-            f"The archive unpacks to {size // 2**20:,} MB; this site takes {limit:,} MB"
+            f"The archive unpacks to {size // 2**20:,} MB; this site accepts {limit:,} MB"
             " (GEVAL_ARCHIVE_LIMIT_MB)."
         )
 
@@ -179,7 +177,7 @@ def _new_project(manifest: Manifest, *, slug: str, name: str) -> Project:
     )
     if Project.objects.filter(slug=project.slug).exists():
         raise ArchiveError(
-            f"There is a project {project.slug!r} already; give the copy another short name."
+            f"A project {project.slug!r} already exists; choose another short name for the copy."
         )
     project.full_clean(validate_unique=False)
     project.save()
@@ -187,7 +185,8 @@ def _new_project(manifest: Manifest, *, slug: str, name: str) -> Project:
 
 
 class _TableReader:
-    """Reads one file into its table; ids of records that others point to are kept by their keys."""
+    """Reads one file into its table; keeps the ids of records that others point to, by their
+    keys."""
 
     def __init__(
         self, table: Table, project_id: int, ids: dict[str, dict[tuple[Any, ...], int]]
@@ -200,7 +199,7 @@ class _TableReader:
         self.checks = checks_of(table)
 
     def read(self, archive: zipfile.ZipFile) -> int:
-        """Copy every row; returns how many there were."""
+        """Copy every row; returns their number."""
         table = self.table
         columns = [
             "id",
@@ -213,7 +212,7 @@ class _TableReader:
             file = archive.open(f"{table.name}.jsonl")
         except KeyError:
             raise ArchiveError(
-                f"{table.name}.jsonl is missing in the archive; make it again."
+                f"{table.name}.jsonl is missing in the archive; export it again."
             ) from None
         try:
             with file, connection.cursor() as cursor:
@@ -234,7 +233,7 @@ class _TableReader:
         return self.line
 
     def _chunks(self, file: IO[bytes]) -> Iterator[list[bytes]]:
-        """Lines, some thousand at a time, fewer where they are long."""
+        """Lines, some thousand at a time, fewer if they are long."""
         most = 6 * settings.FIELD_LIMIT_BYTES
         lines: list[bytes] = []
         size = 0
@@ -279,7 +278,8 @@ class _TableReader:
                 self.own[tuple(row[name] for name in table.key)] = new_id
         except WrongValueError as error:
             raise ArchiveError(
-                f"{table.name}.jsonl, line {self.line}: {str(error).rstrip('.')}. Correct it there."
+                f"{table.name}.jsonl, line {self.line}: {str(error).rstrip('.')}. Correct it in "
+                "that file."
             ) from None
         except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
             said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
@@ -295,7 +295,7 @@ class _TableReader:
             raise WrongValueError(f"{name} {error}") from None
 
     def _pointed_to(self, row: dict[str, Any], ref: Ref) -> int | None:
-        """The new id of a record; None where the last of its fields is empty."""
+        """The new id of a record; None if the last of its fields is empty."""
         key = tuple(row[name] for name in ref.fields)
         if key[-1] is None:
             return None
@@ -306,6 +306,6 @@ class _TableReader:
                 f"{name} {value!r}" for name, value in zip(ref.fields, key, strict=True)
             )
             raise ArchiveError(
-                f"{self.table.name}.jsonl, line {self.line}: {shown} is not in {ref.table}.jsonl."
-                " It is damaged."
+                f"{self.table.name}.jsonl, line {self.line}: {shown} is not in {ref.table}.jsonl. "
+                "The archive is damaged."
             ) from None

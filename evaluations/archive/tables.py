@@ -1,8 +1,7 @@
-"""What an archive holds: one JSON Lines file a kind of record, with names people know in place of
-ids.
+"""The contents of an archive: one JSON Lines file per kind of record, with names instead of ids.
 
-`outputs.jsonl`, `ratings.jsonl` and `preferences.jsonl` have the columns that uploads take. Keys of
-endpoints, members and campaigns are not in an archive.
+`outputs.jsonl`, `ratings.jsonl` and `preferences.jsonl` have the columns that uploads accept. Keys
+of endpoints, members and campaigns are not in an archive.
 """
 
 from collections.abc import Mapping
@@ -11,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Ref:
-    """A column that points to a record of another file, known there by these fields of the row."""
+    """A column that points to a record of another file, identified by these fields of the row."""
 
     table: str
     fields: tuple[str, ...]
@@ -19,11 +18,11 @@ class Ref:
 
 @dataclass(frozen=True)
 class Table:
-    """One file: how its rows are selected, and which column of the database each field goes to.
+    """One file: how its rows are selected, and the database column of each field.
 
-    `key` are the fields by which rows of other files know its records; `defaults` are columns with
-    the same value in every row; `later` are fields that older archives do not have, with what they
-    come to. Rows are in the order of their ids, so that a copy has the same order.
+    `key` are the fields by which rows of other files identify its records; `defaults` are columns
+    with the same value in every row; `later` are fields that older archives do not have, with their
+    values. Rows are in the order of their ids, so that a copy has the same order.
     """
 
     name: str
@@ -41,7 +40,7 @@ Columns = dict[str, str | Ref]
 
 
 def same(*names: str) -> Columns:
-    """Columns that are called as in the database."""
+    """Columns with the same names as in the database."""
     return {name: name for name in names}
 
 
@@ -229,7 +228,8 @@ TABLES = (
     Table(
         "runs",
         "evaluations_evaluationrun",
-        # What was under way is paused in the copy: no worker there should begin to ask.
+        # Runs that were running are paused in the copy: no worker there should start calling
+        # endpoints.
         """SELECT t.id AS run, j.name AS judge, j.version,
                   CASE WHEN t.state IN ('preparing', 'running') THEN 'paused'
                       ELSE t.state END AS state, t.message,

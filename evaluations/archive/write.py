@@ -1,5 +1,5 @@
-"""A project into an archive: every file streams from the database, so that memory does not grow
-with the project."""
+"""Export a project as an archive; files stream from the database, so that memory use stays
+small."""
 
 import datetime
 import zipfile
@@ -16,18 +16,18 @@ from geval_site.version import __version__
 FORMAT = "geval-site project"
 VERSION = 1
 FETCHED_ROWS = 2000
-README = """One project of geval_site as plain files: JSON Lines, one record a line, UTF-8.
+README = """One project of geval_site as plain files: JSON Lines, one record per line, UTF-8.
 
-manifest.json tells the format's version and how many records each file has. Bring it in elsewhere with
-`manage.py import_project FILE`, or on the page that makes a project. Keys of endpoints, members and campaigns are not
-in it.
+manifest.json states the format's version and how many records each file has. Import it on another
+site with `manage.py import_project FILE`, or on the page that creates a project. Endpoint keys,
+members and campaigns are not included.
 """
 
 
 def write_archive(project: Project, target: Path | IO[bytes]) -> dict[str, int]:
     """Write a project as a zip; returns the number of records by file.
 
-    All files show the project at one moment, whatever is written to it meanwhile.
+    All files show the project at the same moment, whatever is written to it during the export.
     """
     counts: dict[str, int] = {}
     is_outermost = not connection.in_atomic_block

@@ -1,2 +1,1 @@
-"""How texts, ratings and scores come in: readers (bytes to rows), staging and checks, one
-transaction."""
+"""Loading texts, ratings and scores: bytes become rows, rows are staged, checked and merged."""

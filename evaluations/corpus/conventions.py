@@ -1,6 +1,6 @@
-"""Records as other tools of the field write them, turned into the columns we know. Pure.
+"""Convert records written by other tools of the field to our columns. Pure.
 
-Known: `input/output/reference` and their like, `article/highlights` (CNN/DailyMail),
+Known: `input/output/reference` and similar names, `article/highlights` (CNN/DailyMail),
 `question/answer/context` (retrieval), chat messages, DeepEval's test cases (`actual_output`,
 `expected_output`), promptfoo's results (`prompt`, `response`, `vars`), SummEval's own JSON
 (`decoded`, `model_id`, `expert_annotations`).
@@ -9,7 +9,7 @@ Known: `input/output/reference` and their like, `article/highlights` (CNN/DailyM
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# Our column -> the names others have for it, the first that is there counts.
+# Our column -> its names in other tools; the first one present counts.
 NAMES = {
     "doc_id": ("doc_id", "id", "example_id", "question_id", "uid"),
     "system_id": ("system_id", "model_id", "model", "system", "provider", "generator"),
@@ -42,18 +42,18 @@ EXPERTS = {"expert_annotations": "expert", "turker_annotations": "turker"}
 
 
 def conventional(record: Mapping[str, Any], *, system: str) -> dict[str, Any]:
-    """A record with our columns; what cannot be told stays as it is, for the faults to name.
+    """A record with our columns; unknown fields stay as they are, so that errors can name them.
 
     Args:
-        system: who wrote the outputs where a record does not say.
+        system: who wrote the outputs if a record does not say.
     """
     if "messages" in record and "output" not in record:
         record = {**record, **_from_messages(record["messages"])}
-    if isinstance(record.get("vars"), dict):  # promptfoo: what was filled into the prompt
+    if isinstance(record.get("vars"), dict):  # promptfoo: the values inserted into the prompt
         record = {**record["vars"], **record}
     found = {column: _first(record, names) for column, names in NAMES.items()}
     if found["output"] is None and found["references"] is not None:
-        # A data set of texts that people wrote: these are the outputs, and nothing else is to
+        # A data set of texts written by people: these are the outputs, and there is nothing to
         # compare them with.
         listed = found["references"]
         found |= {
@@ -92,7 +92,7 @@ def _first(record: Mapping[str, Any], names: tuple[str, ...]) -> Any:
 
 
 def _from_messages(messages: Any) -> dict[str, Any]:
-    """A chat: the last thing the assistant said is the output, what came before is the source."""
+    """A chat: the assistant's last message is the output, everything before it is the source."""
     if not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
         return {}
     last = next(

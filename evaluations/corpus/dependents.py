@@ -1,11 +1,10 @@
-"""What stands on a text: ratings, scores and whatever else would lose its meaning if the text were
-another or gone."""
+"""Count what depends on a text: ratings, scores and everything else that needs it unchanged."""
 
 from collections.abc import Mapping, Sequence
 
 from django.db import connection
 
-# What -> its table, and how its rows point to an output `o`.
+# Kind of record -> its table, and how its rows point to an output `o`.
 STANDING = {
     "ratings": ("annotations_rating", "t.output_id = o.id"),
     "preferences": ("annotations_preference", "o.id IN (t.output_a_id, t.output_b_id)"),
@@ -27,16 +26,16 @@ def _exists() -> str:
     return " OR ".join(parts)
 
 
-# Of a row `o` of outputs, or of a row `d` of documents: whether anything stands on it.
-OUTPUT_STANDS = f"({_exists()})"
-DOCUMENT_STANDS = (
+# Whether anything depends on a row `o` of outputs, or on a row `d` of documents.
+OUTPUT_HAS_DEPENDENTS = f"({_exists()})"
+DOCUMENT_HAS_DEPENDENTS = (
     "EXISTS (SELECT 1 FROM evaluations_candidateoutput o WHERE o.document_id = d.id AND"
-    f" {OUTPUT_STANDS})"
+    f" {OUTPUT_HAS_DEPENDENTS})"
 )
 
 
-def standing_on_outputs(ids: Sequence[int]) -> dict[str, int]:
-    """How many of each stand on these outputs; only what is there."""
+def count_dependents(ids: Sequence[int]) -> dict[str, int]:
+    """How many records of each kind depend on these outputs; kinds without any are left out."""
     counted = " UNION ALL ".join(
         f"""SELECT '{what}', count(DISTINCT t.id) FROM evaluations_candidateoutput o JOIN {table} t
             ON {points}
@@ -48,7 +47,7 @@ def standing_on_outputs(ids: Sequence[int]) -> dict[str, int]:
         return {what: count for what, count in cursor.fetchall() if count}
 
 
-def said_standing(counts: Mapping[str, int]) -> str:
+def describe_dependents(counts: Mapping[str, int]) -> str:
     """Such as "24 ratings, 12 scores and 12 items of runs"."""
     parts = [f"{count:,} {what if count != 1 else _one(what)}" for what, count in counts.items()]
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -1,10 +1,9 @@
-"""Checks of a record's fields: what is wrong is added to the faults, with its place and what to do.
-Pure."""
+"""Check a record's fields; errors are collected with their place and what to do. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evaluations.corpus.rows import Faults, is_text
+from evaluations.corpus.rows import FileErrors, is_text
 from evaluations.scales import is_number
 
 ID_LIMIT = 200
@@ -13,42 +12,41 @@ METADATA_LIMIT = 1000
 
 
 class Place:
-    """A line of a file, and the faults to add to. `sound` until something is wrong with it."""
+    """A line of a file, and where its errors are collected; `sound` until one is added."""
 
-    def __init__(self, file: str, line: int, faults: Faults) -> None:
+    def __init__(self, file: str, line: int, errors: FileErrors) -> None:
         self.file = file
         self.line = line
-        self.faults = faults
+        self.errors = errors
         self.sound = True
 
-    def fault(self, column: str, message: str) -> None:
+    def error(self, column: str, message: str) -> None:
         self.sound = False
-        self.faults.add(self.file, self.line, column, message)
+        self.errors.add(self.file, self.line, column, message)
 
     def limited(self, value: str, limit: int, column: str) -> str:
-        """A text of at most so many characters."""
+        """A text of limited length."""
         if len(value) > limit:
-            self.fault(column, f"{len(value)} characters; the limit is {limit}")
+            self.error(column, f"{len(value)} characters; the limit is {limit}")
         return self.clean(value, column)
 
     def clean(self, value: str, column: str) -> str:
-        """A text that a database can hold, of whatever length the site allows."""
-        if len(value) > self.faults.field_limit:
-            most = self.faults.field_limit // 2**20
-            self.fault(
+        """A text that the database can store, no longer than the site allows."""
+        if len(value) > self.errors.field_limit:
+            most = self.errors.field_limit // 2**20
+            self.error(
                 column,
                 f"longer than {most:,} MB, which is the limit (GEVAL_FIELD_LIMIT_MB); shorten it",
             )
         elif "\0" in value:
-            self.fault(column, "holds a NUL character, which no database text can; remove it")
+            self.error(column, "contains a NUL character, which cannot be stored; remove it")
         elif not is_text(value):
-            self.fault(column, "is not valid UTF-8 text; save the file as UTF-8")
+            self.error(column, "is not valid UTF-8 text; save the file as UTF-8")
         return value
 
 
 class Fields:
-    """A record of a file, asked for one field after the other; faults name the line and the
-    field."""
+    """A record of a file, read field by field; errors name the line and the field."""
 
     def __init__(self, record: Mapping[str, Any], place: Place) -> None:
         self.record = record
@@ -59,7 +57,7 @@ class Fields:
         value = self.record.get(column)
         if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
             found = "nothing" if value is None or value == "" else shown(value)
-            self.place.fault(
+            self.place.error(
                 column, f"expected a short text or whole number that names it, found {found}"
             )
             return ""
@@ -70,22 +68,22 @@ class Fields:
         if value is None and not required:
             return ""
         if not isinstance(value, str):
-            self.place.fault(
+            self.place.error(
                 column, f"expected a text, found {'nothing' if value is None else kind(value)}"
             )
             return ""
         if required and not may_be_blank and not value.strip():
-            self.place.fault(column, "expected a text, found nothing")
+            self.place.error(column, "expected a text, found nothing")
         return self.place.clean(value, column)
 
     def texts(self, *columns: str) -> tuple[str, ...]:
-        """One text or a list of texts, in the first of the columns that is there."""
+        """One text or a list of texts, in the first of these columns that exists."""
         value = next((self.record[column] for column in columns if column in self.record), None)
         if value is None or value == "":
             return ()
         listed = [value] if isinstance(value, str) else value
         if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
-            self.place.fault(columns[-1], f"expected a list of texts, found {kind(value)}")
+            self.place.error(columns[-1], f"expected a list of texts, found {kind(value)}")
             return ()
         return tuple(self.place.clean(text, columns[-1]) for text in listed)
 
@@ -95,23 +93,23 @@ class Fields:
         if value is None:
             return
         if not isinstance(value, dict):
-            self.place.fault(
+            self.place.error(
                 column, f"expected an object of criterion and number, found {kind(value)}"
             )
             return
         for name, given in value.items():
             found = number_of(given)
             if found is None:
-                self.place.fault(f"{column}.{name}", f"expected a number, found {shown(given)}")
+                self.place.error(f"{column}.{name}", f"expected a number, found {shown(given)}")
             else:
                 yield self.place.limited(str(name).strip(), CRITERION_LIMIT, column), found
 
     def metadata(self) -> dict[str, str]:
-        """What else is said of a document: an object `metadata` of short values, or fields
+        """Other information about a document: an object `metadata` of short values, or fields
         `metadata.NAME`."""
         given = self.record.get("metadata")
         if given is not None and not isinstance(given, dict):
-            self.place.fault("metadata", f"expected an object, found {kind(given)}")
+            self.place.error("metadata", f"expected an object, found {kind(given)}")
             return {}
         dotted = {
             name[9:]: value for name, value in self.record.items() if name.startswith("metadata.")
@@ -121,7 +119,7 @@ class Fields:
             if value is None or value == "":
                 continue
             if isinstance(value, dict | list):
-                self.place.fault(
+                self.place.error(
                     f"metadata.{name}", f"expected a text or number, found {kind(value)}"
                 )
                 continue
@@ -133,14 +131,13 @@ class Fields:
 
 
 def number_of(value: Any) -> float | None:
-    """A number that can be kept, if a JSON value is one; true and false are none."""
+    """A JSON value as a finite number, or None; true and false are not numbers."""
     is_one = isinstance(value, int | float) and not isinstance(value, bool) and is_number(value)
     return float(value) if is_one else None
 
 
 def written_number(text: str) -> float | None:
-    """A finite number as written in a table; `float()` also takes "1_000", "nan" and "inf", none of
-    them a score."""
+    """A finite number as written in a table; unlike `float()`, refuses "1_000", "nan" and "inf"."""
     try:
         value = float(text)
     except ValueError:

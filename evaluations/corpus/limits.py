@@ -1,4 +1,4 @@
-"""How wide a file may be: columns of a table, fields of an object. One rule for every format."""
+"""Limit how wide a file may be: columns of a table, fields of an object, in every format."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from django.conf import settings
 
 
 def too_many_columns(count: int) -> str:
-    """Why so many columns are not read, in words; empty where they are few enough."""
+    """Why a file with so many columns is not read, in words; empty if they are few enough."""
     if count <= settings.COLUMN_LIMIT:
         return ""
     return (
@@ -17,8 +17,8 @@ def too_many_columns(count: int) -> str:
 
 
 def too_many_fields(record: Mapping[str, Any]) -> str:
-    """The same for an object, whose own objects come to be columns as well."""
+    """The same for an object, whose nested objects become columns as well."""
     inner = [value for value in record.values() if isinstance(value, dict)]
-    # Preferences by annotator have a field for each comparison, which is no column.
+    # Preferences by annotator have a field for each comparison; these are not columns.
     columns = 0 if len(inner) == len(record) else max(map(len, inner), default=0)
     return too_many_columns(max(len(record), columns))

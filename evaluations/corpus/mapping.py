@@ -1,5 +1,4 @@
-"""Which column of a file is which of ours: guessed by names and first rows, changed by whoever
-uploads. Pure."""
+"""Match a file's columns with ours, by names and first rows; users can change it. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +7,7 @@ from typing import Any
 from evaluations.corpus.conventions import NAMES
 from evaluations.corpus.preference_rows import ANNOTATOR, DOCUMENT, FIRST, SECOND
 
-# A column of a file -> what it is, a key of TARGETS; columns that are not there are left out.
+# A column of a file -> its meaning, a key of TARGETS; columns without one are left out.
 Columns = Mapping[str, str]
 
 TARGETS = {
@@ -65,9 +64,9 @@ PREFERENCES = {
     "shown_first": ("shown_first",),
     "turn": ("turn",),
 }
-# Records that say more than columns can; the readers know them as they are.
+# Records that are more than columns; the readers recognize them as they are.
 STRUCTURED = {
-    "all_responses": "raw replies of a judge, as the G-Eval release has them",
+    "all_responses": "raw replies of a judge, as in the G-Eval release",
     "system_output": "an object of the G-Eval or UniEval release",
     "expert_annotations": "SummEval's own JSON, with its ratings",
     "messages": "chat messages",
@@ -76,7 +75,7 @@ LONGEST_METADATA = 200
 
 
 def structure_of(record: Mapping[str, Any]) -> str:
-    """What a record is that has more than columns in it; empty for one of columns."""
+    """What kind of nested record this is; empty for a record of plain columns."""
     if isinstance(record.get("vars"), dict):
         return "promptfoo's results"
     if record and all(isinstance(value, dict) for value in record.values()):
@@ -87,8 +86,7 @@ def structure_of(record: Mapping[str, Any]) -> str:
 
 
 def flattened(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record with the fields of objects in it as columns of their own, `outer.inner`; one level
-    deep."""
+    """A record with fields of nested objects as columns `outer.inner`; one level deep."""
     flat: dict[str, Any] = {}
     for name, value in record.items():
         if isinstance(value, dict):
@@ -99,7 +97,7 @@ def flattened(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What each column seems to be; those of which nothing can be told are not in it.
+    """What each column seems to be; unrecognized columns are left out.
 
     Args:
         rows: the first rows, by column.
@@ -112,7 +110,7 @@ def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> di
         return _named(plain, SCORES)
     found = _named(plain, NAMES)
     if "output" not in found.values():
-        # Texts that people wrote, with nothing to compare them with: these are the outputs.
+        # Texts written by people, with nothing to compare them with: these are the outputs.
         found |= {name: "output" for name, target in found.items() if target == "references"}
     rater = _named(
         {n: p for n, p in plain.items() if n not in found}, {"annotator": SCORES["annotator"]}
@@ -156,7 +154,7 @@ def _all_numbers(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def kind_of(columns: Columns) -> str:
-    """What rows with these columns are; empty where the columns make nothing."""
+    """What rows with these columns are; empty if they cannot be loaded."""
     targets = set(columns.values())
     if "winner" in targets:
         return "preferences"
@@ -166,11 +164,11 @@ def kind_of(columns: Columns) -> str:
         )
     if "output" in targets:
         return "outputs with ratings" if "ratings" in targets else "outputs"
-    return "ratings, a column for each criterion" if "ratings" in targets else ""
+    return "ratings, one column per criterion" if "ratings" in targets else ""
 
 
 def problems_of(columns: Columns) -> list[str]:
-    """Why rows cannot be made of these columns, in sentences; empty if they can."""
+    """Why these columns cannot be loaded, in sentences; empty if they can."""
     targets = list(columns.values())
     said = [
         f"Two columns are the {TARGETS[target]}: choose one."
@@ -199,12 +197,12 @@ def problems_of(columns: Columns) -> list[str]:
         if target not in targets
     ]
     if "annotator" in targets and "judge" in targets and kind != "preferences":
-        said.append("A row is by an annotator or by a judge: choose one of the two columns.")
+        said.append("A row belongs to an annotator or to a judge: choose one of the two columns.")
     return said
 
 
 def is_native(columns: Columns) -> bool:
-    """Whether readers know these columns by their names."""
+    """Whether readers recognize these columns by their names."""
     return all(target == name or name in NAMES.get(target, ()) for name, target in columns.items())
 
 
@@ -219,7 +217,7 @@ def renamed(record: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
 
 
 def renamed_header(header: Sequence[str], columns: Columns) -> tuple[str, ...]:
-    """A table's header with our columns; the others get names that nobody asks for."""
+    """A table's header with our columns; the others get names that no reader uses."""
     return tuple(
         _our_name(name, columns[name]) if name in columns else f"(left out {number})"
         for number, name in enumerate(header)

@@ -1,5 +1,4 @@
-"""From staged rows to records: what is new goes in, what is there is left alone, what contradicts
-it is a fault."""
+"""Merge staged rows: new ones are inserted, existing ones stay, contradictions are errors."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,14 +6,14 @@ from typing import Any
 from django.db import connection
 
 from evaluations.corpus.dependents import (
-    DOCUMENT_STANDS,
-    OUTPUT_STANDS,
-    said_standing,
-    standing_on_outputs,
+    DOCUMENT_HAS_DEPENDENTS,
+    OUTPUT_HAS_DEPENDENTS,
+    count_dependents,
+    describe_dependents,
 )
 from evaluations.corpus.results import LoadResult
-from evaluations.corpus.row_staging import Taking
-from evaluations.corpus.rows import About
+from evaluations.corpus.row_staging import RowStager
+from evaluations.corpus.rows import LoadOptions
 from evaluations.corpus.staging import StagingTable, Tally
 from evaluations.judges.criteria import use_preset
 from evaluations.llm.parsing import parse_first_digit
@@ -22,24 +21,24 @@ from evaluations.llm.presets import presets_for
 from evaluations.models import CandidateOutput
 from evaluations.scales import usual_scale_for
 
-ANOTHER = "{} is loaded already with another {}"
-STANDS = (
-    "{} is loaded already with another {}, and cannot be replaced: {} stand on it; load it under"
-    " another name"
+DIFFERENT = "{} already exists with a different {}"
+IN_USE = (
+    "{} already exists with a different {} and cannot be replaced because {} depend on it; use a "
+    "different doc_id"
 )
 DIFFERS = "(s.source, s.context, s.refs) IS DISTINCT FROM (d.source, d.context, d.references)"
-# Fields of the metadata that both have, and not the same.
+# Metadata fields that both have, with different values.
 CONTRADICTS = """EXISTS (SELECT 1 FROM jsonb_each(s.metadata) AS e
                          WHERE jsonb_exists(d.metadata, e.key)
                              AND d.metadata -> e.key <> e.value)"""
 
 
 class Merge:
-    """Merges what one load has staged; faults found here are added to the others."""
+    """Merges what one load has staged; errors found here are added to those found before."""
 
-    def __init__(self, load: Taking, watch: Callable[[str], None]) -> None:
+    def __init__(self, load: RowStager, watch: Callable[[str], None]) -> None:
         self.load = load
-        self.about: About = load.about
+        self.about: LoadOptions = load.about
         self.project = load.project
         self.watch = watch
 
@@ -63,7 +62,7 @@ class Merge:
         load.preferences.merge(result.preferences, conflicts=self._conflicts)
         self._finish_new_criteria()
         read = parse_first_digit if self.about.first_digit else None
-        load.replies.merge(result.replies, faults=load.faults, files=load.file_names, read=read)
+        load.replies.merge(result.replies, errors=load.errors, files=load.file_names, read=read)
         result.unreadable = load.replies.unreadable
         return result
 
@@ -76,14 +75,14 @@ class Merge:
                             WHEN s.refs <> d.references THEN 'references' ELSE 'metadata' END
                 FROM stage_document s
                 JOIN evaluations_document d ON d.project_id = %s AND d.doc_id = s.doc_id
-                WHERE {f"{DIFFERS} AND {DOCUMENT_STANDS}" if replace else f"({DIFFERS} OR {CONTRADICTS})"}""",
+                WHERE {f"{DIFFERS} AND {DOCUMENT_HAS_DEPENDENTS}" if replace else f"({DIFFERS} OR {CONTRADICTS})"}""",
             [self.project.pk],
             lambda doc_id, pk, column: (
                 column,
                 self._said(f"document {doc_id}", column, document=pk),
             ),
         )
-        # Texts that differ are faults where they are not to be replaced, so that none of this
+        # Unless texts are to be replaced, different ones are errors, so that nothing of this load
         # stays.
         tally.changed = self._execute(
             f"""UPDATE evaluations_document d
@@ -116,7 +115,7 @@ class Merge:
                 JOIN evaluations_candidateoutput o ON o.document_id = s.document
                     AND o.system_id = s.system
                 JOIN evaluations_system y ON y.id = s.system
-                WHERE o.text <> s.body {f"AND {OUTPUT_STANDS}" if replace else ""}""",
+                WHERE o.text <> s.body {f"AND {OUTPUT_HAS_DEPENDENTS}" if replace else ""}""",
             [],
             lambda doc_id, name, pk: (
                 "output",
@@ -139,19 +138,19 @@ class Merge:
     def _said(
         self, subject: str, column: str, *, document: int = 0, outputs: Sequence[int] = ()
     ) -> str:
-        """Why a text does not come in: it differs, and may not be replaced or is not to be."""
-        if not self.about.replace or self.load.faults.total >= self.load.faults.most:
-            return ANOTHER.format(subject, column)
+        """Why a different text is not loaded: replacing was not asked for, or is not possible."""
+        if not self.about.replace or self.load.errors.total >= self.load.errors.most:
+            return DIFFERENT.format(subject, column)
         ids = outputs or list(
             CandidateOutput.objects.filter(document=document).values_list("pk", flat=True)
         )
-        return STANDS.format(subject, column, said_standing(standing_on_outputs(ids)))
+        return IN_USE.format(subject, column, describe_dependents(count_dependents(ids)))
 
     def _merge_scores(
         self, tally: Tally, table: StagingTable, target: str, keys: tuple[str, str, str], value: str
     ) -> None:
-        """Insert what is new; only if something was not, look whether it is the same or
-        contradicts."""
+        """Insert new rows; only if some already existed, check whether they are the same or
+        contradict."""
         if not table.count:
             return
         columns = ", ".join(keys)
@@ -178,15 +177,15 @@ class Merge:
                 lambda here, there: (
                     "score",
                     (
-                        f"score {here:g} contradicts {there:g}, which this output already has from"
-                        " there on this criterion"
+                        f"score {here:g} contradicts {there:g}, the score that this output already "
+                        "has on this criterion"
                     ),
                 ),
             )
 
     def _finish_new_criteria(self) -> None:
-        """Give criteria that the files brought the scale their ratings show, and a preset's wording
-        if one fits."""
+        """Give new criteria the scale that their ratings show, and a preset's wording if one
+        fits."""
         new = {
             seen.criterion.name: seen
             for seen in self.load.seen.values()
@@ -216,4 +215,4 @@ class Merge:
             rows = cursor.fetchall()
         for file, line, *found in rows:
             column, message = explain(*found)
-            self.load.faults.add(self.load.file_names[file], line, column, message)
+            self.load.errors.add(self.load.file_names[file], line, column, message)

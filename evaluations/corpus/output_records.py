@@ -1,20 +1,28 @@
-"""Outputs from records: in our columns, in those of other tools, and as the G-Eval and UniEval
-releases write them."""
+"""Read outputs from records: our columns, other tools' columns, and the G-Eval and UniEval
+releases."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evaluations.corpus.conventions import conventional, expert_ratings, is_ours
 from evaluations.corpus.fields import CRITERION_LIMIT, Fields, Place, kind, number_of, shown
-from evaluations.corpus.rows import JudgeScoreRow, OutputRow, RatingRow, RepliesRow, Row, Unnamed
+from evaluations.corpus.rows import (
+    FileDefaults,
+    JudgeScoreRow,
+    OutputRow,
+    RatingRow,
+    RepliesRow,
+    Row,
+)
 from evaluations.corpus.score_records import wide_scores
 
 HUMAN_MEAN = "human mean"
 
 
-def output_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> Iterator[Row]:
-    """An output in our columns, or in those of another tool; ratings beside it come along."""
-    given, record = record, _in_our_columns(record, unnamed)
+def output_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
+    """An output in our columns or in another tool's, together with the ratings in the same
+    record."""
+    given, record = record, _in_our_columns(record, defaults)
     fields = Fields(record, place)
     doc_id = fields.identifier("doc_id") if "doc_id" in record else None
     system = fields.identifier("system_id")
@@ -26,11 +34,11 @@ def output_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> It
     if not place.sound:
         return
     yield OutputRow(place.line, doc_id, system, source, output, context, references, metadata)
-    yield from wide_scores(given, place, unnamed, doc_id=doc_id, system=system, source=source)
+    yield from wide_scores(given, place, defaults, doc_id=doc_id, system=system, source=source)
     for annotator, criterion, score in expert_ratings(given):
         value = number_of(score)
         if value is None:
-            place.fault(f"{annotator}.{criterion}", f"expected a number, found {shown(score)}")
+            place.error(f"{annotator}.{criterion}", f"expected a number, found {shown(score)}")
         else:
             yield RatingRow(
                 place.line,
@@ -44,16 +52,16 @@ def output_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> It
             )
 
 
-def _in_our_columns(record: Mapping[str, Any], unnamed: Unnamed) -> Mapping[str, Any]:
-    """A record of another tool with our columns; any other as it is, so that faults speak of what
-    we know."""
+def _in_our_columns(record: Mapping[str, Any], defaults: FileDefaults) -> Mapping[str, Any]:
+    """Another tool's record with our columns; an unknown record unchanged, so that errors name our
+    columns."""
     if is_ours(record):
         return record
-    found = conventional(record, system=unnamed.system)
+    found = conventional(record, system=defaults.system)
     return found if "source" in found and "output" in found else {"doc_id": None, **record}
 
 
-def release_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> Iterator[Row]:
+def release_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
     """One object of the G-Eval or UniEval release: an output, its human means, and perhaps a
     judge's scores."""
     fields = Fields(record, place)
@@ -75,27 +83,28 @@ def release_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> I
     for criterion, score in numbers["predict_scores"].items():
         column = f"predict_scores.{criterion}"
         yield JudgeScoreRow(
-            place.line, doc_id, system, criterion, unnamed.judge, score, column, source
+            place.line, doc_id, system, criterion, defaults.judge, score, column, source
         )
 
 
-def replies_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> Iterator[Row]:
-    """One object of the G-Eval release's results: the raw replies of a judge about an output, with
-    its texts or not."""
+def replies_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
+    """One object of the G-Eval release's results: a judge's raw replies about an output, with or
+    without its texts."""
     fields = Fields(record, place)
     if "system_output" in record:
-        yield from release_rows(record, place, unnamed)
+        yield from release_rows(record, place, defaults)
     is_named = record.get("doc_id") is not None
     doc_id = fields.identifier("doc_id") if is_named else None
     source = "" if is_named else fields.text("source", required=True)
     system = fields.identifier("system_id")
     scores = record.get("scores")
     only = next(iter(scores), "") if isinstance(scores, dict) and len(scores) == 1 else ""
-    criterion = str(record.get("criterion") or unnamed.criterion or only).strip()
+    criterion = str(record.get("criterion") or defaults.criterion or only).strip()
     if not criterion:
-        place.fault(
+        place.error(
             "criterion",
-            "the replies do not say what they rate; name the criterion as you load them",
+            "the replies do not name the criterion they rate; give the criterion's name when you "
+            "load them",
         )
     place.limited(criterion, CRITERION_LIMIT, "criterion")
     replies = record["all_responses"]
@@ -104,11 +113,11 @@ def replies_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> I
         or not all(isinstance(reply, str) for reply in replies)
         or not replies
     ):
-        place.fault(
+        place.error(
             "all_responses", f"expected a list of texts, found {kind(replies)} or nothing in it"
         )
     elif place.sound:
         cleaned = tuple(place.clean(reply, "all_responses") for reply in replies)
         if place.sound:
-            judge = str(record.get("judge") or unnamed.judge)
+            judge = str(record.get("judge") or defaults.judge)
             yield RepliesRow(place.line, doc_id, system, criterion, judge, cleaned, source)

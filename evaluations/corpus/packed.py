@@ -1,4 +1,4 @@
-"""Files as they come, plain, gzip or zip, with a limit on what they unpack to."""
+"""Open plain, gzip and zip files, with a limit on their unpacked size."""
 
 import gzip
 import io
@@ -15,7 +15,7 @@ ZIP, GZIP = b"PK\x03\x04", b"\x1f\x8b"
 
 
 class PackedError(ValueError):
-    """A file that cannot be taken as it is packed; the message says why and what to do."""
+    """A compressed file that cannot be read; the message says why and what to do."""
 
 
 UNREADABLE = (
@@ -24,20 +24,20 @@ UNREADABLE = (
 )  # fmt: skip
 
 
-def said_of(error: Exception) -> str:
-    """What one of UNREADABLE means for whoever uploads."""
+def reason_unreadable(error: Exception) -> str:
+    """What one of UNREADABLE means, for the person who uploads."""
     if isinstance(error, PackedError):
         return str(error)
     if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile):
         return f"cannot be read: {error.strerror or error}"
-    return f"the packed data is broken ({error}); pack the file again"
+    return f"the compressed data is damaged ({error}); compress the file again"
 
 
 def check_unpacked(size: int) -> None:
-    """Refuse what unpacks to more than the site allows.
+    """Refuse a file that unpacks to more than the site allows.
 
     Raises:
-        PackedError: so many bytes are too many.
+        PackedError: the file unpacks to too many bytes.
     """
     most = settings.UNPACKED_LIMIT_BYTES
     if size > most:
@@ -48,8 +48,7 @@ def check_unpacked(size: int) -> None:
 
 
 class LimitedStream(io.RawIOBase):
-    """What is read of a packed file, until it is more than the site allows: a few kilobytes can
-    hold gigabytes."""
+    """Unpacked bytes, up to the site's limit: a few kilobytes can unpack to gigabytes."""
 
     def __init__(self, stream: Any, raw: IO[bytes]) -> None:
         self.stream = stream
@@ -73,14 +72,14 @@ class LimitedStream(io.RawIOBase):
 
 
 class Counter:
-    """How many bytes of some files have been read, as they are packed."""
+    """How many bytes of some files have been read, before unpacking."""
 
     def __init__(self) -> None:
         self.count = 0
 
 
 class CountedFile(io.FileIO):
-    """A file that counts what is read of it, wherever it is read."""
+    """A file that counts the bytes read from it, wherever it is read."""
 
     def __init__(self, path: Path, counter: Counter) -> None:
         super().__init__(path, "rb")
@@ -96,7 +95,7 @@ def open_packed(path: Path, counter: Counter | None = None) -> IO[bytes]:
     """The bytes of a file, unpacked.
 
     Raises:
-        PackedError: a zip with no file, or with several; the limit is passed (while reading).
+        PackedError: a zip with no file, or with several; the limit is exceeded (while reading).
     """
     with path.open("rb") as raw:
         head = raw.read(4)
@@ -109,7 +108,7 @@ def open_packed(path: Path, counter: Counter | None = None) -> IO[bytes]:
 
 
 def stem_of(name: str) -> str:
-    """A file's name without folders and endings, for what a file leaves unnamed."""
+    """A file's name without folders and extensions, as a default for missing names."""
     return name.rsplit("/", 1)[-1].removesuffix(".gz").removesuffix(".zip").rsplit(".", 1)[0]
 
 
@@ -123,10 +122,11 @@ def _only_file(raw: IO[bytes]) -> Any:
     if len(inside) != 1:
         names = ", ".join(info.filename for info in inside[:5]) or "none"
         raise PackedError(
-            f"a zip with {len(inside)} files ({names}); pack one file, or upload them by themselves"
+            f"a zip with {len(inside)} files ({names}); put one file into the zip, or upload the "
+            "files separately"
         )
     if inside[0].flag_bits & 1:
-        raise PackedError("the zip is encrypted; pack it without a password")
+        raise PackedError("the zip is encrypted; create it without a password")
     return archive.open(inside[0])
 
 

@@ -1,5 +1,5 @@
-"""Rows of Parquet files. A few kilobytes can decode to gigabytes, so what a file says of itself is
-looked at first."""
+"""Read rows of Parquet files. A few kilobytes can decode to gigabytes, so a file's own statistics
+are checked first."""
 
 import math
 import tempfile
@@ -11,10 +11,10 @@ from django.conf import settings
 
 from evaluations.corpus.limits import too_many_columns
 from evaluations.corpus.packed import PackedError, check_unpacked
-from evaluations.corpus.rows import EXPECTED, Faults
+from evaluations.corpus.rows import EXPECTED, FileErrors
 
 BATCH_ROWS = 500
-# Rows are turned into Python's objects so much at a time.
+# How many bytes of rows are converted to Python objects at a time.
 SLICE_BYTES = 8 * 2**20
 MOST_CHUNKS = 200_000
 LIMITS: dict[str, Any] = {
@@ -25,11 +25,11 @@ LIMITS: dict[str, Any] = {
 
 
 def parquet_records(
-    stream: IO[bytes], name: str, faults: Faults
+    stream: IO[bytes], name: str, errors: FileErrors
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Rows of a Parquet file by their number. Its directory is at its end, so it is unpacked to a
-    file."""
-    # Arrow is large, and few uploads need it.
+    """Rows of a Parquet file by their number. Its index is at its end, so it is unpacked to a file
+    first."""
+    # Arrow is large, and only few uploads need it.
     import pyarrow
 
     with _unpacked(stream) as file:
@@ -42,15 +42,15 @@ def parquet_records(
             raise
         except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
             said = str(error).split("\n")[0][:200]
-            faults.add(name, 0, "", f"the Parquet file cannot be read ({said}); write it again")
+            errors.add(name, 0, "", f"the Parquet file cannot be read ({said}); write it again")
             return
     if not number:
-        faults.add(name, 0, "", f"the file has no rows; {EXPECTED}")
+        errors.add(name, 0, "", f"the file has no rows; {EXPECTED}")
 
 
-def most_decoded(stream: IO[bytes]) -> int:
-    """How many bytes a Parquet file's rows may take at most: each may have the longest text there
-    can be."""
+def max_decoded_size(stream: IO[bytes]) -> int:
+    """How many bytes a Parquet file's rows may take at most: each may have the longest possible
+    text."""
     from pyarrow import parquet
 
     with _unpacked(stream) as file:
@@ -72,7 +72,7 @@ def _records(file: IO[bytes]) -> Iterator[dict[str, Any]]:
 
     first = parquet.ParquetFile(file, **LIMITS)
     _check_metadata(first.metadata)
-    # A text that stands in a million rows is kept once, until its row is read.
+    # A text that occurs in a million rows is stored once until its row is read.
     texts = [field.name for field in first.schema_arrow if _is_text(field.type)]
     decoded = 0
     found = parquet.ParquetFile(file, read_dictionary=texts, **LIMITS)
@@ -88,7 +88,7 @@ def _records(file: IO[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def _check_metadata(metadata: Any) -> None:
-    """Refuse a file that says it holds more than the site takes.
+    """Refuse a file that declares more than the site accepts.
 
     Raises:
         PackedError: too many rows, columns, values or bytes.
@@ -116,7 +116,7 @@ def _check_metadata(metadata: Any) -> None:
 
 
 def _decoded_bytes(batch: Any) -> int:
-    """How many bytes the rows of a batch take once each has its own texts."""
+    """How many bytes the rows of a batch take once each has its own copy of the texts."""
     import pyarrow.compute as pc
     from pyarrow import types
 

@@ -1,15 +1,15 @@
-"""Preferences in uploaded files: our own columns, and MT-bench's way of naming a comparison. Pure.
+"""Read preferences from uploaded files: our own columns, and MT-bench's format. Pure.
 
 Ours: `doc_id, system_a, system_b, winner, annotator`, perhaps with `criterion`, `strength` and
 `shown_first`. MT-bench's: `question` (or `question_id`), `model_a`, `model_b`, `turn`, `winner`,
-`judge`; or all of it in one `key`, `question__model_a__model_b__turn`. A turn after the first is a
-document of its own, named `question__turn`.
+`judge`; or all of it in one `key`, `question__model_a__model_b__turn`. Each turn after the first is
+a separate document, named `question__turn`.
 """
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from evaluations.corpus.rows import Faults, PreferenceRow, is_text
+from evaluations.corpus.rows import FileErrors, PreferenceRow, is_text
 
 DOCUMENT = ("doc_id", "question", "question_id")
 FIRST = ("system_a", "model_a")
@@ -22,7 +22,7 @@ LIMIT = 200
 
 
 def is_preference(columns: Collection[str]) -> bool:
-    """Whether a header, or a record, is one of comparisons."""
+    """Whether a header or a record describes comparisons."""
     return "winner" in columns and ("key" in columns or any(name in columns for name in FIRST))
 
 
@@ -35,28 +35,28 @@ def is_preference_map(record: Mapping[str, Any]) -> bool:
 
 
 def preferences_of_map(
-    record: Mapping[str, Any], line: int, name: str, faults: Faults
+    record: Mapping[str, Any], line: int, name: str, errors: FileErrors
 ) -> Iterator[PreferenceRow]:
     for annotator, choices in record.items():
         for key, winner in choices.items():
             fields = {"annotator": annotator, "key": key, "winner": winner}
-            yield from read_preference(fields, line, name, faults)
+            yield from read_preference(fields, line, name, errors)
 
 
 def read_preference(
-    record: Mapping[str, Any], line: int, name: str, faults: Faults
+    record: Mapping[str, Any], line: int, name: str, errors: FileErrors
 ) -> Iterator[PreferenceRow]:
-    """The comparison in a record; what is wrong with it is added to the faults."""
-    before = faults.total
-    document, first, second, turn = _compared(record, line, name, faults)
-    annotator = _named(record, ANNOTATOR, "annotator", line, name, faults)
+    """The comparison in a record; its errors are collected."""
+    before = errors.total
+    document, first, second, turn = _compared(record, line, name, errors)
+    annotator = _named(record, ANNOTATOR, "annotator", line, name, errors)
     criterion = _text(record.get("criterion"))
-    value = _value(record, first, second, line, name, faults)
+    value = _value(record, first, second, line, name, errors)
     if first and first == second:
-        faults.add(name, line, "system_b", f"{first} is compared with itself")
+        errors.add(name, line, "system_b", f"{first} is compared with itself")
     shown_first = _text(record.get("shown_first")).lower()
     if shown_first not in ("", "a", "b"):
-        faults.add(
+        errors.add(
             name, line, "shown_first", f"expected a, b or nothing, found {shown_first[:40]!r}"
         )
     for column, text in (
@@ -66,45 +66,45 @@ def read_preference(
         ("criterion", criterion),
     ):
         if len(text) > LIMIT:
-            faults.add(name, line, column, f"{len(text)} characters; the limit is {LIMIT}")
+            errors.add(name, line, column, f"{len(text)} characters; the limit is {LIMIT}")
         elif "\0" in text or not is_text(text):
-            faults.add(
+            errors.add(
                 name,
                 line,
                 column,
-                "is not valid UTF-8 text, or holds a NUL character; save the file as UTF-8",
+                "is not valid UTF-8 text, or contains a NUL character; save the file as UTF-8",
             )
-    if faults.total == before:
+    if errors.total == before:
         left = None if not shown_first else shown_first == "a"
         yield PreferenceRow(line, document, first, second, criterion, annotator, value, left, turn)
 
 
 def _compared(
-    record: Mapping[str, Any], line: int, name: str, faults: Faults
+    record: Mapping[str, Any], line: int, name: str, errors: FileErrors
 ) -> tuple[str, str, str, str]:
     key = _text(record.get("key"))
     if key:
         parts = key.split(SEPARATOR)
         if len(parts) == 4 and all(parts):
             return parts[0], parts[1], parts[2], parts[3]
-        faults.add(
+        errors.add(
             name, line, "key", f"expected question__model_a__model_b__turn, found {key[:80]!r}"
         )
         return "", "", "", ""
-    document = _named(record, DOCUMENT, "doc_id", line, name, faults)
-    first = _named(record, FIRST, "system_a", line, name, faults)
-    second = _named(record, SECOND, "system_b", line, name, faults)
+    document = _named(record, DOCUMENT, "doc_id", line, name, errors)
+    first = _named(record, FIRST, "system_a", line, name, errors)
+    second = _named(record, SECOND, "system_b", line, name, errors)
     return document, first, second, _text(record.get("turn"))
 
 
 def _value(
-    record: Mapping[str, Any], first: str, second: str, line: int, name: str, faults: Faults
+    record: Mapping[str, Any], first: str, second: str, line: int, name: str, errors: FileErrors
 ) -> int:
-    """Above 0 where the first is preferred; 2 with a strength of 2."""
+    """Positive if the first output is preferred; 2 with a strength of 2."""
     winner = _text(record.get("winner"))
     strength = _text(record.get("strength")) or "1"
     if strength not in ("0", "1", "2"):
-        faults.add(name, line, "strength", f"expected 1 or 2, found {strength[:40]!r}")
+        errors.add(name, line, "strength", f"expected 1 or 2, found {strength[:40]!r}")
         return 0
     size = 2 if strength == "2" else 1
     if winner == first or winner.lower() in FIRST_WINS:
@@ -113,7 +113,7 @@ def _value(
         return -size
     if winner.lower().startswith("tie"):
         return 0
-    faults.add(
+    errors.add(
         name, line, "winner", f"expected a, b, tie or the winner's name, found {winner[:60]!r}"
     )
     return 0
@@ -125,17 +125,17 @@ def _named(
     column: str,
     line: int,
     name: str,
-    faults: Faults,
+    errors: FileErrors,
 ) -> str:
     for known in columns:
         text = _text(record.get(known))
         if text:
             return text
-    faults.add(name, line, column, "expected a name, found nothing")
+    errors.add(name, line, column, "expected a name, found nothing")
     return ""
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, list):  # MT-bench names a judge as ["gpt-4", "pair"] at times
+    if isinstance(value, list):  # MT-bench sometimes names a judge as ["gpt-4", "pair"]
         return " ".join(map(str, value)).strip()
     return "" if value is None or isinstance(value, bool | dict) else str(value).strip()

@@ -1,4 +1,4 @@
-"""Staging and merging of uploaded preferences."""
+"""Stage and merge uploaded preferences."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ COLUMNS = {
     "value": "smallint",
     "first_was_left": "boolean",
 }
-# With the ids of both outputs, the lower one as "a"; the value turns with them.
+# With the ids of both outputs, the lower one as "a"; the value changes its sign with them.
 RESOLVED = """
     SELECT file, line, least(f, s) AS output_a_id, greatest(f, s) AS output_b_id,
         criterion AS criterion_id,
@@ -37,7 +37,7 @@ KEYS = "output_a_id, output_b_id, criterion_id, annotator_id"
 
 
 class PreferenceStage:
-    """The preferences of one load, until they are merged."""
+    """The preferences of one load until they are merged."""
 
     def __init__(self) -> None:
         self.table = StagingTable("stage_preference", COLUMNS)
@@ -57,7 +57,7 @@ class PreferenceStage:
         self.table.add(values)
 
     def merge(self, tally: Tally, *, conflicts: Conflicts) -> None:
-        """Insert what is new; a row that contradicts what is there, or another row, is a
+        """Insert new rows; a row that contradicts an existing one, or another row, is a
         conflict."""
         if not self.table.count:
             return
@@ -77,6 +77,6 @@ class PreferenceStage:
                 [],
                 lambda: (
                     "winner",
-                    "contradicts what this annotator already said of these two outputs",
+                    "contradicts this annotator's existing preference about these two outputs",
                 ),
             )

@@ -1,5 +1,5 @@
-"""What a file seems to be, shown before anything is loaded: its format, its columns, its first
-rows, what they are."""
+"""Preview a file before anything is loaded: its format, its columns and their meaning, its first
+rows."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -10,10 +10,10 @@ from typing import Any
 import orjson
 
 from evaluations.corpus.mapping import flattened, guess_columns, structure_of
-from evaluations.corpus.packed import UNREADABLE, open_packed, said_of
-from evaluations.corpus.parquet import most_decoded
+from evaluations.corpus.packed import UNREADABLE, open_packed, reason_unreadable
+from evaluations.corpus.parquet import max_decoded_size
 from evaluations.corpus.records import Objects, Table, is_parquet, records_of
-from evaluations.corpus.rows import Faults
+from evaluations.corpus.rows import FileErrors
 from evaluations.texts import storable
 
 ROWS = 50
@@ -28,7 +28,7 @@ CUT_PARTS = 50
 
 @dataclass(frozen=True)
 class PreviewColumn:
-    """A column with what stands in it in the first rows, cut where it is long."""
+    """A column with its values in the first rows, shortened if they are long."""
 
     name: str
     guess: str
@@ -37,16 +37,16 @@ class PreviewColumn:
 
 @dataclass(frozen=True)
 class Preview:
-    """A file's first rows. `structure` says what its records are where they are more than columns.
+    """A file's first rows. `structure` names its records if they are more than columns.
 
-    `fault` says why there is nothing to show. `is_large` where it unpacks to more than should be
-    read while somebody waits, however small the file itself is.
+    `error` says why there is nothing to show. `is_large` if it unpacks to more than should be read
+    while somebody waits, however small the file itself is.
     """
 
     format: str
     columns: tuple[PreviewColumn, ...] = ()
     structure: str = ""
-    fault: str = ""
+    error: str = ""
     is_large: bool = False
 
     @property
@@ -57,24 +57,24 @@ class Preview:
 def preview_file(path: Path, name: str) -> Preview:
     """The first rows of a file, whatever it is; never an error."""
     preview = _preview(path, name)
-    return preview if preview.fault else replace(preview, is_large=_is_large(path))
+    return preview if preview.error else replace(preview, is_large=_is_large(path))
 
 
 def _is_large(path: Path) -> bool:
     try:
         with open_packed(path) as raw:
             if is_parquet(raw):
-                return most_decoded(raw) > LARGE_PARQUET_BYTES
+                return max_decoded_size(raw) > LARGE_PARQUET_BYTES
             return len(raw.read(LARGE_BYTES + 1)) > LARGE_BYTES
-    except UNREADABLE:  # whatever is wrong behind the first rows will be said where all are read
+    except UNREADABLE:  # errors after the first rows are reported when all rows are read
         return False
 
 
 def _preview(path: Path, name: str) -> Preview:
-    faults = Faults(most=1)
+    errors = FileErrors(most=1)
     try:
         with open_packed(path) as raw:
-            records = records_of(raw, name, faults)
+            records = records_of(raw, name, errors)
             if isinstance(records, Table):
                 lines = itertools.islice(records.lines, ROWS)
                 rows: list[Mapping[str, Any]] = [
@@ -86,10 +86,8 @@ def _preview(path: Path, name: str) -> Preview:
                 if found:
                     return _of_objects(str(records.format), found)
     except UNREADABLE as error:
-        return Preview("", fault=said_of(error))
-    return Preview(
-        "", fault=str(faults.listed[0]) if faults.listed else "There is nothing in this file."
-    )
+        return Preview("", error=reason_unreadable(error))
+    return Preview("", error=str(errors.listed[0]) if errors.listed else "This file is empty.")
 
 
 def _of_objects(format_: str, records: list[Mapping[str, Any]]) -> Preview:
@@ -106,7 +104,7 @@ def _columns(
     return tuple(
         PreviewColumn(
             storable(name),
-            # A name that cannot be kept as it is cannot be told from another one later.
+            # A name that cannot be stored as it is could not be distinguished from others later.
             guess.get(name, "") if storable(name) == name else "",
             tuple(_shown(row.get(name)) for row in rows[:SHOWN_ROWS]),
         )
@@ -122,7 +120,7 @@ def _shown(value: Any) -> str:
 
 
 def _cut(value: Any) -> Any:
-    """As much of a value as a preview may need: some rows at once could have gigabytes of text."""
+    """The part of a value that a preview needs: some rows together could have gigabytes of text."""
     if isinstance(value, str):
         return value[:CUT_CHARACTERS]
     if isinstance(value, list):
@@ -135,7 +133,5 @@ def _cut(value: Any) -> Any:
 def _as_json(value: Any) -> str:
     try:
         return orjson.dumps(value, default=str).decode()
-    except (
-        orjson.JSONEncodeError
-    ):  # half of a pair of surrogates, or a number of hundreds of digits
+    except orjson.JSONEncodeError:  # a lone surrogate, or a number with hundreds of digits
         return str(value)

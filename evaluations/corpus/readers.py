@@ -1,5 +1,4 @@
-"""From the records of a file to rows: what each record is shows in its columns; faults are
-collected with their place.
+"""Convert a file's records to rows, by their columns; errors are collected with their place.
 
 Known: outputs, ratings (a column `annotator`), scores (a column `judge`), preferences (a column
 `winner`), raw replies (`all_responses`), and the objects of the G-Eval and UniEval releases
@@ -17,7 +16,7 @@ from evaluations.corpus.conventions import conventional
 from evaluations.corpus.fields import Place
 from evaluations.corpus.mapping import Columns, renamed, renamed_header
 from evaluations.corpus.output_records import output_rows, release_rows, replies_rows
-from evaluations.corpus.packed import UNREADABLE, Counter, open_packed, said_of
+from evaluations.corpus.packed import UNREADABLE, Counter, open_packed, reason_unreadable
 from evaluations.corpus.preference_rows import (
     is_preference,
     is_preference_map,
@@ -25,7 +24,7 @@ from evaluations.corpus.preference_rows import (
     read_preference,
 )
 from evaluations.corpus.records import Format, Objects, Table, records_of
-from evaluations.corpus.rows import EXPECTED, Faults, Row, Unnamed
+from evaluations.corpus.rows import EXPECTED, FileDefaults, FileErrors, Row
 from evaluations.corpus.score_records import (
     SCORE_COLUMNS,
     is_wide,
@@ -41,8 +40,7 @@ OUTPUT_COLUMNS = ("doc_id", "system_id", "source", "output")
 class InputFile:
     """A file to load, and the name to call it by in messages.
 
-    `columns` says what its columns are, where they are not to be told by their names; `counter`
-    counts what is read.
+    `columns` says what its columns are, unless their names say it; `counter` counts the bytes read.
     """
 
     path: Path
@@ -51,59 +49,63 @@ class InputFile:
     counter: Counter | None = None
 
 
-def read_rows(file: InputFile, faults: Faults, *, unnamed: Unnamed) -> Iterator[Row]:
-    """All rows of a file; what cannot be read is added to `faults` and left out.
+def read_rows(file: InputFile, errors: FileErrors, *, defaults: FileDefaults) -> Iterator[Row]:
+    """All rows of a file; unreadable ones are added to `errors` and left out.
 
     Args:
-        unnamed: what the file itself may not say: whose `predict_scores` or replies it holds, on
-            which criterion.
+        defaults: used if the file does not say whose `predict_scores` or replies it contains, and
+            on which criterion.
     """
     try:
         with open_packed(file.path, file.counter) as raw:
-            records = records_of(raw, file.name, faults)
+            records = records_of(raw, file.name, errors)
             if isinstance(records, Objects):
-                yield from _object_rows(records, file, faults, unnamed)
+                yield from _object_rows(records, file, errors, defaults)
             elif records is not None:
-                yield from _table_rows(records, file, faults, unnamed)
+                yield from _table_rows(records, file, errors, defaults)
     except UNREADABLE as error:
-        faults.add(file.name, 0, "", said_of(error))
+        errors.add(file.name, 0, "", reason_unreadable(error))
 
 
 def _object_rows(
-    records: Objects, file: InputFile, faults: Faults, unnamed: Unnamed
+    records: Objects, file: InputFile, errors: FileErrors, defaults: FileDefaults
 ) -> Iterator[Row]:
     for line, found in records.lines:
         record = renamed(found, file.columns) if file.columns else found
-        place = Place(file.name, line, faults)
+        place = Place(file.name, line, errors)
         if records.format == Format.OBJECT and not is_preference_map(record):
-            place.fault("", f"one object over several lines; {EXPECTED}")
+            place.error("", f"one object that spans several lines; {EXPECTED}")
         elif is_preference_map(record):
-            yield from preferences_of_map(record, line, file.name, faults)
+            yield from preferences_of_map(record, line, file.name, errors)
         elif is_preference(record):
-            yield from read_preference(record, line, file.name, faults)
+            yield from read_preference(record, line, file.name, errors)
         elif "all_responses" in record:
-            yield from replies_rows(record, place, unnamed)
+            yield from replies_rows(record, place, defaults)
         elif "score" in record and "output" not in record:
             yield from score_rows(record, place)
         elif "system_output" in record:
-            yield from release_rows(record, place, unnamed)
+            yield from release_rows(record, place, defaults)
         else:
-            yield from _output_or_wide(record, place, unnamed)
+            yield from _output_or_wide(record, place, defaults)
 
 
-def _output_or_wide(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> Iterator[Row]:
+def _output_or_wide(
+    record: Mapping[str, Any], place: Place, defaults: FileDefaults
+) -> Iterator[Row]:
     if is_wide(record) and "output" not in conventional(record, system="x"):
-        yield from wide_rows(record, place, unnamed)
+        yield from wide_rows(record, place, defaults)
     else:
-        yield from output_rows(record, place, unnamed)
+        yield from output_rows(record, place, defaults)
 
 
-def _table_rows(table: Table, file: InputFile, faults: Faults, unnamed: Unnamed) -> Iterator[Row]:
+def _table_rows(
+    table: Table, file: InputFile, errors: FileErrors, defaults: FileDefaults
+) -> Iterator[Row]:
     header = renamed_header(table.header, file.columns) if file.columns else table.header
     if is_preference(header):
         for line, values in table.lines:
             yield from read_preference(
-                dict(zip(header, values, strict=True)), line, file.name, faults
+                dict(zip(header, values, strict=True)), line, file.name, errors
             )
         return
     rater = next((column for column in ("annotator", "judge") if column in header), None)
@@ -116,26 +118,26 @@ def _table_rows(table: Table, file: InputFile, faults: Faults, unnamed: Unnamed)
     missing = [column for column in rater_columns or _wanted(header) if column not in header]
     if missing:
         found = ", ".join(table.header[:12])
-        faults.add(
+        errors.add(
             file.name,
             table.header_line,
             ", ".join(missing),
             f"missing in the header ({found}); {EXPECTED}",
         )
     elif rater_columns and rater:
-        read = score_reader(header, rater, file.name, faults)
+        read = score_reader(header, rater, file.name, errors)
         for line, values in table.lines:
             yield from read(values, line)
     else:
         for line, values in table.lines:
-            place = Place(file.name, line, faults)
+            place = Place(file.name, line, errors)
             record = _with_references(dict(zip(header, values, strict=True)), place)
             if place.sound:
-                yield from _output_or_wide(record, place, unnamed)
+                yield from _output_or_wide(record, place, defaults)
 
 
 def _wanted(header: tuple[str, ...]) -> tuple[str, ...]:
-    """The columns that a table without a rater's needs; none where they have another tool's
+    """The columns that a table without a rater's column needs; none if they have another tool's
     names."""
     known = conventional(dict.fromkeys(header, "x"), system="x")
     if "source" in known and "output" in known:
@@ -144,11 +146,11 @@ def _wanted(header: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _with_references(record: dict[str, Any], place: Place) -> dict[str, Any]:
-    """A table's record; several references stand in one field as a JSON list."""
+    """A table's record; several references are written in one field as a JSON list."""
     references = record.get("references", "").strip()
     if references.startswith("["):
         try:
             record["references"] = orjson.loads(references)
         except orjson.JSONDecodeError as error:
-            place.fault("references", f"begins with [ but is not a JSON list ({error})")
+            place.error("references", f"begins with [ but is not a JSON list ({error})")
     return record

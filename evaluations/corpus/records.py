@@ -1,5 +1,4 @@
-"""From the bytes of a file to records: the format is found by looking, what is no record is added
-to the faults.
+"""Convert a file's bytes to records: the format is detected, and errors are collected.
 
 Known formats: CSV with commas, semicolons or tabs, JSON Lines, one JSON list or object, Parquet.
 Tables, JSON Lines and Parquet are streamed; a JSON list or object is one value, and may be as large
@@ -23,7 +22,7 @@ from evaluations.corpus.fields import kind
 from evaluations.corpus.limits import too_many_columns, too_many_fields
 from evaluations.corpus.packed import PackedError
 from evaluations.corpus.parquet import parquet_records
-from evaluations.corpus.rows import EXPECTED, Faults
+from evaluations.corpus.rows import EXPECTED, FileErrors
 
 PARQUET = b"PAR1"
 FAST_CHARACTERS = 2**22
@@ -45,7 +44,7 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Table:
-    """A file of rows under a header: the fields of each line, in the order of the header."""
+    """A file of rows under a header: the fields of each line, in the header's order."""
 
     format: Format
     header: tuple[str, ...]
@@ -55,19 +54,18 @@ class Table:
 
 @dataclass(frozen=True)
 class Objects:
-    """A file of objects, each with the line (in a list or Parquet: the number) it stands at."""
+    """A file of objects, each with its line (in a list or Parquet: its number)."""
 
     format: Format
     lines: Iterator[tuple[int, Record]]
 
 
-def records_of(raw: IO[bytes], name: str, faults: Faults) -> Table | Objects | None:
-    """The records in an unpacked file; None where there are none at all, with a fault that says
-    why."""
+def records_of(raw: IO[bytes], name: str, errors: FileErrors) -> Table | Objects | None:
+    """The records in an unpacked file; None if there are none, with an error that says why."""
     stream: Any = raw if hasattr(raw, "peek") else io.BufferedReader(raw)
     if is_parquet(stream):
-        return Objects(Format.PARQUET, parquet_records(stream, name, faults))
-    # Broken UTF-8 survives as lone surrogates, so that the fault can name the line and column it is
+        return Objects(Format.PARQUET, parquet_records(stream, name, errors))
+    # Broken UTF-8 survives as lone surrogates, so that the error can name the line and column it is
     # in.
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
     lines = _limited_lines(text)
@@ -79,27 +77,26 @@ def records_of(raw: IO[bytes], name: str, faults: Faults) -> Table | Objects | N
         skipped += 1
     opening = first.lstrip()[:1]
     if not opening:
-        faults.add(name, 0, "", f"the file is empty; {EXPECTED}")
+        errors.add(name, 0, "", f"the file is empty; {EXPECTED}")
         return None
     if opening == "[":
-        return Objects(Format.LIST, _list_records(_whole(first, text), name, faults))
+        return Objects(Format.LIST, _list_records(_whole(first, text), name, errors))
     if first.strip() == "{":
-        return Objects(Format.OBJECT, _one_record(_whole(first, text), name, faults))
+        return Objects(Format.OBJECT, _one_record(_whole(first, text), name, errors))
     if opening == "{":
         return Objects(
-            Format.JSONL, _line_records(itertools.chain([first], lines), skipped + 1, name, faults)
+            Format.JSONL, _line_records(itertools.chain([first], lines), skipped + 1, name, errors)
         )
-    return _table(first, lines, skipped + 1, name, faults)
+    return _table(first, lines, skipped + 1, name, errors)
 
 
 def is_parquet(stream: Any) -> bool:
-    """Whether a stream that was not read from yet is a Parquet file's."""
+    """Whether a stream at its beginning is a Parquet file."""
     return bool(stream.peek(4)[:4] == PARQUET)
 
 
 def _limited_lines(stream: IO[str]) -> Iterator[str]:
-    """Lines, until one is longer than any record may be: a few kilobytes can unpack to one of
-    gigabytes."""
+    """Lines, until one is longer than a record may be: a few kilobytes can unpack to gigabytes."""
     most = 4 * settings.FIELD_LIMIT_BYTES
     while line := stream.readline(most + 1):
         if len(line) > most:
@@ -114,13 +111,14 @@ def _whole(first: str, stream: IO[str]) -> str:
     most = settings.JSON_LIMIT_BYTES
     whole, size = io.StringIO(), 0
     whole.write(first)
-    # Asked for all at once, the stream would make room for as much as there may be.
+    # If asked for everything at once, the stream would reserve memory for the largest possible
+    # size.
     while piece := stream.read(2**20):
         size += whole.write(piece)
         if size > most:
             raise PackedError(
-                f"is one JSON value of more than {most // 2**20:,} MB (GEVAL_JSON_LIMIT_MB); write"
-                " it as JSON Lines, one object a line"
+                f"is one JSON value of more than {most // 2**20:,} MB (GEVAL_JSON_LIMIT_MB); write "
+                "it as JSON Lines, one object per line"
             )
     return whole.getvalue()
 
@@ -129,7 +127,7 @@ def _whole(first: str, stream: IO[str]) -> str:
 
 
 def _line_records(
-    lines: Iterable[str], first_line: int, name: str, faults: Faults
+    lines: Iterable[str], first_line: int, name: str, errors: FileErrors
 ) -> Iterator[tuple[int, Record]]:
     for number, line in enumerate(lines, start=first_line):
         if not line.strip():
@@ -137,20 +135,20 @@ def _line_records(
         try:
             record = _loaded(line)
         except RecursionError:
-            faults.add(name, number, "", _too_deep())
+            errors.add(name, number, "", _too_deep())
             continue
         except ValueError as error:
-            faults.add(name, number, "", f"not JSON ({error}); each line holds one object")
+            errors.add(name, number, "", f"not JSON ({error}); each line must be one object")
             continue
         if _is_too_deep(record, line):
-            faults.add(name, number, "", _too_deep())
+            errors.add(name, number, "", _too_deep())
         elif not isinstance(record, dict):
             expected = "doc_id, system_id, source, output"
-            faults.add(
+            errors.add(
                 name, number, "", f"expected an object with {expected}, found {kind(record)}"
             )
         elif said := too_many_fields(record):
-            faults.add(name, number, "", said)
+            errors.add(name, number, "", said)
         else:
             yield number, record
 
@@ -163,53 +161,53 @@ def _loaded(line: str) -> Any:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
-def _list_records(text: str, name: str, faults: Faults) -> Iterator[tuple[int, Record]]:
-    records = _parsed(text, name, faults, "not JSON: {0.msg}")
+def _list_records(text: str, name: str, errors: FileErrors) -> Iterator[tuple[int, Record]]:
+    records = _parsed(text, name, errors, "not JSON: {0.msg}")
     if records == []:
-        faults.add(name, 0, "", f"the list is empty; {EXPECTED}")
+        errors.add(name, 0, "", f"the list is empty; {EXPECTED}")
     for number, record in enumerate(records or (), start=1):
         if not isinstance(record, dict):
-            faults.add(name, number, "", f"expected an object, found {kind(record)}")
+            errors.add(name, number, "", f"expected an object, found {kind(record)}")
         elif said := too_many_fields(record):
-            faults.add(name, number, "", said)
+            errors.add(name, number, "", said)
         else:
             yield number, record
 
 
-def _one_record(text: str, name: str, faults: Faults) -> Iterator[tuple[int, Record]]:
-    message = "not JSON ({0}); each line holds one object, or the file is a list"
-    record = _parsed(text, name, faults, message)
+def _one_record(text: str, name: str, errors: FileErrors) -> Iterator[tuple[int, Record]]:
+    message = "not JSON ({0}); each line must be one object, or the file a list"
+    record = _parsed(text, name, errors, message)
     if record is not None:
         yield 1, record
 
 
-def _parsed(text: str, name: str, faults: Faults, message: str) -> Any:
+def _parsed(text: str, name: str, errors: FileErrors, message: str) -> Any:
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
-        faults.add(name, error.lineno, f"column {error.colno}", message.format(error))
+        errors.add(name, error.lineno, f"column {error.colno}", message.format(error))
     except RecursionError:
-        faults.add(name, 0, "", _too_deep())
-    except ValueError as error:  # a number of thousands of digits
-        faults.add(name, 0, "", f"not JSON ({error})")
+        errors.add(name, 0, "", _too_deep())
+    except ValueError as error:  # a number with thousands of digits
+        errors.add(name, 0, "", f"not JSON ({error})")
     else:
         if not _is_too_deep(value, text):
             return value
-        faults.add(name, 0, "", _too_deep())
+        errors.add(name, 0, "", _too_deep())
     return None
 
 
 def _is_too_deep(value: Any, text: str) -> bool:
     most = settings.JSON_DEPTH
-    # Few records have so many brackets that they could be.
+    # Only few records have enough brackets to be nested that deeply.
     return text.count("[") + text.count("{") > most and _depth(value, most) > most
 
 
 def _depth(value: Any, most: int) -> int:
-    """How many lists and objects stand within each other; counting ends one beyond `most`."""
+    """How deeply lists and objects are nested; counting stops one level beyond `most`."""
     depth, level = 0, [value]
     while depth <= most and (
         containers := [part for part in level if isinstance(part, dict | list)]
@@ -232,7 +230,7 @@ def _too_deep() -> str:
 
 
 def _table(
-    header_line: str, lines: Iterator[str], first_line: int, name: str, faults: Faults
+    header_line: str, lines: Iterator[str], first_line: int, name: str, errors: FileErrors
 ) -> Table | None:
     csv.field_size_limit(settings.FIELD_LIMIT_BYTES)
     delimiter = max(DELIMITERS, key=lambda mark: (header_line.count(mark), mark == ","))
@@ -240,23 +238,23 @@ def _table(
     try:
         header = tuple(column.strip() for column in next(reader))
     except csv.Error as error:
-        faults.add(name, first_line, "", f"not CSV: {error} in the header; {EXPECTED}")
+        errors.add(name, first_line, "", f"not CSV: {error} in the header; {EXPECTED}")
         return None
     if said := too_many_columns(len(header)):
-        faults.add(name, first_line, "", said)
+        errors.add(name, first_line, "", said)
         return None
     twice = sorted(column for column, count in Counter(header).items() if count > 1)
     if twice:
-        faults.add(name, first_line, twice[0], "this column is there twice; keep one")
+        errors.add(name, first_line, twice[0], "this column occurs twice; keep one")
         return None
     format_ = {",": Format.CSV, "\t": Format.TSV, ";": Format.SEMICOLONS}[delimiter]
     return Table(
-        format_, header, first_line, _table_lines(reader, header, first_line, name, faults)
+        format_, header, first_line, _table_lines(reader, header, first_line, name, errors)
     )
 
 
 def _table_lines(
-    reader: Any, header: tuple[str, ...], first_line: int, name: str, faults: Faults
+    reader: Any, header: tuple[str, ...], first_line: int, name: str, errors: FileErrors
 ) -> Iterator[tuple[int, list[str]]]:
     began = first_line + reader.line_num - 1
     while True:
@@ -267,14 +265,12 @@ def _table_lines(
             return
         except csv.Error as error:
             values = []
-            faults.add(
-                name, line, "", f"not CSV: {error}; a quote within a quoted field is written twice"
-            )
+            errors.add(name, line, "", f"not CSV: {error}; double each quote within a quoted field")
         began = first_line - 1 + reader.line_num
         if not values:
             continue
         if len(values) != len(header):
-            faults.add(
+            errors.add(
                 name,
                 line,
                 "",

@@ -1,5 +1,4 @@
-"""Taking texts and criteria out of a project: only what nothing stands on; otherwise what does is
-said."""
+"""Remove texts and criteria that nothing depends on; otherwise say what depends on them."""
 
 from collections.abc import Sequence
 
@@ -7,12 +6,12 @@ from django.db import connection, transaction
 
 from annotations.models import Campaign
 from evaluations.changes import note_change
-from evaluations.corpus.dependents import said_standing, standing_on_outputs
+from evaluations.corpus.dependents import count_dependents, describe_dependents
 from evaluations.models import CandidateOutput, Criterion, Document, Project, RunCriterion, Score
 
 
-class StandingError(Exception):
-    """Something cannot be removed; the message says what stands on it, and what to do."""
+class StillInUseError(Exception):
+    """Something cannot be removed; the message says what depends on it, and what to do."""
 
 
 @transaction.atomic
@@ -20,11 +19,11 @@ def remove_document(document: Document) -> None:
     """Remove a document with its outputs.
 
     Raises:
-        StandingError: something stands on one of its outputs.
+        StillInUseError: something depends on one of its outputs.
     """
     _lock(document.project)
     outputs = list(document.outputs.values_list("pk", flat=True))
-    _refuse_if_standing(f"Document {document.doc_id}", outputs)
+    _refuse_if_used(f"Document {document.doc_id}", outputs)
     document.delete()
     note_change(document.project_id)
 
@@ -34,11 +33,11 @@ def remove_output(output: CandidateOutput) -> None:
     """Remove one system's output for a document.
 
     Raises:
-        StandingError: something stands on it.
+        StillInUseError: something depends on it.
     """
     project = output.document.project
     _lock(project)
-    _refuse_if_standing(
+    _refuse_if_used(
         f"The output of {output.system.name} for document {output.document.doc_id}", [output.pk]
     )
     output.delete()
@@ -50,7 +49,7 @@ def remove_criterion(criterion: Criterion) -> None:
     """Remove a criterion with its evaluation steps.
 
     Raises:
-        StandingError: somebody rated or judged by it, or a run or campaign is about it.
+        StillInUseError: somebody rated or judged on it, or a run or campaign uses it.
     """
     _lock(criterion.project)
     counts = {
@@ -66,24 +65,25 @@ def remove_criterion(criterion: Criterion) -> None:
 
 
 def _lock(project: Project) -> None:
-    """No upload comes in between looking and removing."""
+    """Uploads wait, so that none is loaded between checking and removing."""
     Project.objects.select_for_update().get(pk=project.pk)
 
 
-def _refuse_if_standing(subject: str, outputs: Sequence[int]) -> None:
+def _refuse_if_used(subject: str, outputs: Sequence[int]) -> None:
     if outputs:
         with connection.cursor() as cursor:
-            # Whoever is about to rate or judge one of them waits, and then finds it gone.
+            # Anyone about to rate or judge one of them waits, and then finds that it was removed.
             cursor.execute(
                 "SELECT 1 FROM evaluations_candidateoutput WHERE id = ANY(%s) FOR UPDATE",
                 [list(outputs)],
             )
-        _refuse(subject, standing_on_outputs(outputs))
+        _refuse(subject, count_dependents(outputs))
 
 
 def _refuse(subject: str, counts: dict[str, int]) -> None:
     if counts:
-        raise StandingError(
-            f"{subject} stays: {said_standing(counts)} stand on it, and would lose their meaning. "
-            "Reports can leave it out by their filters."
+        raise StillInUseError(
+            f"{subject} was not removed: {describe_dependents(counts)} depend on it and would "
+            "become meaningless. "
+            "Use a report's filters to leave it out."
         )

@@ -1,5 +1,5 @@
-"""Raw replies of a judge, from a release: read by our parser, counted into distributions, kept like
-our own."""
+"""Load a judge's raw replies from a release: parsed, counted into distributions, stored like our
+own."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from django.db import connection
 
-from evaluations.corpus.rows import Faults, RepliesRow
+from evaluations.corpus.rows import FileErrors, RepliesRow
 from evaluations.corpus.staging import StagingTable, Tally
 from evaluations.llm.parsing import Failure, Rating, parse_rating
 from evaluations.llm.replies import Choice, choices_to_json
@@ -20,7 +20,7 @@ Read = Callable[[Choice], Rating | Failure]
 
 
 class ReplyStage:
-    """Replies of a load until its outputs and criteria are known."""
+    """The replies of one load until its outputs and criteria are known."""
 
     def __init__(self) -> None:
         self.table = StagingTable(
@@ -41,13 +41,13 @@ class ReplyStage:
         self.table.add((file, row.line, output, criterion, run, replies), len(replies))
 
     def merge(
-        self, tally: Tally, *, faults: Faults, files: Mapping[int, str], read: Read | None
+        self, tally: Tally, *, errors: FileErrors, files: Mapping[int, str], read: Read | None
     ) -> None:
-        """Make items, replies and scores of what was staged; what is there already with other
-        replies is a fault.
+        """Create items, replies and scores from the staged rows; existing ones with other replies
+        are errors.
 
         Args:
-            read: a rule to read replies by, in place of our parser.
+            read: a rule that replaces our parser.
         """
         if not self.table.count:
             return
@@ -74,10 +74,9 @@ class ReplyStage:
                     tally.unchanged += 1
                 else:
                     message = (
-                        f"other replies about this output on {criteria[criterion].name} are loaded"
-                        " already"
+                        f"this output already has different replies on {criteria[criterion].name}"
                     )
-                    faults.add(files[file], line, "all_responses", message)
+                    errors.add(files[file], line, "all_responses", message)
             tally.created += len(new)
             self._store(new, criteria, read)
 
@@ -125,7 +124,7 @@ class ReplyStage:
         stored = ModelReply.objects.bulk_create(
             ModelReply(
                 project_id=projects[criterion],
-                request_key="",  # the request is not known, so it can serve no other
+                request_key="",  # the request is unknown, so it serves no other
                 choices=choices_to_json([Choice(reply) for reply in replies]),
                 calls=0,
             )
@@ -165,10 +164,9 @@ class ReplyStage:
 def score_replies(
     replies: Sequence[str], *, scale: Scale, criterion: str, read: Read | None = None
 ) -> tuple[Scored | Failure, int]:
-    """The score of the replies that can be read, and how many cannot; these are left out, never
-    counted as 0.
+    """The score of the readable replies, and how many cannot be read; these are never counted as 0.
 
-    The coverage is the share that could be read.
+    The coverage is the share of readable replies.
     """
     found = [
         (
@@ -184,7 +182,7 @@ def score_replies(
         return failures[0], len(failures)
     counted = score_by_samples(values)
     note = (
-        f"{len(failures)} of {len(replies)} replies hold no rating: {failures[0].detail}"
+        f"{len(failures)} of {len(replies)} replies contain no rating: {failures[0].detail}"
         if failures
         else ""
     )
@@ -194,7 +192,7 @@ def score_replies(
 
 
 def _known(keys: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int, int], list[str]]:
-    """The replies that are there already, by run, output and criterion."""
+    """The existing replies, by run, output and criterion."""
     items = RunItem.objects.filter(
         run__in={run for run, _, _ in keys},
         output__in={output for _, output, _ in keys},

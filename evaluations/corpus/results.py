@@ -1,4 +1,4 @@
-"""What a load did, or would do. Pure data."""
+"""The result of a load or of a dry run. Pure data."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -18,8 +18,8 @@ ONE = {
 
 @dataclass
 class LoadResult:
-    """How many records of each kind; `unreadable` counts raw replies without a rating, which have
-    no part in scores."""
+    """How many records of each kind; `unreadable` counts raw replies without a rating, which do not
+    enter scores."""
 
     documents: Tally = field(default_factory=Tally)
     outputs: Tally = field(default_factory=Tally)
@@ -49,11 +49,12 @@ KINDS = tuple(one.name for one in fields(LoadResult) if one.name != "unreadable"
 
 
 def in_order(stored: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    """The tallies of a stored result in the order of its fields; a database keeps none."""
+    """The counts of a stored result in the order of its fields, which the database does not
+    keep."""
     return {kind: stored[kind] for kind in KINDS if kind in stored}
 
 
-def said_result(tallies: Mapping[str, Mapping[str, int]]) -> str:
+def describe_result(tallies: Mapping[str, Mapping[str, int]]) -> str:
     """What a load did, in a sentence."""
     said = []
     for verb, count in (("Loaded", "created"), ("Changed", "changed")):
@@ -64,4 +65,4 @@ def said_result(tallies: Mapping[str, Mapping[str, int]]) -> str:
         ]
         if parts:
             said.append(f"{verb} {', '.join(parts)}.")
-    return " ".join(said) or "Nothing has changed: everything in these files was loaded before."
+    return " ".join(said) or "Nothing has changed: everything in these files already exists."

@@ -1,4 +1,4 @@
-"""Taking rows in: each is staged in temporary tables, or is a fault. Memory holds keys, never
+"""Stage rows in temporary tables, or report their errors. Only keys are held in memory, not
 texts."""
 
 import hashlib
@@ -13,9 +13,9 @@ from annotations.models import Annotator
 from evaluations.corpus.preferences import PreferenceStage
 from evaluations.corpus.replies import ReplyStage
 from evaluations.corpus.rows import (
-    About,
-    Faults,
+    FileErrors,
     JudgeScoreRow,
+    LoadOptions,
     OutputRow,
     PreferenceRow,
     RatingRow,
@@ -27,11 +27,11 @@ from evaluations.corpus.staging import StagingTable
 from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
 
 DOCUMENT_COLUMNS = ("source", "context", "references", "metadata")
-RUNS_HERE = "{} is a judge that runs here; give imported scores another judge's name"
+RUNS_HERE = "{} is a judge that runs here; use a different judge name for imported scores"
 
 
 class TooManyRowsError(Exception):
-    """There are more rows than the site takes at once."""
+    """There are more rows than the site accepts at once."""
 
     def __init__(self, file: str, line: int) -> None:
         super().__init__(
@@ -53,8 +53,8 @@ class _Staged:
 
 @dataclass
 class _Seen:
-    """A criterion in the files: its record, whether this load made it, and the extremes of what was
-    given on it."""
+    """A criterion in the files: its record, whether this load created it, and its lowest and
+    highest values."""
 
     criterion: Criterion
     is_new: bool
@@ -62,13 +62,13 @@ class _Seen:
     scores: list[float] = field(default_factory=list)
 
 
-class Taking:
+class RowStager:
     """The state of one load: keys seen so far, and the staging tables."""
 
-    def __init__(self, project: Project, faults: Faults, about: About) -> None:
+    def __init__(self, project: Project, errors: FileErrors, about: LoadOptions) -> None:
         self.project = project
         self.about = about
-        self.faults = faults
+        self.errors = errors
         self.rows = 0
         self.most_rows = settings.ROW_LIMIT
         self.file_numbers: dict[str, int] = {}
@@ -118,28 +118,28 @@ class Taking:
     def file_names(self) -> dict[int, str]:
         return {number: name for name, number in self.file_numbers.items()}
 
-    def take_all(self, file: str, rows: Iterable[Row]) -> None:
+    def stage_all(self, file: str, rows: Iterable[Row]) -> None:
         for row in rows:
-            self.take(file, row)
+            self.stage(file, row)
 
-    def take(self, file: str, row: Row) -> None:
-        """Stage a row, or add what is wrong with it to the faults."""
+    def stage(self, file: str, row: Row) -> None:
+        """Stage a row, or collect its errors."""
         number = self.file_numbers.setdefault(file, len(self.file_numbers))
         self.rows += 1
         if self.rows > self.most_rows:
             raise TooManyRowsError(file, row.line)
         if isinstance(row, OutputRow):
-            self._take_output(file, number, row)
+            self._stage_output(file, number, row)
         elif isinstance(row, PreferenceRow):
-            self._take_preference(file, number, row)
+            self._stage_preference(file, number, row)
         elif isinstance(row, RepliesRow):
-            self._take_replies(file, number, row)
+            self._stage_replies(file, number, row)
         else:
-            self._take_score(file, number, row)
+            self._stage_score(file, number, row)
 
     # Outputs
 
-    def _take_output(self, file: str, file_number: int, row: OutputRow) -> None:
+    def _stage_output(self, file: str, file_number: int, row: OutputRow) -> None:
         doc_id = row.doc_id or self._doc_id_of(row.source)
         place = f"{file}:{row.line}"
         said = (
@@ -161,10 +161,10 @@ class Taking:
             for column, there, here in zip(DOCUMENT_COLUMNS, earlier.digests, digests, strict=True):
                 if there != here:
                     message = (
-                        f"document {doc_id} has another {column} at {earlier.place}; a document"
-                        " has one"
+                        f"document {doc_id} has a different {column} at {earlier.place}; a "
+                        "document has only one"
                     )
-                    self.faults.add(file, row.line, column, message)
+                    self.errors.add(file, row.line, column, message)
                     return
         output = _Staged(len(self.outputs), (_digest(row.output),), place)
         twice = self.outputs.setdefault((doc_id, row.system_id), output)
@@ -175,12 +175,13 @@ class Taking:
             )
         elif twice.digests != output.digests:
             message = (
-                f"system {row.system_id} has another output for document {doc_id} at {twice.place}"
+                f"system {row.system_id} has a different output for document {doc_id} at "
+                f"{twice.place}"
             )
-            self.faults.add(file, row.line, "output", message)
+            self.errors.add(file, row.line, "output", message)
 
     def _doc_id_of(self, source: str) -> str:
-        """The document with this source: one that is there, or a name made from the text itself."""
+        """The document with this source: an existing one, or a name derived from the text."""
         digest = hashlib.md5(source.encode(), usedforsecurity=False).hexdigest()
         return self.known_sources.setdefault(digest, f"doc-{digest[:12]}")
 
@@ -191,16 +192,16 @@ class Taking:
 
     # Ratings and scores
 
-    def _take_score(self, file: str, file_number: int, row: ScoreRow) -> None:
+    def _stage_score(self, file: str, file_number: int, row: ScoreRow) -> None:
         doc_id = row.doc_id or self._doc_id_of(row.source)
         key = (doc_id, row.system_id)
         output = self._output(key)
         if output is None:
             message = (
-                f"no output of system {row.system_id} for document {doc_id}; load the outputs"
-                " first, or along"
+                f"no output of system {row.system_id} for document {doc_id}; load the outputs "
+                "first, or in the same upload"
             )
-            self.faults.add(file, row.line, "doc_id, system_id", message)
+            self.errors.add(file, row.line, "doc_id, system_id", message)
             return
         if isinstance(row, RatingRow):
             criterion = self._criterion(row.criterion)
@@ -212,15 +213,15 @@ class Taking:
                     f"score {row.score:g} is outside {criterion.criterion.name}'s scale {scale};"
                     " change it or the scale"
                 )
-                self.faults.add(file, row.line, row.column, message)
+                self.errors.add(file, row.line, row.column, message)
                 return
             annotator = self._annotator(row.rater, is_mean=row.is_mean)
             if annotator is None:
                 message = (
-                    f"{row.rater!r} is the name of a mean of several people here; name the person"
-                    " otherwise"
+                    f"{row.rater!r} is already the name of an averaged rater in this project; use "
+                    "a different name for the person"
                 )
-                self.faults.add(file, row.line, "annotator", message)
+                self.errors.add(file, row.line, "annotator", message)
                 return
             self.rating_table.add(
                 (file_number, row.line, output, criterion.criterion.pk, annotator, row.score)
@@ -228,7 +229,7 @@ class Taking:
         elif isinstance(row, JudgeScoreRow):
             run = self._import_run(row.rater)
             if run is None:
-                self.faults.add(file, row.line, "judge", RUNS_HERE.format(row.rater))
+                self.errors.add(file, row.line, "judge", RUNS_HERE.format(row.rater))
                 return
             criterion_id = None
             if row.criterion:
@@ -237,55 +238,54 @@ class Taking:
                 criterion_id = seen.criterion.pk
             self.score_table.add((file_number, row.line, output, criterion_id, run, row.score))
 
-    def _take_replies(self, file: str, file_number: int, row: RepliesRow) -> None:
+    def _stage_replies(self, file: str, file_number: int, row: RepliesRow) -> None:
         doc_id = row.doc_id or self._doc_id_of(row.source)
         output, run = self._output((doc_id, row.system_id)), self._import_run(row.judge)
         if output is None:
             message = (
-                f"no output of system {row.system_id} for document {doc_id}; load the outputs"
-                " first, or along"
+                f"no output of system {row.system_id} for document {doc_id}; load the outputs "
+                "first, or in the same upload"
             )
-            self.faults.add(file, row.line, "doc_id, system_id", message)
+            self.errors.add(file, row.line, "doc_id, system_id", message)
         elif run is None:
-            self.faults.add(file, row.line, "judge", RUNS_HERE.format(row.judge))
+            self.errors.add(file, row.line, "judge", RUNS_HERE.format(row.judge))
         else:
             self.replies.add(
                 file_number, row, output, self._criterion(row.criterion).criterion.pk, run
             )
 
-    def _take_preference(self, file: str, file_number: int, row: PreferenceRow) -> None:
-        """Both outputs are known by number or by negative id, as in scores; which is "a" is decided
-        when ids are."""
+    def _stage_preference(self, file: str, file_number: int, row: PreferenceRow) -> None:
+        """Both outputs are known by number or by negative id, as in scores; which one is "a" is
+        decided with the ids."""
         places = []
         for system in (row.first, row.second):
             names = [f"{row.doc_id}__{row.turn}", row.doc_id] if row.turn else [row.doc_id]
             if row.turn not in ("", "1"):
-                names = names[:1]  # a later turn is another text than the first
+                names = names[:1]  # a later turn has a different text from the first
             key = next(
                 (key for key in ((n, system) for n in names) if self._output(key) is not None), None
             )
             if key is None:
                 message = (
-                    f"no output of system {system} for document {names[0]}; load the outputs first,"
-                    " or along"
+                    f"no output of system {system} for document {names[0]}; load the outputs "
+                    "first, or in the same upload"
                 )
-                self.faults.add(file, row.line, "doc_id, system", message)
+                self.errors.add(file, row.line, "doc_id, system", message)
                 return
             places.append(self._output(key))
         criterion = self._criterion(row.criterion).criterion.pk if row.criterion else None
         annotator = self._annotator(row.annotator, is_mean=False)
         if annotator is None:
             message = (
-                f"{row.annotator!r} is the name of a mean of several people here; name the person"
-                " otherwise"
+                f"{row.annotator!r} is already the name of an averaged rater in this project; use "
+                "a different name for the person"
             )
-            self.faults.add(file, row.line, "annotator", message)
+            self.errors.add(file, row.line, "annotator", message)
             return
         self.preferences.add(file_number, row, places, criterion, annotator)
 
     def _output(self, key: tuple[str, str]) -> int | None:
-        """Outputs of this load are known by number until they are merged, older ones by the
-        negative of their id."""
+        """The number of an output of this load, or the negative id of an existing output."""
         staged = self.outputs.get(key)
         if staged:
             return staged.number
@@ -327,7 +327,7 @@ class Taking:
             self.import_runs[name] = run.pk
         return self.import_runs[name]
 
-    # What is there
+    # Existing records
 
     def _known_outputs(self) -> dict[tuple[str, str], int]:
         with connection.cursor() as cursor:
@@ -359,7 +359,7 @@ def _json_list(texts: Sequence[str]) -> str:
 
 
 def _widen(extremes: list[float], value: float) -> None:
-    """Keep the lowest and the highest value of all that were given, and no others."""
+    """Keep only the lowest and the highest of all values."""
     if not extremes:
         extremes.extend((value, value))
     elif value < extremes[0]:

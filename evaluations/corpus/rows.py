@@ -1,5 +1,4 @@
-"""What a line of an uploaded file says, whatever its format, and what can be wrong with it. Pure
-data."""
+"""The rows of uploaded files, whatever their format, and the errors in them. Pure data."""
 
 from dataclasses import dataclass, field
 
@@ -14,8 +13,8 @@ EXPECTED = (
 
 
 @dataclass(frozen=True)
-class Unnamed:
-    """What is to be taken for what a file does not say."""
+class FileDefaults:
+    """Names to use for what a file does not name."""
 
     judge: str
     criterion: str = ""
@@ -24,13 +23,13 @@ class Unnamed:
 
 
 @dataclass(frozen=True)
-class About:
-    """What is said of a load beside its files.
+class LoadOptions:
+    """Options of a load, next to its files.
 
-    `judge`, `criterion` and `annotator` stand where a file names none; `version` and `source` are
-    kept with the judges it makes; `first_digit` reads raw replies by the rule of published releases
-    instead of ours; with `replace`, texts that are loaded already are replaced by other ones in the
-    files, as long as nothing stands on them.
+    `judge`, `criterion` and `annotator` are used where a file names none; `version` and `source`
+    are stored with the judges it creates; `first_digit` reads raw replies by the rule of published
+    releases instead of ours; with `replace`, existing texts are replaced by different ones in the
+    files, as long as nothing depends on them.
     """
 
     judge: str = "imported"
@@ -44,8 +43,8 @@ class About:
 
 @dataclass(frozen=True)
 class OutputRow:
-    """A system's output for a document, with the document's texts. `doc_id` is None where the file
-    has no such key."""
+    """A system's output for a document, with the document's texts. `doc_id` is None if the file has
+    none."""
 
     line: int
     doc_id: str | None
@@ -59,10 +58,9 @@ class OutputRow:
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """A rating by an annotator, or a score by a judge; `criterion` is empty for a score that counts
-    for every one.
+    """An annotator's rating or a judge's score; an empty `criterion` means every criterion.
 
-    `source` identifies the document where the file has no `doc_id`.
+    `source` identifies the document if the file has no `doc_id`.
     """
 
     line: int
@@ -77,20 +75,20 @@ class ScoreRow:
 
 @dataclass(frozen=True)
 class RatingRow(ScoreRow):
-    """A person's rating; `is_mean` for the mean of several people that a release states."""
+    """A person's rating; `is_mean` for a mean over several people, stated by a release."""
 
     is_mean: bool = False
 
 
 @dataclass(frozen=True)
 class JudgeScoreRow(ScoreRow):
-    """A judge's score, computed elsewhere."""
+    """A judge's score that was computed elsewhere."""
 
 
 @dataclass(frozen=True)
 class RepliesRow:
-    """The raw replies of a judge about an output on a criterion, computed elsewhere; scores come of
-    reading them."""
+    """The raw replies of a judge about an output on a criterion, computed elsewhere; scores are
+    read from them."""
 
     line: int
     doc_id: str | None
@@ -106,8 +104,8 @@ class PreferenceRow:
     """An annotator's choice between two systems' outputs for a document, on a criterion or (empty)
     overall.
 
-    `value` is above 0 where the first is preferred; `first_was_left` is None where the file does
-    not say; `turn` is MT-bench's, empty elsewhere.
+    `value` is positive if the first is preferred; `first_was_left` is None if the file does not
+    say; `turn` is MT-bench's, empty elsewhere.
     """
 
     line: int
@@ -125,8 +123,8 @@ Row = OutputRow | RatingRow | JudgeScoreRow | RepliesRow | PreferenceRow
 
 
 @dataclass(frozen=True)
-class Fault:
-    """One thing that is wrong with a file: where, what was found, and what was expected."""
+class FileError:
+    """An error in a file: its place, what was found, and what was expected."""
 
     file: str
     line: int
@@ -151,7 +149,7 @@ def characters_of(row: Row) -> int:
 
 
 def is_text(value: str) -> bool:
-    """Whether a value is valid Unicode; bytes that are no UTF-8 come as lone surrogates."""
+    """Whether a value is valid Unicode; bytes that are not UTF-8 become lone surrogates."""
     if value.isascii():
         return True
     try:
@@ -162,48 +160,48 @@ def is_text(value: str) -> bool:
 
 
 class LoadError(Exception):
-    """Files that cannot be loaded: nothing was written. Holds the first faults and how many there
-    are in all."""
+    """Files that cannot be loaded: nothing was written. Has the first errors and their total
+    number."""
 
-    def __init__(self, faults: list[Fault], total: int) -> None:
-        super().__init__(f"{total} fault{'s' if total != 1 else ''}; nothing was loaded.")
-        self.faults = faults
+    def __init__(self, errors: list[FileError], total: int) -> None:
+        super().__init__(f"{total} error{'s' if total != 1 else ''}; nothing was loaded.")
+        self.errors = errors
         self.total = total
 
 
-class Faults:
-    """Collects faults: keeps the first ones and counts them all.
+class FileErrors:
+    """Collects errors: keeps the first ones and counts them all.
 
     Args:
         most: how many are kept.
-        field_limit: the longest text that is none, in characters.
+        field_limit: the longest text that is not an error, in characters.
     """
 
     def __init__(self, *, most: int = 100, field_limit: int = 20 * 2**20) -> None:
         self.most = most
         self.field_limit = field_limit
-        self.listed: list[Fault] = []
+        self.listed: list[FileError] = []
         self.total = 0
 
     def add(self, file: str, line: int, column: str, message: str) -> None:
-        """Note a fault; what it quotes of a file is made fit to be shown and kept."""
+        """Add an error; text that it quotes from a file is made safe to show and store."""
         self.total += 1
         if len(self.listed) < self.most:
-            self.listed.append(Fault(storable(file), line, storable(column), storable(message)))
+            self.listed.append(FileError(storable(file), line, storable(column), storable(message)))
 
-    def taken(self) -> tuple[list[Fault], int]:
-        """What was noted since this was last asked, for `take` of others."""
+    def drain(self) -> tuple[list[FileError], int]:
+        """Remove and return what was added, to `extend` another collection with it."""
         listed, total = self.listed, self.total
         self.most -= len(listed)
         self.listed, self.total = [], 0
         return listed, total
 
-    def take(self, listed: list[Fault], total: int) -> None:
-        """Note faults that others have collected."""
+    def extend(self, listed: list[FileError], total: int) -> None:
+        """Add errors that another collection drained."""
         self.total += total
         self.listed += listed[: max(0, self.most - len(self.listed))]
 
     def raise_if_any(self) -> None:
-        """Raise LoadError if there is a fault."""
+        """Raise LoadError if there is an error."""
         if self.total:
             raise LoadError(sorted(self.listed, key=lambda f: (f.file, f.line)), self.total)

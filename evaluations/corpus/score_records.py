@@ -1,5 +1,4 @@
-"""Ratings and judges' scores from records: one a row with its criterion, or several a row, a column
-each."""
+"""Read ratings and judges' scores from records: one per row, or one per criterion column."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -13,7 +12,7 @@ from evaluations.corpus.fields import (
     shown,
     written_number,
 )
-from evaluations.corpus.rows import Faults, JudgeScoreRow, RatingRow, Row, Unnamed, is_text
+from evaluations.corpus.rows import FileDefaults, FileErrors, JudgeScoreRow, RatingRow, Row, is_text
 
 SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "score")
 WIDE = "ratings."
@@ -21,7 +20,7 @@ Read = Callable[[Sequence[str], int], Iterator[Row]]
 
 
 def is_wide(columns: Mapping[str, Any] | Sequence[str]) -> bool:
-    """Whether a record, or a header, has ratings with a column for each criterion."""
+    """Whether a record or a header has ratings in one column per criterion."""
     return "ratings" in columns or any(name.startswith(WIDE) for name in columns)
 
 
@@ -30,35 +29,34 @@ def score_rows(record: Mapping[str, Any], place: Place) -> Iterator[Row]:
     rater = next((column for column in ("annotator", "judge") if column in record), "annotator")
     header = [*SCORE_COLUMNS, rater]
     values = ["" if record.get(column) is None else str(record[column]) for column in header]
-    yield from score_reader(header, rater, place.file, place.faults)(values, place.line)
+    yield from score_reader(header, rater, place.file, place.errors)(values, place.line)
 
 
-def wide_rows(record: Mapping[str, Any], place: Place, unnamed: Unnamed) -> Iterator[Row]:
-    """Ratings of an output that is loaded elsewhere, on several criteria at once."""
+def wide_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
+    """Ratings on several criteria of an output that is loaded separately."""
     fields = Fields(record, place)
     doc_id, system = fields.identifier("doc_id"), fields.identifier("system_id")
     if place.sound:
-        yield from wide_scores(record, place, unnamed, doc_id=doc_id, system=system, source="")
+        yield from wide_scores(record, place, defaults, doc_id=doc_id, system=system, source="")
 
 
 def wide_scores(
     record: Mapping[str, Any],
     place: Place,
-    unnamed: Unnamed,
+    defaults: FileDefaults,
     *,
     doc_id: str | None,
     system: str,
     source: str,
 ) -> Iterator[Row]:
-    """The numbers of `ratings`, or of the columns `ratings.CRITERION`: by an annotator, or by a
-    judge if one is named.
+    """The numbers in `ratings` or in columns `ratings.CRITERION`: a judge's if one is named.
 
-    An empty field is no rating.
+    Otherwise they are an annotator's. An empty field is no rating.
     """
     if not is_wide(record):
         return
     by_judge = bool(record.get("judge")) and not record.get("annotator")
-    who = str(record.get("judge" if by_judge else "annotator") or unnamed.annotator).strip()
+    who = str(record.get("judge" if by_judge else "annotator") or defaults.annotator).strip()
     place.limited(who, ID_LIMIT, "judge" if by_judge else "annotator")
     given = record.get("ratings")
     dotted = {
@@ -72,15 +70,15 @@ def wide_scores(
         score = written_number(value.strip()) if isinstance(value, str) else number_of(value)
         name = place.limited(str(criterion).strip(), CRITERION_LIMIT, column)
         if not name:
-            place.fault(column, "expected the criterion's name after the dot, found nothing")
+            place.error(column, "expected the criterion's name after the dot, found nothing")
         elif score is None:
-            place.fault(column, f"expected a number, found {shown(value)}")
+            place.error(column, f"expected a number, found {shown(value)}")
         elif place.sound:
             yield make(place.line, doc_id, system, name, who, score, column, source)
 
 
-def score_reader(header: Sequence[str], rater: str, name: str, faults: Faults) -> Read:
-    """A reader of a table's lines; such tables have the most rows, so columns are found once."""
+def score_reader(header: Sequence[str], rater: str, name: str, errors: FileErrors) -> Read:
+    """A reader of a table's lines; these tables are the longest, so columns are looked up once."""
     at = [header.index(column) for column in ("doc_id", "system_id", "criterion", rater, "score")]
     is_rating = rater == "annotator"
     make: type[RatingRow] | type[JudgeScoreRow] = RatingRow if is_rating else JudgeScoreRow
@@ -89,7 +87,7 @@ def score_reader(header: Sequence[str], rater: str, name: str, faults: Faults) -
         doc_id, system, criterion, who, written = (values[index].strip() for index in at)
         score = written_number(written)
         names = doc_id + system + criterion + who
-        # Most lines are sound, and soon found to be: nothing is missing, too long or no text.
+        # Most lines are valid, and quickly found to be: nothing is missing, too long or not a text.
         if (
             score is not None
             and doc_id
@@ -100,18 +98,18 @@ def score_reader(header: Sequence[str], rater: str, name: str, faults: Faults) -
         ):
             yield make(line, doc_id, system, criterion, who, score)
             return
-        place = Place(name, line, faults)
+        place = Place(name, line, errors)
         for column, value in (("doc_id", doc_id), ("system_id", system), (rater, who)):
             if not value:
-                place.fault(column, "expected a name, found nothing")
+                place.error(column, "expected a name, found nothing")
             elif len(value) > ID_LIMIT or "\0" in value or not is_text(value):
                 place.limited(value, ID_LIMIT, column)
         if not criterion and is_rating:
-            place.fault("criterion", "expected the criterion that was rated, found nothing")
+            place.error("criterion", "expected the criterion that was rated, found nothing")
         elif len(criterion) > CRITERION_LIMIT or "\0" in criterion or not is_text(criterion):
             place.limited(criterion, CRITERION_LIMIT, "criterion")
         if score is None:
-            place.fault(
+            place.error(
                 "score", f"expected a number, found {shown(written) if written else 'nothing'}"
             )
         elif place.sound:

@@ -1,4 +1,4 @@
-"""Temporary tables that rows are copied into, so that memory holds keys and never texts."""
+"""Temporary tables that rows are copied into, so that only keys are held in memory."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +11,8 @@ CHUNK_BYTES = 8 * 2**20
 
 @dataclass
 class Tally:
-    """How many records of a kind a load made and changed, and how many of its rows were there
-    already."""
+    """How many records of a kind a load created and changed, and how many of its rows already
+    existed."""
 
     created: int = 0
     unchanged: int = 0
@@ -20,7 +20,7 @@ class Tally:
 
 
 class StagingTable:
-    """A temporary table that rows are copied into, chunk by chunk."""
+    """A temporary table that rows are copied into in chunks."""
 
     def __init__(self, name: str, columns: dict[str, str]) -> None:
         self.name = name

@@ -1,9 +1,9 @@
-"""Loading files, all or nothing: rows are staged, checked against each other and the project, and
-then merged.
+"""Load files, all or nothing: rows are staged, compared with each other and the project, and
+merged.
 
-Rows stream through temporary tables by COPY, so that memory holds keys and never texts. Everything
-happens in one transaction; if there is a fault anywhere, nothing stays. What is there already is
-left alone and counted as unchanged.
+Rows stream through temporary tables by COPY, so that only keys are held in memory. Everything
+happens in one transaction; if there is an error anywhere, nothing is kept. Existing records stay as
+they are and are counted as unchanged.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -18,12 +18,20 @@ from evaluations.corpus.merging import Merge
 from evaluations.corpus.packed import stem_of
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.results import LoadResult
-from evaluations.corpus.row_staging import Taking, TooManyRowsError
-from evaluations.corpus.rows import About, Fault, Faults, LoadError, OutputRow, Row, Unnamed
+from evaluations.corpus.row_staging import RowStager, TooManyRowsError
+from evaluations.corpus.rows import (
+    FileDefaults,
+    FileError,
+    FileErrors,
+    LoadError,
+    LoadOptions,
+    OutputRow,
+    Row,
+)
 from evaluations.corpus.staging import Tally
 from evaluations.models import Project
 
-LISTED_FAULTS = 100
+LISTED_ERRORS = 100
 GROWING = (
     "evaluations_document",
     "evaluations_candidateoutput",
@@ -32,35 +40,34 @@ GROWING = (
     "evaluations_score",
 )
 Watch = Callable[[str], None]
-NOTHING_SAID = About()
+NOTHING_SAID = LoadOptions()
 
 
 def load_files(
     project: Project,
     files: Sequence[InputFile],
     *,
-    about: About = NOTHING_SAID,
+    about: LoadOptions = NOTHING_SAID,
     rehearse: bool = False,
-    most_faults: int = LISTED_FAULTS,
+    most_errors: int = LISTED_ERRORS,
     watch: Watch = lambda _step: None,
 ) -> LoadResult:
     """Load files into a project, in whatever order they are given.
 
     Args:
-        rehearse: do everything and take it back, to see what it would do.
-        most_faults: how many faults are listed; all are counted.
-        watch: is told what is written, as it begins.
+        rehearse: a dry run: do everything, then roll it back.
+        most_errors: how many errors are listed; all are counted.
+        watch: called with what is written, as each step begins.
 
     Raises:
-        LoadError: at least one fault; it lists the first ones of all files, and nothing was
-            written.
+        LoadError: at least one error; it lists the first ones, and nothing was written.
     """
     with transaction.atomic():
         result = _load(
             project,
             files,
             about,
-            Faults(most=most_faults, field_limit=settings.FIELD_LIMIT_BYTES),
+            FileErrors(most=most_errors, field_limit=settings.FIELD_LIMIT_BYTES),
             watch,
         )
         if rehearse:
@@ -73,51 +80,58 @@ def load_files(
 
 
 def _load(
-    project: Project, files: Sequence[InputFile], about: About, faults: Faults, watch: Watch
+    project: Project,
+    files: Sequence[InputFile],
+    about: LoadOptions,
+    errors: FileErrors,
+    watch: Watch,
 ) -> LoadResult:
     Project.objects.select_for_update().get(pk=project.pk)
-    load = Taking(project, faults, about)
+    load = RowStager(project, errors, about)
     try:
-        _take_files(load, files, about)
+        _stage_files(load, files, about)
     except TooManyRowsError as error:
-        faults.add(error.file, error.line, "", str(error))
-        faults.raise_if_any()
+        errors.add(error.file, error.line, "", str(error))
+        errors.raise_if_any()
     result = Merge(load, watch).merge()
-    faults.raise_if_any()
+    errors.raise_if_any()
     return result
 
 
-def _take_files(load: Taking, files: Sequence[InputFile], about: About) -> None:
-    """Outputs first: files of ratings and scores are held back until all outputs are known."""
+def _stage_files(load: RowStager, files: Sequence[InputFile], about: LoadOptions) -> None:
+    """Outputs first: files of ratings and scores wait until all outputs are known."""
     held_back = []
     for file in files:
-        # One file is open at a time; what is held back is begun again, with its faults.
-        faults = Faults(most=load.faults.most, field_limit=load.faults.field_limit)
-        with closing(_rows_of(file, faults, about)) as rows:
+        # Only one file is open at a time; files that waited are read again from the start, with
+        # their errors.
+        errors = FileErrors(most=load.errors.most, field_limit=load.errors.field_limit)
+        with closing(_rows_of(file, errors, about)) as rows:
             first = next(rows, None)
             if first is not None and not isinstance(first, OutputRow):
                 held_back.append(file)
                 continue
             if first is not None:
-                load.take(file.name, first)
+                load.stage(file.name, first)
             for row in rows:
-                load.take(file.name, row)
-        load.faults.take(faults.listed, faults.total)
+                load.stage(file.name, row)
+        load.errors.extend(errors.listed, errors.total)
     for file in held_back:
-        load.take_all(file.name, _rows_of(file, load.faults, about))
+        load.stage_all(file.name, _rows_of(file, load.errors, about))
 
 
-def _rows_of(file: InputFile, faults: Faults, about: About) -> Generator[Row, None, None]:
-    unnamed = Unnamed(about.judge, about.criterion, stem_of(file.name) or "system", about.annotator)
-    return read_apart(file, faults, unnamed=unnamed)
+def _rows_of(file: InputFile, errors: FileErrors, about: LoadOptions) -> Generator[Row, None, None]:
+    defaults = FileDefaults(
+        about.judge, about.criterion, stem_of(file.name) or "system", about.annotator
+    )
+    return read_apart(file, errors, defaults=defaults)
 
 
 def _analyze() -> None:
     # Statistics of a table that has just grown a hundredfold would mislead the planner until
-    # autovacuum comes by.
+    # autovacuum updates them.
     with connection.cursor() as cursor:
         for table in GROWING:
             cursor.execute(f"ANALYZE {table}")
 
 
-__all__ = ["About", "Fault", "LoadError", "LoadResult", "Tally", "load_files"]
+__all__ = ["FileError", "LoadError", "LoadOptions", "LoadResult", "Tally", "load_files"]

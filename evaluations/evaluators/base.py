@@ -190,12 +190,12 @@ def read_settings(evaluator: type[Evaluator], given: Mapping[str, Any]) -> Setti
         known = ", ".join(evaluator.Settings.model_fields) or "none"
         raise SettingsError(
             {
-                ".".join(map(str, fault["loc"])) or "settings": (
+                ".".join(map(str, found["loc"])) or "settings": (
                     f"{evaluator.title} has no such setting (there are: {known})."
-                    if fault["type"] == "extra_forbidden"
-                    else f"{fault['msg'].removeprefix('Value error, ')}."
+                    if found["type"] == "extra_forbidden"
+                    else f"{found['msg'].removeprefix('Value error, ')}."
                 )
-                for fault in error.errors()
+                for found in error.errors()
             }
         ) from None
 

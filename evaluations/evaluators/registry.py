@@ -78,7 +78,7 @@ def _loaded() -> tuple[dict[str, type[Evaluator]], tuple[Broken, ...]]:
         try:
             found[point.name] = _load(point)
         except Exception as error:
-            # A package of somebody else's must not take the site down; its fault is shown in the
+            # A package of somebody else's must not take the site down; its error is shown in the
             # list.
             broken.append(
                 Broken(

@@ -1,4 +1,4 @@
-"""All input of the pages passes through these forms, one module a subject."""
+"""All input of the pages passes through these forms, one module per subject."""
 
 from evaluations.forms.corpus import DocumentFilterForm
 from evaluations.forms.criteria import CriterionForm, PresetForm, StepsForm
@@ -9,7 +9,7 @@ from evaluations.forms.projects import ArchiveForm, ProjectForm
 from evaluations.forms.runs import ResumeForm, RunForm
 from evaluations.forms.sharing import ShareForm, SnapshotForm
 from evaluations.forms.tokens import TokenForm
-from evaluations.forms.uploads import ColumnsForm, SavedColumnsForm, UploadForm, first_about
+from evaluations.forms.uploads import ColumnsForm, SavedColumnsForm, UploadForm, initial_options
 from evaluations.forms.webhooks import WebhookForm
 
 __all__ = [
@@ -33,5 +33,5 @@ __all__ = [
     "TokenForm",
     "UploadForm",
     "WebhookForm",
-    "first_about",
+    "initial_options",
 ]

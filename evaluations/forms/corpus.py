@@ -1,4 +1,4 @@
-"""Browsing documents."""
+"""Forms for browsing documents."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ SORTS = {
     "name": "name",
     "low": "lowest human mean",
     "high": "highest human mean",
-    "disagreement": "judges farthest from people",
+    "disagreement": "largest distance between judges and people",
 }
 
 
 class DocumentFilterForm(forms.Form):
-    """Which documents to list, in which order."""
+    """Which documents to list, and in which order."""
 
     q = forms.CharField(label="Words in source or outputs", required=False, max_length=200)
     rated = forms.ChoiceField(
@@ -44,6 +44,6 @@ class DocumentFilterForm(forms.Form):
             del self.fields["name"], self.fields["value"]
 
     def asked(self) -> dict[str, str]:
-        """What is asked for; anything that is not understood is left out."""
+        """The valid filters; invalid ones are ignored."""
         self.is_valid()
         return {name: value for name, value in self.cleaned_data.items() if value}

@@ -1,4 +1,5 @@
-"""Criteria: from a preset, from scratch or from a prompt file; their evaluation steps."""
+"""Forms for criteria (from presets, from scratch, from a prompt file) and their evaluation
+steps."""
 
 from typing import Any
 
@@ -11,7 +12,7 @@ from evaluations.models import Criterion, Judge, Project
 
 
 class PresetForm(forms.Form):
-    """Choose ready criteria of a task and wording."""
+    """Choose predefined criteria for a task and wording."""
 
     preset = forms.MultipleChoiceField(label="Presets", widget=forms.CheckboxSelectMultiple)
 
@@ -26,7 +27,7 @@ class PresetForm(forms.Form):
         self.fields["preset"].choices = list(self.groups.items())  # type: ignore[attr-defined]
 
     def chosen(self) -> list[Preset]:
-        """The presets of a valid form, of one name the first."""
+        """The presets of a valid form; of several with the same name, the first."""
         by_key = {preset.key: preset for preset in presets()}
         by_name: dict[str, Preset] = {}
         for key in self.cleaned_data["preset"]:
@@ -39,12 +40,12 @@ class CriterionForm(forms.ModelForm):
         label="Names of points",
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="One a line, such as “1 = Yes”. The model then answers with the name.",
+        help_text="One per line, such as “1 = Yes”. The model then answers with the name.",
     )
     prompt_upload = forms.FileField(
         label="Prompt from a file",
         required=False,
-        help_text="A text with the placeholders; it replaces the whole prompt.",
+        help_text="A text file with the placeholders; it replaces the whole prompt.",
     )
 
     class Meta:
@@ -77,16 +78,17 @@ class CriterionForm(forms.ModelForm):
             "guidelines": "Guidelines for annotators",
         }
         help_texts = {
-            "definition": "What the model is told the criterion means.",
-            "task_introduction": "Left empty, ours for a text and its source is taken.",
+            "definition": "How the prompt explains the criterion to the model.",
+            "task_introduction": "If empty, our introduction for a text and its source is used.",
             "inputs": (
                 "With {{Document}}, {{Summary}}, {{Context}}, {{Fact}}, {{Response}},"
-                " {{Reference}}. Left empty: the source text and the summary."
+                " {{Reference}}. If empty: the source text and the summary."
             ),
             "prompt_file": (
-                "Used as it is, instead of the parts above; it brings its own evaluation steps."
+                "Used as it is, instead of the parts above; it must contain its own evaluation "
+                "steps."
             ),
-            "guidelines": "Markdown. Left empty, annotators read the definition.",
+            "guidelines": "Markdown. If empty, annotators read the definition.",
         }
 
     field_order = (
@@ -139,11 +141,11 @@ class CriterionForm(forms.ModelForm):
         name, project = data.get("name", ""), self.instance.project
         others = project.criteria.exclude(pk=self.instance.pk)
         if name and others.filter(name__iexact=name).exists():
-            self.add_error("name", f"There is a criterion {name} already.")
+            self.add_error("name", f"A criterion {name} already exists.")
         return data
 
     def _update_errors(self, errors: ValidationError) -> None:
-        """The record's own check of the names of points is shown where they are written."""
+        """Show the model's validation errors for names of points at their field."""
         if "scale_labels" in getattr(errors, "error_dict", {}):
             errors.error_dict["labels_text"] = errors.error_dict.pop("scale_labels")
         super()._update_errors(errors)  # type: ignore[misc]
@@ -155,7 +157,7 @@ class CriterionForm(forms.ModelForm):
 
 
 class StepsForm(forms.Form):
-    """A new version of evaluation steps: written here, or by the LLM of a judge."""
+    """A new version of evaluation steps: written here, or by a judge's LLM."""
 
     text = forms.CharField(
         label="Evaluation steps", widget=forms.Textarea(attrs={"rows": 10}), required=False

@@ -1,5 +1,4 @@
-"""The form of a judge, made for its evaluator: who is asked, if anybody, and a field for each of
-its settings."""
+"""A judge's form, built for its evaluator: endpoint and model, and a field for each setting."""
 
 import types
 from typing import Any, Literal, Union, get_args, get_origin
@@ -18,9 +17,9 @@ LONG_TEXTS = {"examples", "questions"}
 
 
 class EvaluatorForm(TakesErrors):
-    """Name and settings; for evaluators that ask an LLM the fields of `AskingForm` in between."""
+    """Name and settings; for evaluators that ask an LLM, also the fields of `AskingForm`."""
 
-    name = forms.CharField(max_length=200, help_text="What reports call it.")
+    name = forms.CharField(max_length=200, help_text="The name shown in reports.")
 
     def __init__(
         self, *args: Any, project: Project, evaluator: type[Evaluator], **kwargs: Any
@@ -40,7 +39,7 @@ class EvaluatorForm(TakesErrors):
         return cls(project=judge.project, evaluator=evaluator, initial=initial)
 
     def draft(self) -> JudgeDraft:
-        """The judge that a valid form describes; settings left empty take their defaults."""
+        """The judge that a valid form describes; empty settings get their defaults."""
         data = dict(self.cleaned_data)
         given = {name: data.pop(PREFIX + name) for name in self.evaluator.Settings.model_fields}
         settings = {name: value for name, value in given.items() if value not in (None, "")}
@@ -74,7 +73,7 @@ def field_for(name: str, info: FieldInfo) -> forms.Field:
 
 
 def _without_none(annotation: Any) -> Any:
-    """`int | None` is `int` that need not be given."""
+    """`int | None` is an optional `int`."""
     if get_origin(annotation) in (Union, types.UnionType):
         return next(part for part in get_args(annotation) if part is not type(None))
     return annotation

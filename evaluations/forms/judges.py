@@ -1,4 +1,4 @@
-"""Endpoints and judges. Keys are write-only: a form takes them and never shows one."""
+"""Forms for endpoints and judges. Keys are write-only: forms accept them and never show them."""
 
 from typing import Any
 
@@ -15,19 +15,17 @@ NO_LIMIT = "Over all workers. Empty: no limit."
 
 class TakesErrors(forms.Form):
     def take_errors(self, error: ValidationError) -> None:
-        """Show errors of the record's own checks at their fields."""
+        """Show the model's validation errors at their fields."""
         for field, messages in error.message_dict.items():
             self.add_error(self.field_of(field), messages)
 
     def field_of(self, name: str) -> str | None:
-        """The form's field for a field of the record; None if it has none."""
+        """The form's field for a field of the model; None if there is none."""
         return name if name in self.fields else None
 
 
 class EndpointForm(TakesErrors):
-    name = forms.CharField(
-        max_length=100, required=False, help_text="Left empty, its host is its name."
-    )
+    name = forms.CharField(max_length=100, required=False, help_text="If empty, the host is used.")
     base_url = forms.CharField(
         label="Base URL",
         max_length=500,
@@ -41,7 +39,7 @@ class EndpointForm(TakesErrors):
             "Stored encrypted, never shown again. Empty: keep the stored one, or none is needed."
         ),
     )
-    forget_key = forms.BooleanField(label="Forget the stored key", required=False)
+    forget_key = forms.BooleanField(label="Delete the stored key", required=False)
     key_env = forms.CharField(
         label="Key variable",
         max_length=100,
@@ -50,7 +48,7 @@ class EndpointForm(TakesErrors):
     confirms_key_env = forms.BooleanField(
         label="Send the key of this variable to the new address",
         required=False,
-        help_text="Tick this if you change the address and the key may go there.",
+        help_text="Tick this if you change the address and the key may be sent there.",
     )
     requests_per_minute = forms.IntegerField(
         min_value=1, required=False, help_text="Over all workers. Empty: no limit."
@@ -62,9 +60,7 @@ class EndpointForm(TakesErrors):
         label="Azure API version",
         max_length=40,
         required=False,
-        help_text=(
-            "Only for Azure's addresses by deployment (not for those that end in /openai/v1)."
-        ),
+        help_text=("Only for Azure deployment addresses (not for those that end in /openai/v1)."),
     )
 
     def __init__(self, *args: Any, endpoint: Endpoint | None = None, **kwargs: Any) -> None:
@@ -94,18 +90,17 @@ def _about_key_names() -> str:
     names = sorted(settings.ENDPOINT_KEYS)
     if not names:
         return (
-            "This site reads no keys from variables; enter the key above. (GEVAL_ENDPOINT_KEYS"
-            " allows names.)"
+            "This site reads no keys from variables; enter the key above. (GEVAL_ENDPOINT_KEYS "
+            "lists allowed names.)"
         )
-    said = (
-        "Instead of a key: the name of the worker's environment variable that holds it. Allowed"
-        " here: "
-    )
+    said = "Instead of a key: the worker's environment variable that contains it. Allowed here: "
     return f"{said}{', '.join(names)} (GEVAL_ENDPOINT_KEYS)."
 
 
 class ProbeForm(forms.Form):
-    model = forms.CharField(max_length=200, help_text="Asked with about six calls of a few tokens.")
+    model = forms.CharField(
+        max_length=200, help_text="A probe makes about six calls of a few tokens."
+    )
 
 
 class AskingForm(forms.Form):
@@ -115,12 +110,12 @@ class AskingForm(forms.Form):
     model = forms.CharField(max_length=200)
     mode = forms.ChoiceField(
         label="Scoring",
-        choices=[("", "The best one the endpoint can do"), *ScoringMode.choices],
+        choices=[("", "The best one that the endpoint supports"), *ScoringMode.choices],
         required=False,
-        help_text="The endpoint is asked first what it can do; a mode beyond it is refused.",
+        help_text="The endpoint is probed first; a mode that it does not support is refused.",
     )
     samples = forms.IntegerField(
-        label="Replies an item",
+        label="Replies per item",
         min_value=1,
         max_value=100,
         initial=20,
@@ -130,7 +125,7 @@ class AskingForm(forms.Form):
         min_value=0,
         max_value=2,
         required=False,
-        help_text="Left empty: 1 for samples, 0 otherwise.",
+        help_text="If empty: 1 for samples, 0 otherwise.",
     )
     max_tokens = forms.IntegerField(
         label="Longest reply in tokens",
@@ -143,24 +138,24 @@ class AskingForm(forms.Form):
         label="Evaluation steps",
         required=False,
         initial=True,
-        help_text="The LLM writes them first (auto chain-of-thought).",
+        help_text="The LLM first writes them itself (auto chain-of-thought).",
     )
     concurrency = forms.IntegerField(
-        label="Calls in flight", min_value=1, max_value=512, initial=16, help_text="Of each worker."
+        label="Concurrent calls", min_value=1, max_value=512, initial=16, help_text="Per worker."
     )
     timeout_seconds = forms.FloatField(
         label="Time limit of a call",
         min_value=1,
         max_value=3600,
         initial=60,
-        help_text="In seconds, as a whole.",
+        help_text="In seconds, for the whole call.",
     )
     price_in = forms.DecimalField(
-        label="Price of a million tokens in", min_value=0, max_digits=12, decimal_places=4, required=False,
+        label="Price per million input tokens", min_value=0, max_digits=12, decimal_places=4, required=False,
         help_text="For estimates and budgets, in any currency.",
     )  # fmt: skip
     price_out = forms.DecimalField(
-        label="Price of a million tokens out",
+        label="Price per million output tokens",
         min_value=0,
         max_digits=12,
         decimal_places=4,
@@ -171,8 +166,7 @@ class AskingForm(forms.Form):
     def fields_for(
         cls, evaluator: type[AskingEvaluator], project: Project
     ) -> dict[str, forms.Field]:
-        """Those that mean something to an evaluator, with the project's endpoints to choose
-        from."""
+        """Keep the fields that an evaluator uses, and offer the project's endpoints."""
         fields = cls().fields
         endpoints = project.endpoints.current()
         fields["endpoint"].queryset = endpoints  # type: ignore[attr-defined]

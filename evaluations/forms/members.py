@@ -1,4 +1,4 @@
-"""Inviting people, and giving them a role."""
+"""Forms for inviting people and giving them a role."""
 
 from django import forms
 
@@ -11,9 +11,9 @@ class InvitationForm(forms.Form):
         label="For whom",
         max_length=200,
         required=False,
-        help_text="For your own list; the invited do not see it.",
+        help_text="For your own list; invited people do not see it.",
     )
-    days = forms.IntegerField(label="Valid for days", min_value=1, max_value=90, initial=14)
+    days = forms.IntegerField(label="Valid for (days)", min_value=1, max_value=90, initial=14)
 
 
 class RoleForm(forms.Form):

@@ -1,4 +1,4 @@
-"""Making a project."""
+"""Forms for creating a project."""
 
 from django import forms
 
@@ -7,7 +7,7 @@ from evaluations.models import Project
 
 class ArchiveForm(forms.Form):
     file = forms.FileField(
-        label="Archive", help_text="A zip that another site, or this one, wrote of a project."
+        label="Archive", help_text="A project's archive (zip), exported by this or another site."
     )
 
 

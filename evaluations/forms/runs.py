@@ -1,4 +1,4 @@
-"""Starting a run, and letting one go on."""
+"""Forms for starting and resuming runs."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ class RunForm(forms.Form):
     fresh = forms.BooleanField(
         label="Judge everything again",
         required=False,
-        help_text="Otherwise only missing scores are filled.",
+        help_text="Otherwise only missing scores are computed.",
     )
     transport = forms.ChoiceField(
         label="Sent", choices=Transport.choices, initial=Transport.LIVE, required=False
@@ -37,7 +37,7 @@ class RunForm(forms.Form):
         criteria = project.criteria.all()
         judges = project.judges.that_run()
         self.fields["judge"].queryset = judges  # type: ignore[attr-defined]
-        self.fields["judge"].initial = judges.last()  # most often the one that was just made
+        self.fields["judge"].initial = judges.last()  # most often the one that was just created
         self.fields["criteria"].queryset = criteria  # type: ignore[attr-defined]
         self.fields["criteria"].initial = [criterion.pk for criterion in criteria]
 

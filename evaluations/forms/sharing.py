@@ -1,4 +1,4 @@
-"""Sharing and freezing a report."""
+"""Forms for share links and snapshots of a report."""
 
 from django import forms
 
@@ -6,7 +6,7 @@ from django import forms
 class ShareForm(forms.Form):
     query = forms.CharField(required=False, max_length=4000, widget=forms.HiddenInput)
     days = forms.IntegerField(
-        label="Days until it expires", required=False, min_value=1, max_value=3650
+        label="Expires after (days)", required=False, min_value=1, max_value=3650
     )
 
 

@@ -1,4 +1,4 @@
-"""Tokens for the HTTP API."""
+"""Forms for tokens of the HTTP API."""
 
 from typing import Any
 
@@ -12,13 +12,13 @@ class TokenForm(forms.Form):
     project = forms.ModelChoiceField(
         queryset=Project.objects.none(),
         required=False,
-        empty_label="all of mine",
-        help_text="What it reaches.",
+        empty_label="all my projects",
+        help_text="What the token can access.",
     )
     may_change = forms.BooleanField(
-        label="May change things",
+        label="Can change data",
         required=False,
-        help_text="Otherwise it can only read, whatever your role is.",
+        help_text="Otherwise it can only read, whatever your role.",
     )
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""Choosing files, and saying what is in them."""
+"""Forms for choosing files, and for saying what is in them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class MultipleFileInput(forms.ClearableFileInput):
 
 
 class MultipleFileField(forms.FileField):
-    """One field, several files; each must not be larger than the upload limit."""
+    """One field for several files; none may be larger than the upload limit."""
 
     widget = MultipleFileInput
 
@@ -49,7 +49,7 @@ class MultipleFileField(forms.FileField):
 
 
 class UploadForm(forms.Form):
-    """Some files, or a text that was pasted."""
+    """Some files, or pasted text."""
 
     files = MultipleFileField(  # type: ignore[assignment]  # a field's name, popped by the form's metaclass
         label="Files",
@@ -70,31 +70,33 @@ class UploadForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         if not self.errors and not data.get("files") and not (data.get("text") or "").strip():
-            raise ValidationError("Choose a file, or paste rows; there is nothing to look at yet.")
+            raise ValidationError("Choose a file or paste rows.")
         return data
 
 
-class AboutForm(forms.Form):
-    """What files may leave unsaid."""
+class LoadOptionsForm(forms.Form):
+    """Defaults for missing columns, and other options."""
 
     judge = forms.CharField(
         label="Judge's name",
         max_length=200,
-        help_text="For scores and replies that come without one (predict_scores, all_responses).",
+        help_text="For scores and replies that name no judge (predict_scores, all_responses).",
     )
     annotator = forms.CharField(
         label="Annotator's name",
         max_length=200,
-        help_text="For ratings that come without one, a column a criterion.",
+        help_text="For ratings that name no annotator, in one column per criterion.",
     )
     criterion = forms.CharField(
-        required=False, max_length=100, help_text="For raw replies that do not say what they rate."
+        required=False,
+        max_length=100,
+        help_text="For raw replies that do not name their criterion.",
     )
     version = forms.CharField(
         label="Version",
         required=False,
         max_length=100,
-        help_text="Of the program that computed the scores.",
+        help_text="The version of the program that computed the scores.",
     )
     source = forms.CharField(
         label="Source",
@@ -105,22 +107,22 @@ class AboutForm(forms.Form):
     first_digit = forms.BooleanField(
         label="Read raw replies by their first digit",
         required=False,
-        help_text="As published releases do; otherwise our parser reads them, and 2.5 is 2.5.",
+        help_text="As for published figures; otherwise our parser reads them, and 2.5 is 2.5.",
     )
     replace = forms.BooleanField(
-        label="Replace texts that are loaded already with other ones",
+        label="Replace existing texts with different ones",
         required=False,
         help_text=(
-            "Only where nothing stands on them: no rating, score, comparison, or item of a run or"
-            " campaign."
+            "Only if nothing depends on them: no rating, score, comparison, or item of a run or "
+            "campaign."
         ),
     )
 
 
-def first_about(files: Sequence[str]) -> dict[str, Any]:
-    """What to begin with: a judge is named after the first file."""
+def initial_options(files: Sequence[str]) -> dict[str, Any]:
+    """Initial options: the judge is named after the first file."""
     stem = stem_of(files[0]) or files[0]
-    fields = {name: field.initial or "" for name, field in AboutForm.base_fields.items()}
+    fields = {name: field.initial or "" for name, field in LoadOptionsForm.base_fields.items()}
     return fields | {
         "judge": stem[:200],
         "annotator": "annotator",
@@ -131,15 +133,15 @@ def first_about(files: Sequence[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ColumnField:
-    """A column of a file: its name, what stands in it, and the field that says what it is."""
+    """A column of a file: its name, its first values, and the field with its meaning."""
 
     name: str
     values: Sequence[str]
     field: BoundField
 
 
-class ColumnsForm(AboutForm):
-    """What the columns of an upload's files are, beside what the files leave unsaid."""
+class ColumnsForm(LoadOptionsForm):
+    """The meaning of an upload's columns, and defaults for missing columns."""
 
     def __init__(self, upload: Upload, files: Sequence[UploadFile], data: Any = None) -> None:
         super().__init__(data, initial=upload.about)
@@ -149,7 +151,7 @@ class ColumnsForm(AboutForm):
                     choices=CHOICES,
                     required=False,
                     initial=file.columns.get(column["name"], ""),
-                    label=f"What {column['name']} is",
+                    label=f"Meaning of {column['name']}",
                 )
 
     @staticmethod
@@ -161,10 +163,10 @@ class ColumnsForm(AboutForm):
         return f"column-{file.pk}-{number}"
 
     def about(self) -> dict[str, Any]:
-        return {name: self.cleaned_data[name] for name in AboutForm.base_fields}
+        return {name: self.cleaned_data[name] for name in LoadOptionsForm.base_fields}
 
     def about_fields(self) -> Iterator[BoundField]:
-        return (self[name] for name in AboutForm.base_fields)
+        return (self[name] for name in LoadOptionsForm.base_fields)
 
     def columns_of(self, file: UploadFile) -> list[ColumnField]:
         """The columns of a file, to show."""
@@ -176,7 +178,7 @@ class ColumnsForm(AboutForm):
         ]
 
     def chosen(self, file: UploadFile) -> dict[str, str]:
-        """What the columns of a file are, as a valid form says."""
+        """The meaning of a file's columns in a valid form."""
         named = (
             (column["name"], self._key(file, number))
             for number, column in enumerate(self._columns(file))
@@ -185,7 +187,7 @@ class ColumnsForm(AboutForm):
 
 
 class SavedColumnsForm(forms.ModelForm):
-    """A name to keep a file's columns under."""
+    """A name under which to save a file's columns."""
 
     class Meta:
         model = SavedColumns

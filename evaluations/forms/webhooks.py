@@ -1,4 +1,4 @@
-"""A new webhook."""
+"""Form for a new webhook."""
 
 from django import forms
 from django.conf import settings
@@ -12,10 +12,10 @@ class WebhookForm(forms.Form):
         label="URL",
         max_length=500,
         assume_scheme="https",
-        help_text="Where your server takes a POST of JSON.",
+        help_text="The address where your server accepts a JSON POST.",
     )
     events = forms.MultipleChoiceField(
-        label="Tell it when",
+        label="Notify it when",
         choices=[
             (value, label) for value, label in WebhookEvent.choices if value != WebhookEvent.TEST
         ],

@@ -145,7 +145,7 @@ def parse_rating(
             replies hold such).
         criterion: its name, which the form asks the model to repeat.
         reasons_first: the reply explains before it rates: then the last rating counts, and several
-            are no fault.
+            are no error.
     """
     text = reply_text(choice)
     failed = _no_text(choice, text)

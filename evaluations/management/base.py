@@ -1,4 +1,4 @@
-"""The base of our commands: they find a database that is ready, or say what to do."""
+"""Base class of our commands: the database is ready, or the error says what to do."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,14 +10,13 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
 
-_LOCK = 0x6D696772  # any constant: under it tables are made
+_LOCK = 0x6D696772  # any constant: a lock for creating tables
 
 
 class SiteCommand(BaseCommand):
-    """A command that needs our tables. Locally they are made on the way; in production that is a
-    step of its own."""
+    """A command that needs our tables, which are created automatically except in production."""
 
-    # They would import every page of the site, each time; `manage.py check` makes them.
+    # They would import every page of the site each time; `manage.py check` runs them.
     requires_system_checks = ()
 
     def execute(self, *args: Any, **options: Any) -> str | None:
@@ -27,8 +26,8 @@ class SiteCommand(BaseCommand):
 
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Commands and workers that start together make the tables one after the other; the last ones
-    find them made."""
+    """Create the tables; of commands and workers that start together, only the first does the
+    work."""
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
         try:
@@ -38,10 +37,10 @@ def _one_at_a_time() -> Iterator[None]:
 
 
 def bring_up_to_date() -> None:
-    """See that the tables are those of this version; locally they are made.
+    """Make sure that the tables are those of this version; locally they are created.
 
     Raises:
-        CommandError: they are not, on a production site.
+        CommandError: they are not, in production.
     """
     executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):

@@ -1,5 +1,4 @@
-"""What the commands share: finding a project, a judge and criteria by name, with errors that say
-what there is."""
+"""Find projects, judges and criteria by name for commands, with errors that list existing ones."""
 
 from collections.abc import Sequence
 
@@ -14,27 +13,27 @@ from evaluations.models import Criterion, Endpoint, Judge, Membership, Project, 
 
 
 def find_project(slug: str) -> Project:
-    """The project of a short name.
+    """The project with this short name.
 
     Raises:
-        CommandError: there is none; the message lists what there is.
+        CommandError: there is none; the message lists existing ones.
     """
     project = Project.objects.filter(slug=slug).first()
     if project is None:
         known = ", ".join(Project.objects.values_list("slug", flat=True)[:20]) or "none yet"
         raise CommandError(
-            f"There is no project {slug!r} (projects: {known}). `manage.py load {slug} FILE…` makes"
-            " one."
+            f"There is no project {slug!r} (projects: {known}). `manage.py load {slug} FILE…` "
+            "creates one."
         )
     return project
 
 
 @transaction.atomic
 def project_or_new(slug: str, *, owner: str | None) -> Project:
-    """The project of a short name, made with its owners if there is none.
+    """The project with this short name; if there is none, it is created with its owners.
 
     Raises:
-        CommandError: the name cannot be a short name, or there is no such user.
+        CommandError: the name is not a valid short name, or there is no such user.
     """
     project = Project.objects.filter(slug=slug).first()
     if project:
@@ -46,7 +45,7 @@ def project_or_new(slug: str, *, owner: str | None) -> Project:
             f"{slug!r} cannot be a project's short name: use letters, digits, - and _."
         ) from None
     name = slug.replace("-", " ").replace("_", " ").capitalize()
-    # Another command may make it at this moment: then this one waits for it, and joins.
+    # Another command may be creating it at this moment: then this one waits for it, and uses it.
     project, is_new = Project.objects.get_or_create(slug=slug, defaults={"name": name})
     if is_new:
         add_owners(project, owner=owner)
@@ -54,7 +53,7 @@ def project_or_new(slug: str, *, owner: str | None) -> Project:
 
 
 def add_owners(project: Project, *, owner: str | None) -> None:
-    """Give a new project to a user, or to every site administrator.
+    """Make a user, or every site administrator, an owner of a new project.
 
     Raises:
         CommandError: there is no such user.
@@ -62,17 +61,19 @@ def add_owners(project: Project, *, owner: str | None) -> None:
     users = get_user_model().objects
     owners = users.filter(username=owner) if owner else users.filter(is_superuser=True)
     if owner and not owners.exists():
-        raise CommandError(f"There is no user {owner!r}; `manage.py createsuperuser` makes one.")
+        raise CommandError(
+            f"There is no user {owner!r}; create one with `manage.py createsuperuser`."
+        )
     Membership.objects.bulk_create(
         Membership(project=project, user=user, role=Role.OWNER) for user in owners
     )
 
 
 def find_judge(project: Project, name: str) -> Judge:
-    """The judge of a name within a project, the newest version where the name alone is given.
+    """The judge with this name in a project; the newest version if only the name is given.
 
     Raises:
-        CommandError: there is none; the message lists what there is.
+        CommandError: there is none; the message lists existing ones.
     """
     judge = newest_version(project, name) or next(
         (j for j in project.judges.all() if j.label == name), None
@@ -84,10 +85,10 @@ def find_judge(project: Project, name: str) -> Judge:
 
 
 def find_endpoint(project: Project, name: str) -> Endpoint:
-    """The endpoint of a name within a project.
+    """The endpoint with this name in a project.
 
     Raises:
-        CommandError: there is none; the message lists what there is.
+        CommandError: there is none; the message lists existing ones.
     """
     endpoint = project.endpoints.filter(name=name).first()
     if endpoint is None:
@@ -97,10 +98,10 @@ def find_endpoint(project: Project, name: str) -> Endpoint:
 
 
 def find_criteria(project: Project, names: Sequence[str] | None) -> list[Criterion]:
-    """The criteria of some names, all of them where none is named.
+    """The criteria with these names; all criteria if none is named.
 
     Raises:
-        CommandError: one is not there; the message lists what there is.
+        CommandError: one does not exist; the message lists existing ones.
     """
     criteria = list(project.criteria.all())
     if not names:

@@ -1,4 +1,4 @@
-"""The processes that commands start: Celery workers, the stand-in LLM, the web server."""
+"""Start the processes that commands need: Celery workers, the stand-in LLM, the web server."""
 
 import os
 import socket
@@ -15,17 +15,16 @@ from geval_site.processes import Processes
 from geval_site.queues import RUNS, SHORT
 
 START_SECONDS = 60.0
-# Celery warns of root because pickled messages could run code; ours are JSON, and a fresh machine
-# has no one but root.
+# Celery warns about root because pickled messages could run code; ours are JSON, and a new machine
+# has no other user.
 AS_ROOT = "You're running the worker with superuser privileges"
 
 
 def start_workers(processes: Processes) -> list[subprocess.Popen[str]]:
-    """Start a Celery worker for runs and one for all short jobs, which runs would keep waiting for
-    minutes.
+    """Start a Celery worker for runs and one for all short jobs, which should not wait for runs.
 
-    They show themselves by their heartbeats. Short jobs mostly wait for other servers, so that
-    threads do.
+    Workers are recognized by their heartbeats. Short jobs mostly wait for other servers, so threads
+    suffice.
     """
     return [
         _start_worker(processes, RUNS, jobs=[RUNS], pool=["--concurrency", "2"]),
@@ -36,7 +35,7 @@ def start_workers(processes: Processes) -> list[subprocess.Popen[str]]:
 
 
 def start_one_worker(processes: Processes) -> list[subprocess.Popen[str]]:
-    """Start a Celery worker for everything, which is enough for a command that waits for one
+    """Start a Celery worker for all queues, which is enough for a command that waits for one
     run."""
     return [_start_worker(processes, "all", jobs=[RUNS, *SHORT], pool=["--concurrency", "2"])]
 
@@ -63,7 +62,7 @@ def ensure_workers(
     """Start workers unless one for runs is alive, and wait until it is.
 
     Raises:
-        CommandError: one ends at once, or does not come up.
+        CommandError: a worker ends at once, or does not start in time.
     """
     if WorkerHeartbeat.objects.doing(RUNS).exists():
         return
@@ -77,7 +76,7 @@ def ensure_workers(
             )
         if time.monotonic() > deadline:
             raise CommandError(
-                "The worker did not come up. Does the broker at CELERY_BROKER_URL answer?"
+                "The worker did not start in time. Is the broker at CELERY_BROKER_URL reachable?"
             )
         time.sleep(0.1)
 
@@ -93,15 +92,14 @@ def start_standin(processes: Processes, port: int) -> str:
         stdout=subprocess.PIPE,
     )
     assert process.stdout is not None
-    line = process.stdout.readline()  # it says its address once it listens
+    line = process.stdout.readline()  # it prints its address once it listens
     if "http://" not in line:
         raise CommandError(f"The stand-in LLM did not start: {line.strip() or 'it said nothing'}")
     return next(word for word in line.split() if word.startswith("http://"))
 
 
 def start_web(processes: Processes, *, host: str, port: int) -> subprocess.Popen[str]:
-    """Start the web server for this machine; static files are found where they lie, so nothing is
-    collected."""
+    """Start the web server for this machine; static files are served from their sources."""
     settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
     return processes.start(
         [
@@ -116,7 +114,7 @@ def wait_for_web(host: str, port: int, process: subprocess.Popen[str]) -> None:
     """Wait until the web server accepts connections.
 
     Raises:
-        CommandError: it ends or does not come up.
+        CommandError: it ends or does not start in time.
     """
     deadline = time.monotonic() + START_SECONDS
     while True:
@@ -129,7 +127,7 @@ def wait_for_web(host: str, port: int, process: subprocess.Popen[str]) -> None:
 
 
 def free_port(wanted: int, host: str = "127.0.0.1") -> int:
-    """The wanted port, or the next one that nobody listens on.
+    """The wanted port, or the next one that is free.
 
     Raises:
         CommandError: none of the next fifty is free.

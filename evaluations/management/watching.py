@@ -1,4 +1,4 @@
-"""Watching a run from the terminal: a progress bar while it goes, counts when it ends."""
+"""Watch a run in the terminal: a progress bar while it runs, counts when it ends."""
 
 import sys
 import time
@@ -16,17 +16,17 @@ LOOK_EVERY_SECONDS = 0.3
 def watch_run(
     run: EvaluationRun, *, still_worked_on: Callable[[], None] = lambda: None
 ) -> dict[str, Any]:
-    """Show a progress bar until the run is done or paused; returns its summary.
+    """Show a progress bar until the run is done or paused; return its summary.
 
     Args:
-        still_worked_on: called at every look; raises if nobody can go on with the run.
+        still_worked_on: called at every update; raises if no worker can continue the run.
     """
     with tqdm(
         total=None,
         unit="item",
         desc=str(run.judge),
         file=sys.stderr,
-        disable=None,  # in a log a bar is noise; the counts at the end are enough
+        disable=None,  # in a log a progress bar is noise; the final counts are enough
     ) as bar:
         while True:
             close_old_connections()
@@ -42,7 +42,7 @@ def watch_run(
 
 
 def run_summary(run: EvaluationRun) -> dict[str, Any]:
-    """How a run stands: state, message, counts by state, failures by reason."""
+    """The status of a run: state, message, counts by state, failures by reason."""
     counts = run.items.counts()
     return {
         "run": run.pk,

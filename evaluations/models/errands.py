@@ -29,7 +29,7 @@ class ErrandQuerySet(models.QuerySet[Kind]):
         lost = Q(state=ErrandState.ASKING, taken_until__lte=timezone.now())
         return self.filter(Q(state=ErrandState.WAITING) | lost)
 
-    def in_hand(self) -> Self:
+    def in_progress(self) -> Self:
         """Errands that a worker is about."""
         return self.filter(state=ErrandState.ASKING, taken_until__gt=timezone.now())
 

@@ -51,7 +51,7 @@ def is_free(lease: str) -> models.Q:
 
 
 class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
-    def untended(self) -> EvaluationRunQuerySet:
+    def unattended(self) -> EvaluationRunQuerySet:
         """Runs that no worker prepares or tends at the moment."""
         return self.filter(models.Q(preparer_until=None) | is_free("preparer_until"))
 

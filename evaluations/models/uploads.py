@@ -25,7 +25,7 @@ class UploadState(models.TextChoices):
     CHOSEN = "chosen", "Not checked yet"
     CHECKING = "checking", "Being checked"
     CHECKED = "checked", "Checked"
-    FAULTY = "faulty", "Cannot be loaded"
+    INVALID = "faulty", "Cannot be loaded"  # stored under its first name
     LOADING = "loading", "Being loaded"
     DONE = "done", "Loaded"
 
@@ -62,12 +62,12 @@ class Upload(models.Model):
     )
     made_at = models.DateTimeField(db_default=Now())
     state = models.CharField(max_length=10, choices=UploadState, default=UploadState.CHOSEN)
-    about = models.JSONField(default=dict, help_text="The fields of corpus.rows.About.")
+    about = models.JSONField(default=dict, help_text="The fields of corpus.rows.LoadOptions.")
     result = models.JSONField(null=True)
-    faults = models.JSONField(
+    errors = models.JSONField(
         default=list, help_text="Objects of file, line, column and message; the first ones."
     )
-    fault_count = models.BigIntegerField(default=0)
+    error_count = models.BigIntegerField(default=0)
     message = models.CharField(
         max_length=500, blank=True, help_text="Why work on it ended without a result."
     )
@@ -107,7 +107,7 @@ class Upload(models.Model):
     def is_parked(self) -> bool:
         """Whether work on it ended without a word about the files, so that it may be tried again as
         it is."""
-        return self.state == UploadState.FAULTY and self.attempts > 0 and bool(self.message)
+        return self.state == UploadState.INVALID and self.attempts > 0 and bool(self.message)
 
     @property
     def size(self) -> int:

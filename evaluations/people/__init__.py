@@ -1,1 +1,1 @@
-"""Members, what they may do, and the log of what they did."""
+"""Members of a project, their rights, and the audit log."""

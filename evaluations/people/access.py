@@ -1,5 +1,5 @@
-"""Who may open what: members see a project, owners and researchers change it, others do not learn
-that it exists."""
+"""Access to projects: members see them, owners and researchers change them, others get "not
+found"."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -27,41 +27,41 @@ _MEMBERS = JoinedQuery(
 
 View = Callable[..., HttpResponse]
 
-# Django's own permission, given to people and groups on the admin pages.
+# Django's permission, given to people and groups on the admin pages.
 PERMISSION_TO_CALL_OUT = "evaluations.add_endpoint"
 
 
 ARCHIVED = (
-    "This project is archived: nothing in it changes. Its owner can bring it back, on its overview."
+    "This project is archived and cannot be changed. Its owner can restore it on its overview page."
 )
 
 
 def why_not_call_out(user: Any, role: str) -> str:
-    """Why a member may not have the site call addresses of their choice (endpoints, webhooks);
-    empty if they may.
+    """Why a member may not enter addresses that the site calls (endpoints, webhooks); empty if they
+    may.
 
     Args:
-        role: of the user in the project at hand.
+        role: of the user in this project.
     """
     who = settings.WHO_MAY_CALL_OUT
     if role not in EDITORS:
         return f"The role {role} cannot do this."
     if who == "owners" and role != Role.OWNER:
         return (
-            "On this site only a project's owners make and change endpoints and webhooks. Ask an"
-            " owner to do it; you can make judges on the endpoints that exist."
+            "On this site only a project's owners can create and change endpoints and webhooks. "
+            "Ask an owner to do it; you can create judges on existing endpoints."
         )
     if who == "permitted" and not user.has_perm(PERMISSION_TO_CALL_OUT):
         return (
-            "On this site only people with the permission “Can add endpoint” make and change"
-            " endpoints and webhooks. Ask the site's administrator to make the endpoint, or for the"
-            " permission."
+            "On this site only people with the permission “Can add endpoint” can create and change "
+            "endpoints and webhooks. Ask the site's administrator to create the endpoint, or to "
+            "give you the permission."
         )
     return ""
 
 
 def member_of(slug: str, user_id: int | None) -> Membership | None:
-    """A user's membership of the project of a short name, with the project; None where there is
+    """A user's membership of the project with this short name, with the project; None if there is
     none."""
     found = _MEMBERS.first([slug, user_id])
     if found is None:
@@ -80,8 +80,8 @@ def project_view(
     archived project nothing can be changed.
 
     Args:
-        archived: changes are possible in an archived project as well.
-        calls_out: it decides which addresses the site calls, which is a right of its own
+        archived: also allow changes in an archived project.
+        calls_out: the view decides which addresses the site calls, a separate right
             (`GEVAL_WHO_MAY_CALL_OUT`).
     """
 
@@ -94,7 +94,9 @@ def project_view(
                 raise Http404("There is no such project.")
             project, role = member.project, member.role
             if role not in roles:
-                raise PermissionDenied(f"This page is not for the role {role} in this project.")
+                raise PermissionDenied(
+                    f"The role {role} has no access to this page of the project."
+                )
             if project.archived_at and request.method not in SAFE and not archived:
                 raise PermissionDenied(ARCHIVED)
             request.role = role  # type: ignore[attr-defined]

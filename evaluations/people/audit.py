@@ -1,7 +1,6 @@
-"""The audit log: every change that a page or the API made, by whom and of what; and what was
-refused.
+"""The audit log: every change made on a page or by the API, and refused attempts.
 
-Nothing of what was typed is kept. Refusals are bounded, so that nobody fills the log with them.
+Values entered are not stored. The number of refusals is limited, so that nobody can fill the log.
 """
 
 import datetime
@@ -18,21 +17,20 @@ from evaluations.models import ApiToken, AuditEntry, Membership, Project
 from geval_site.visitors import client_address
 
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-# Answers of annotators have a history of their own, item by item; drafts and reading on are no
-# changes.
+# Annotators' answers have their own history, item by item; drafts and navigation are not changes.
 LEFT_OUT = frozenset(
     f"annotations:task_{name}"
     for name in ("current", "next", "back", "list", "detail", "submit", "draft", "skip")
 )
 REFUSED = 400
 MOST_REFUSED_AN_HOUR = 100
-# Fields that decide whom the site calls, and with which key.
+# Fields that decide which server the site calls, and with which key.
 TELLING = {"base_url": "address", "url": "address", "key_env": "key variable", "key": "key"}
 
 
 class AuditMiddleware:
-    """Notes every request that changed something in a project, or was refused to. A view may say
-    more."""
+    """Records every request that changed something in a project or was refused. Views can add
+    details."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -53,12 +51,12 @@ class AuditMiddleware:
 
 
 def note_detail(request: HttpRequest, detail: str) -> None:
-    """Say in the log what a request changed, in a few words."""
+    """Describe in the log what a request changed, in a few words."""
     request.audit_detail = detail  # type: ignore[attr-defined]
 
 
 def note_refusal(request: HttpRequest, error: ValidationError) -> None:
-    """Have the log say that an address or a key was refused, if that is what an error is about."""
+    """Record that an address or a key was refused, if an error is about one of these."""
     named = {TELLING[name] for name in getattr(error, "error_dict", {}) if name in TELLING}
     if named:
         request.audit_refused = f"{' and '.join(sorted(named))} refused"  # type: ignore[attr-defined]
@@ -66,8 +64,7 @@ def note_refusal(request: HttpRequest, error: ValidationError) -> None:
 
 @receiver(user_locked_out)
 def _note_lockout(request: HttpRequest, username: str | None, **_more: Any) -> None:
-    """Somebody guessed a password too often. Once for each name and address while the lock
-    lasts."""
+    """Record a lockout after wrong passwords, once per name and address while the lock lasts."""
     name, address = (username or "")[:150], client_address(request)
     lately = timezone.now() - datetime.timedelta(minutes=15)
     same = AuditEntry.objects.filter(project=None, refused=True, created_at__gt=lately)
@@ -84,7 +81,7 @@ def _note_lockout(request: HttpRequest, username: str | None, **_more: Any) -> N
 
 
 def _refused(request: HttpRequest, status: int) -> str:
-    """What was refused, in a few words; empty if nothing was that matters."""
+    """What was refused, in a few words; empty if nothing relevant was."""
     said: str = getattr(request, "audit_refused", "")
     if said:
         return said
@@ -115,7 +112,7 @@ def _note(request: HttpRequest, project: Project, *, refused: str) -> None:
 
 
 def _is_full(project_id: int | None) -> bool:
-    """Whether enough refusals were noted within an hour, of a project or of the sign-in page."""
+    """Whether a project or the sign-in page has reached its limit of recorded refusals per hour."""
     lately = timezone.now() - datetime.timedelta(hours=1)
     noted = AuditEntry.objects.filter(project=project_id, refused=True, created_at__gt=lately)
     return noted.count() >= MOST_REFUSED_AN_HOUR

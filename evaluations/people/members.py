@@ -1,5 +1,4 @@
-"""Members of a project: invited by a link, given another role, taken out. A project keeps at least
-one owner."""
+"""Members of a project: invite, change roles, remove. A project always has at least one owner."""
 
 import secrets
 from datetime import timedelta
@@ -14,13 +13,13 @@ from evaluations.models.tokens import digest_of
 
 
 class MemberError(ValueError):
-    """What cannot be done to a member; the message says why."""
+    """A member cannot be changed in this way; the message says why."""
 
 
 def invite(
     project: Project, role: str, *, by: User, note: str = "", days: int = INVITATION_DAYS
 ) -> str:
-    """Make an invitation; returns the token of its link, which is not kept."""
+    """Create an invitation; returns the token of its link, which is not stored."""
     token = secrets.token_urlsafe(24)
     expires = timezone.now() + timedelta(days=days)
     Invitation.objects.create(
@@ -35,7 +34,7 @@ def invite(
 
 
 def invitation_for(token: str) -> Invitation | None:
-    """The open invitation of a link."""
+    """The open invitation that a link belongs to."""
     return (
         Invitation.objects.open().select_related("project").filter(digest=digest_of(token)).first()
     )
@@ -43,16 +42,14 @@ def invitation_for(token: str) -> Invitation | None:
 
 @transaction.atomic
 def accept(token: str, user: User) -> Membership:
-    """Make a user a member by an invitation; a member keeps the role they have.
+    """Make a user a member by an invitation; existing members keep their role.
 
     Raises:
         MemberError: it was used, revoked, or has expired.
     """
     invitation = Invitation.objects.select_for_update().filter(digest=digest_of(token)).first()
     if invitation is None or not Invitation.objects.open().filter(pk=invitation.pk).exists():
-        raise MemberError(
-            "This invitation was used, taken back, or has expired. Ask for a new one."
-        )
+        raise MemberError("This invitation was used or revoked, or has expired. Ask for a new one.")
     member, _ = Membership.objects.get_or_create(
         project=invitation.project, user=user, defaults={"role": invitation.role}
     )
@@ -75,7 +72,7 @@ def change_role(member: Membership, role: str) -> None:
 
 @transaction.atomic
 def remove(member: Membership) -> None:
-    """Take a member out; what they rated stays.
+    """Remove a member; their ratings are kept.
 
     Raises:
         MemberError: the project would be left without an owner.
@@ -89,4 +86,4 @@ def _keep_an_owner(member: Membership, *, leaving: bool) -> None:
         project=member.project_id, role=Role.OWNER
     )
     if leaving and member.role == Role.OWNER and len(owners) == 1:
-        raise MemberError("A project keeps at least one owner; make somebody else an owner first.")
+        raise MemberError("A project needs at least one owner; make somebody else an owner first.")

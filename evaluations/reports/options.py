@@ -63,13 +63,13 @@ def read_options(
         known: the ids of annotators, systems, judges and criteria that there are.
     """
     chosen: dict[str, Any] = {}
-    faults = []
+    errors = []
     for name, allowed in WORDS.items():
         word = query.get(name) or ""
         if word in allowed:
             chosen[name] = word
         elif word:
-            faults.append(
+            errors.append(
                 f"{name} is {', '.join(allowed[:-1])} or {allowed[-1]}, not {str(word)[:40]!r}."
             )
     for name in LISTS:
@@ -78,13 +78,13 @@ def read_options(
         ids = tuple(int(value) for value in written if value.isdecimal() and int(value) in there)
         lost = [value for value in written if not value.isdecimal() or int(value) not in there]
         if lost:
-            faults.append(
+            errors.append(
                 f"There is no {name[:-1] if name != 'criteria' else 'criterion'} {lost[0][:40]!r}"
                 " here."
             )
         chosen[name] = ids
     chosen["documents"] = str(query.get("documents") or "").replace("\0", "").strip()[:200]
-    return ReportOptions(**chosen), faults
+    return ReportOptions(**chosen), errors
 
 
 def _all(query: Mapping[str, Any], name: str) -> list[str]:

@@ -15,7 +15,7 @@ from evaluations.statistics.correlation import Coefficient
 
 
 @dataclass(frozen=True)
-class Cell:
+class JudgeNumbers:
     """A judge on a criterion in the paper's table: the chosen coefficient with interval and
     letters, and the other."""
 
@@ -31,11 +31,11 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class JudgeRow:
     """A judge's row of the paper's table; None where it has no scores."""
 
     judge: str
-    cells: tuple[Cell | None, ...]
+    cells: tuple[JudgeNumbers | None, ...]
     average: str
     average_is_best: bool
 
@@ -47,7 +47,7 @@ class ReportPage:
     report: Report
     data: ReportData
     mark: str
-    rows: tuple[Row, ...]
+    rows: tuple[JudgeRow, ...]
     ceilings: tuple[tuple[str, str, str], ...]
     sentences: tuple[str, ...]
     cautions: tuple[tuple[str, list[tuple[str, str]]], ...]
@@ -96,7 +96,7 @@ def _sentence(criterion: CriterionResult) -> str:
     return f"On {criterion.criterion}, {said}" if said else ""
 
 
-def _rows(report: Report, second: Coefficient) -> tuple[Row, ...]:
+def _rows(report: Report, second: Coefficient) -> tuple[JudgeRow, ...]:
     options = report.options
     best: dict[tuple[int, Coefficient], float] = {}
     for criterion in report.criteria:
@@ -114,7 +114,9 @@ def _rows(report: Report, second: Coefficient) -> tuple[Row, ...]:
             cells.append(_cell(criterion, result, options, second, best) if result else None)
         average = averages[judge]
         is_best = average is not None and average == highest and len(averages) > 1
-        rows.append(Row(judge, tuple(cells), "–" if average is None else f"{average:.2f}", is_best))
+        rows.append(
+            JudgeRow(judge, tuple(cells), "–" if average is None else f"{average:.2f}", is_best)
+        )
     return tuple(rows)
 
 
@@ -128,9 +130,9 @@ def _cell(
     options: ReportOptions,
     second: Coefficient,
     best: dict[tuple[int, Coefficient], float],
-) -> Cell:
+) -> JudgeNumbers:
     first, other = result.shown(options), result.correlations.estimates[second][options.level]
-    return Cell(
+    return JudgeNumbers(
         criterion=criterion.pk,
         judge=result.pk,
         value=shown(first),

@@ -123,7 +123,7 @@ def _note_failure(batch: Batch, text: str) -> None:
 def _tend(run_id: int) -> bool:
     until = timezone.now() + datetime.timedelta(seconds=TENDING_SECONDS)
     return (
-        EvaluationRun.objects.active().untended().filter(pk=run_id).update(preparer_until=until)
+        EvaluationRun.objects.active().unattended().filter(pk=run_id).update(preparer_until=until)
         == 1
     )
 

@@ -171,7 +171,7 @@ def _claim(kind: str, pk: int) -> tuple[Any, int] | None:
 def _in_hand(project: int) -> int:
     models = [kind.model for kind in KINDS.values()]
     return sum(
-        model.objects.in_hand().filter(**{model.PROJECT: project}).count() for model in models
+        model.objects.in_progress().filter(**{model.PROJECT: project}).count() for model in models
     )
 
 

@@ -239,7 +239,7 @@ def claim_preparation(run_id: int) -> bool:
 
     A run that several workers were lost with is paused.
     """
-    waiting = EvaluationRun.objects.untended().filter(pk=run_id, state=RunState.PREPARING)
+    waiting = EvaluationRun.objects.unattended().filter(pk=run_id, state=RunState.PREPARING)
     lost = waiting.filter(preparations__gte=MOST_PREPARATIONS)
     if lost.update(state=RunState.PAUSED, message=PREPARATION_LOST):
         return False

@@ -156,7 +156,7 @@ def steps_for(prompt: str) -> str:
     return (
         "1. Read the whole text that is to be judged, and what it was written from if that is"
         " given.\n2. Go through it sentence by sentence and note everything that speaks for or"
-        f" against its {name}.\n3. Weigh how serious the faults are and how much of the text they"
+        f" against its {name}.\n3. Weigh how serious the errors are and how much of the text they"
         f" touch.\n4. Give {name} a rating from {low} (worst) to {high} (best).\n(Steps by the"
         f" {HONEST_NAME}.)"
     )

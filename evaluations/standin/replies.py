@@ -52,13 +52,13 @@ def count_tokens(text: str) -> int:
     return max(1, len(text) // 4)
 
 
-def chat_completion(body: dict[str, Any], *, call: int, fault: str = "") -> dict[str, Any]:
+def chat_completion(body: dict[str, Any], *, call: int, defect: str = "") -> dict[str, Any]:
     """The answer to a chat completion request.
 
     Args:
         call: how often this very request was asked before, so that asking again at a temperature
             gives other samples.
-        fault: "refuse" or "garble" for a reply that cannot be read.
+        defect: "refuse" or "garble" for a reply that cannot be read.
     """
     prompt = "\n".join(str(message.get("content", "")) for message in body["messages"])
     n = int(body.get("n") or 1)
@@ -73,7 +73,7 @@ def chat_completion(body: dict[str, Any], *, call: int, fault: str = "") -> dict
             wanted=wanted,
             limit=limit,
             call=call,
-            fault=fault,
+            defect=defect,
         )
         for index in range(n)
     ]
@@ -140,14 +140,14 @@ def _choice(
     wanted: int | None,
     limit: int,
     call: int,
-    fault: str,
+    defect: str,
 ) -> dict[str, Any]:
     compared = read_comparison(prompt)
     reading = None if compared or wants_steps(prompt) else read_prompt(prompt)
     alternatives: dict[str, float] = {}
-    if fault == "refuse":
+    if defect == "refuse":
         text = REFUSAL
-    elif fault == "garble":
+    elif defect == "garble":
         text = UNREADABLE
     elif compared:
         points = preference(compared)

@@ -132,7 +132,7 @@ class StandIn:
     def _completed(
         self, body: dict[str, Any], raw: bytes, dice: Callable[[], float]
     ) -> dict[str, Any]:
-        """A completion, with the faults the switches ask for."""
+        """A completion, with the errors that the switches ask for."""
         if self.switches.ignores_n:
             body["n"] = 1
         if self.switches.without_logprobs:
@@ -140,13 +140,13 @@ class StandIn:
         asked = hashlib.sha256(raw).digest()
         call = self.asked[asked]
         self.asked[asked] += 1
-        fault = ""
+        defect = ""
         if dice() < self.switches.refusal_rate:
-            fault = "refuse"
+            defect = "refuse"
         elif dice() < self.switches.unparseable_rate:
-            fault = "garble"
-        if fault or body.get("temperature") != 0:
-            return chat_completion(body, call=call, fault=fault)
+            defect = "garble"
+        if defect or body.get("temperature") != 0:
+            return chat_completion(body, call=call, defect=defect)
         # Greedy answers are the same whenever asked for, so the rating is worked out once.
         if asked not in self.greedy:
             if len(self.greedy) >= REMEMBERED:

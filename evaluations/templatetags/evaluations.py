@@ -16,7 +16,7 @@ register = template.Library()
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableNumber:
     """A number as the table shows it, with the reason where it is undefined."""
 
     text: str
@@ -70,11 +70,11 @@ def estimate(value: Estimate) -> str:
 
 
 @register.filter
-def estimate_cells(result: JudgeResult) -> list[Cell]:
+def estimate_cells(result: JudgeResult) -> list[TableNumber]:
     """A judge's nine coefficients in the order of the table's columns."""
     found = result.correlations.estimates
     return [
-        Cell(
+        TableNumber(
             text=shown(found[coefficient][level]),
             reason=found[coefficient][level].reason,
             begins_group=coefficient == COEFFICIENTS[0],

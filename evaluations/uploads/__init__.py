@@ -1,2 +1,1 @@
-"""From files that somebody chose to records: kept, looked at, checked, and loaded in the
-background."""
+"""Uploads in the browser: files are stored, previewed, checked, and loaded in the background."""

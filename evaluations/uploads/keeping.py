@@ -1,5 +1,5 @@
-"""Keeping the files of an upload until it is loaded: in the database, piece by piece, where every
-worker reads them."""
+"""Store the files of an upload in the database until they are loaded, so that every worker can read
+them."""
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ PART_BYTES = 2**20
 
 @dataclass(frozen=True)
 class ChosenFile:
-    """A file as it came, at a path where it is now."""
+    """An uploaded file, and the path where it is now."""
 
     path: Path
     name: str
@@ -34,7 +34,7 @@ class ChosenFile:
 def keep_upload(
     project: Project, user_id: int | None, files: Sequence[ChosenFile], about: dict[str, Any]
 ) -> Upload:
-    """Keep files and what can be seen of them; uploads that were forgotten go."""
+    """Store files with their previews; remove forgotten uploads."""
     Upload.objects.filter(project=project).forgotten().delete()
     upload = Upload.objects.create(project=project, made_by_id=user_id, about=about)
     saved = list(project.saved_columns.all())
@@ -52,7 +52,7 @@ def keep_upload(
 
 
 def _columns_for(preview: Preview, saved: Iterable[SavedColumns]) -> Columns:
-    """The columns that were saved for a file like this one, or what they seem to be."""
+    """The columns that were saved for a file like this one, or a guess."""
     names = sorted(column.name for column in preview.columns)
     like = next((one for one in saved if one.file_columns == names), None)
     return like.columns if like else preview.guess
@@ -68,7 +68,7 @@ def _keep_parts(file: UploadFile, path: Path) -> None:
 
 @contextmanager
 def files_of(upload: Upload, counter: Counter | None = None) -> Iterator[list[InputFile]]:
-    """The files of an upload in a folder of their own, with what their columns are."""
+    """The files of an upload in a temporary folder, with the meaning of their columns."""
     with tempfile.TemporaryDirectory(dir=settings.TEMPORARY_DIR) as folder:
         inputs = []
         for file in upload.files.all():
@@ -85,10 +85,9 @@ def files_of(upload: Upload, counter: Counter | None = None) -> Iterator[list[In
 
 
 def columns_to_use(file: UploadFile) -> Columns:
-    """What readers are told of a file's columns: nothing where they know them, or where there is
-    more than columns.
+    """The columns to pass to readers: none if they recognize them, or if records are nested.
 
-    What somebody left out that readers would take has to be told as well.
+    Columns that the user left out but readers would use have to be passed as well.
     """
     guess = {
         column["name"]: column["guess"]
@@ -101,11 +100,11 @@ def columns_to_use(file: UploadFile) -> Columns:
 
 
 def problems_with(upload: Upload) -> list[str]:
-    """Why the files cannot even be checked, in sentences."""
+    """Why the files cannot be checked yet, in sentences."""
     said = []
     for file in upload.files.all():
-        if file.preview.get("fault"):
-            said.append(f"{file.name}: {file.preview['fault']}")
+        if file.preview.get("error"):
+            said.append(f"{file.name}: {file.preview['error']}")
         elif not file.preview.get("structure"):
             said += [f"{file.name}: {problem}" for problem in problems_of(file.columns)]
     return said

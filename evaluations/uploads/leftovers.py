@@ -1,5 +1,4 @@
-"""Files that a killed process left behind: uploads on their way, and their copies while they were
-read."""
+"""Remove temporary files of uploads that a killed process left behind."""
 
 import contextlib
 import shutil
@@ -11,14 +10,13 @@ KEPT_SECONDS = 24 * 3600
 
 
 def clear_leftovers(*, older_than: float = KEPT_SECONDS) -> int:
-    """Remove what nobody has touched for so long from the folder of temporary files; returns how
-    many it were."""
+    """Remove files that have not been touched for this long; returns their number."""
     folder = settings.TEMPORARY_DIR
     if folder is None:
         return 0
     cleared = 0
     for path in folder.iterdir():
-        # Another worker may be clearing as well.
+        # Another worker may be removing files at the same time.
         with contextlib.suppress(OSError):
             if time.time() - path.stat().st_mtime > older_than:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()

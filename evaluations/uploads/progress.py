@@ -1,4 +1,4 @@
-"""Telling how far work on an upload is, on a connection of its own: the work itself is one long
+"""Report an upload's progress on a separate connection, because the work is one long
 transaction."""
 
 import threading
@@ -14,8 +14,8 @@ from evaluations.models import Upload
 EVERY_SECONDS = 0.5
 
 
-class Teller:
-    """Called with the step that begins; a thread writes that, and the bytes read, to the upload's
+class ProgressWriter:
+    """Called when a step begins; a thread writes the step and the bytes read to the upload's
     row."""
 
     def __init__(self, upload: Upload, counter: Counter) -> None:
@@ -23,7 +23,7 @@ class Teller:
         self.counter = counter
         self.step = ""
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._tell, daemon=True)
+        self._thread = threading.Thread(target=self._write, daemon=True)
 
     def __call__(self, step: str) -> None:
         self.step = step
@@ -32,12 +32,12 @@ class Teller:
         self._thread.start()
 
     def close(self) -> None:
-        """Write nothing more: from here on the work itself changes the row."""
+        """Stop writing: from here on the work itself changes the row."""
         self._ended.set()
         if self._thread.is_alive():
             self._thread.join()
 
-    def _tell(self) -> None:
+    def _write(self) -> None:
         try:
             while not self._ended.wait(EVERY_SECONDS):
                 Upload.objects.filter(pk=self.upload.pk).update(
@@ -48,16 +48,16 @@ class Teller:
 
 
 @contextmanager
-def telling(upload: Upload, counter: Counter) -> Iterator[Teller]:
-    """Keep an upload's row up to date while work on it goes on.
+def writing_progress(upload: Upload, counter: Counter) -> Iterator[ProgressWriter]:
+    """Keep an upload's row up to date while it is processed.
 
     Within a transaction nobody would see it, and a second connection would wait for the first: then
-    nothing is told.
+    nothing is written.
     """
-    teller = Teller(upload, counter)
+    writer = ProgressWriter(upload, counter)
     if not connection.in_atomic_block:
-        teller.start()
+        writer.start()
     try:
-        yield teller
+        yield writer
     finally:
-        teller.close()
+        writer.close()

@@ -1,5 +1,4 @@
-"""Checking and loading an upload: small ones at once, others by a worker; each in one transaction,
-all or nothing."""
+"""Check and load uploads in one transaction each: small ones at once, others by a worker."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -12,43 +11,41 @@ from django.utils import timezone
 
 from evaluations.corpus.mapping import Columns
 from evaluations.corpus.packed import Counter
-from evaluations.corpus.rows import About, LoadError
+from evaluations.corpus.rows import LoadError, LoadOptions
 from evaluations.corpus.store import load_files
 from evaluations.models import Upload, UploadPart, UploadState
 from evaluations.models.uploads import MOST_ATTEMPTS
 from evaluations.uploads.keeping import files_of, problems_with
-from evaluations.uploads.progress import telling
+from evaluations.uploads.progress import writing_progress
 from evaluations.waking import wake_for_upload
 from geval_site.disk import FULL, is_disk_full
 
-# Smaller ones are checked and loaded while the browser waits, which needs no worker.
+# Smaller uploads are checked and loaded while the browser waits, without a worker.
 AT_ONCE_BYTES = 2**20
-MOST_FAULTS = 10_000
-AT_REST = (UploadState.CHOSEN, UploadState.CHECKED, UploadState.FAULTY)
-FAILED = (
-    "It failed unexpectedly: {}. Try again; if that does not help, tell the site's administrator."
-)
+MOST_ERRORS = 10_000
+AT_REST = (UploadState.CHOSEN, UploadState.CHECKED, UploadState.INVALID)
+FAILED = "Unexpected error: {}. Try again; if that does not help, contact the site's administrator."
 PARKED = (
-    f"The worker ended {MOST_ATTEMPTS} times while it worked on this, perhaps out of memory. "
-    "Split the files, or try again."
+    f"The worker stopped {MOST_ATTEMPTS} times while it processed this upload, perhaps because it "
+    "ran out of memory. Split the files, or try again."
 )
 log = logging.getLogger(__name__)
-NOTHING: dict[str, Any] = {"result": None, "faults": [], "fault_count": 0}
+NOTHING: dict[str, Any] = {"result": None, "errors": [], "error_count": 0}
 
 
 class NotReadyError(Exception):
-    """An upload cannot go on; says why."""
+    """The next step of an upload is not possible; the message says why."""
 
 
 @transaction.atomic
-def say_columns(upload: Upload, columns: Mapping[int, Columns], about: dict[str, Any]) -> None:
-    """Keep what somebody says of an upload's files; it has to be checked (again) then.
+def set_columns(upload: Upload, columns: Mapping[int, Columns], about: dict[str, Any]) -> None:
+    """Store what the user says about an upload's files; after that it has to be checked again.
 
     Args:
         columns: by the id of the file.
 
     Raises:
-        NotReadyError: it is being worked on, or is loaded.
+        NotReadyError: it is being processed, or is loaded.
     """
     changed = Upload.objects.filter(pk=upload.pk, state__in=AT_REST).update(
         state=UploadState.CHOSEN, about=about, message="", **NOTHING
@@ -59,18 +56,18 @@ def say_columns(upload: Upload, columns: Mapping[int, Columns], about: dict[str,
 
 
 def start_check(upload: Upload, *, call_worker: Callable[[int], None] = wake_for_upload) -> None:
-    """See what loading would do. Problems with columns are said at once; nothing is read then.
+    """Start a dry run. Problems with columns are reported at once, without reading anything.
 
     Args:
-        call_worker: sends a worker the id of an upload that is too large to be waited for.
+        call_worker: sends a worker the id of an upload that is too large to wait for.
 
     Raises:
-        NotReadyError: it is being worked on, or is loaded.
+        NotReadyError: it is being processed, or is loaded.
     """
     problems = problems_with(upload)
     if problems:
         changed = Upload.objects.filter(pk=upload.pk, state__in=AT_REST).update(
-            state=UploadState.FAULTY, message=" ".join(problems)[:500], attempts=0, **NOTHING
+            state=UploadState.INVALID, message=" ".join(problems)[:500], attempts=0, **NOTHING
         )
         _refuse_unless(changed, upload)
         return
@@ -78,7 +75,7 @@ def start_check(upload: Upload, *, call_worker: Callable[[int], None] = wake_for
 
 
 def start_load(upload: Upload, *, call_worker: Callable[[int], None] = wake_for_upload) -> None:
-    """Load what was checked.
+    """Load a checked upload.
 
     Raises:
         NotReadyError: it was not checked, or is loaded already.
@@ -89,9 +86,7 @@ def start_load(upload: Upload, *, call_worker: Callable[[int], None] = wake_for_
 def _refuse_unless(changed: int, upload: Upload) -> None:
     if not changed:
         upload.refresh_from_db()
-        raise NotReadyError(
-            f"This upload is {upload.get_state_display().lower()}; look at it again."
-        )
+        raise NotReadyError(f"This upload is {upload.get_state_display().lower()}; check it again.")
 
 
 def _start(
@@ -112,7 +107,7 @@ def _start(
 
 
 def work_on_upload(upload_id: int) -> None:
-    """Check or load an upload, as its state says; nothing if somebody else is at it."""
+    """Check or load an upload, by its state; do nothing if another worker is processing it."""
     upload = _claim(upload_id)
     if upload is None:
         return
@@ -122,25 +117,24 @@ def work_on_upload(upload_id: int) -> None:
         else:
             _load(upload)
     except LoadError as error:
-        faults = [asdict(fault) for fault in error.faults]
-        _finish(upload, UploadState.FAULTY, result=None, faults=faults, fault_count=error.total)
+        errors = [asdict(found) for found in error.errors]
+        _finish(upload, UploadState.INVALID, result=None, errors=errors, error_count=error.total)
     except Exception as error:
-        # Whoever waits for it has to learn that it ended; the log has the rest.
+        # The person waiting for it has to see that it ended; the log has the details.
         said = FULL if is_disk_full(error) else FAILED.format(type(error).__name__)
-        _finish(upload, UploadState.FAULTY, message=said)
+        _finish(upload, UploadState.INVALID, message=said)
         raise
 
 
 def neglected_uploads() -> list[int]:
-    """The ids of uploads that a worker should be called for; those that were tried too often are
-    put aside."""
+    """The ids of uploads that need a worker; those that were tried too often are set aside."""
     _park_exhausted()
     return list(Upload.objects.neglected().values_list("pk", flat=True))
 
 
 def _park_exhausted() -> None:
     Upload.objects.exhausted().update(
-        state=UploadState.FAULTY, step="", beat_at=None, message=PARKED, **NOTHING
+        state=UploadState.INVALID, step="", beat_at=None, message=PARKED, **NOTHING
     )
 
 
@@ -154,28 +148,32 @@ def _claim(upload_id: int) -> Upload | None:
 
 def _check(upload: Upload) -> None:
     counter = Counter()
-    with telling(upload, counter) as watch, files_of(upload, counter) as files:
+    with writing_progress(upload, counter) as watch, files_of(upload, counter) as files:
         result = load_files(
             upload.project,
             files,
-            about=About(**upload.about),
+            about=LoadOptions(**upload.about),
             rehearse=True,
-            most_faults=MOST_FAULTS,
+            most_errors=MOST_ERRORS,
             watch=watch,
         )
-    _finish(upload, UploadState.CHECKED, result=asdict(result), faults=[], fault_count=0)
+    _finish(upload, UploadState.CHECKED, result=asdict(result), errors=[], error_count=0)
 
 
 def _load(upload: Upload) -> None:
-    """Load the files and say so in one transaction; what was kept of them goes."""
+    """Load the files, store the result and remove their parts in one transaction."""
     counter = Counter()
     with (
-        telling(upload, counter) as watch,
+        writing_progress(upload, counter) as watch,
         files_of(upload, counter) as files,
         transaction.atomic(),
     ):
         result = load_files(
-            upload.project, files, about=About(**upload.about), most_faults=MOST_FAULTS, watch=watch
+            upload.project,
+            files,
+            about=LoadOptions(**upload.about),
+            most_errors=MOST_ERRORS,
+            watch=watch,
         )
         watch.close()
         UploadPart.objects.filter(file__upload=upload).delete()
@@ -183,8 +181,7 @@ def _load(upload: Upload) -> None:
 
 
 def _finish(upload: Upload, state: UploadState, **fields: Any) -> None:
-    """End work on an upload, unless another worker, who took this one for dead, has ended it
-    already."""
+    """Finish an upload, unless another worker, which thought this one was dead, has finished it."""
     Upload.objects.filter(pk=upload.pk, state=upload.state).update(
         state=state, step="", beat_at=None, **fields
     )

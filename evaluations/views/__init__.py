@@ -1,1 +1,1 @@
-"""Thin views, one module a subject of the pages: read the request, call one function, render."""
+"""Thin views, one module per subject: read the request, call one function, render."""

@@ -1,4 +1,4 @@
-"""The corpus: its documents, and one document with all outputs side by side."""
+"""Pages of the corpus: its documents, and one document with all outputs side by side."""
 
 from urllib.parse import urlencode
 
@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from evaluations.corpus.removing import StandingError, remove_document, remove_output
+from evaluations.corpus.removing import StillInUseError, remove_document, remove_output
 from evaluations.forms import DocumentFilterForm
 from evaluations.models import CandidateOutput, Document, Project
 from evaluations.people.access import EDITORS, READERS, project_view
@@ -18,7 +18,7 @@ from evaluations.reports.side_by_side import SORTS, side_by_side
 
 @project_view(READERS)
 def document_list(request: HttpRequest, project: Project) -> HttpResponse:
-    """Documents as asked for: by words, metadata or ratings, in some order."""
+    """Documents, filtered by words, metadata or ratings, and sorted."""
     names = project.documents.metadata_names()
     form = DocumentFilterForm(project, names, request.GET)
     asked = form.asked()
@@ -65,11 +65,11 @@ def document_remove(request: HttpRequest, project: Project, pk: int) -> HttpResp
     document = get_object_or_404(Document, project=project, pk=pk)
     try:
         remove_document(document)
-    except StandingError as error:
+    except StillInUseError as error:
         messages.error(request, str(error))
         return redirect(document)
     note_detail(request, document.doc_id)
-    messages.success(request, f"Document {document.doc_id} is removed.")
+    messages.success(request, f"Document {document.doc_id} was removed.")
     return redirect("evaluations:document_list", project.slug)
 
 
@@ -80,9 +80,9 @@ def output_remove(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     output = get_object_or_404(outputs, document__project=project, pk=pk)
     try:
         remove_output(output)
-    except StandingError as error:
+    except StillInUseError as error:
         messages.error(request, str(error))
     else:
         note_detail(request, f"{output.system.name} for {output.document.doc_id}")
-        messages.success(request, f"The output of {output.system.name} is removed.")
+        messages.success(request, f"The output of {output.system.name} was removed.")
     return redirect(output.document)

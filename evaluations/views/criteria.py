@@ -1,5 +1,5 @@
-"""Criteria: the list, adding presets, the editor with the prompt as it will be sent, and versions
-of steps."""
+"""Pages of criteria: the list, presets, the editor with the prompt as it is sent, versions of
+steps."""
 
 from difflib import unified_diff
 from typing import Any
@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from evaluations.corpus.removing import StandingError, remove_criterion
+from evaluations.corpus.removing import StillInUseError, remove_criterion
 from evaluations.forms import CriterionForm, PresetForm, StepsForm
 from evaluations.judges.criteria import add_presets, preview
 from evaluations.judges.steps import store_steps
@@ -55,14 +55,14 @@ def criterion_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 
 def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpResponse:
-    """Save, or with the button "Preview" show the prompt as it would be, without saving."""
+    """Save, or with the button "Preview" show the resulting prompt without saving."""
     form = CriterionForm(request.POST or None, request.FILES or None, instance=criterion)
     if form.is_valid():
         drafted = form.save(commit=False)
         if "preview" not in request.POST:
             drafted.save()
             messages.success(
-                request, f"{drafted.name} is saved. Runs under way keep the prompt they began with."
+                request, f"{drafted.name} is saved. Active runs keep the prompt they started with."
             )
             return redirect("evaluations:criterion_edit", project.slug, drafted.pk)
     shown = (
@@ -85,7 +85,7 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
 
 
 def _latest_request(criterion: Criterion) -> dict[str, Any] | None:
-    """The last time a model was asked for steps, while it is under way or if it failed."""
+    """The last request for steps, while it is in progress or if it failed."""
     wanted = criterion.steps_requests.select_related("judge").order_by("-wanted_at").first()
     if wanted is None or not (wanted.is_open or wanted.has_failed):
         return None
@@ -95,7 +95,7 @@ def _latest_request(criterion: Criterion) -> dict[str, Any] | None:
 @require_POST
 @project_view(EDITORS)
 def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """A new version of the steps: the text as written, or what a judge's model writes."""
+    """Create a version of the steps: as entered, or written by a judge's model."""
     criterion = get_object_or_404(Criterion, project=project, pk=pk)
     form = StepsForm(request.POST, project=project)
     if not form.is_valid():
@@ -106,15 +106,15 @@ def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         steps = store_steps(
             criterion, form.cleaned_data["text"].strip(), written_by=f"{request.user} by hand"
         )
-        messages.success(request, f"Version {steps.version} is saved; the next run takes it.")
+        messages.success(request, f"Version {steps.version} is saved; the next run uses it.")
     else:
-        messages.error(request, "Write steps, or have a judge's model write them.")
+        messages.error(request, "Enter steps, or choose a judge whose model writes them.")
     return redirect("evaluations:criterion_edit", project.slug, pk)
 
 
 @project_view(READERS)
 def steps_compare(request: HttpRequest, project: Project, pk: int, version: int) -> HttpResponse:
-    """A version of the steps beside the one before it."""
+    """Compare a version of the steps with the previous one."""
     criterion = get_object_or_404(Criterion, project=project, pk=pk)
     steps = get_object_or_404(EvaluationSteps, criterion=criterion, version=version)
     before = criterion.steps.filter(version__lt=version).last()
@@ -142,9 +142,9 @@ def criterion_remove(request: HttpRequest, project: Project, pk: int) -> HttpRes
     criterion = get_object_or_404(Criterion, project=project, pk=pk)
     try:
         remove_criterion(criterion)
-    except StandingError as error:
+    except StillInUseError as error:
         messages.error(request, str(error))
         return redirect("evaluations:criterion_edit", project.slug, pk)
     note_detail(request, criterion.name)
-    messages.success(request, f"Criterion {criterion.name} is removed.")
+    messages.success(request, f"Criterion {criterion.name} was removed.")
     return redirect("evaluations:criterion_list", project.slug)

@@ -1,5 +1,5 @@
-"""How far a question to an endpoint has come: the part of a page that asks for itself until a
-worker has the answer."""
+"""Progress of a request to an endpoint: the part of a page that polls until a worker has the
+answer."""
 
 from typing import Any
 
@@ -18,19 +18,18 @@ from evaluations.people.access import READERS, project_view
 from evaluations.runs.errands import KINDS
 from evaluations.views.polling import STOP_POLLING
 
-# What the part does once the answer is there: load the page anew, send the form it is in, or only
-# say so.
+# What the part does once the answer has arrived: reload the page, submit its form, or only say so.
 ENDINGS = ("refresh", "submit", "say")
 
 
 @project_view(READERS)
 def errand_state(request: HttpRequest, project: Project, kind: str, pk: int) -> HttpResponse:
     if kind not in KINDS:
-        raise Http404("There is no such question.")
+        raise Http404("There is no such request.")
     model = KINDS[kind].model
     errand = model.objects.filter(**{model.PROJECT: project.pk}, pk=pk).first()
     if errand is None:
-        raise Http404("There is no such question.")
+        raise Http404("There is no such request.")
     ending = request.GET.get("then", "refresh")
     shown = shown_errand(kind, errand, then=ending if ending in ENDINGS else "refresh")
     response = render(request, "evaluations/errand.html", {"project": project, "asked": shown})
@@ -42,7 +41,7 @@ def errand_state(request: HttpRequest, project: Project, kind: str, pk: int) -> 
 
 
 def shown_errand(kind: str, errand: Errand, *, then: str = "refresh") -> dict[str, Any]:
-    """What `errand.html` shows of a question, as `asked`."""
+    """What `errand.html` shows about a request, as `asked`."""
     return {
         "kind": kind,
         "errand": errand,

@@ -1,5 +1,4 @@
-"""Items of a run: the list by state and reason, one item with its prompt and reply, and the model's
-explanation."""
+"""Pages of a run's items: the list by state and reason, an item's prompt, reply and explanation."""
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse

@@ -1,4 +1,4 @@
-"""Judges: the list with their endpoints, one judge, making, changing and retiring it."""
+"""Pages of judges: the list with endpoints, details, create, change and retire."""
 
 from typing import Any
 
@@ -70,7 +70,7 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
             said = f"{evaluator.title} needs an endpoint. {request.why_not_call_out}"  # type: ignore[attr-defined]
             messages.error(request, said)
             return redirect("evaluations:judge_list", project.slug)
-        messages.info(request, f"{evaluator.title} needs an endpoint; make that first.")
+        messages.info(request, f"{evaluator.title} needs an endpoint; create one first.")
         return redirect("evaluations:endpoint_create", project.slug)
     form = EvaluatorForm(request.POST or None, project=project, evaluator=evaluator)
     asked = None
@@ -83,7 +83,8 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
             form.take_errors(error)
         else:
             messages.success(
-                request, f"{judge} is {'made' if made else 'there already'}; start a run with it."
+                request,
+                f"{judge} {'was created' if made else 'already exists'}; start a run with it.",
             )
             return redirect("evaluations:run_list", project.slug)
     context = {
@@ -101,7 +102,7 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     judge = get_object_or_404(project.judges.exclude(kind=JudgeKind.IMPORTED), pk=pk)
     evaluator = evaluators().get(judge.kind)
     if evaluator is None:
-        messages.error(request, f"The package that brings “{judge.kind}” is not installed here.")
+        messages.error(request, f"The package that provides “{judge.kind}” is not installed here.")
         return redirect(judge)
     form = (
         EvaluatorForm(request.POST, project=project, evaluator=evaluator)
@@ -120,7 +121,7 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
             said = (
                 "is saved"
                 if changed.pk == judge.pk
-                else f"is made; {judge} keeps its runs and is retired"
+                else f"was created; {judge} keeps its runs and is retired"
             )
             messages.success(request, f"{changed} {said}.")
             return redirect(changed)
@@ -138,20 +139,16 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def _asked(
     request: HttpRequest, form: EvaluatorForm, needed: ProbeNeededError
 ) -> dict[str, Any] | None:
-    """The question that the form now waits for; None if it has just been answered with an error,
-    which the form shows.
+    """The probe that the form waits for; None if it has just failed, which the form shows.
 
-    A form that waited names the probe: it is told how that one ended, and only a new attempt asks
-    again.
+    A form that waited names its probe and shows its result; only a new attempt starts another.
     """
     probe = ModelProbe.objects.filter(endpoint=needed.endpoint, model=needed.model).first()
     if probe and probe.has_failed and request.POST.get("waited") == str(probe.pk):
-        form.add_error("endpoint", f"The endpoint was asked what it can do: {probe.message}")
+        form.add_error("endpoint", f"The endpoint was probed: {probe.message}")
         return None
     if needed.endpoint.retired_at:
-        form.add_error(
-            "endpoint", "This endpoint is retired, so it is not asked. Bring it back first."
-        )
+        form.add_error("endpoint", "This endpoint is retired and is not called. Restore it first.")
         return None
     return shown_errand("probe", request_probe(needed.endpoint, needed.model), then="submit")
 

@@ -1,4 +1,4 @@
-"""Members of a project, invitation links, and the audit log."""
+"""Pages of a project's members, invitation links, and the audit log."""
 
 from django.contrib import messages
 from django.contrib.auth import login
@@ -35,7 +35,7 @@ def member_list(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @project_view(OWNERS)
 def invitation_create(request: HttpRequest, project: Project) -> HttpResponse:
-    """Make an invitation; its link is on the page that comes back, and nowhere else."""
+    """Create an invitation; its link is only on the page of this response."""
     form = InvitationForm(request.POST)
     if not form.is_valid():
         return render(request, "evaluations/member_list.html", _context(project, form), status=422)
@@ -61,22 +61,22 @@ def invitation_revoke(_request: HttpRequest, project: Project, pk: int) -> HttpR
 @require_POST
 @project_view(OWNERS)
 def member_change(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Give a member another role, or with the button "Remove" take them out."""
+    """Change a member's role, or with the button "Remove" remove them."""
     member = get_object_or_404(Membership.objects.select_related("user"), project=project, pk=pk)
     form = RoleForm(request.POST)
     try:
         if "remove" in request.POST:
             remove(member)
-            note_detail(request, f"{member.user} taken out")
+            note_detail(request, f"{member.user} removed")
             messages.success(
-                request, f"{member.user} is no member any more; what they rated stays."
+                request, f"{member.user} is no longer a member; their ratings are kept."
             )
         elif form.is_valid():
             change_role(member, form.cleaned_data["role"])
             note_detail(request, f"{member.user} is {member.role}")
             messages.success(request, f"{member.user} is {member.get_role_display().lower()} now.")
         else:
-            messages.error(request, "That is no role.")
+            messages.error(request, "There is no such role.")
     except MemberError as error:
         messages.error(request, str(error))
     if not project.memberships.filter(user=request.user.pk).exists():
@@ -93,7 +93,7 @@ def audit_list(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def invitation_accept(request: HttpRequest, token: str) -> HttpResponse:
-    """Come in by a link: whoever is signed in joins with a click, others sign in or make an account
+    """Accept an invitation: signed-in users join with a click, others sign in or create an account
     first."""
     invitation = invitation_for(token)
     if invitation is None:

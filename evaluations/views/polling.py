@@ -1,4 +1,4 @@
-"""Parts of pages that ask for themselves again."""
+"""Parts of pages that poll the server."""
 
-# htmx takes the answer and asks no more.
+# htmx uses the response and stops polling.
 STOP_POLLING = 286

@@ -1,4 +1,4 @@
-"""The list of projects, a new one, and a project's overview."""
+"""Pages of projects: the list, create, import, and a project's overview."""
 
 import tempfile
 from pathlib import Path
@@ -45,11 +45,11 @@ def project_list(request: HttpRequest) -> HttpResponse:
 @require_POST
 @project_view(OWNERS, archived=True)
 def project_archive(request: HttpRequest, project: Project) -> HttpResponse:
-    """Put a project away, or bring it back."""
+    """Archive a project, or restore it."""
     bring_back = "back" in request.POST
     project.archived_at = None if bring_back else timezone.now()
     project.save(update_fields=["archived_at"])
-    note_detail(request, "brought back" if bring_back else "archived")
+    note_detail(request, "restored" if bring_back else "archived")
     return redirect(project)
 
 
@@ -63,7 +63,7 @@ def project_create(request: HttpRequest) -> HttpResponse:
 
 @login_required
 def project_import(request: HttpRequest) -> HttpResponse:
-    """Make a project of an archive; who brings it in owns it."""
+    """Create a project from an archive; the user who imports it owns it."""
     form = ArchiveForm(request.POST or None, request.FILES or None)
     if form.is_valid():
         try:
@@ -72,13 +72,13 @@ def project_import(request: HttpRequest) -> HttpResponse:
                 project = read_archive(path, anew=True)
                 project.memberships.create(user_id=request.user.pk or 0, role=Role.OWNER)
                 if why_not_call_out(request.user, Role.OWNER):
-                    # Its endpoints are addresses of the archive's maker; somebody with the right
-                    # brings them back.
+                    # Its endpoints are addresses from the archive; somebody with the right has to
+                    # restore them.
                     project.endpoints.filter(retired_at=None).update(retired_at=timezone.now())
         except (ArchiveError, ValidationError) as error:
             form.add_error(None, error if isinstance(error, ValidationError) else str(error))
         else:
-            messages.success(request, f"{project} is here.")
+            messages.success(request, f"{project} was imported.")
             return redirect(project)
     status = 422 if form.errors else 200
     return render(request, "evaluations/project_import.html", {"form": form}, status=status)
@@ -86,7 +86,7 @@ def project_import(request: HttpRequest) -> HttpResponse:
 
 @project_view(EDITORS)
 def project_export(_request: HttpRequest, project: Project) -> Any:
-    """The whole project as one file."""
+    """Download the whole project as one file."""
     file = tempfile.TemporaryFile()  # noqa: SIM115 (the response closes it when it is sent)
     write_archive(project, file)
     file.seek(0)
@@ -98,7 +98,7 @@ def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
     if request.role not in READERS:  # type: ignore[attr-defined]
         return redirect(
             "annotations:campaign_list", project.slug
-        )  # all that an annotator sees of a project
+        )  # everything that an annotator sees of a project
     rated = Rating.objects.filter(annotator=OuterRef("pk"))
     return render(
         request,

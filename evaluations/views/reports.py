@@ -1,5 +1,4 @@
-"""The report: its page, the part that keeps itself fresh, figures, the documents behind a number,
-downloads."""
+"""Pages of the report: live numbers, figures, the documents behind a number, downloads."""
 
 from typing import Any
 
@@ -19,7 +18,7 @@ from evaluations.reports.page import report_now, report_page
 
 
 def choices_of(project: Project) -> dict[str, list[Any]]:
-    """What can be chosen in the filters, by the name of the field."""
+    """The choices of the filters, by field name."""
     return {
         "judges": list(project.judges.all()),
         "criteria": list(project.criteria.all()),
@@ -29,7 +28,7 @@ def choices_of(project: Project) -> dict[str, list[Any]]:
 
 
 def options_of(query: QueryDict, project: Project) -> tuple[ReportOptions, list[str]]:
-    """The view an address asks for, and what of it cannot be."""
+    """The view that an address asks for, and its errors."""
     return read_options(query, known=ids_of(project.pk))
 
 
@@ -42,18 +41,18 @@ def report_detail(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def report_context(request: HttpRequest, project: Project, *, base: str = "") -> dict[str, object]:
-    """What the page needs; `base` is where its parts are, for a shared one."""
-    options, faults = options_of(request.GET, project)
+    """The page's context; `base` is the address of its parts, for a shared report."""
+    options, errors = options_of(request.GET, project)
     choices = choices_of(project)
     return {
         "project": project,
-        # Names may change where no score does.
+        # Names can change without a change of scores.
         "names": repr(
             [(record.pk, str(record)) for records in choices.values() for record in records]
         ),
         "tab": "report",
         "page": report_page(project, options),
-        "faults": faults,
+        "errors": errors,
         "choices": choices,
         "words": WORDS,
         "base": base or request.path,
@@ -69,12 +68,12 @@ def report_piece(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def piece(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
-    """The numbers alone, if they have changed since `mark`; else 204, which costs one small
+    """Only the numbers, if they have changed since `mark`; otherwise 204, which costs one small
     query."""
     mark = mark_of(project)
     if request.GET.get("mark") == mark:
         return HttpResponse(status=204)
-    options, _faults = options_of(request.GET, project)
+    options, _errors = options_of(request.GET, project)
     found = report_page(project, options, mark=mark)
     context = {
         "project": project,
@@ -98,7 +97,7 @@ def report_figure(
 
 def figure(request: HttpRequest, project: Project, kind: str, criterion: int) -> HttpResponse:
     """A figure for Plotly as JSON, or as a table for readers."""
-    options, _faults = options_of(request.GET, project)
+    options, _errors = options_of(request.GET, project)
     report, data = report_now(project, options)
     result = next((one for one in report.criteria if one.pk == criterion), None)
     if kind not in FIGURES or result is None or not result.judges:
@@ -122,11 +121,11 @@ def report_cell(request: HttpRequest, project: Project, criterion: int, judge: i
 def cell(
     request: HttpRequest, project: Project, criterion: int, judge: int, *, may_open: bool
 ) -> HttpResponse:
-    options, _faults = options_of(request.GET, project)
+    options, _errors = options_of(request.GET, project)
     if (options.criteria and criterion not in options.criteria) or (
         options.judges and judge not in options.judges
     ):
-        raise Http404("This number is not in the view.")
+        raise Http404("This view does not contain this number.")
     context = {
         "project": project,
         "tab": "report",
@@ -145,8 +144,8 @@ def report_export(request: HttpRequest, project: Project, ending: str) -> HttpRe
 
 def export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
     if ending not in BY_ENDING:
-        raise Http404(f"A report comes as {', '.join(BY_ENDING)}.")
-    options, _faults = options_of(request.GET, project)
+        raise Http404(f"A report can be downloaded as {', '.join(BY_ENDING)}.")
+    options, _errors = options_of(request.GET, project)
     report, _data = report_now(project, options)
     response = HttpResponse(BY_ENDING[ending].write(report), BY_ENDING[ending].content_type)
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-report.{ending}"'

@@ -1,5 +1,4 @@
-"""Runs: the list with a form to start one, one run live, pausing, cancelling, and letting it go
-on."""
+"""Pages of runs: the list with a form to start one, live progress, pause, cancel and resume."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -36,7 +35,7 @@ def run_list(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @project_view(EDITORS)
 def run_start(request: HttpRequest, project: Project) -> HttpResponse:
-    """Start a run; with the button "Estimate" say what it would take instead."""
+    """Start a run; with the button "Estimate", show its cost instead."""
     form = RunForm(request.POST, project=project)
     estimate = None
     if form.is_valid():
@@ -64,7 +63,7 @@ def run_start(request: HttpRequest, project: Project) -> HttpResponse:
 
 @project_view(READERS)
 def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """The page, or for htmx its live part, which stops asking once the run is over."""
+    """The page, or for htmx its live part, which stops polling once the run is over."""
     run = get_object_or_404(EvaluationRun.objects.select_related("judge"), project=project, pk=pk)
     context = {
         "project": project,
@@ -87,7 +86,7 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def run_pause(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = get_object_or_404(EvaluationRun, project=project, pk=pk)
     if not pause_run(run.pk, f"Paused by {request.user}."):
-        messages.info(request, "The run had ended already.")
+        messages.info(request, "The run had already ended.")
     return redirect(run)
 
 
@@ -96,7 +95,7 @@ def run_pause(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def run_cancel(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = get_object_or_404(EvaluationRun, project=project, pk=pk)
     if not cancel_run(run.pk, f"Cancelled by {request.user}."):
-        messages.info(request, "The run had ended already.")
+        messages.info(request, "The run had already ended.")
     return redirect(run)
 
 
@@ -112,5 +111,5 @@ def run_resume(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         if not resume_run(
             run, retry_failed=data["failed"], reason=data["reason"], budget=data["budget"]
         ):
-            messages.info(request, "There was nothing to go on with.")
+            messages.info(request, "There is nothing to resume.")
     return redirect(run)

@@ -1,4 +1,5 @@
-"""Share links and snapshots: made and revoked by editors, opened by anybody who has the address."""
+"""Share links and snapshots: editors create and revoke them; anybody with the address can open
+them."""
 
 import hashlib
 from collections.abc import Callable
@@ -23,22 +24,23 @@ from evaluations.reports.options import LISTS
 from evaluations.reports.page import report_now
 from evaluations.views import reports
 
-# How a part of the page is sent; none of it says what is shown.
+# Parameters of how a part of the page is sent, not of what it shows.
 SENDING = frozenset({"mark", "table", "part"})
 
 
 @require_POST
 @project_view(EDITORS)
 def share_create(request: HttpRequest, project: Project) -> HttpResponse:
-    """A new link to the view at hand; its address is shown once."""
+    """Create a link to the current view; its address is shown once."""
     form = ShareForm(request.POST)
     if not form.is_valid():
         messages.error(
-            request, "Say for how many days the link is to work, from 1 to 3650, or leave it empty."
+            request,
+            "Enter after how many days the link expires, from 1 to 3650, or leave it empty.",
         )
         return redirect("evaluations:report_detail", project.slug)
     token, days = new_token(), form.cleaned_data["days"]
-    options, _faults = reports.options_of(QueryDict(form.cleaned_data["query"]), project)
+    options, _errors = reports.options_of(QueryDict(form.cleaned_data["query"]), project)
     ShareLink.objects.create(
         project=project,
         digest=digest_of(token),
@@ -48,7 +50,8 @@ def share_create(request: HttpRequest, project: Project) -> HttpResponse:
     )
     address = request.build_absolute_uri(reverse("evaluations:shared_report", args=[token]))
     messages.success(
-        request, f"Whoever has this address can read the report; it is shown only now: {address}"
+        request,
+        f"Anyone with this address can read the report. The address is shown only now: {address}",
     )
     return redirect("evaluations:report_detail", project.slug)
 
@@ -59,13 +62,12 @@ def share_revoke(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     ShareLink.objects.filter(project=project, pk=pk, revoked_at=None).update(
         revoked_at=timezone.now()
     )
-    messages.success(request, "The link does not open the report any more.")
+    messages.success(request, "The link was revoked and no longer opens the report.")
     return redirect("evaluations:report_detail", project.slug)
 
 
 def shared(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Give a view the project of a valid link, and the options it was made with: whoever opens it
-    can change none."""
+    """Give a view the project and the fixed options of a valid link."""
 
     @require_GET
     @wraps(view)
@@ -77,9 +79,7 @@ def shared(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
             .first()
         )
         if link is None:
-            raise Http404(
-                "This link does not open anything; it may have been revoked, or its time is over."
-            )
+            raise Http404("This link does not work; it may have been revoked or have expired.")
         request.GET = _view_of(link, request.GET)  # type: ignore[assignment]
         request.shared = True  # type: ignore[attr-defined]
         response = view(request, link.project, *args, **kwargs)
@@ -91,17 +91,17 @@ def shared(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
 
 def _view_of(link: ShareLink, asked: QueryDict) -> QueryDict:
-    """The link's own view, with what only says how it is sent.
+    """The link's own view, with the request's parameters of how it is sent.
 
     Raises:
-        Http404: all that one of its filters named is gone; without it the view would be wider than
-            it was made.
+        Http404: everything that one of its filters named was removed; without it the view would
+            show more.
     """
     view = QueryDict(link.query, mutable=True)
-    options, _faults = reports.options_of(view, link.project)
+    options, _errors = reports.options_of(view, link.project)
     if any(any(view.getlist(name)) and not getattr(options, name) for name in LISTS):
         raise Http404(
-            "What this link showed is not there any more. Ask whoever sent it for a new one."
+            "The contents of this link no longer exist. Ask the person who sent it for a new one."
         )
     for name in SENDING & set(asked):
         view[name] = asked.get(name, "")
@@ -139,12 +139,12 @@ def shared_export(request: HttpRequest, project: Project, ending: str) -> HttpRe
 @require_POST
 @project_view(EDITORS)
 def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
-    """Freeze the view at hand; the same numbers again are the same snapshot."""
+    """Freeze the current view; the same numbers are the same snapshot."""
     form = SnapshotForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "The note is too long; 300 characters are kept.")
+        messages.error(request, "The note is too long; use at most 300 characters.")
         return redirect("evaluations:report_detail", project.slug)
-    options, _faults = reports.options_of(QueryDict(form.cleaned_data["query"]), project)
+    options, _errors = reports.options_of(QueryDict(form.cleaned_data["query"]), project)
     report, _data = report_now(project, options)
     content = as_json(report)
     snapshot, made = ReportSnapshot.objects.get_or_create(
@@ -158,7 +158,10 @@ def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
         },
     )
     messages.success(
-        request, "The report is frozen." if made else "These very numbers are frozen already."
+        request,
+        "The report is frozen."
+        if made
+        else "A snapshot with exactly these numbers already exists.",
     )
     return redirect(snapshot)
 

@@ -1,4 +1,4 @@
-"""A user's own tokens for the HTTP API: made, shown once, revoked."""
+"""Page of a user's own tokens for the HTTP API: create, show once, revoke."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -12,8 +12,7 @@ from evaluations.models.tokens import new_token
 
 @login_required
 def token_list(request: HttpRequest) -> HttpResponse:
-    """The tokens with a form for a new one; a fresh one is on the page that comes back, and nowhere
-    else."""
+    """The tokens with a form for a new one, which is shown only in this response."""
     form = TokenForm(request.POST or None, user=request.user)
     token = ""
     if form.is_valid():

@@ -1,4 +1,4 @@
-"""Uploading, in three steps: choose files, see what is in them and what loading would do, load."""
+"""Pages of uploads, in three steps: choose files, preview them with a dry run, load."""
 
 import tempfile
 from pathlib import Path
@@ -11,19 +11,19 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from evaluations.corpus.mapping import kind_of
-from evaluations.corpus.results import in_order, said_result
-from evaluations.forms import ColumnsForm, SavedColumnsForm, UploadForm, first_about
+from evaluations.corpus.results import describe_result, in_order
+from evaluations.forms import ColumnsForm, SavedColumnsForm, UploadForm, initial_options
 from evaluations.hidden_fields import whole_number
 from evaluations.models import Project, SavedColumns, Upload, UploadState, WorkerHeartbeat
 from evaluations.people.access import EDITORS, project_view
 from evaluations.people.audit import note_detail
 from evaluations.spreadsheets import csv_line
 from evaluations.uploads.keeping import ChosenFile, keep_upload
-from evaluations.uploads.work import NotReadyError, say_columns, start_check, start_load
+from evaluations.uploads.work import NotReadyError, set_columns, start_check, start_load
 from evaluations.views.polling import STOP_POLLING
 from evaluations.waking import wake_for_upload
 
-SHOWN_FAULTS = 100
+SHOWN_ERRORS = 100
 SHOWN_UPLOADS = 10
 PASTED = "pasted rows"
 
@@ -41,7 +41,7 @@ def upload_create(request: HttpRequest, project: Project) -> HttpResponse:
                 pasted.write(form.cleaned_data["text"].encode("utf-8", "surrogatepass"))
                 pasted.flush()
                 files.append(ChosenFile(Path(pasted.name), PASTED))
-            about = first_about([file.name for file in files])
+            about = initial_options([file.name for file in files])
             upload = keep_upload(project, request.user.pk, files, about)
         start_check(upload)
         return redirect(upload)
@@ -60,7 +60,7 @@ def upload_create(request: HttpRequest, project: Project) -> HttpResponse:
 
 @project_view(EDITORS)
 def upload_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """The page, or for htmx its live part, which stops asking once nothing is being done."""
+    """The page, or for htmx its live part, which stops polling once nothing is running."""
     upload = _upload(project, pk)
     if request.htmx:  # type: ignore[attr-defined]
         status = 200 if upload.is_active else STOP_POLLING
@@ -73,14 +73,13 @@ def upload_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 @require_POST
 @project_view(EDITORS)
 def upload_columns(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Take what somebody says of the columns, keep it for files like this if asked to, and check
-    again."""
+    """Store the meaning of the columns, save it for similar files if requested, and check again."""
     upload = _upload(project, pk)
     form = ColumnsForm(upload, list(upload.files.all()), request.POST)
     if not form.is_valid():
         return render(request, "evaluations/upload_detail.html", _context(upload, form), status=422)
     try:
-        say_columns(
+        set_columns(
             upload, {file.pk: form.chosen(file) for file in upload.files.all()}, form.about()
         )
         upload = _upload(project, pk)
@@ -92,7 +91,7 @@ def upload_columns(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 
 def _save_columns(request: HttpRequest, upload: Upload) -> None:
-    """Keep the columns of the file whose button was pressed, under the name beside it."""
+    """Save the columns of the file whose button was pressed, under the name next to it."""
     pressed = whole_number(request.POST.get("save", "").removeprefix("file-"), default=0)
     file = upload.files.filter(pk=pressed).first()
     if file is None:
@@ -109,7 +108,8 @@ def _save_columns(request: HttpRequest, upload: Upload) -> None:
     )
     messages.success(
         request,
-        f"Saved as “{form.cleaned_data['name']}”: the next file with these columns is read so.",
+        f"Saved as “{form.cleaned_data['name']}”: it will be used for the next file with these "
+        "columns.",
     )
 
 
@@ -140,24 +140,24 @@ def upload_load(request: HttpRequest, project: Project, pk: int) -> HttpResponse
 @require_POST
 @project_view(EDITORS)
 def upload_discard(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Throw an upload away; nothing of it is in the project unless it was loaded."""
+    """Discard an upload; nothing of it is in the project unless it was loaded."""
     upload = _upload(project, pk)
     if upload.state == UploadState.LOADING and not upload.is_silent:
-        messages.error(request, "It is being loaded; wait until that has ended.")
+        messages.error(request, "It is being loaded; wait until that has finished.")
         return redirect(upload)
     upload.delete()
     return redirect("evaluations:upload_create", project.slug)
 
 
 @project_view(EDITORS)
-def upload_faults(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """All faults that are kept, as CSV."""
+def upload_errors(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """All stored errors, as CSV."""
     response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{project.slug}-faults.csv"'
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-errors.csv"'
     columns = ("file", "line", "column", "message")
     response.write(csv_line(columns))
-    for fault in _upload(project, pk).faults:
-        response.write(csv_line(fault[name] or "" for name in columns))
+    for error in _upload(project, pk).errors:
+        response.write(csv_line(error[name] or "" for name in columns))
     return response
 
 
@@ -178,9 +178,9 @@ def _context(upload: Upload, form: ColumnsForm | None = None) -> dict[str, Any]:
         "form": form,
         "files": [(file, kind_of(file.columns), form.columns_of(file)) for file in files],
         "result": {kind: tally for kind, tally in result.items() if any(tally.values())},
-        "said": said_result(result),
+        "said": describe_result(result),
         "changes": any(tally["created"] or tally["changed"] for tally in result.values()),
-        "faults": upload.faults[:SHOWN_FAULTS],
+        "errors": upload.errors[:SHOWN_ERRORS],
         "percent": min(100, 100 * upload.bytes_read // max(1, upload.size)),
         "worker_alive": WorkerHeartbeat.objects.doing("uploads").exists(),
     }

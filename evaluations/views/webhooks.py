@@ -1,4 +1,4 @@
-"""Webhooks of a project: made and removed by its owners, with what was sent to them."""
+"""Page of a project's webhooks: owners create and remove them, and see their messages."""
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -18,13 +18,13 @@ from evaluations.webhooks.signing import new_secret
 from geval_site.sealing import seal, unseal
 
 SHOWN = 50
-# Where a secret waits, sealed, for the one page that shows it.
+# The session key of a secret, encrypted, for the one page that shows it.
 NEW_SECRET = "new_webhook_secret"  # noqa: S105 (a name in the session)
 
 
 @project_view(OWNERS)
 def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
-    """The page; a new webhook's secret is on the page that comes back, and nowhere else."""
+    """The page; a new webhook's secret is shown only in this response."""
     why_not = request.why_not_call_out  # type: ignore[attr-defined]
     if request.method == "POST" and why_not:
         raise PermissionDenied(why_not)
@@ -41,7 +41,7 @@ def webhook_list(request: HttpRequest, project: Project) -> HttpResponse:
         request.session[NEW_SECRET] = seal(secret)
         return redirect(
             "evaluations:webhook_list", project.slug
-        )  # a page that is loaded again makes no second one
+        )  # reloading the page must not create a second one
     if form.has_error("url"):
         note_refusal(request, ValidationError({"url": "refused"}))
     deliveries = WebhookDelivery.objects.filter(webhook__project=project).select_related("webhook")[
@@ -67,25 +67,25 @@ def webhook_remove(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     webhook = get_object_or_404(Webhook, project=project, pk=pk)
     note_detail(request, webhook.url)
     webhook.delete()
-    messages.success(request, "The webhook is removed; it is told nothing more.")
+    messages.success(request, "The webhook was removed and gets no more messages.")
     return redirect("evaluations:webhook_list", project.slug)
 
 
 @require_POST
 @project_view(OWNERS, calls_out=True)
 def webhook_test(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Have a message sent that says only that it is a test."""
+    """Send a test message."""
     webhook = get_object_or_404(Webhook, project=project, pk=pk)
     leave_message(webhook, WebhookEvent.TEST, {"project": project.slug})
     transaction.on_commit(wake_for_webhooks)
-    messages.success(request, "A test was sent. Reload this page to see the answer.")
+    messages.success(request, "A test message was sent. Reload this page to see the response.")
     return redirect("evaluations:webhook_list", project.slug)
 
 
 @require_POST
 @project_view(OWNERS, calls_out=True)
 def delivery_repeat(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Send a message once more, as it was."""
+    """Send a message again, unchanged."""
     delivery = get_object_or_404(WebhookDelivery, webhook__project=project, pk=pk)
     WebhookDelivery.objects.filter(pk=delivery.pk).update(
         state=WebhookDelivery.State.WAITING, attempts=0, next_at=timezone.now(), sending_until=None

@@ -1,2 +1,1 @@
-"""Telling other servers what has ended: announced in the database, signed, sent by a worker, tried
-again."""
+"""Webhooks: finished runs and campaigns are recorded, signed, delivered by a worker and retried."""

@@ -1,5 +1,4 @@
-"""Writing down that something ended, for each webhook that wants to know; workers send it from
-there."""
+"""Record that something has finished, for each subscribed webhook; workers deliver the messages."""
 
 from typing import Any
 
@@ -12,11 +11,11 @@ from evaluations.waking import wake_for_webhooks
 
 
 def announce(project_id: int, event: WebhookEvent, data: dict[str, Any], *, subject: int) -> None:
-    """Leave a message for every webhook of the project that listens to the event.
+    """Add a message for every webhook of the project that subscribes to the event.
 
     Args:
-        data: what the message says beside its type and time.
-        subject: id of what ended.
+        data: the message's contents besides its type and time.
+        subject: id of what has finished.
     """
     for webhook in Webhook.objects.filter(project=project_id, events__contains=[event.value]):
         leave_message(webhook, event, data, subject=subject)
@@ -25,7 +24,7 @@ def announce(project_id: int, event: WebhookEvent, data: dict[str, Any], *, subj
 def leave_message(
     webhook: Webhook, event: WebhookEvent, data: dict[str, Any], *, subject: int = 0
 ) -> WebhookDelivery:
-    """One message for one webhook."""
+    """Add one message for one webhook."""
     body = orjson.dumps(
         {"type": event.value, "timestamp": timezone.now().isoformat(), "data": data}
     ).decode()
@@ -38,7 +37,7 @@ def leave_message(
 
 
 def announce_run(run_id: int) -> None:
-    """That a run is done."""
+    """Announce that a run has finished."""
     run = EvaluationRun.objects.select_related("project", "judge").get(pk=run_id)
     data = {
         "project": run.project.slug,
@@ -50,7 +49,7 @@ def announce_run(run_id: int) -> None:
 
 
 def announce_campaign(campaign: Any, *, reason: str) -> None:
-    """That a campaign has ended, once for each reason: all was answered, or it was closed."""
+    """Announce that a campaign has finished, once per reason: everything answered, or closed."""
     told = WebhookDelivery.objects.filter(
         webhook__project=campaign.project_id,
         event=WebhookEvent.CAMPAIGN_FINISHED,

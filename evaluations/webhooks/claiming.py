@@ -1,5 +1,5 @@
-"""Which messages are sent next: some of each project's at a time, so that a slow receiver delays
-its own only."""
+"""Choose the next messages: a few per project, so that a slow receiver delays only its own
+project."""
 
 from datetime import timedelta
 from typing import Any
@@ -10,11 +10,10 @@ from django.utils import timezone
 
 from evaluations.models import WebhookDelivery
 
-# Longer than sending one may take; whoever is later has died, and the attempt counts all the same.
+# Longer than an attempt may take; after that, the worker has died, and the attempt still counts.
 LEASE = timedelta(seconds=60)
-_LOCK = (
-    0x77656268  # any constant: under it messages are taken, so that two workers keep to one bound
-)
+# Any constant: messages are claimed under this lock, so that workers share one limit.
+_LOCK = 0x77656268
 _FREE = """
     SELECT d.id, row_number() OVER (PARTITION BY w.project_id ORDER BY d.next_at, d.id)
          + (SELECT count(*) FROM evaluations_webhookdelivery busy
@@ -37,8 +36,8 @@ _TAKE = f"""
 
 
 def claim_deliveries() -> list[WebhookDelivery]:
-    """Take messages that are due, each for one attempt, which is counted now: also one that kills
-    its worker ends."""
+    """Claim due messages for one attempt each; it counts now, so that even one that kills its
+    worker does."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
         cursor.execute(_TAKE, _bounds())
@@ -47,7 +46,7 @@ def claim_deliveries() -> list[WebhookDelivery]:
 
 
 def can_send_more() -> bool:
-    """Whether messages are due that the bounds leave room for."""
+    """Whether messages are due and within the limits."""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT EXISTS ({_CHOSEN})", _bounds())
         return bool(cursor.fetchone()[0])

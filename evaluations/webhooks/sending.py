@@ -1,7 +1,6 @@
-"""Sending messages that are due: each signed, at most ten seconds long, tried again over a day,
-never redirected.
+"""Deliver due messages: signed, within ten seconds each, retried for a day, without redirects.
 
-Many are sent at the same time, and nothing that happens to one of them touches the others.
+Many are sent at the same time, and a failure of one does not affect the others.
 """
 
 import asyncio
@@ -23,15 +22,15 @@ from evaluations.webhooks.signing import signature
 from geval_site.sealing import SealError, unseal
 
 TIMEOUT_SECONDS = 10
-# After which time each further attempt is made, as Standard Webhooks recommends; then the message
-# is given up.
+# The delay before each further attempt, as Standard Webhooks recommends; after the last, none
+# follows.
 RETRY_SECONDS = (5, 300, 1800, 7200, 18_000, 36_000, 50_400)
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one attempt, in words for the page."""
+    """The outcome of one attempt, in words for the page."""
 
     delivery: WebhookDelivery
     taken: bool
@@ -39,7 +38,7 @@ class Outcome:
 
 
 def send_due() -> int:
-    """Send a share of the messages that are due; returns how many were taken by their receivers."""
+    """Send some of the due messages; returns how many their receivers accepted."""
     outcomes = asyncio.run(_send_all(claim_deliveries()))
     for outcome in outcomes:
         _note(outcome)
@@ -51,11 +50,11 @@ async def _send_all(deliveries: Sequence[WebhookDelivery]) -> list[Outcome]:
 
 
 async def _send(delivery: WebhookDelivery) -> Outcome:
-    """Make one attempt; whatever happens is an outcome."""
+    """Make one attempt; every failure is an outcome."""
     try:
         async with asyncio.timeout(TIMEOUT_SECONDS):
             url = delivery.webhook.url
-            # Looking a name up blocks; the other messages go on meanwhile.
+            # A name lookup blocks; the other messages continue in the meantime.
             await asyncio.to_thread(
                 check_address, url, allow_private=settings.ALLOW_PRIVATE_ENDPOINTS
             )
@@ -72,8 +71,7 @@ async def _send(delivery: WebhookDelivery) -> Outcome:
 
 
 def _note(outcome: Outcome) -> None:
-    """Write down what came of an attempt, unless the message or its webhook was removed
-    meanwhile."""
+    """Store the outcome of an attempt, unless the message or its webhook has been removed."""
     delivery, state, next_at = outcome.delivery, WebhookDelivery.State.WAITING, timezone.now()
     if outcome.taken:
         state = WebhookDelivery.State.DELIVERED
@@ -82,7 +80,7 @@ def _note(outcome: Outcome) -> None:
     else:
         wait = RETRY_SECONDS[delivery.attempts - 1] * random.uniform(1, 1.1)  # noqa: S311 (no secret: spread in time)
         next_at += datetime.timedelta(seconds=wait)
-    # Another attempt may have begun if this one took too long; then that one's outcome counts.
+    # If this attempt took too long, another may have begun; then that one's outcome counts.
     mine = WebhookDelivery.objects.filter(pk=delivery.pk, attempts=delivery.attempts)
     mine.update(state=state, next_at=next_at, answer=outcome.answer[:300], sending_until=None)
 

@@ -1,5 +1,4 @@
-"""Signatures of messages, as Standard Webhooks 1.0.0 has them (https://www.standardwebhooks.com).
-Pure."""
+"""Sign messages according to Standard Webhooks 1.0.0 (https://www.standardwebhooks.com). Pure."""
 
 import base64
 import hashlib
@@ -10,7 +9,7 @@ PREFIX = "whsec_"
 
 
 def new_secret() -> str:
-    """A fresh secret, of 24 random bytes."""
+    """A new secret of 24 random bytes."""
     return PREFIX + base64.b64encode(secrets.token_bytes(24)).decode()
 
 

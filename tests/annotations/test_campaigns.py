@@ -349,7 +349,7 @@ def test_pairs_in_dispute_are_compared_by_output_not_by_side(
         ({"deadline": "tomorrow"}, "deadline", "valid date"),
     ],
 )
-def test_a_form_with_a_fault_says_which(
+def test_a_form_with_an_error_says_which(
     as_role: Callable[[str], Client],
     small_project: Project,
     change: dict[str, Any],

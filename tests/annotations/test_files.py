@@ -145,14 +145,14 @@ HEADER = "doc_id,system_a,system_b,winner,annotator\n"
         ),
     ],
 )
-def test_a_preference_that_cannot_be_is_a_fault_at_its_line(
+def test_a_preference_that_cannot_be_is_an_error_at_its_line(
     project: Project, load: Load, row: str, message: str
 ) -> None:
     with pytest.raises(LoadError) as refused:
         load(project, {"outputs.jsonl": CONVERSATIONS, "p.csv": HEADER + row + "\n"})
 
-    assert message in str(refused.value.faults[0])
-    assert str(refused.value.faults[0]).startswith("p.csv:")
+    assert message in str(refused.value.errors[0])
+    assert str(refused.value.errors[0]).startswith("p.csv:")
     assert not Preference.objects.exists()
 
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotations.answering.submission import submit
 from annotations.errors import AnnotationError
 from annotations.models import Annotator, Assignment, Campaign, ItemOrder, Rating, Seat
-from annotations.planning.assignment import queue_of, skip, standing
+from annotations.planning.assignment import idle_reason, queue_of, skip
 from annotations.planning.campaigns import close_campaign, open_campaign, seat_annotators
 from evaluations.models import CandidateOutput, Document, Membership, Project, Role, System
 
@@ -138,11 +138,11 @@ def test_with_nothing_left_it_says_whether_others_still_hold_some(
     seat = seat_of(campaign, annotators[0])
     work_off(seat, ratings_for(campaign), annotators[0])
 
-    waiting = standing(seat)
+    waiting = idle_reason(seat)
     work_off(seat_of(campaign, annotators[1]), ratings_for(campaign), annotators[1])
 
     assert waiting == "others hold the rest"
-    assert standing(seat) == "finished"
+    assert idle_reason(seat) == "finished"
 
 
 def test_a_closed_campaign_hands_out_nothing(
@@ -176,7 +176,7 @@ def test_fifty_annotators_of_whom_half_vanish_leave_every_item_with_exactly_thre
     campaign.criteria.set([criterion])
     seat_annotators(campaign, users)
     open_campaign(campaign)
-    faults: list[BaseException] = []
+    errors: list[BaseException] = []
 
     def annotate(number: int) -> None:
         chance = random.Random(number)
@@ -192,7 +192,7 @@ def test_fifty_annotators_of_whom_half_vanish_leave_every_item_with_exactly_thre
                 if vanishes_after is not None and done >= vanishes_after:
                     return  # with what it has reserved
                 if not queue:
-                    if standing(seat) == "finished":
+                    if idle_reason(seat) == "finished":
                         return
                     time.sleep(0.1)
                     continue
@@ -206,7 +206,7 @@ def test_fifty_annotators_of_whom_half_vanish_leave_every_item_with_exactly_thre
                     ):  # that the item is taken by then is part of the game
                         raise
         except BaseException as error:
-            faults.append(error)
+            errors.append(error)
         finally:
             connections.close_all()
 
@@ -216,7 +216,7 @@ def test_fifty_annotators_of_whom_half_vanish_leave_every_item_with_exactly_thre
     for thread in threads:
         thread.join()
 
-    assert faults == []
+    assert errors == []
     ratings = Counter(Rating.objects.values_list("output", flat=True))
     assert len(ratings) == 200
     assert set(ratings.values()) == {3}

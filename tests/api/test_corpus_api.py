@@ -1,4 +1,4 @@
-"""Projects, corpus, runs and reports over HTTP: in and out in bulk, in pages, with faults by
+"""Projects, corpus, runs and reports over HTTP: in and out in bulk, in pages, with errors by
 line."""
 
 import json
@@ -68,7 +68,7 @@ def test_outputs_go_in_in_bulk_and_come_out_in_pages(send: Send, project: Projec
     assert send("GET", "/small/outputs?doc_id=n3").json()["items"][0]["output"] == "output 3"
 
 
-def test_faults_come_back_with_their_lines_and_nothing_is_loaded(
+def test_errors_come_back_with_their_lines_and_nothing_is_loaded(
     send: Send, project: Project
 ) -> None:
     broken = OUTPUTS + '\n{"doc_id": "x"}\nnot json\n'

@@ -69,7 +69,7 @@ def test_no_serious_violation(
     page = sign_in("olga")
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    faults = []
+    errors = []
 
     for path in pages:
         answer = page.goto(path)
@@ -77,7 +77,7 @@ def test_no_serious_violation(
         assert answer.status == 200, path
         for violation in Axe().run(page).response["violations"]:
             if violation["impact"] in SERIOUS:
-                faults.append(
+                errors.append(
                     (path, violation["id"], [node["html"][:160] for node in violation["nodes"][:3]])
                 )
         overflow = page.evaluate(
@@ -85,4 +85,4 @@ def test_no_serious_violation(
         )
         assert overflow <= 0, path
 
-    assert faults == []
+    assert errors == []

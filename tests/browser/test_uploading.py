@@ -1,4 +1,4 @@
-"""The upload pages in a real browser, with a real worker: a good file, a faulty one, a hostile
+"""The upload pages in a real browser, with a real worker: a good file, a invalid one, a hostile
 one."""
 
 import base64
@@ -66,15 +66,15 @@ def test_a_good_file_is_checked_and_loaded_in_the_background(
     assert not UploadPart.objects.exists()
 
 
-def test_a_faulty_file_is_mended_by_saying_what_its_columns_are(
+def test_an_invalid_file_is_mended_by_saying_what_its_columns_are(
     page: Page, project: Project, tmp_path: Path
 ) -> None:
-    faulty = tmp_path / "faulty.csv"
-    faulty.write_text(
+    invalid = tmp_path / "faulty.csv"
+    invalid.write_text(
         "Frage,Antwort,Modell,Jahr\nWhy?,Because.,m1,2024\nWhy?,,m2,2024\nHow?,So.,m1,2025\n"
     )
 
-    look_at(page, faulty)
+    look_at(page, invalid)
     expect(page.get_by_role("alert")).to_contain_text("Say which column is the output")
     for column, target in (
         ("Frage", "source text"),
@@ -92,7 +92,7 @@ def test_a_faulty_file_is_mended_by_saying_what_its_columns_are(
     expect(page.get_by_role("table")).to_contain_text("2025")
 
 
-def test_faults_are_downloaded_as_they_are_listed(
+def test_errors_are_downloaded_as_they_are_listed(
     page: Page, project: Project, tmp_path: Path
 ) -> None:
     outputs, ratings = tmp_path / "outputs.jsonl", tmp_path / "ratings.csv"
@@ -100,7 +100,7 @@ def test_faults_are_downloaded_as_they_are_listed(
     ratings.write_text(RATINGS + "\nd1,good,coherence,=cmd|x,seven")
 
     look_at(page, outputs, ratings)
-    expect(page.get_by_role("alert")).to_contain_text("1 fault, so nothing is loaded.")
+    expect(page.get_by_role("alert")).to_contain_text("1 error, so nothing is loaded.")
     with page.expect_download() as download:
         page.get_by_role("link", name="Download all as CSV").click()
 

@@ -1,4 +1,4 @@
-"""`manage.py load`: counts, faults with exit code 1, a project of its own."""
+"""`manage.py load`: counts, errors with exit code 1, a project of its own."""
 
 import json
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def test_counts_as_json(manage: Manage, files: list[str]) -> None:
 
 
 @pytest.mark.parametrize("as_json", [True, False])
-def test_faults_end_with_code_1_and_leave_no_project(
+def test_errors_end_with_code_1_and_leave_no_project(
     manage: Manage, files: list[str], tmp_path: Path, *, as_json: bool
 ) -> None:
     bad = tmp_path / "bad.csv"
@@ -64,8 +64,8 @@ def test_faults_end_with_code_1_and_leave_no_project(
     assert done.returncode == 1
     if as_json:
         said = json.loads(done.stdout)
-        assert (said["ok"], said["total_faults"]) == (False, 2)
-        assert said["faults"][0] == {
+        assert (said["ok"], said["total_errors"]) == (False, 2)
+        assert said["errors"][0] == {
             "file": str(bad),
             "line": 2,
             "column": "score",
@@ -73,7 +73,7 @@ def test_faults_end_with_code_1_and_leave_no_project(
         }
     else:
         assert f"{bad}:2: score: expected a number, found 'four'" in done.stderr
-        assert "2 faults; nothing was loaded." in done.stderr
+        assert "2 errors; nothing was loaded." in done.stderr
     assert not Project.objects.exists()
     assert not CandidateOutput.objects.exists()
 

@@ -98,7 +98,7 @@ def test_what_no_tool_writes_is_told_in_our_words(project: Project, load: Load) 
     with pytest.raises(LoadError) as refused:
         load(project, {"x.jsonl": '{"colour": "red"}'})
 
-    assert {fault.column for fault in refused.value.faults} == {
+    assert {error.column for error in refused.value.errors} == {
         "doc_id",
         "system_id",
         "source",
@@ -130,7 +130,7 @@ def test_a_zip_of_one_file_is_taken_and_one_of_two_is_not(project: Project, load
 
     assert only_output(project).text == "y"
     assert (
-        refused.value.faults[0].message
+        refused.value.errors[0].message
         == "a zip with 2 files (a, b); pack one file, or upload them by themselves"
     )
 
@@ -146,14 +146,14 @@ def test_a_bomb_is_refused_before_it_is_unpacked(
     with pytest.raises(LoadError) as refused:
         load(project, {"bomb.jsonl": pack(ROW + "\n" + " " * 2**23)})
 
-    assert "unpacks to more than 1 MB" in refused.value.faults[0].message
+    assert "unpacks to more than 1 MB" in refused.value.errors[0].message
     assert project.documents.count() == 0
 
 
-def test_broken_zips_are_faults(project: Project, load: Load) -> None:
+def test_broken_zips_are_errors(project: Project, load: Load) -> None:
     whole = zipped(outputs=ROW * 1000)
 
     for broken in (whole[: len(whole) // 2], whole.replace(b"PK\x01\x02", b"PK\x01\x03")):
         with pytest.raises(LoadError) as refused:
             load(project, {"broken.zip": broken})
-        assert "the packed data is broken" in refused.value.faults[0].message
+        assert "the packed data is broken" in refused.value.errors[0].message

@@ -16,7 +16,7 @@ from django.test import Client
 from evaluations.corpus.apart import preview_apart, read_apart, reading
 from evaluations.corpus.packed import Counter
 from evaluations.corpus.readers import InputFile
-from evaluations.corpus.rows import About, Faults, OutputRow, Row, Unnamed
+from evaluations.corpus.rows import FileDefaults, FileErrors, LoadOptions, OutputRow, Row
 from evaluations.corpus.store import load_files
 from evaluations.models import CandidateOutput, Project, Upload, UploadState
 from evaluations.uploads import work
@@ -38,9 +38,11 @@ from tests.hostile_files import (
 GOOD = OUTPUTS.encode() + b"\n"
 
 
-def read(path: Path) -> tuple[list[Row], Faults]:
-    faults = Faults()
-    return list(read_apart(InputFile(path, path.name), faults, unnamed=Unnamed("judge"))), faults
+def read(path: Path) -> tuple[list[Row], FileErrors]:
+    errors = FileErrors()
+    return list(
+        read_apart(InputFile(path, path.name), errors, defaults=FileDefaults("judge"))
+    ), errors
 
 
 @pytest.mark.parametrize(
@@ -72,10 +74,10 @@ def test_a_hostile_file_is_refused_with_its_reason(
     path = tmp_path / name
     path.write_bytes(content())
 
-    preview, (rows, faults) = preview_apart(path, name), read(path)
+    preview, (rows, errors) = preview_apart(path, name), read(path)
 
-    assert said in preview.fault
-    assert [said in str(fault) for fault in faults.listed] == [True]
+    assert said in preview.error
+    assert [said in str(error) for error in errors.listed] == [True]
     assert not rows
 
 
@@ -87,10 +89,10 @@ def test_what_takes_too_much_memory_is_refused_and_the_next_file_is_read(
     hostile.write_bytes(gzipped(b"{},\n" * 2**18, 30, before=b"[\n", after=b"{}]"))
     good.write_bytes(GOOD)
 
-    rows, faults = read(hostile)
+    rows, errors = read(hostile)
 
     assert "cannot be read within 64 MB of memory (GEVAL_READING_MEMORY_MB)" in str(
-        faults.listed[0]
+        errors.listed[0]
     )
     assert not rows
     assert len(read(good)[0]) == 6
@@ -101,7 +103,7 @@ def test_what_takes_too_long_is_stopped(tmp_path: Path, monkeypatch: pytest.Monk
     path = tmp_path / "long.jsonl.gz"
     path.write_bytes(long_lines_in_gzip(rows=20))
 
-    assert "takes longer to read than 1 s" in preview_apart(path, "long.jsonl.gz").fault
+    assert "takes longer to read than 1 s" in preview_apart(path, "long.jsonl.gz").error
 
 
 def test_a_reader_that_is_killed_is_an_error_of_the_file_and_the_next_one_is_read(
@@ -109,8 +111,8 @@ def test_a_reader_that_is_killed_is_an_error_of_the_file_and_the_next_one_is_rea
 ) -> None:
     path = tmp_path / "good.jsonl"
     path.write_bytes(GOOD * 2000)
-    faults = Faults()
-    rows = read_apart(InputFile(path, "good.jsonl"), faults, unnamed=Unnamed("judge"))
+    errors = FileErrors()
+    rows = read_apart(InputFile(path, "good.jsonl"), errors, defaults=FileDefaults("judge"))
     next(rows)
     for children in Path("/proc/self/task").glob("*/children"):
         for pid in map(int, children.read_text().split()):
@@ -118,7 +120,7 @@ def test_a_reader_that_is_killed_is_an_error_of_the_file_and_the_next_one_is_rea
                 os.killpg(pid, signal.SIGKILL)
 
     assert len(list(rows)) < 12_000
-    assert "its reader ended unexpectedly" in str(faults.listed[0])
+    assert "its reader ended unexpectedly" in str(errors.listed[0])
     path.write_bytes(GOOD)
     assert len(read(path)[0]) == 6
 
@@ -127,13 +129,13 @@ def test_a_file_that_is_left_in_the_middle_is_read_from_the_beginning_again(tmp_
     path, counter = tmp_path / "good.jsonl", Counter()
     path.write_bytes(GOOD * 500)
     file = InputFile(path, "good.jsonl", counter=counter)
-    rows = read_apart(file, Faults(), unnamed=Unnamed("judge"))
+    rows = read_apart(file, FileErrors(), defaults=FileDefaults("judge"))
     next(rows)
 
     rows.close()
 
     assert counter.count == 0
-    assert len(list(read_apart(file, Faults(), unnamed=Unnamed("judge")))) == 3000
+    assert len(list(read_apart(file, FileErrors(), defaults=FileDefaults("judge")))) == 3000
     assert counter.count == path.stat().st_size
 
 
@@ -141,9 +143,9 @@ def test_texts_that_a_parquet_file_holds_once_come_out_for_every_row(tmp_path: P
     path = tmp_path / "texts.parquet"
     path.write_bytes(one_text_for_all_rows(rows=30, characters=10**6))
 
-    rows, faults = read(path)
+    rows, errors = read(path)
 
-    assert not faults.total
+    assert not errors.total
     assert {(len(row.source), len(row.output)) for row in rows if isinstance(row, OutputRow)} == {
         (10**6, 10**6)
     }
@@ -160,7 +162,7 @@ def test_the_page_says_what_is_wrong_with_a_bomb(owner: User, project: Project) 
 
     assert page.status_code == 200
     assert "unpacks to more than 4,000 MB" in page.content.decode()
-    assert Upload.objects.get().state == UploadState.FAULTY
+    assert Upload.objects.get().state == UploadState.INVALID
 
 
 @pytest.mark.django_db
@@ -191,6 +193,6 @@ def test_a_relative_path_is_that_of_whoever_names_it(
     monkeypatch.chdir(tmp_path)
     Path("o.jsonl").write_text('{"doc_id": "d", "system_id": "s", "source": "S.", "output": "T."}')
 
-    load_files(project, [InputFile(Path("o.jsonl"), "o.jsonl")], about=About())
+    load_files(project, [InputFile(Path("o.jsonl"), "o.jsonl")], about=LoadOptions())
 
     assert project.documents.count() == 1

@@ -84,7 +84,7 @@ def test_all_comes_in_or_all_is_reported(project: Project, tmp_path: Path, conte
         result = loaded_or_refused(project, path)
         if isinstance(result, LoadError):
             assert result.total >= 1
-            assert all(fault.message for fault in result.faults)
+            assert all(error.message for error in result.errors)
             assert (
                 CandidateOutput.objects.count()
                 == Rating.objects.count()
@@ -118,9 +118,9 @@ def test_the_upload_page_loads_everything_or_says_why_not(
             assert Upload.objects.get().state == UploadState.DONE
             assert upload.result["outputs"]["created"] == CandidateOutput.objects.count()
         else:
-            assert upload.state == UploadState.FAULTY
-            assert upload.message or upload.faults
-            assert client.get(f"{upload.get_absolute_url()}faults.csv").status_code == 200
+            assert upload.state == UploadState.INVALID
+            assert upload.message or upload.errors
+            assert client.get(f"{upload.get_absolute_url()}errors.csv").status_code == 200
             assert (
                 CandidateOutput.objects.count()
                 == Rating.objects.count()
@@ -149,7 +149,7 @@ def test_what_comes_in_comes_out_as_it_was(
     with transaction.atomic():
         result = loaded_or_refused(project, path)
         if isinstance(result, LoadError):
-            assert {fault.line for fault in result.faults} == {
+            assert {error.line for error in result.errors} == {
                 number
                 for number, text in enumerate(texts, start=1)
                 if "\0" in text or "\ud800" in text

@@ -45,7 +45,7 @@ def test_a_longer_file_adds_only_what_is_new(project: Project, load: Load) -> No
     assert (grown.ratings.created, grown.ratings.unchanged) == (1, 24)
 
 
-def test_one_fault_and_nothing_of_any_file_stays(project: Project, load: Load) -> None:
+def test_one_error_and_nothing_of_any_file_stays(project: Project, load: Load) -> None:
     with pytest.raises(LoadError):
         load(project, {**FILES, "more.csv": RATINGS + "\nd1,good,coherence,cyn,four\n"})
 
@@ -72,7 +72,7 @@ def test_one_fault_and_nothing_of_any_file_stays(project: Project, load: Load) -
         ),
     ],
 )
-def test_what_contradicts_the_project_is_a_fault_with_its_place(
+def test_what_contradicts_the_project_is_an_error_with_its_place(
     project: Project, load: Load, name: str, changed: str, column: str, said: str
 ) -> None:
     load(project, FILES)
@@ -80,11 +80,11 @@ def test_what_contradicts_the_project_is_a_fault_with_its_place(
     with pytest.raises(LoadError) as raised:
         load(project, {name: changed})
 
-    fault = raised.value.faults[0]
-    assert fault.file == name
-    assert fault.line > 0
-    assert fault.column == column
-    assert said in fault.message
+    error = raised.value.errors[0]
+    assert error.file == name
+    assert error.line > 0
+    assert error.column == column
+    assert said in error.message
     assert Rating.objects.filter(score=4).exists()
 
 

@@ -90,7 +90,7 @@ def test_the_criterion_comes_from_the_item_the_load_or_the_only_score(
     with pytest.raises(LoadError) as refused:
         load(small_project, as_file(release("4", scores=two)), judge="nothing")
     assert (
-        refused.value.faults[0].message
+        refused.value.errors[0].message
         == "the replies do not say what they rate; name the criterion as you load them"
     )
 
@@ -111,7 +111,7 @@ def test_a_release_with_texts_brings_outputs_ratings_and_replies(
     assert report is not None
 
 
-def test_loading_again_changes_nothing_and_other_replies_are_a_fault(
+def test_loading_again_changes_nothing_and_other_replies_are_an_error(
     small_project: Project, load: Load
 ) -> None:
     load(small_project, as_file(release("4", "5")), judge="gpt")
@@ -122,18 +122,18 @@ def test_loading_again_changes_nothing_and_other_replies_are_a_fault(
         load(small_project, as_file(release("4", "1")), judge="gpt")
     assert (
         "other replies about this output on coherence are loaded already"
-        in refused.value.faults[0].message
+        in refused.value.errors[0].message
     )
 
 
 @pytest.mark.parametrize("responses", [None, [], "4", [4]])
-def test_replies_that_are_no_list_of_texts_are_faults(
+def test_replies_that_are_no_list_of_texts_are_errors(
     small_project: Project, load: Load, responses: Any
 ) -> None:
     with pytest.raises(LoadError) as refused:
         load(small_project, as_file(release() | {"all_responses": responses}))
 
-    assert refused.value.faults[0].column == "all_responses"
+    assert refused.value.errors[0].column == "all_responses"
     assert Score.objects.count() == 0
 
 

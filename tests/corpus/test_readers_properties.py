@@ -1,4 +1,4 @@
-"""Whatever bytes a file holds, the readers give rows and faults and never fall over; what was
+"""Whatever bytes a file holds, the readers give rows and errors and never fall over; what was
 written is read back."""
 
 import csv
@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from evaluations.corpus.readers import InputFile, read_rows
-from evaluations.corpus.rows import Faults, OutputRow, RatingRow, Unnamed
+from evaluations.corpus.rows import FileDefaults, FileErrors, OutputRow, RatingRow
 from evaluations.scales import FARTHEST
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=80)
@@ -18,11 +18,11 @@ NAME = TEXT.map(str.strip).filter(bool)
 ANY_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def read(folder: Path, content: bytes) -> tuple[list[object], Faults]:
+def read(folder: Path, content: bytes) -> tuple[list[object], FileErrors]:
     path = folder / "file"
     path.write_bytes(content)
-    faults = Faults()
-    return list(read_rows(InputFile(path, "file"), faults, unnamed=Unnamed("judge"))), faults
+    errors = FileErrors()
+    return list(read_rows(InputFile(path, "file"), errors, defaults=FileDefaults("judge"))), errors
 
 
 @ANY_FOLDER
@@ -32,10 +32,10 @@ def read(folder: Path, content: bytes) -> tuple[list[object], Faults]:
     | TEXT.map(str.encode)
     | TEXT.map(lambda text: f'[{{"a": {text}'.encode())
 )
-def test_any_bytes_give_rows_or_faults(tmp_path: Path, content: bytes) -> None:
-    rows, faults = read(tmp_path, content)
+def test_any_bytes_give_rows_or_errors(tmp_path: Path, content: bytes) -> None:
+    rows, errors = read(tmp_path, content)
 
-    assert rows or faults.total or content.strip()
+    assert rows or errors.total or content.strip()
 
 
 @ANY_FOLDER
@@ -46,9 +46,9 @@ def test_outputs_written_as_jsonl_are_read_back(
     keys = ("doc_id", "system_id", "source", "context", "output")
     content = b"\n".join(orjson.dumps(dict(zip(keys, row, strict=True))) for row in rows)
 
-    found, faults = read(tmp_path, content)
+    found, errors = read(tmp_path, content)
 
-    assert faults.total == 0
+    assert errors.total == 0
     assert [
         (row.doc_id, row.system_id, row.source, row.context, row.output)
         for row in found
@@ -70,9 +70,9 @@ def test_ratings_written_as_csv_are_read_back(
     writer.writerow(["doc_id", "system_id", "criterion", "annotator", "score"])
     writer.writerows([*names, repr(score)] for *names, score in rows)
 
-    found, faults = read(tmp_path, out.getvalue().encode())
+    found, errors = read(tmp_path, out.getvalue().encode())
 
-    assert faults.total == 0
+    assert errors.total == 0
     assert [
         (row.doc_id, row.system_id, row.criterion, row.rater, row.score)
         for row in found

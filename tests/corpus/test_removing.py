@@ -10,7 +10,7 @@ from django.test import Client
 
 from annotations.models import Annotator, Preference, Rating
 from evaluations.corpus.removing import (
-    StandingError,
+    StillInUseError,
     remove_criterion,
     remove_document,
     remove_output,
@@ -41,7 +41,7 @@ def test_a_document_with_ratings_and_scores_stays(judged_project: Project) -> No
     document = Document.objects.get(doc_id="d1")
 
     with pytest.raises(
-        StandingError, match=r"8 ratings, \d scores and 4 items of runs stand on it"
+        StillInUseError, match=r"8 ratings, \d scores and 4 items of runs stand on it"
     ):
         remove_document(document)
 
@@ -67,13 +67,13 @@ def test_a_preference_keeps_both_outputs(small_project: Project) -> None:
     Preference.objects.create(output_a=first, output_b=second, annotator=annotator, value=1)
 
     for output in (first, second):
-        with pytest.raises(StandingError, match="1 preference stand"):
+        with pytest.raises(StillInUseError, match="1 preference stand"):
             remove_output(output)
     remove_output(CandidateOutput.objects.filter(document__doc_id="d2").first())  # type: ignore[arg-type]
 
 
 def test_a_criterion_stays_as_long_as_somebody_rated_by_it(small_project: Project) -> None:
-    with pytest.raises(StandingError, match="Criterion coherence stays: 12 ratings"):
+    with pytest.raises(StillInUseError, match="Criterion coherence stays: 12 ratings"):
         remove_criterion(Criterion.objects.get(name="coherence"))
     unused = Criterion.objects.create(project=small_project, name="unused")
 

@@ -61,10 +61,10 @@ anything = st.dictionaries(st.sampled_from(KNOWN) | st.text(max_size=8), values,
 rows = st.lists(whole, min_size=1, max_size=4) | st.lists(whole | anything, max_size=6)
 
 
-def _with_faults(strategy: st.SearchStrategy[bytes]) -> st.SearchStrategy[bytes]:
+def _with_errors(strategy: st.SearchStrategy[bytes]) -> st.SearchStrategy[bytes]:
     """As it is, with something put in somewhere, or nothing but bytes."""
     return strategy | strategy | broken(strategy) | st.binary(max_size=50)
 
 
-json_lines = _with_faults(rows.map(as_jsonl))
-tables = _with_faults(rows.map(as_csv))
+json_lines = _with_errors(rows.map(as_jsonl))
+tables = _with_errors(rows.map(as_csv))

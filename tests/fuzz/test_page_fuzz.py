@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from annotations.models import Assignment, Campaign, CampaignItem
 from annotations.planning.campaigns import open_campaign, seat_annotators
-from evaluations.forms import first_about
+from evaluations.forms import initial_options
 from evaluations.models import (
     Criterion,
     Document,
@@ -53,7 +53,9 @@ def site(judged_project: Project, owner: User, tmp_path_factory: pytest.TempPath
     """An owner's browser, and one record of each kind."""
     path = tmp_path_factory.mktemp("fuzz") / "outputs.jsonl"
     path.write_text(OUTPUTS)
-    keep_upload(judged_project, owner.pk, [ChosenFile(path, "o.jsonl")], first_about(["o.jsonl"]))
+    keep_upload(
+        judged_project, owner.pk, [ChosenFile(path, "o.jsonl")], initial_options(["o.jsonl"])
+    )
     client = Client()
     client.force_login(owner)
     for is_open in (False, True):

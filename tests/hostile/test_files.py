@@ -93,7 +93,7 @@ def ended(browser: Browser, upload: Upload) -> str:
         time.sleep(0.5)
     status, _page = browser.get(upload.get_absolute_url())
     assert status == 200
-    said = upload.message or (upload.faults[0]["message"] if upload.faults else "")
+    said = upload.message or (upload.errors[0]["message"] if upload.errors else "")
     return f"{upload.get_state_display()}: {said}"
 
 

@@ -13,7 +13,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotations.models import Campaign, CampaignItem
 from evaluations.api.app import api
-from evaluations.forms import first_about
+from evaluations.forms import initial_options
 from evaluations.models import (
     ApiToken,
     Project,
@@ -109,7 +109,7 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
         "task": campaign.pk,
         "member": 0,
         "probe": run.judge.endpoint.probes.create(model="m").pk,
-        "upload": Upload.objects.create(project=project, about=first_about(["a.csv"])).pk,
+        "upload": Upload.objects.create(project=project, about=initial_options(["a.csv"])).pk,
         "output": output.pk,
         "webhook": hook.pk,
         "delivery": leave_message(hook, WebhookEvent.TEST, {}).pk,

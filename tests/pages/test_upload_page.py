@@ -104,17 +104,17 @@ def test_the_same_again_says_that_nothing_would_change(
     assert "Load data" not in page
 
 
-def test_faults_are_listed_by_row_and_can_be_downloaded(client: Client, project: Project) -> None:
+def test_errors_are_listed_by_row_and_can_be_downloaded(client: Client, project: Project) -> None:
     bad = "".join(f"\nd1,good,coherence,ann{i},five" for i in range(150))
 
     upload, page = choose(client, {"outputs.jsonl": OUTPUTS, "ratings.csv": RATINGS + bad})
 
     assert upload is not None
-    assert "150 faults, so nothing is loaded." in page
+    assert "150 errors, so nothing is loaded." in page
     assert page.count("expected a number, found &#x27;five&#x27;") == 100
     rows = list(
         csv.reader(
-            io.StringIO(client.get(f"{upload.get_absolute_url()}faults.csv").content.decode())
+            io.StringIO(client.get(f"{upload.get_absolute_url()}errors.csv").content.decode())
         )
     )
     assert rows[0] == ["file", "line", "column", "message"]
@@ -123,7 +123,7 @@ def test_faults_are_listed_by_row_and_can_be_downloaded(client: Client, project:
     assert not CandidateOutput.objects.exists()
 
 
-def test_a_faulty_upload_cannot_be_loaded(client: Client, project: Project) -> None:
+def test_an_invalid_upload_cannot_be_loaded(client: Client, project: Project) -> None:
     page = load(client, {"ratings.csv": RATINGS})
 
     assert "no output of system good for document d1" in page
@@ -193,7 +193,7 @@ def test_columns_that_make_no_rows_are_refused_with_a_reason(
 
     upload = say(client, upload, dict.fromkeys("ABC", "") | columns)
 
-    assert upload.state == UploadState.FAULTY
+    assert upload.state == UploadState.INVALID
     assert said in client.get(upload.get_absolute_url()).content.decode()
 
 
@@ -333,8 +333,8 @@ def test_texts_are_replaced_only_if_asked_to_and_nothing_stands_on_them(
     )
     assert upload is not None
     upload = say(client, upload, {}, replace="on")
-    assert upload.state == UploadState.FAULTY
-    assert "4 ratings stand on it" in upload.faults[0]["message"]
+    assert upload.state == UploadState.INVALID
+    assert "4 ratings stand on it" in upload.errors[0]["message"]
 
 
 def test_discarding_leaves_nothing(client: Client, project: Project) -> None:

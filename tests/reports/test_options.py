@@ -34,22 +34,22 @@ def test_defaults_leave_the_address_empty() -> None:
 
 @given(st.text(max_size=80))
 def test_nonsense_falls_back_to_the_default(text: str) -> None:
-    options, faults = read_options(
+    options, errors = read_options(
         QueryDict("").copy() | {"level": [text], "judges": [text]}, known=KNOWN
     )  # type: ignore[operator]
 
     assert options.level in WORDS["level"]
     assert set(options.judges) <= {6}
-    assert all(isinstance(fault, str) for fault in faults)
+    assert all(isinstance(error, str) for error in errors)
 
 
 def test_what_cannot_be_is_said_in_words() -> None:
-    options, faults = read_options(
+    options, errors = read_options(
         QueryDict("level=word&judges=99&annotators=x&criteria=7"), known=KNOWN
     )
 
     assert options == ReportOptions(criteria=(7,))
-    assert faults == [
+    assert errors == [
         "level is summary, system or dataset, not 'word'.",
         "There is no annotator 'x' here.",
         "There is no judge '99' here.",

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from evaluations.forms import first_about
+from evaluations.forms import initial_options
 from evaluations.models import CandidateOutput, Project, Upload, UploadPart, UploadState
 from evaluations.uploads import work
 from evaluations.uploads.keeping import ChosenFile, files_of, keep_upload
 from evaluations.uploads.work import (
     NotReadyError,
     neglected_uploads,
-    say_columns,
+    set_columns,
     start_check,
     start_load,
 )
@@ -35,7 +35,7 @@ def upload(project: Project, tmp_path: Path) -> Upload:
     path = tmp_path / "outputs.jsonl"
     path.write_text(OUTPUTS)
     return keep_upload(
-        project, None, [ChosenFile(path, "outputs.jsonl")], first_about(["outputs.jsonl"])
+        project, None, [ChosenFile(path, "outputs.jsonl")], initial_options(["outputs.jsonl"])
     )
 
 
@@ -48,7 +48,7 @@ def test_the_bytes_come_out_as_they_went_in(project: Project, tmp_path: Path) ->
     path = tmp_path / "big"
     path.write_bytes(bytes(range(256)) * 10_000)  # more than two parts
 
-    upload = keep_upload(project, None, [ChosenFile(path, "big")], first_about(["big"]))
+    upload = keep_upload(project, None, [ChosenFile(path, "big")], initial_options(["big"]))
 
     assert UploadPart.objects.count() == 3
     with files_of(upload) as (file,):
@@ -142,7 +142,7 @@ def test_nothing_is_changed_while_it_is_worked_on_or_when_it_is_loaded(
     Upload.objects.update(state=at)
 
     with pytest.raises(NotReadyError, match="look at it again"):
-        say_columns(upload, {}, {})
+        set_columns(upload, {}, {})
     with pytest.raises(NotReadyError):
         start_check(upload, call_worker=called.append)
     with pytest.raises(NotReadyError):
@@ -162,6 +162,6 @@ def test_forgotten_uploads_go_with_the_next_one(
     path = tmp_path / "new"
     path.write_text("x")
 
-    keep_upload(project, None, [ChosenFile(path, "new")], first_about(["new"]))
+    keep_upload(project, None, [ChosenFile(path, "new")], initial_options(["new"]))
 
     assert [str(one) for one in Upload.objects.all()] == ["new"]

@@ -16,7 +16,7 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from evaluations.forms import first_about
+from evaluations.forms import initial_options
 from evaluations.models import Project, Upload, UploadState
 from evaluations.uploads import keeping, work
 from evaluations.uploads.keeping import ChosenFile, keep_upload
@@ -38,7 +38,7 @@ def upload(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     path = tmp_path / "outputs.jsonl"
     path.write_text(OUTPUTS)
     upload = keep_upload(
-        project, None, [ChosenFile(path, "outputs.jsonl")], first_about(["outputs.jsonl"])
+        project, None, [ChosenFile(path, "outputs.jsonl")], initial_options(["outputs.jsonl"])
     )
     start_check(upload, call_worker=lambda _pk: None)
     return upload
@@ -68,7 +68,7 @@ def test_after_three_workers_it_is_put_aside_and_said_on_its_page(
     assert neglected_uploads() == []
     work_on_upload(upload.pk)  # a message that comes late
     parked = Upload.objects.get()
-    assert (parked.state, parked.attempts) == (UploadState.FAULTY, 3)
+    assert (parked.state, parked.attempts) == (UploadState.INVALID, 3)
     client = Client()
     client.force_login(owner)
     page = client.get(parked.get_absolute_url()).content.decode()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evaluations.corpus.readers import InputFile
-from evaluations.corpus.store import About, LoadResult, load_files
+from evaluations.corpus.store import LoadOptions, LoadResult, load_files
 from evaluations.models import Project
 from evaluations.reports.export import as_json
 from evaluations.reports.report import build_report
@@ -21,7 +21,7 @@ def load_folder(project: Project, folder: Path, *, judge: str) -> LoadResult:
     return load_files(
         project,
         [InputFile(path, path.name) for path in sorted(folder.iterdir())],
-        about=About(judge=judge),
+        about=LoadOptions(judge=judge),
     )
 
 
@@ -88,7 +88,7 @@ def test_qags_xsum(project: Project, benchmarks: Path) -> None:
     ]
     path = benchmarks / "qags_xsum" / "qags_xsum_unieval.json"
 
-    load_files(project, [InputFile(path, path.name)], about=About(judge="unieval"))
+    load_files(project, [InputFile(path, path.name)], about=LoadOptions(judge="unieval"))
 
     found = reported(project)
     for criterion, values in expected.items():
@@ -101,7 +101,7 @@ def test_topical_chat(project: Project, benchmarks: Path) -> None:
     expected = json.loads((benchmarks / "expected.json").read_text())["topical_chat_unieval"]
     path = benchmarks / "topical_chat" / "topical_chat_unieval.json"
 
-    load_files(project, [InputFile(path, path.name)], about=About(judge="unieval"))
+    load_files(project, [InputFile(path, path.name)], about=LoadOptions(judge="unieval"))
 
     found = reported(project)
     for criterion, values in expected.items():

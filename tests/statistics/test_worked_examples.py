@@ -422,7 +422,7 @@ def test_worked_example(example: dict[str, Any]) -> None:
 
 
 def assert_close(found: Any, expected: Any, *, tolerance: float, at: str) -> None:
-    """Every expected number is there and right; what we compute beyond is no fault."""
+    """Every expected number is there and right; what we compute beyond is no error."""
     if isinstance(expected, dict):
         for key, value in expected.items():
             assert_close(found[key], value, tolerance=tolerance, at=f"{at}.{key}")

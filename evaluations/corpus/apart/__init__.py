@@ -1,5 +1,4 @@
-"""Files are read in processes apart, with limits on memory and time: a file may be made to harm its
-reader."""
+"""Read uploaded files in separate processes with limits, because a file can attack its reader."""
 
 from evaluations.corpus.apart.reading import preview_apart, read_apart
 

@@ -1,8 +1,7 @@
-"""What both ends of a reading process say to each other: pickled objects with their length in
-front.
+"""Messages between the site and a reading process: pickled objects, each preceded by its length.
 
-The limits of the process keep a file from taking the machine's memory and time. They are no
-sandbox: both ends are the same user, and trust each other.
+The limits of the process prevent a file from using up the machine's memory and time. They are not a
+sandbox: both processes run as the same user and trust each other.
 """
 
 import pickle
@@ -14,10 +13,10 @@ from django.conf import settings
 
 from evaluations.corpus.preview import Preview
 from evaluations.corpus.readers import InputFile
-from evaluations.corpus.rows import Fault, Row, Unnamed
+from evaluations.corpus.rows import FileDefaults, FileError, Row
 
 LENGTH = struct.Struct(">Q")
-# What reading asks of the site's settings; the process apart knows no others.
+# The settings that reading needs; the separate process knows no others.
 SETTINGS = (
     "UNPACKED_LIMIT_BYTES",
     "FIELD_LIMIT_BYTES",
@@ -32,28 +31,28 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class Job:
-    """A file to read: its rows, or without `unnamed` its preview. `seconds` are of the
-    processor."""
+    """A file to read: its rows, or its preview if `defaults` is None. `seconds` is processor
+    time."""
 
     file: InputFile
-    unnamed: Unnamed | None
+    defaults: FileDefaults | None
     settings: dict[str, Any]
     seconds: int
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows, what was wrong up to there, and how many bytes were read for them."""
+    """Some rows, the errors up to that point, and how many bytes were read for them."""
 
     rows: list[Row]
-    faults: list[Fault]
-    fault_count: int
+    errors: list[FileError]
+    error_count: int
     bytes_read: int
 
 
 @dataclass(frozen=True)
 class Ended:
-    """The file is read, or `why` says in words what kept its reader from that."""
+    """The end of a file; `why` says in words why it could not be read, if it could not."""
 
     why: str = ""
 

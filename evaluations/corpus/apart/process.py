@@ -1,5 +1,4 @@
-"""The process that reads: it waits for jobs, and forks for each, so that every file has its own
-limits and memory.
+"""The reading process: waits for jobs and forks for each, so that every file has its own limits.
 
 Waiting costs nothing and starting takes a third of a second, hence one process for many files. It
 has a single thread, so forking is safe; it ends when its input does, and a killed site leaves none
@@ -23,7 +22,7 @@ from evaluations.corpus.packed import UNREADABLE, Counter, open_packed
 from evaluations.corpus.preview import preview_file
 from evaluations.corpus.readers import InputFile, read_rows
 from evaluations.corpus.records import is_parquet
-from evaluations.corpus.rows import Faults, Row, characters_of
+from evaluations.corpus.rows import FileErrors, Row, characters_of
 
 PART_ROWS = 1000
 PART_CHARACTERS = 2**20
@@ -38,9 +37,9 @@ BROKEN = (
 
 
 def main() -> None:
-    """Do one job after the other, each in a child, until the input ends."""
+    """Do one job after another, each in a child process, until the input ends."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing printed may get between the answers
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing printed may mix with the answers
     gc.freeze()
     while (job := next_message(sys.stdin.buffer)) is not None:
         child = os.fork()
@@ -59,7 +58,7 @@ def _do(job: Job, answers: IO[bytes]) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (job.seconds, job.seconds + 1))
         _limit_memory()
         _import_for(job.file.path)
-        if job.unnamed is None:
+        if job.defaults is None:
             answers.write(packed_message(preview_file(job.file.path, job.file.name)))
         else:
             _read(job, answers)
@@ -72,20 +71,20 @@ def _do(job: Job, answers: IO[bytes]) -> None:
     except BaseException as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201 (the site's log)
     finally:
-        os._exit(status)  # nothing of the waiting process may be ended or flushed twice
+        os._exit(status)  # nothing of the waiting process may be closed or flushed twice
 
 
 MEMORY = 9
 
 
 def _read(job: Job, answers: IO[bytes]) -> None:
-    counter, faults = Counter(), Faults(field_limit=settings.FIELD_LIMIT_BYTES, most=10_000)
+    counter, errors = Counter(), FileErrors(field_limit=settings.FIELD_LIMIT_BYTES, most=10_000)
     file = InputFile(job.file.path, job.file.name, job.file.columns, counter)
-    assert job.unnamed is not None
-    rows = read_rows(file, faults, unnamed=job.unnamed)
+    assert job.defaults is not None
+    rows = read_rows(file, errors, defaults=job.defaults)
     while True:
         part = list(_part_of(rows))
-        listed, total = faults.taken()
+        listed, total = errors.drain()
         answers.write(packed_message(Part(part, listed, total, counter.count)))
         answers.flush()
         if not part:
@@ -93,7 +92,7 @@ def _read(job: Job, answers: IO[bytes]) -> None:
 
 
 def _part_of(rows: Iterator[Row]) -> Iterator[Row]:
-    """The next rows that go together: some hundred, fewer where they are long."""
+    """The next rows to send together: some hundred, fewer if they are long."""
     characters = 0
     for row in islice(rows, PART_ROWS):
         yield row
@@ -103,19 +102,17 @@ def _part_of(rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def _limit_memory() -> None:
-    """Let this process grow by so much from here on; what it shares with the waiting one does not
-    count."""
+    """Limit how much this process may grow, apart from memory shared with the waiting process."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    except OSError:  # a system without it enforces no such limit either
+    except OSError:  # systems without it do not enforce this limit
         return
     most = pages * resource.getpagesize() + settings.READING_MEMORY_BYTES
     resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
 
 
 def _import_for(path: Path) -> None:
-    """Arrow takes more room to be imported than many files take to be read: it does not count
-    either."""
+    """Importing Arrow takes more memory than reading many files: that does not count either."""
     try:
         with open_packed(path) as raw:
             if not is_parquet(raw):
@@ -129,11 +126,11 @@ def _import_for(path: Path) -> None:
 
 
 def _why(status: int, job: Job) -> str:
-    """What kept a child from reading its file, in words; empty if nothing did."""
+    """Why a child process could not read its file, in words; empty if it could."""
     code = os.waitstatus_to_exitcode(status)
     if code == 0:
         return ""
-    # C++ that gets no memory aborts.
+    # C++ code aborts when it gets no memory.
     if code in (MEMORY, -signal.SIGABRT):
         return TOO_MUCH_MEMORY.format(job.settings["READING_MEMORY_BYTES"] // 2**20)
     if code in (-signal.SIGXCPU, -signal.SIGKILL):

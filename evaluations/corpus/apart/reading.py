@@ -1,5 +1,4 @@
-"""Having files read by a process apart: the site's own end. A process is used by one reading at a
-time, and again."""
+"""The site's side of reading files in separate processes, which read one file after another."""
 
 import os
 import selectors
@@ -28,17 +27,17 @@ from evaluations.corpus.apart.messages import (
 from evaluations.corpus.apart.process import BROKEN, TOO_MUCH_TIME
 from evaluations.corpus.preview import Preview
 from evaluations.corpus.readers import InputFile
-from evaluations.corpus.rows import Faults, Row, Unnamed
+from evaluations.corpus.rows import FileDefaults, FileErrors, Row
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 PREVIEW_SECONDS = 20
 READ_BYTES = 2**20
-# What is left of a small file when nobody wants the rest of it.
+# How much of a small file is still read when nobody needs the rest of it.
 SOON_SECONDS, SOON_MESSAGES = 0.5, 3
 
 
 class ReadingError(Exception):
-    """A file could not be read to its end; says why."""
+    """A file could not be read to its end; the message says why."""
 
 
 def preview_apart(path: Path, name: str) -> Preview:
@@ -46,24 +45,26 @@ def preview_apart(path: Path, name: str) -> Preview:
     seconds = min(PREVIEW_SECONDS, settings.READING_SECONDS)
     preview = None
     try:
-        # The process that reads is in a folder of its own.
+        # The reading process runs in a separate folder.
         for message in _messages(
             Job(InputFile(path.resolve(), name), None, current_settings(), seconds)
         ):
             if isinstance(message, Preview):
                 preview = message
     except ReadingError as error:
-        return Preview("", fault=str(error))
+        return Preview("", error=str(error))
     assert preview is not None
     return preview
 
 
-def read_apart(file: InputFile, faults: Faults, *, unnamed: Unnamed) -> Generator[Row, None, None]:
-    """All rows of a file; what cannot be read is added to `faults` and left out. See
+def read_apart(
+    file: InputFile, errors: FileErrors, *, defaults: FileDefaults
+) -> Generator[Row, None, None]:
+    """All rows of a file; what cannot be read is added to `errors` and left out. See
     `readers.read_rows`."""
     job = Job(
         replace(file, path=file.path.resolve(), counter=None),
-        unnamed,
+        defaults,
         current_settings(),
         settings.READING_SECONDS,
     )
@@ -72,21 +73,20 @@ def read_apart(file: InputFile, faults: Faults, *, unnamed: Unnamed) -> Generato
         with closing(_messages(job)) as messages:
             for message in messages:
                 if isinstance(message, Part):
-                    faults.take(message.faults, message.fault_count)
+                    errors.extend(message.errors, message.error_count)
                     if file.counter:
                         file.counter.count = begun + message.bytes_read
                     yield from message.rows
     except GeneratorExit:
         if file.counter:
-            file.counter.count = begun  # it will be read from the beginning again, or never
+            file.counter.count = begun  # it will be read from the beginning again, or not at all
         raise
     except ReadingError as error:
-        faults.add(file.name, 0, "", str(error))
+        errors.add(file.name, 0, "", str(error))
 
 
 class _Process:
-    """A waiting process and the pipes to it, in a session of its own so that it goes with its
-    child."""
+    """A waiting process and the pipes to it; its session of its own ends it with its child."""
 
     def __init__(self) -> None:
         self.popen = subprocess.Popen(
@@ -113,7 +113,7 @@ class _Process:
         """The next message.
 
         Raises:
-            TimeoutError, EOFError: it says nothing for so long, or has ended.
+            TimeoutError, EOFError: it sent nothing for that long, or has ended.
         """
         self._wait_for(LENGTH.size, seconds)
         end = LENGTH.size + LENGTH.unpack_from(self.unread)[0]
@@ -124,7 +124,7 @@ class _Process:
         return message
 
     def _wait_for(self, count: int, seconds: float) -> None:
-        """Read until so many bytes are there."""
+        """Read exactly this many bytes."""
         deadline = time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
             selector.register(self.output, selectors.EVENT_READ)
@@ -146,7 +146,7 @@ class _Process:
 
 
 class _Waiting:
-    """The process that waits for the next file; one is kept, more are ended after their file."""
+    """The process that waits for the next file; one is kept, others end after their file."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -155,7 +155,7 @@ class _Waiting:
 
     def take(self) -> _Process:
         with self.lock:
-            # A process that was forked from this one must not read what belongs to the other.
+            # A process that was forked from this one must not use the other's reading process.
             found, self.kept = (self.kept if self.owner == os.getpid() else None), None
         if found is not None and found.popen.poll() is None:
             return found
@@ -174,7 +174,7 @@ _waiting = _Waiting()
 
 @contextmanager
 def _process() -> Iterator[_Process]:
-    """A process for one file; it is used again only if it answered to the end."""
+    """A process for one file; it is used again only if it answered completely."""
     process = _waiting.take()
     try:
         yield process
@@ -185,18 +185,17 @@ def _process() -> Iterator[_Process]:
 
 
 def _ends_soon(process: _Process) -> bool:
-    """Whether a process comes to the end of its file by itself; small files are read further than
-    anybody asked."""
+    """Whether a process reaches the end of its file, as small files are read completely."""
     with suppress(TimeoutError, EOFError):
         return any(isinstance(process.answer(SOON_SECONDS), Ended) for _ in range(SOON_MESSAGES))
     return False
 
 
 def _messages(job: Job) -> Generator[Message, None, None]:
-    """What reading a file gives, up to the end.
+    """The messages of reading a file, up to the last.
 
     Raises:
-        ReadingError: the file takes too much memory or time, or ended its reader.
+        ReadingError: the file takes too much memory or time, or crashed its reader.
     """
     with _process() as process:
         try:
@@ -205,7 +204,7 @@ def _messages(job: Job) -> Generator[Message, None, None]:
                 yield message
         except GeneratorExit:
             if _ends_soon(process):
-                return  # so that the process is kept for the next file
+                return  # so that the process can be used for the next file
             raise
         except TimeoutError:
             raise ReadingError(TOO_MUCH_TIME.format(job.seconds)) from None

@@ -1,4 +1,4 @@
-"""`manage.py add_judge PROJECT NAME …`: make a judge."""
+"""`manage.py add_judge PROJECT NAME …`: create a judge."""
 
 from argparse import ArgumentParser
 from decimal import Decimal
@@ -20,51 +20,57 @@ def settings_from(listed: list[str]) -> dict[str, str]:
     """Settings given as NAME=VALUE."""
     wrong = [one for one in listed if "=" not in one]
     if wrong:
-        raise CommandError(f"--set takes NAME=VALUE; {wrong[0]!r} has no “=”.")
+        raise CommandError(f"--set needs NAME=VALUE; {wrong[0]!r} has no “=”.")
     return dict(one.split("=", 1) for one in listed)
 
 
 class Command(SiteCommand):
     help = (
-        "Make a judge: G-Eval on an OpenAI-compatible endpoint, or another evaluator (manage.py"
-        " evaluators)."
+        "Create a judge: G-Eval on an OpenAI-compatible endpoint, or another evaluator (manage.py "
+        "evaluators)."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
-        parser.add_argument("name", help="what to call the judge")
+        parser.add_argument("name", help="name of the judge")
         parser.add_argument("--evaluator", default="geval", metavar="KIND", help="default: geval")
         parser.add_argument(
             "--set",
             action="append",
             default=[],
             metavar="NAME=VALUE",
-            help="a setting of the evaluator; may be repeated",
+            help="a setting of the evaluator; can be repeated",
         )
-        parser.add_argument("--base-url", help="of the endpoint; ends in /v1 on most servers")
         parser.add_argument(
-            "--endpoint", help="name of an endpoint that is there already, instead of its base URL"
+            "--base-url", help="base URL of the endpoint; ends in /v1 on most servers"
         )
-        parser.add_argument("--change", action="store_true", help="change the judge of this name")
+        parser.add_argument(
+            "--endpoint", help="name of an existing endpoint, instead of its base URL"
+        )
+        parser.add_argument("--change", action="store_true", help="change the judge with this name")
         parser.add_argument("--model", default="", help="of the endpoint")
         parser.add_argument(
-            "--mode", choices=ScoringMode.values, help="default: the best one the endpoint can do"
+            "--mode",
+            choices=ScoringMode.values,
+            help="default: the best one that the endpoint supports",
         )
         parser.add_argument(
-            "--n", type=int, default=20, help="replies an item in mode samples (default: 20)"
+            "--n", type=int, default=20, help="replies per item in mode samples (default: 20)"
         )
-        parser.add_argument("--temperature", type=float, help="default: 1 in mode samples, else 0")
         parser.add_argument(
-            "--key-env", default="", help="environment variable of the worker that holds the key"
+            "--temperature", type=float, help="default: 1 in mode samples, otherwise 0"
+        )
+        parser.add_argument(
+            "--key-env", default="", help="environment variable of the worker that contains the key"
         )
         parser.add_argument(
             "--no-steps", action="store_true", help="without evaluation steps (ablation)"
         )
         parser.add_argument(
-            "--concurrency", type=int, default=16, help="calls in flight (default: 16)"
+            "--concurrency", type=int, default=16, help="concurrent calls (default: 16)"
         )
         parser.add_argument(
-            "--max-tokens", type=int, default=32, help="longest reply (default: 32)"
+            "--max-tokens", type=int, default=32, help="longest reply in tokens (default: 32)"
         )
         parser.add_argument(
             "--timeout",
@@ -75,11 +81,11 @@ class Command(SiteCommand):
         parser.add_argument(
             "--price-in",
             type=Decimal,
-            help="price of a million tokens in, for estimates and budgets",
+            help="price per million input tokens, for estimates and budgets",
         )
-        parser.add_argument("--price-out", type=Decimal, help="price of a million tokens out")
+        parser.add_argument("--price-out", type=Decimal, help="price per million output tokens")
         parser.add_argument(
-            "--no-probe", action="store_true", help="do not ask the endpoint first what it can do"
+            "--no-probe", action="store_true", help="do not probe the endpoint first"
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -106,10 +112,10 @@ class Command(SiteCommand):
             if options["change"]:
                 before = find_judge(project, options["name"])
                 judge = change_judge(before, draft, probe=not options["no_probe"])
-                said = "changed" if judge.pk == before.pk else "made"
+                said = "changed" if judge.pk == before.pk else "new version created"
             else:
                 judge, made = create_judge(project, draft, probe=not options["no_probe"])
-                said = "made" if made else "there already"
+                said = "created" if made else "already exists"
         except EvaluatorError as error:
             raise CommandError(str(error)) from None
         except ValidationError as error:
@@ -119,7 +125,7 @@ class Command(SiteCommand):
             if judge.mode
             else f"it is {judge.kind_title}"
         )
-        self.stdout.write(f"Judge {judge} is {said}; {how}.")
+        self.stdout.write(f"Judge {judge}: {said}; {how}.")
         why_not = evaluator_class(judge.kind).why_not()
         if why_not:
             self.stderr.write(f"{judge.kind_title} is {why_not}")
@@ -129,6 +135,6 @@ class Command(SiteCommand):
             return find_endpoint(project, options["endpoint"])
         if not options["base_url"]:
             raise CommandError(
-                "Name the endpoint with --base-url, or with --endpoint if it is there already."
+                "Name the endpoint with --base-url, or with --endpoint if it is unchanged."
             )
         return endpoint_at(project, options["base_url"], key_env=options["key_env"])

@@ -13,19 +13,20 @@ from evaluations.models.tokens import new_token
 
 
 class Command(SiteCommand):
-    help = "Make a token for the HTTP API in a user's name. It is shown once."
+    help = "Create a token for the HTTP API for a user. It is shown once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("user")
         parser.add_argument("name", help="what it is for")
-        parser.add_argument("--project", help="reach this project only")
+        parser.add_argument("--project", help="access this project only")
         parser.add_argument("--read-only", action="store_true")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         user = get_user_model().objects.filter(username=options["user"]).first()
         if user is None:
             raise CommandError(
-                f"There is no user {options['user']!r}; `manage.py createsuperuser` makes one."
+                f"There is no user {options['user']!r}; create one with `manage.py "
+                "createsuperuser`."
             )
         project = find_project(options["project"]) if options["project"] else None
         token, digest = new_token()

@@ -1,4 +1,4 @@
-"""`manage.py demo`: from nothing to human-vs-LLM correlations, then the site."""
+"""`manage.py demo`: load the demo project, judge it, print correlations, serve the site."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -24,14 +24,14 @@ class Command(SiteCommand):
     help = "Load the demo project, judge it, print the correlations, and serve the site."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--no-serve", action="store_true", help="end after the table")
+        parser.add_argument("--no-serve", action="store_true", help="stop after the table")
         parser.add_argument("--port", type=int, default=8000, help="of the site")
         parser.add_argument("--standin-port", type=int, default=8189)
 
     def handle(self, *_args: Any, **options: Any) -> None:
         if settings.PRODUCTION:
             raise CommandError(
-                "The demo has well-known passwords; it is not made on a production site."
+                "The demo has well-known passwords and is not allowed on a production site."
             )
         project, loaded = load_demo()
         if loaded.changed:
@@ -50,7 +50,7 @@ class Command(SiteCommand):
                 if not options["no_serve"]:
                     self._serve(processes, options["port"])
         except KeyboardInterrupt:
-            self.stdout.write("\nStopped; everything done so far is kept.")
+            self.stdout.write("\nStopped; all results so far are kept.")
 
     def _judges(self, project: Project, processes: Processes, standin_port: int) -> list[Judge]:
         if settings.DEMO_HAS_KEY:
@@ -81,7 +81,7 @@ class Command(SiteCommand):
         if not WorkerHeartbeat.objects.doing(RUNS).exists():
             start_workers(processes)
         address = open_site(processes, port=port)
-        self.stdout.write(f"\nThe site is at {address}  (Ctrl-C ends it)")
+        self.stdout.write(f"\nThe site is at {address}  (Ctrl-C to stop)")
         for username, (password, role) in LOGINS.items():
             self.stdout.write(
                 f"  sign in as {username:5} with {password:10} ({role.label.lower()})"

@@ -1,4 +1,4 @@
-"""`manage.py endpoint PROJECT NAME`: make or change an endpoint."""
+"""`manage.py endpoint PROJECT NAME`: create or change an endpoint."""
 
 import sys
 from argparse import ArgumentParser
@@ -14,14 +14,17 @@ from evaluations.models import Endpoint
 
 
 class Command(SiteCommand):
-    help = "Make an endpoint, or change the one of this name. What is not given stays as it is."
+    help = (
+        "Create an endpoint, or change the one with this name. Options that you leave out stay"
+        " unchanged."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
         parser.add_argument("name")
         parser.add_argument("--base-url", help="ends in /v1 on most servers")
         parser.add_argument(
-            "--key-env", help="environment variable of the worker that holds the key"
+            "--key-env", help="environment variable of the worker that contains the key"
         )
         parser.add_argument(
             "--key-stdin", action="store_true", help="read the key from standard input"
@@ -29,14 +32,14 @@ class Command(SiteCommand):
         parser.add_argument("--forget-key", action="store_true")
         parser.add_argument("--requests-per-minute", type=int, help="over all workers")
         parser.add_argument("--tokens-per-minute", type=int, help="over all workers")
-        parser.add_argument("--api-version", help="for Azure's addresses by deployment only")
+        parser.add_argument("--api-version", help="only for Azure deployment addresses")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
         there = project.endpoints.filter(name=options["name"]).first()
         if there is None and not options["base_url"]:
             raise CommandError(
-                f"There is no endpoint {options['name']!r} yet; give its --base-url to make it."
+                f"There is no endpoint {options['name']!r} yet; give its --base-url to create it."
             )
         now = there or Endpoint(project=project)
         kept = ("base_url", "api_version", "key_env", "requests_per_minute", "tokens_per_minute")
@@ -56,4 +59,4 @@ class Command(SiteCommand):
             endpoint = save_endpoint(project, draft, endpoint=there)
         except ValidationError as error:
             raise CommandError(in_words(error)) from None
-        self.stdout.write(f"Endpoint {endpoint} is {'changed' if there else 'made'}.")
+        self.stdout.write(f"Endpoint {endpoint} was {'changed' if there else 'created'}.")

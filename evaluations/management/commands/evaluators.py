@@ -1,4 +1,4 @@
-"""`manage.py evaluators`: what can judge, what each needs, and whether it can run here."""
+"""`manage.py evaluators`: list evaluators, what each needs, and whether it can run here."""
 
 from argparse import ArgumentParser
 from dataclasses import asdict
@@ -14,12 +14,12 @@ from evaluations.reports.choices import choice_of, needs_of
 
 class Command(BaseCommand):
     help = (
-        "List the evaluators with what each needs and whether it can run here; with a KIND its"
-        " settings."
+        "List the evaluators, what each needs and whether it can run here; with a KIND, its "
+        "settings."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("kind", nargs="?", help="show this one's settings")
+        parser.add_argument("kind", nargs="?", help="show the settings of this evaluator")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         for broken in broken_evaluators():
             self.stdout.write(f"  {broken.kind:12}{broken.message}")
         self.stdout.write(
-            "Settings of one: manage.py evaluators KIND. What each does: docs/evaluators/."
+            "Settings of an evaluator: manage.py evaluators KIND. What each does: docs/evaluators/."
         )
 
     def _settings(self, evaluator: type[Evaluator]) -> None:

@@ -19,14 +19,14 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
-        parser.add_argument("file", type=Path, help="the zip to write; it must not be there yet")
+        parser.add_argument("file", type=Path, help="the zip to write; it must not exist yet")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project, path = find_project(options["project"]), options["file"]
         unfinished = path.with_name(f"{path.name}.part")
         try:
             if path.exists():
-                raise CommandError(f"{path} is there already; name another file.")
+                raise CommandError(f"{path} already exists; choose another file.")
             with unfinished.open("xb") as file:
                 counts = write_archive(project, file)
             unfinished.rename(path)

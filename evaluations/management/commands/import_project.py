@@ -1,4 +1,4 @@
-"""`manage.py import_project FILE`: a project from an archive that another site wrote."""
+"""`manage.py import_project FILE`: create a project from an archive."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -14,18 +14,18 @@ from evaluations.management.projects import add_owners, in_words
 
 
 class Command(SiteCommand):
-    help = "Make a new project of an archive; all of it comes in, or nothing."
+    help = "Create a new project from an archive, all or nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, help="a zip that export_project wrote")
         parser.add_argument(
-            "--as", dest="slug", default="", help="another short name than the archive's"
+            "--as", dest="slug", default="", help="a short name other than the archive's"
         )
         parser.add_argument("--owner", help="user who owns it (default: every site administrator)")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         if not options["file"].is_file():
-            raise CommandError(f"{options['file']}: there is no such file.")
+            raise CommandError(f"{options['file']}: no such file.")
         try:
             with transaction.atomic():
                 project = read_archive(options["file"], slug=options["slug"])
@@ -35,4 +35,4 @@ class Command(SiteCommand):
         except ValidationError as error:
             raise CommandError(in_words(error)) from None
         counts = f"{project.documents.count():,} documents, {project.runs.count():,} runs"
-        self.stdout.write(f"Project {project.slug} is made: {counts}.")
+        self.stdout.write(f"Project {project.slug} was created: {counts}.")

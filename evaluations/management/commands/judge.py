@@ -1,5 +1,4 @@
-"""`manage.py judge PROJECT --judge NAME`: run a judge; workers do the work, this command
-watches."""
+"""`manage.py judge PROJECT --judge NAME`: run a judge with workers and show the progress."""
 
 from argparse import ArgumentParser
 from dataclasses import asdict
@@ -21,13 +20,13 @@ from geval_site.processes import Processes
 
 
 class Command(SiteCommand):
-    help = "Run a judge on a project's outputs: fill the scores that are missing."
+    help = "Run a judge on all outputs of a project that it has not scored yet."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
         parser.add_argument("--judge", required=True, metavar="NAME")
         parser.add_argument(
-            "--criterion", action="append", metavar="C", help="only this criterion; may be repeated"
+            "--criterion", action="append", metavar="C", help="only this criterion; can be repeated"
         )
         parser.add_argument(
             "--fresh", action="store_true", help="judge everything again and ask again"
@@ -35,16 +34,20 @@ class Command(SiteCommand):
         parser.add_argument(
             "--retry",
             action="store_true",
-            help="go on with the judge's last run: paused or failed items",
+            help="resume the judge's last run: paused and failed items",
         )
         parser.add_argument(
-            "--budget", type=Decimal, help="pause before it costs more; the judge needs prices"
+            "--budget",
+            type=Decimal,
+            help="pause before the cost exceeds this; the judge needs prices",
         )
         parser.add_argument(
             "--batch", action="store_true", help="send it through the endpoint's batch API"
         )
         parser.add_argument(
-            "--estimate", action="store_true", help="only say what the run would take"
+            "--estimate",
+            action="store_true",
+            help="only print an estimate of calls, tokens and cost",
         )
         parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
@@ -96,13 +99,14 @@ class Command(SiteCommand):
         price = "unknown without prices" if estimate.cost is None else f"about {estimate.cost:.4f}"
         self.stdout.write(
             f"{estimate.items:,} items: at most {estimate.calls:,} calls, about"
-            f" {estimate.prompt_tokens:,} tokens in and {estimate.completion_tokens:,} out; cost"
+            f" {estimate.prompt_tokens:,} input tokens and {estimate.completion_tokens:,} output "
+            "tokens; cost"
             f" {price}."
         )
 
     def _last_run(self, run: EvaluationRun | None, *, budget: Decimal | None) -> EvaluationRun:
         if run is None or not resume_run(run, retry_failed=True, budget=budget):
-            raise CommandError("There is nothing to go on with; leave --retry out to start a run.")
+            raise CommandError("There is nothing to resume; leave --retry out to start a run.")
         run.refresh_from_db()
         return run
 
@@ -112,14 +116,14 @@ class Command(SiteCommand):
             return
         if not summary["items"]:
             self.stdout.write(
-                f"{summary['judge']}: everything has a score already; --fresh judges it again."
+                f"{summary['judge']}: everything already has a score; --fresh judges it again."
             )
         else:
             line = f"Run {summary['run']} of {summary['judge']} is {summary['state']}: "
             line += f"{summary['done']} of {summary['items']}"
             self.stdout.write(
-                f"{line} items scored, {summary['failed']} failed, {summary['pending']} not judged"
-                " yet."
+                f"{line} items scored, {summary['failed']} failed, {summary['pending']} not judged "
+                "yet."
             )
         for failure in summary["failures"]:
             self.stdout.write(
@@ -133,6 +137,6 @@ def _check(processes: Processes) -> None:
     ended = processes.first_ended()
     if ended:
         raise CommandError(
-            f"The worker ended with code {ended.returncode}; the run is kept and goes on with"
-            " --retry."
+            f"The worker ended with code {ended.returncode}; the run is kept; resume it with "
+            "--retry."
         )

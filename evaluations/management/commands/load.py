@@ -1,4 +1,4 @@
-"""`manage.py load PROJECT FILE…`: put outputs, ratings and scores into a project."""
+"""`manage.py load PROJECT FILE…`: load outputs, ratings and scores into a project."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -11,19 +11,17 @@ from django.db import transaction
 from evaluations.corpus.mapping import TARGETS, problems_of
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.rows import LoadError
-from evaluations.corpus.store import About, LoadResult, load_files
+from evaluations.corpus.store import LoadOptions, LoadResult, load_files
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import project_or_new
 
 
 class Command(SiteCommand):
-    help = (
-        "Load outputs, human ratings and judge scores from files; the format is found by looking."
-    )
+    help = "Load outputs, human ratings and judge scores from files; the format is detected."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "project", help="short name of the project; it is made if there is none"
+            "project", help="short name of the project; it is created if it does not exist"
         )
         parser.add_argument(
             "files",
@@ -31,18 +29,18 @@ class Command(SiteCommand):
             metavar="FILE",
             help="CSV, TSV, JSON, JSONL or Parquet; plain, gzip or zip",
         )
-        parser.add_argument("--json", action="store_true", help="print counts and faults as JSON")
+        parser.add_argument("--json", action="store_true", help="print counts and errors as JSON")
         parser.add_argument(
             "--judge",
-            help="name for a judge whose scores come without one (default: the file's name)",
+            help="name for a judge whose scores name none (default: the file's name)",
         )
         parser.add_argument(
             "--criterion",
             default="",
-            help="for raw replies (all_responses) that do not name theirs",
+            help="for raw replies (all_responses) that do not name their criterion",
         )
         parser.add_argument(
-            "--judge-version", default="", help="of the program that computed the scores"
+            "--judge-version", default="", help="version of the program that computed the scores"
         )
         parser.add_argument(
             "--judge-source", default="", help="where the scores come from: a paper, a release"
@@ -50,10 +48,10 @@ class Command(SiteCommand):
         parser.add_argument(
             "--first-digit",
             action="store_true",
-            help="read raw replies by their first digit, as releases do",
+            help="read raw replies by their first digit, as for published figures",
         )
         parser.add_argument(
-            "--annotator", default="annotator", help="for ratings that come without a name"
+            "--annotator", default="annotator", help="for ratings that name no annotator"
         )
         parser.add_argument(
             "--columns",
@@ -61,17 +59,17 @@ class Command(SiteCommand):
             default=[],
             metavar="THEIRS=OURS",
             help=(
-                "what a column of the files is, as often as needed; OURS is one of"
+                "the meaning of a column of the files; can be repeated; OURS is one of"
                 f" {', '.join(TARGETS)}"
             ),
         )
         parser.add_argument(
             "--replace",
             action="store_true",
-            help="replace texts that are loaded already, where nothing stands on them",
+            help="replace existing texts that nothing depends on",
         )
         parser.add_argument(
-            "--check", action="store_true", help="say what loading would do, and do nothing"
+            "--check", action="store_true", help="dry run: print what loading would do"
         )
         parser.add_argument(
             "--owner", help="user who owns a new project (default: every site administrator)"
@@ -82,8 +80,8 @@ class Command(SiteCommand):
         files = [InputFile(Path(path), path, columns) for path in options["files"]]
         for file in files:
             if not file.path.is_file():
-                raise CommandError(f"{file.name}: there is no such file.")
-        about = About(
+                raise CommandError(f"{file.name}: no such file.")
+        about = LoadOptions(
             judge=options["judge"] or _stem(files[0].path),
             criterion=options["criterion"],
             version=options["judge_version"],
@@ -93,57 +91,58 @@ class Command(SiteCommand):
             replace=options["replace"],
         )
         try:
-            with transaction.atomic():  # a new project goes again if its files do not come in
+            with transaction.atomic():  # a new project is removed if its files cannot be loaded
                 project = project_or_new(options["project"], owner=options["owner"])
                 result = load_files(project, files, about=about, rehearse=options["check"])
                 if options["check"]:
                     transaction.set_rollback(True)
         except LoadError as error:
-            self._say_faults(error, as_json=options["json"])
+            self._say_errors(error, as_json=options["json"])
             raise SystemExit(1) from None
         self._say(result, as_json=options["json"])
         if options["check"] and not options["json"]:
-            self.stdout.write("Only checked: nothing was written.")
+            self.stdout.write("Dry run: nothing was written.")
 
     def _say(self, result: LoadResult, *, as_json: bool) -> None:
         if as_json:
             self.stdout.write(
                 orjson.dumps(
-                    {"ok": True, **result.as_json(), "unreadable": result.unreadable, "faults": []}
+                    {"ok": True, **result.as_json(), "unreadable": result.unreadable, "errors": []}
                 ).decode()
             )
             return
         for kind, tally in result.as_json().items():
             if any(tally.values()):
                 changed = f"{tally['changed']:,} changed, " if tally["changed"] else ""
-                said = f"{tally['created']:,} new, {changed}{tally['unchanged']:,} there already"
+                said = f"{tally['created']:,} new, {changed}{tally['unchanged']:,} unchanged"
                 self.stdout.write(f"{kind:>10}: {said}")
         if result.unreadable:
             self.stdout.write(
-                f"{result.unreadable:,} raw replies hold no rating; scores stand on the others."
+                f"{result.unreadable:,} raw replies contain no rating; scores are computed from "
+                "the others."
             )
         if not result.changed:
-            self.stdout.write("Nothing has changed: everything in these files was loaded before.")
+            self.stdout.write("Nothing has changed: everything in these files already exists.")
 
-    def _say_faults(self, error: LoadError, *, as_json: bool) -> None:
+    def _say_errors(self, error: LoadError, *, as_json: bool) -> None:
         if as_json:
-            faults = [
+            errors = [
                 {"file": f.file, "line": f.line, "column": f.column, "message": f.message}
-                for f in error.faults
+                for f in error.errors
             ]
             self.stdout.write(
-                orjson.dumps({"ok": False, "total_faults": error.total, "faults": faults}).decode()
+                orjson.dumps({"ok": False, "total_errors": error.total, "errors": errors}).decode()
             )
             return
-        for fault in error.faults:
-            self.stderr.write(str(fault))
-        if error.total > len(error.faults):
-            self.stderr.write(f"… and {error.total - len(error.faults):,} more")
-        self.stderr.write(str(error))
+        for found in error.errors:
+            self.stderr.write(str(found))
+        if error.total > len(error.errors):
+            self.stderr.write(f"… and {error.total - len(error.errors):,} more")
+        self.stderr.write(str(found))
 
 
 def _columns(given: list[str]) -> dict[str, str]:
-    """What `--columns` says, with a sentence on what cannot be."""
+    """Parse `--columns`; errors are sentences."""
     columns = {}
     for one in given:
         theirs, _, ours = one.rpartition("=")

@@ -1,4 +1,4 @@
-"""`manage.py member PROJECT USER ROLE`: let somebody into a project, or give them another role."""
+"""`manage.py member PROJECT USER ROLE`: add a member to a project, or change their role."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -12,25 +12,27 @@ from evaluations.models import Membership, Role
 
 
 class Command(SiteCommand):
-    help = "Make a user a member of a project, change their role, or take them out."
+    help = "Add a user to a project, change their role, or remove them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
         parser.add_argument(
-            "user", help="name of a user; `manage.py createsuperuser` or the admin pages make one"
+            "user",
+            help="name of a user; create one with `manage.py createsuperuser` or on the "
+            "admin pages",
         )
-        parser.add_argument("role", choices=[*Role.values, "none"], help="none takes them out")
+        parser.add_argument("role", choices=[*Role.values, "none"], help="none removes them")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
         user = get_user_model().objects.filter(username=options["user"]).first()
         if user is None:
             raise CommandError(
-                f"There is no user {options['user']!r}; make one on the admin pages at /admin/."
+                f"There is no user {options['user']!r}; create one on the admin pages at /admin/."
             )
         if options["role"] == "none":
             Membership.objects.filter(project=project, user=user).delete()
-            self.stdout.write(f"{user} is not a member of {project} any more.")
+            self.stdout.write(f"{user} is no longer a member of {project}.")
             return
         Membership.objects.update_or_create(
             project=project, user=user, defaults={"role": options["role"]}

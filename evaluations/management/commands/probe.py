@@ -1,4 +1,5 @@
-"""`manage.py probe PROJECT --base-url URL --model M`: what a model on an endpoint can do."""
+"""`manage.py probe PROJECT --base-url URL --model M`: find out what a model on an endpoint can
+do."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -15,14 +16,16 @@ from evaluations.reports.findings import findings_rows
 
 
 class Command(SiteCommand):
-    help = "Find out with a few cheap calls what a model on an endpoint can do."
+    help = "Find out with a few cheap calls which scoring modes a model on an endpoint supports."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
         parser.add_argument("--judge", help="probe this judge's endpoint and model")
-        parser.add_argument("--base-url", help="of the endpoint, where no judge is named")
+        parser.add_argument("--base-url", help="base URL of the endpoint, if no judge is named")
         parser.add_argument("--model")
-        parser.add_argument("--key-env", default="", help="environment variable that holds the key")
+        parser.add_argument(
+            "--key-env", default="", help="environment variable that contains the key"
+        )
         parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -41,7 +44,7 @@ class Command(SiteCommand):
                 "Name a judge with --judge, or an endpoint with --base-url and --model."
             )
         if endpoint is None:
-            raise CommandError("This judge holds imported scores; it has no endpoint.")
+            raise CommandError("This judge has imported scores; it has no endpoint.")
         try:
             findings = probe_endpoint(endpoint, model)
         except EndpointError as error:

@@ -1,4 +1,4 @@
-"""`manage.py report PROJECT`: how judges go with people, in the terminal or as a file."""
+"""`manage.py report PROJECT`: how well judges agree with people, in the terminal or as a file."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -23,10 +23,10 @@ class Command(SiteCommand):
             "--judge",
             action="append",
             metavar="J",
-            help="only this judge; may be given several times",
+            help="only this judge; can be repeated",
         )
         parser.add_argument(
-            "--criterion", action="append", metavar="C", help="only this criterion; may be repeated"
+            "--criterion", action="append", metavar="C", help="only this criterion; can be repeated"
         )
 
         parser.add_argument(

@@ -1,4 +1,4 @@
-"""`manage.py reproduce [DATASET…]`: published figures beside what public data give."""
+"""`manage.py reproduce [DATASET…]`: published figures next to what public data give."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -12,8 +12,8 @@ from evaluations.reproduction import DATASETS, MISSING_ROWS, Cell
 
 class Command(BaseCommand):
     help = (
-        "Print rows of the G-Eval paper and of Chiang and Lee (2023) beside what the public data"
-        " give."
+        "Print rows of the G-Eval paper and of Chiang and Lee (2023) next to what the public data "
+        "give."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -21,7 +21,7 @@ class Command(BaseCommand):
             "dataset",
             nargs="*",
             metavar="DATASET",
-            help=f"{', '.join(DATASETS)}; all if none is named",
+            help=f"{', '.join(DATASETS)}; default: all",
         )
         parser.add_argument(
             "--data",
@@ -41,7 +41,8 @@ class Command(BaseCommand):
                 cells = list(DATASETS[name](options["data"]))
             except FileNotFoundError as error:
                 raise CommandError(
-                    f"{error.filename} is not there; point --data at the benchmark data."
+                    f"{error.filename} does not exist; set --data to the folder with the benchmark "
+                    "data."
                 ) from None
             self._print(name, cells)
 
@@ -59,4 +60,4 @@ class Command(BaseCommand):
         counted = [cell for cell in cells if not cell.other]
         agreeing = sum(cell.agrees for cell in counted)
         self.stdout.write(f"{agreeing} of {len(counted)} published figures to three digits.")
-        self.stdout.write(f"Not here: {MISSING_ROWS[name]}.\n")
+        self.stdout.write(f"Not reproduced: {MISSING_ROWS[name]}.\n")

@@ -1,5 +1,4 @@
-"""`manage.py retire PROJECT --judge NAME`: take a judge or an endpoint out of use, or bring it
-back."""
+"""`manage.py retire PROJECT --judge NAME`: retire a judge or an endpoint, or restore it."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -11,7 +10,7 @@ from evaluations.models import Endpoint, Judge
 
 
 class Command(SiteCommand):
-    help = "Take a judge or an endpoint out of use; scores stay. --back brings it back."
+    help = "Retire a judge or an endpoint; its scores are kept. --back restores it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
@@ -28,4 +27,4 @@ class Command(SiteCommand):
             else find_endpoint(project, options["endpoint"])
         )
         retire(thing, back=options["back"])
-        self.stdout.write(f"{thing} is {'back' if options['back'] else 'retired'}.")
+        self.stdout.write(f"{thing} was {'restored' if options['back'] else 'retired'}.")

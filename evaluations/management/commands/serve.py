@@ -1,4 +1,4 @@
-"""`manage.py serve`: the site and its workers, for this machine, until Ctrl-C."""
+"""`manage.py serve`: serve the site with its workers on this machine, until Ctrl-C."""
 
 import contextlib
 import time
@@ -19,14 +19,14 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--port", type=int, default=8000, help="the next free one is taken if it is in use"
+            "--port", type=int, default=8000, help="if it is in use, the next free port is used"
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         with Processes() as processes:
             start_workers(processes)
             address = open_site(processes, port=options["port"])
-            self.stdout.write(f"geval_site is at {address} (Ctrl-C ends it)")
+            self.stdout.write(f"geval_site is at {address} (Ctrl-C to stop)")
             self.stdout.flush()
             wait_until_interrupted(processes)
 
@@ -42,7 +42,7 @@ def wait_until_interrupted(processes: Processes) -> None:
     """Wait for Ctrl-C.
 
     Raises:
-        CommandError: a process ended by itself.
+        CommandError: a process ended unexpectedly.
     """
     with contextlib.suppress(KeyboardInterrupt):
         while not (ended := processes.first_ended()):

@@ -1,5 +1,5 @@
-"""`manage.py standin_llm`: an OpenAI-compatible server for trying out, testing and benchmarks. Not
-an LLM."""
+"""`manage.py standin_llm`: an OpenAI-compatible server for trials, tests and benchmarks. Not an
+LLM."""
 
 import asyncio
 import contextlib
@@ -21,21 +21,21 @@ HELP = {
     "refusal_rate": "share of replies that refuse",
     "unparseable_rate": "share of replies without a rating",
     "hang_rate": "share of calls never answered",
-    "requests_per_minute": "limit on calls; 0 for none",
-    "ignores_n": "give one choice whatever was asked",
+    "requests_per_minute": "limit on calls per minute; 0 for none",
+    "ignores_n": "return one choice, whatever n is",
     "without_logprobs": "leave log-probabilities out",
     "context_tokens": "longest prompt in tokens",
     "batch_seconds": "seconds until a batch is done",
     "only_max_completion_tokens": (
-        "refuse max_tokens and other temperatures than 1, as models that reason do"
+        "refuse max_tokens and temperatures other than 1, like reasoning models"
     ),
-    "only_model": "the one model that exists; empty for any",
+    "only_model": "the only model that exists; empty for any",
     "api_key": "key that callers must send",
 }
 
 
 class Command(BaseCommand):
-    help = f"Serve the {HONEST_NAME}: it rates by lexical features of the texts it is given."
+    help = f"Serve the {HONEST_NAME}: it rates texts by their lexical features."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -64,7 +64,7 @@ class Command(BaseCommand):
     async def _serve(self, switches: Switches, host: str, port: int) -> None:
         def say(bound: int) -> None:
             self.stdout.write(
-                f"{HONEST_NAME}: http://{host}:{bound}/v1 (model {MODEL}). Ctrl-C ends it."
+                f"{HONEST_NAME}: http://{host}:{bound}/v1 (model {MODEL}). Ctrl-C to stop."
             )
             self.stdout.flush()
 

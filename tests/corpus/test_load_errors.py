@@ -1,4 +1,4 @@
-"""Every fault of a bad file is told with file, line, column and what was expected; all of them at
+"""Every error of a bad file is told with file, line, column and what was expected; all of them at
 once."""
 
 import gzip
@@ -17,12 +17,12 @@ HEADER = "doc_id,system_id,criterion,annotator,score\n"
 GOOD = '{"doc_id": "d9", "system_id": "s", "source": "Text", "output": "Out"}\n'
 
 
-def faults_of(
+def errors_of(
     load: Load, project: Project, content: str | bytes, name: str = "bad"
 ) -> list[tuple[int, str, str]]:
     with pytest.raises(LoadError) as raised:
         load(project, {name: content})
-    return [(fault.line, fault.column, fault.message) for fault in raised.value.faults]
+    return [(error.line, error.column, error.message) for error in raised.value.errors]
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,10 @@ def faults_of(
         ('doc_id,system_id,source,output,references\nd1,s1,x,y,[1\n', 2, "references", "not a JSON list"),
     ],
 )  # fmt: skip
-def test_a_fault_in_outputs(
+def test_an_error_in_outputs(
     project: Project, load: Load, content: str, line: int, column: str, said: str
 ) -> None:
-    found = faults_of(load, project, content)
+    found = errors_of(load, project, content)
 
     assert [(found[0][0], found[0][1])] == [(line, column)]
     assert said in found[0][2]
@@ -79,20 +79,22 @@ def test_a_fault_in_outputs(
         ("d1,good," + "c" * 101 + ",ann,4", "criterion", "the limit is 100"),
     ],
 )
-def test_a_fault_in_ratings(project: Project, load: Load, row: str, column: str, said: str) -> None:
+def test_an_error_in_ratings(
+    project: Project, load: Load, row: str, column: str, said: str
+) -> None:
     load(project, {"outputs.jsonl": OUTPUTS})
 
-    found = faults_of(load, project, HEADER + "d1,good,coherence,bob,4\n" + row + "\n")
+    found = errors_of(load, project, HEADER + "d1,good,coherence,bob,4\n" + row + "\n")
 
     assert [(line, where) for line, where, _ in found] == [(3, column)]
     assert said in found[0][2]
 
 
-def test_a_rating_outside_the_declared_scale_is_a_fault(project: Project, load: Load) -> None:
+def test_a_rating_outside_the_declared_scale_is_an_error(project: Project, load: Load) -> None:
     project.criteria.create(name="coherence", scale_min=1, scale_max=5)
     load(project, {"outputs.jsonl": OUTPUTS})
 
-    found = faults_of(load, project, HEADER + "d1,good,Coherence,ann,6\n")
+    found = errors_of(load, project, HEADER + "d1,good,Coherence,ann,6\n")
 
     assert found == [
         (2, "score", "score 6 is outside coherence's scale 1-5; change it or the scale")
@@ -103,7 +105,7 @@ def test_scores_cannot_be_loaded_for_a_judge_that_runs_here(project: Project, lo
     Judge.objects.create(project=project, name="ours", mode="direct", model="m")
     load(project, {"outputs.jsonl": OUTPUTS})
 
-    found = faults_of(
+    found = errors_of(
         load, project, HEADER.replace("annotator", "judge") + "d1,good,coherence,ours,3\n"
     )
 
@@ -113,7 +115,7 @@ def test_scores_cannot_be_loaded_for_a_judge_that_runs_here(project: Project, lo
 def test_lines_are_counted_through_quoted_newlines(project: Project, load: Load) -> None:
     content = 'doc_id,system_id,source,output\nd1,s1,"two\nlines",o\nd2,s1,,o\n'
 
-    assert [(line, column) for line, column, _ in faults_of(load, project, content)] == [
+    assert [(line, column) for line, column, _ in errors_of(load, project, content)] == [
         (4, "source")
     ]
 
@@ -121,7 +123,7 @@ def test_lines_are_counted_through_quoted_newlines(project: Project, load: Load)
 def test_a_broken_byte_is_named_with_its_line_and_column(project: Project, load: Load) -> None:
     content = b"doc_id,system_id,source,output\nd1,s1,ok,fine\nd2,s1,ok,caf\xe9\n"
 
-    assert [(line, column) for line, column, _ in faults_of(load, project, content)] == [
+    assert [(line, column) for line, column, _ in errors_of(load, project, content)] == [
         (3, "output")
     ]
 
@@ -129,26 +131,26 @@ def test_a_broken_byte_is_named_with_its_line_and_column(project: Project, load:
 def test_a_cut_gzip_file_is_told_as_such(project: Project, load: Load) -> None:
     packed = gzip.compress((OUTPUTS * 50).encode())
 
-    found = faults_of(load, project, packed[: len(packed) // 2], name="outputs.jsonl.gz")
+    found = errors_of(load, project, packed[: len(packed) // 2], name="outputs.jsonl.gz")
 
     assert any("packed data is broken" in message for _, _, message in found)
 
 
-def test_all_faults_are_told_at_once_the_first_hundred_listed(project: Project, load: Load) -> None:
+def test_all_errors_are_told_at_once_the_first_hundred_listed(project: Project, load: Load) -> None:
     load(project, {"outputs.jsonl": OUTPUTS})
 
     with pytest.raises(LoadError) as raised:
         load(project, {"ratings.csv": HEADER + "d1,good,coherence,ann,x\n" * 250})
 
     assert raised.value.total == 250
-    assert [fault.line for fault in raised.value.faults] == list(range(2, 102))
+    assert [error.line for error in raised.value.errors] == list(range(2, 102))
 
 
-def test_faults_of_several_files_are_told_together(project: Project, load: Load) -> None:
+def test_errors_of_several_files_are_told_together(project: Project, load: Load) -> None:
     with pytest.raises(LoadError) as raised:
         load(project, {"a.jsonl": GOOD + "{\n", "b.csv": HEADER + "d9,s,c,ann,x\n"})
 
-    assert [(fault.file, fault.line) for fault in raised.value.faults] == [
+    assert [(error.file, error.line) for error in raised.value.errors] == [
         ("a.jsonl", 2),
         ("b.csv", 2),
     ]
