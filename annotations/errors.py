@@ -1,13 +1,13 @@
-"""What can be refused while annotating, in words for the annotator."""
+"""Errors during annotation, with messages for the annotator."""
 
 from collections.abc import Mapping
 
 
 class AnnotationError(Exception):
-    """Something is refused; the message says what, and what to do.
+    """A refused action; the message says what is wrong, and what to do.
 
-    `fields` names the parts of an answer that are wrong, by the name of their form field.
-    `keeps_place` tells whether the annotator may try again with the same item.
+    `fields` has the errors in an answer by form field. `keeps_place` says whether the annotator may
+    try again with the same item.
     """
 
     def __init__(

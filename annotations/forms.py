@@ -1,4 +1,4 @@
-"""Making and changing campaigns."""
+"""Forms for creating and changing campaigns."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from annotations.planning.gold import GoldError, read_gold
 from evaluations.models import Project
 
 User = get_user_model()
-# What an open campaign's plan stands on; it can be changed in a draft only.
+# What an open campaign's plan depends on; it can only be changed in a draft.
 PLAN = (
     "kind", "criteria", "selection", "sample_size", "group_size", "overlap", "order", "seed", "check_percent",
     "attention_checks", "gold_csv", "practice_items", "strength",
@@ -40,7 +40,7 @@ class CampaignForm(forms.ModelForm):
         queryset=User._default_manager.none(),
         widget=forms.CheckboxSelectMultiple,
         required=False,
-        help_text="Members of the project. Who is taken out gets nothing new; what they did stays.",
+        help_text="Members of the project. People you remove get no new items; their work is kept.",
     )
     gold_csv = forms.CharField(
         label="Known answers",
@@ -56,14 +56,14 @@ class CampaignForm(forms.ModelForm):
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=(
-            "One a line; MQM’s are Accuracy, Fluency, Terminology, Style, Locale. Empty: no"
+            "One per line; MQM’s are Accuracy, Fluency, Terminology, Style, Locale. Empty: no"
             " marking. For ratings only."
         ),
     )
     severities = forms.CharField(
         label="Severities",
         required=False,
-        help_text="With commas; MQM’s are “neutral, minor, major, critical”.",
+        help_text="Separated by commas; MQM’s are “neutral, minor, major, critical”.",
     )
 
     class Meta:
@@ -83,42 +83,43 @@ class CampaignForm(forms.ModelForm):
             "kind": "Annotators",
             "selection": "Outputs, pairs or groups",
             "sample_size": "How many",
-            "group_size": "Outputs in a group",
-            "overlap": "Annotators for each item",
-            "lease_minutes": "Minutes until an unfinished item goes to somebody else",
+            "group_size": "Outputs per group",
+            "overlap": "Annotators per item",
+            "lease_minutes": "Reassign unfinished items after (minutes)",
             "check_percent": "Share of checks, in percent",
             "attention_checks": "Attention checks",
             "practice_items": "Practice items",
-            "show_systems": "Show the names of systems",
+            "show_systems": "Show system names",
             "show_others": "Compare with others",
             "show_scores": "Show LLM scores",
-            "strength": "Choices with strength",
-            "adjudicate_beyond": "Adjudicate beyond a distance of",
+            "strength": "Graded choices (much better / better / tie)",
+            "adjudicate_beyond": "Adjudicate above a distance of",
         }
         help_texts = {
             "criteria": "Comparisons without a criterion are asked “overall”.",
             "selection": (
-                "“Where the estimate needs it most” leaves out what is rated and takes more of"
-                " systems whose ratings scatter."
+                "“Where the estimate needs it most” skips outputs that are already rated and "
+                "samples more from systems whose ratings vary more."
             ),
-            "sample_size": "For a sample. Empty: all.",
+            "sample_size": "The size of a sample. Empty: all.",
             "group_size": "For best and worst, and for ranking.",
             "seed": "The same seed gives the same plan.",
             "deadline": "In the site's time zone.",
             "check_percent": (
-                "Of all that annotators get; items with known answers, and attention checks."
+                "Share of the items that annotators get: items with known answers, and attention "
+                "checks."
             ),
             "attention_checks": "Items that say which answer to give.",
             "practice_items": (
-                "The first of the known answers; everybody begins with them and sees what was"
-                " expected."
+                "The first of the known answers; everybody starts with them and sees the expected "
+                "answers."
             ),
-            "show_systems": "Off, annotators do not see whose text it is.",
-            "show_others": "Annotators see what others gave, after they have submitted.",
-            "show_scores": "Ratings made so are marked, and the report says so.",
+            "show_systems": "If off, annotators do not see which system wrote a text.",
+            "show_others": "Annotators see other people's answers once they have submitted theirs.",
+            "show_scores": "Such ratings are marked, and the report counts them.",
             "strength": "For pairs: five choices instead of three.",
             "adjudicate_beyond": (
-                "Empty: no adjudication. For pairs, A against B is a distance of 2."
+                "Empty: no adjudication. For pairs, A and B have a distance of 2."
             ),
         }
 
@@ -139,7 +140,7 @@ class CampaignForm(forms.ModelForm):
         else:
             self.initial["criteria"] = list(
                 project.criteria.all()
-            )  # else the empty instance decides
+            )  # otherwise the empty instance decides
             self.fields["annotators"].initial = members.filter(memberships__role="annotator")
         if self.is_planned:
             for name in PLAN:
@@ -160,7 +161,7 @@ class CampaignForm(forms.ModelForm):
     def clean_name(self) -> str:
         name = self.cleaned_data["name"].strip()
         if self.project.campaigns.filter(name=name).exclude(pk=self.instance.pk).exists():
-            raise ValidationError(f"There is a campaign {name} already.")
+            raise ValidationError(f"A campaign {name} already exists.")
         return str(name)
 
     def clean_categories(self) -> list[str]:
@@ -185,11 +186,11 @@ class CampaignForm(forms.ModelForm):
         if kind == CampaignKind.RATING and not criteria:
             self.add_error("criteria", "Choose at least one; outputs are rated on criteria.")
         if data.get("selection") not in (None, Selection.ALL) and not data.get("sample_size"):
-            self.add_error("sample_size", "Say how many to take.")
+            self.add_error("sample_size", "Enter the size of the sample.")
         if kind != CampaignKind.RATING and data.get("selection") == Selection.STRATIFIED:
             self.add_error(
                 "selection",
-                "A sample by system is for ratings; pairs are balanced over systems anyway.",
+                "A sample by system is for ratings; pairs are always balanced over systems.",
             )
         try:
             self.instance.gold = read_gold(
@@ -205,7 +206,7 @@ class CampaignForm(forms.ModelForm):
         if practice > gold:
             self.add_error(
                 "practice_items",
-                f"There are {gold} items with known answers; give at least as many.",
+                f"There are {gold} items with known answers; this number must not be higher.",
             )
         if data.get("attention_checks") and kind not in (
             CampaignKind.RATING,
@@ -218,10 +219,11 @@ class CampaignForm(forms.ModelForm):
             and not data.get("attention_checks")
         ):
             self.add_error(
-                "check_percent", "Give known answers beyond the practice, or use attention checks."
+                "check_percent",
+                "Add known answers besides the practice items, or use attention checks.",
             )
         if data.get("attention_checks") and not data.get("check_percent"):
-            self.add_error("check_percent", "Say how many of the items are to be checks.")
+            self.add_error("check_percent", "Enter the share of checks.")
 
     def save(self, commit: bool = True) -> Campaign:
         self.instance.span_categories = self.cleaned_data["categories"]

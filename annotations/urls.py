@@ -1,4 +1,4 @@
-"""Addresses of annotation, below those of a project."""
+"""URLs of annotation pages, below a project's URL."""
 
 from django.urls import path
 

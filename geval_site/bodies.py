@@ -1,7 +1,7 @@
-"""How large a request's body may be, decided before anything reads it.
+"""Limit the size of request bodies before anything reads them.
 
-Ordinary pages and the API take what fits into a form. Only uploads take more, and only from people
-who may upload: Django would write anybody's body to disk before a view could say no.
+Ordinary pages and the API accept the size of a form. Only uploads may be larger, and only from
+people who may upload: Django would write anybody's body to disk before a view could refuse it.
 """
 
 import re
@@ -16,22 +16,21 @@ from evaluations.models.tokens import digest_of
 from evaluations.people.access import EDITORS, member_of
 from geval_site.refusals import refused
 
-# The page of uploads, an archive's, and what the API loads; a test keeps this in step with the
-# addresses.
+# The addresses of uploads, archives and the API's bulk loads; a test compares them with the URLs.
 UPLOADS = re.compile(
     r"/(p/[-\w]+/data/upload/|new/archive/|api/v1/projects/[-\w]+/(outputs|ratings|preferences|scores))"
 )
-# A browser shows no answer before it has sent what it has begun to send, so a little more is read
-# and forgotten.
+# A browser shows no response before it has sent its whole body, so a little more is read and
+# discarded.
 FORGOTTEN_BYTES = 16 * 2**20
 PIECE_BYTES = 2**16
-SMALLER = " Send less; outputs, ratings and scores go to the page of uploads."
-# Around the files of a form.
+SMALLER = " Send less; load outputs, ratings and scores on the upload page."
+# The form data around the files.
 FORM_BYTES = 2**20
 
 
 class BodyLimitMiddleware:
-    """Refuses bodies that are too large, or do not say how large they are."""
+    """Refuses bodies that are too large, or do not state their length."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -39,10 +38,10 @@ class BodyLimitMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
             said = (
-                "Say how long the body is (Content-Length); chunked transfer encoding is not"
-                " supported."
+                "State the length of the body (Content-Length); chunked transfer encoding is not "
+                "supported."
             )
-            return refused(request, 411, "The length is missing", said)
+            return refused(request, 411, "Length required", said)
         most = (
             _upload_bytes() if UPLOADS.fullmatch(request.path_info) else settings.BODY_LIMIT_BYTES
         )
@@ -51,20 +50,18 @@ class BodyLimitMiddleware:
     def process_view(
         self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]
     ) -> HttpResponse | None:
-        """Here the user is known, and nothing was read yet: the check of forged requests comes
-        later."""
+        """Here the user is known and nothing has been read yet: the CSRF check comes later."""
         if _length(request) <= settings.BODY_LIMIT_BYTES or _may_upload(
             request, kwargs.get("slug")
         ):
             return None
         return _too_large(
-            request, settings.BODY_LIMIT_BYTES, " Sign in as somebody who may upload to send more."
+            request, settings.BODY_LIMIT_BYTES, " Sign in as a user who may upload to send more."
         )
 
 
 def _length(request: HttpRequest) -> int:
-    """What a request says of its body's length; Django reads no more than that, and nothing without
-    it."""
+    """The stated length of a body; Django reads no more than that, and nothing without it."""
     written = request.META.get("CONTENT_LENGTH") or "0"
     return int(written) if written.isdecimal() and len(written) < 20 else 0
 
@@ -74,8 +71,7 @@ def _upload_bytes() -> int:
 
 
 def _may_upload(request: HttpRequest, slug: str | None) -> bool:
-    """Whether somebody who may change the project (or for an archive: anybody we know) sends
-    this."""
+    """Whether the sender may change the project (for an archive: whether they are signed in)."""
     user_id = request.user.pk if request.user.is_authenticated else _user_of_token(request)
     if slug is None or user_id is None:
         return user_id is not None
@@ -98,7 +94,7 @@ def _too_large(request: HttpRequest, most: int, more: str = "") -> HttpResponse:
         request,
         413,
         "The request is too large",
-        f"This address takes at most {size} MB.{more or SMALLER}",
+        f"This address accepts at most {size} MB.{more or SMALLER}",
     )
     response["Connection"] = "close"
     return response

@@ -1,5 +1,5 @@
-"""What `manage.py check --deploy` finds beyond Django's own: accounts everybody knows, visitors who
-look like one."""
+"""Additional checks of `manage.py check --deploy`: demo accounts, proxies that are not
+configured."""
 
 from typing import Any
 
@@ -13,8 +13,8 @@ from geval_site.demo_logins import PASSWORDS
 
 @register(Tags.security, deploy=True)
 def demo_accounts(**_kwargs: Any) -> list[CheckMessage]:
-    """Accounts of the demo that still have its passwords. A database that cannot be asked says
-    nothing."""
+    """Accounts of the demo that still have its passwords. Without a reachable database there is no
+    warning."""
     try:
         users = list(get_user_model().objects.filter(username__in=PASSWORDS))
     except DatabaseError:
@@ -30,8 +30,8 @@ def demo_accounts(**_kwargs: Any) -> list[CheckMessage]:
             f"Accounts of the demo are in this database: {names}. Their passwords are in the"
             " README.",
             hint=(
-                "They cannot sign in with them in production. Delete them on the admin pages, with"
-                " the project demo."
+                "They do not work in production. Delete the accounts and the demo project on the "
+                "admin pages."
             ),
             id="geval_site.W001",
         )
@@ -40,13 +40,13 @@ def demo_accounts(**_kwargs: Any) -> list[CheckMessage]:
 
 @register(Tags.security, deploy=True)
 def proxies_are_counted(**_kwargs: Any) -> list[CheckMessage]:
-    """Behind a proxy that is not counted every visitor has the proxy's address."""
+    """Behind a proxy that is not configured, every visitor has the proxy's address."""
     if settings.SECURE_PROXY_SSL_HEADER is None or settings.PROXIES:
         return []
     return [
         Warning(
-            "GEVAL_BEHIND_PROXY is set and GEVAL_PROXIES is 0: all visitors count as one, for"
-            " limits and lockouts.",
+            "GEVAL_BEHIND_PROXY is set and GEVAL_PROXIES is 0: all visitors count as one, for "
+            "limits and lockouts.",
             hint=(
                 "Set GEVAL_PROXIES to the number of your proxies, and let each add to"
                 " X-Forwarded-For."

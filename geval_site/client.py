@@ -1,4 +1,4 @@
-"""A small client of the HTTP API, in the standard library alone.
+"""A small client of the HTTP API that needs only the standard library.
 
 from geval_site.client import Client
 
@@ -34,7 +34,7 @@ PASSING = frozenset({429, 502, 503, 504})
 
 
 class ApiError(Exception):
-    """What the site refused: the status, its words, and for each error where it is."""
+    """The site refused a request: the status, its message, and each error with its place."""
 
     def __init__(
         self, status: int, problem: Mapping[str, Any], *, retry_after: float = 0.0
@@ -58,23 +58,22 @@ class ApiError(Exception):
 
 @dataclass(frozen=True)
 class Client:
-    """A site and a token. Every call opens a connection of its own, so that threads may share a
-    client."""
+    """A site and a token. Every call opens a new connection, so that threads can share a client."""
 
     base_url: str
     token: str
     timeout: float = SECONDS
 
     def project(self, slug: str) -> Project:
-        """A project by its short name; nothing is asked yet."""
+        """A project by its short name; sends no request."""
         return Project(self, slug)
 
     def projects(self) -> list[dict[str, Any]]:
-        """All projects that the token reaches, with their counts."""
+        """All projects that the token can access, with their counts."""
         return list(self.pages("/projects"))
 
     def make_project(self, name: str, description: str = "") -> Project:
-        """Make a project; the token's user owns it. The site gives it a short name:
+        """Create a project, owned by the token's user. The site chooses its short name,
         `project.slug`."""
         made = self.call("POST", "/projects", {"name": name, "description": description})
         return self.project(made["slug"])
@@ -92,10 +91,10 @@ class Client:
     def call(
         self, method: str, path: str, body: Any = None, *, content_type: str = "application/json"
     ) -> Any:
-        """One request; the JSON of its answer.
+        """Send a request; returns the JSON of its response.
 
-        Where the site does not answer, or asks for patience, it is sent again, with a key by which
-        the site knows it: whatever it changes is changed once.
+        If the site does not answer or asks to wait, the request is repeated with the same
+        idempotency key, so that changes happen only once.
 
         Raises:
             ApiError: the site refused.
@@ -116,7 +115,7 @@ class Client:
         raise AssertionError  # the last attempt returns or raises
 
     def lines(self, path: str) -> Iterator[dict[str, Any]]:
-        """The objects of an answer in JSON Lines, as they come."""
+        """The objects of a JSON Lines response, as they arrive."""
         with self._open("GET", path, None, "") as response:
             for line in response:
                 yield json.loads(line)
@@ -137,7 +136,7 @@ class Client:
             headers["Content-Type"] = content_type
             if content_type == "application/json":
                 body = json.dumps(body).encode()
-            else:  # a file: with its length, since few servers take a body without
+            else:  # a file: with its length, since few servers accept a body without
                 headers["Content-Length"] = str(os.fstat(body.fileno()).st_size)
         try:
             connection.request(
@@ -157,9 +156,9 @@ class Client:
 
 
 def _may_pass(error: OSError | ApiError) -> bool:
-    """Whether the same request may succeed a little later."""
+    """Whether the same request can succeed a little later."""
     if isinstance(error, ApiError):
-        return error.status in PASSING or error.title == "Still at it"
+        return error.status in PASSING or error.title == "Request in progress"
     return True
 
 
@@ -193,7 +192,7 @@ class Project:
         return found
 
     def upload_outputs(self, rows: Rows) -> dict[str, Any]:
-        """Load outputs: a file as the upload page takes it, or dictionaries: `doc_id, system_id,
+        """Load outputs: a file that the upload page accepts, or dictionaries: `doc_id, system_id,
         source, output`."""
         return self._upload("outputs", rows)
 
@@ -213,11 +212,11 @@ class Project:
         return self._upload("scores", rows, judge=judge, criterion=criterion)
 
     def documents(self, words: str = "") -> Iterator[dict[str, Any]]:
-        """Documents, those that hold some words if you give any."""
+        """Documents, optionally only those that contain some words."""
         return self.client.pages(f"{self.path}/documents", q=words)
 
     def outputs(self, **which: str) -> Iterator[dict[str, Any]]:
-        """Candidate outputs, of one `doc_id` or `system_id` if you say which."""
+        """Candidate outputs, optionally of one `doc_id` or `system_id`."""
         return self.client.pages(f"{self.path}/outputs", **which)
 
     def ratings(self) -> Iterator[dict[str, Any]]:
@@ -234,9 +233,10 @@ class Project:
         return found
 
     def make_judge(self, name: str, **fields: Any) -> dict[str, Any]:
-        """Make a judge; `kind` and `settings`, or `endpoint`, `model` and the like (docs/api.md).
+        """Create a judge from `kind` and `settings`, or `endpoint`, `model` and so on
+        (docs/api.md).
 
-        Where the site has to ask the endpoint first what it can do, this waits for the answer.
+        If the site has to probe the endpoint first, this waits for the result.
         """
         while True:
             try:
@@ -250,8 +250,7 @@ class Project:
                 self._wait_for_probe(error.probe)
 
     def probe(self, endpoint: int, model: str) -> dict[str, Any]:
-        """Find out what an endpoint can do with a model; returns once a worker of the site has
-        asked it.
+        """Find out what an endpoint can do with a model; waits until a worker has probed it.
 
         Raises:
             ApiError: the endpoint does not answer.
@@ -273,7 +272,7 @@ class Project:
             time.sleep(every)
 
     def make_endpoint(self, base_url: str, **fields: Any) -> dict[str, Any]:
-        """Make an endpoint; `key` or `key_env` and the like (docs/api.md)."""
+        """Create an endpoint from `key` or `key_env` and so on (docs/api.md)."""
         found: dict[str, Any] = self.client.call(
             "POST", f"{self.path}/endpoints", {"base_url": base_url, **fields}
         )
@@ -284,7 +283,7 @@ class Project:
         `budget`, `transport`.
 
         Raises:
-            LookupError: there is no judge of that name.
+            LookupError: there is no judge with that name.
         """
         if isinstance(judge, str):
             named = [
@@ -316,10 +315,10 @@ class Project:
         return pandas.DataFrame(rows)
 
     def _upload(self, name: str, rows: Rows, **query: str) -> dict[str, Any]:
-        """Send a file as it is, or rows as JSON Lines; nothing is loaded if anything is wrong.
+        """Send a file unchanged, or rows as JSON Lines; if there is any error, nothing is loaded.
 
         Raises:
-            ApiError: with an error for each line that does not fit.
+            ApiError: with an error for each invalid line.
         """
         path = (
             f"{self.path}/{name}?{urlencode({key: value for key, value in query.items() if value})}"
@@ -364,8 +363,8 @@ class Run:
         the terminal.
 
         Args:
-            every: seconds between two questions.
-            progress: whether to show the bar, or where.
+            every: seconds between two requests.
+            progress: whether, or where, to show the bar.
         """
         from tqdm import tqdm
 

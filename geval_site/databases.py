@@ -1,5 +1,5 @@
-"""From DATABASE_URL and CELERY_BROKER_URL to Django's and Celery's settings, embedded parts where
-they are empty."""
+"""Convert DATABASE_URL and CELERY_BROKER_URL to Django's and Celery's settings; empty means
+embedded."""
 
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from geval_site.embedded.paths import DATABASE, USER, socket_dir
 
-# Values travel apart from statements, and what was asked thrice is prepared: PostgreSQL plans it
-# once for a connection.
+# Values are sent separately from statements, and a statement used three times is prepared:
+# PostgreSQL then plans it once per connection.
 PREPARED = {"server_side_binding": True, "prepare_threshold": 3}
 EMBEDDED = "geval_site.embedded.backend"
 PGMQ = "pgmq://database"  # the name says nothing: `conn_string` below decides
@@ -32,7 +32,8 @@ def database_settings(url: str, data_dir: Path, *, prepare: bool = True) -> dict
         }
     if not url.startswith(("postgresql://", "postgres://")):
         raise ImproperlyConfigured(
-            "DATABASE_URL must start with postgresql:// (PostgreSQL is the one database we use)."
+            "DATABASE_URL must start with postgresql:// (PostgreSQL is the only supported "
+            "database)."
         )
     try:
         parts = conninfo_to_dict(url)
@@ -61,10 +62,9 @@ def database_settings(url: str, data_dir: Path, *, prepare: bool = True) -> dict
 
 
 def broker_options(url: str, database: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The broker's URL and transport options; without a URL the queue lives in the same
-    PostgreSQL."""
+    """The broker's URL and transport options; without a URL the queue is in the same PostgreSQL."""
     if url:
-        # A lost worker's message comes back after this; the row's own lease is shorter and decides.
+        # A lost worker's message is redelivered after this; the row's lease is shorter and decides.
         return url, {"visibility_timeout": 3600}
     return PGMQ, {
         "conn_string": queue_conninfo(database),
@@ -73,20 +73,18 @@ def broker_options(url: str, database: dict[str, Any]) -> tuple[str, dict[str, A
         "wait_time_seconds": 0,
         "polling_interval": 1,
         "use_notify": True,
-        "notify_throttle_interval_ms": 0,  # two workers are woken by two messages that come at once
+        "notify_throttle_interval_ms": 0,  # two messages that arrive together wake two workers
         "pool_size": 4,
         "pool_timeout": 30,
     }
 
 
 def queue_conninfo(database: dict[str, Any]) -> str:
-    """The connection string of the queue in a database of Django's settings, as the pgmq package
-    can take it.
+    """The connection string of the queue for the pgmq package, from Django's database settings.
 
-    The package reads five parameters out of it and glues them together again without quotes, with
-    defaults of its own for empty ones. So each value is quoted once more, empty ones become an
-    explicit `''` (libpq's default), and other options (`sslmode` and the like) ride along behind
-    the last of the five.
+    The package reads five parameters from it and joins them again without quotes, with its own
+    defaults for empty ones. So each value is quoted once more, empty ones become an explicit `''`
+    (libpq's default), and other options (such as `sslmode`) follow the last of the five.
     """
     names = {
         "host": "HOST",
@@ -102,10 +100,10 @@ def queue_conninfo(database: dict[str, Any]) -> str:
         if name not in PREPARED
     )
     conninfo = make_conninfo(**quoted | {"password": quoted["password"] + "".join(options)})
-    return conninfo.replace("://", ":\\//")  # the package takes whatever holds :// for a URL
+    return conninfo.replace("://", ":\\//")  # the package takes everything with :// for a URL
 
 
 def _quoted(value: str) -> str:
-    """A value as libpq's connection strings have it."""
+    """A value quoted for libpq's connection strings."""
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"

@@ -1,5 +1,4 @@
-"""Where things are that are not in the checkout: the data folder, the local secret key, files of
-packages."""
+"""Files outside the checkout: the data folder, the local secret key, files of packages."""
 
 import importlib.util
 import os
@@ -10,15 +9,15 @@ import platformdirs
 
 
 def default_data_dir() -> Path:
-    """The platform's user-data folder; for root a system folder, so that no private home has to be
-    opened."""
+    """The platform's user-data folder; for root a system folder, so that no home folder has to be
+    made readable."""
     if os.name == "posix" and os.geteuid() == 0:
         return Path("/var/lib/geval-site")
     return Path(platformdirs.user_data_dir("geval-site", appauthor=False))
 
 
 def local_secret_key(data_dir: Path) -> str:
-    """The secret key of a site that is only tried out: made once, readable by its owner only."""
+    """The secret key of a local site: generated once, readable only by its owner."""
     path = data_dir / "secret_key"
     try:
         return path.read_text(encoding="ascii")
@@ -29,7 +28,7 @@ def local_secret_key(data_dir: Path) -> str:
     draft.touch(mode=0o600)
     draft.write_text(secrets.token_urlsafe(48), encoding="ascii")
     try:
-        os.link(draft, path)  # atomic: of two commands that start at once, one key wins
+        os.link(draft, path)  # atomic: if two commands start at once, they use the same key
     except FileExistsError:
         pass
     finally:
@@ -50,10 +49,9 @@ def packaged_folder(package: str) -> Path:
 
 
 def temporary_folder(data_dir: Path) -> Path | None:
-    """A folder of our own for uploads on their way, where what a killed process leaves can be found
-    and cleared.
+    """A folder for temporary files of uploads, where leftovers of killed processes can be removed.
 
-    None, which is the system's, where the data folder cannot be written to.
+    None, which means the system's, if the data folder is not writable.
     """
     folder = data_dir / "temporary"
     try:

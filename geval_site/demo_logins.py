@@ -1,5 +1,4 @@
-"""Names and passwords of the demo, which everybody knows: for a machine of one's own, and for
-nothing else."""
+"""Names and passwords of the demo, which everybody knows: only for local use."""
 
 from django.conf import settings
 
@@ -7,5 +6,5 @@ PASSWORDS = {"ada": "demo-ada", "ben": "demo-ben", "vera": "demo-vera", "ann": "
 
 
 def is_refused(username: str, password: str) -> bool:
-    """Whether somebody signs in to a production site as the README says of the demo."""
+    """Whether somebody uses the demo's published login on a production site."""
     return bool(settings.PRODUCTION) and PASSWORDS.get(username) == password

@@ -1,13 +1,12 @@
-"""A full disk, ours or the database's: somebody has to make room, and until then people are told
-so."""
+"""Recognize a full disk, the site's or the database's, and tell users about it."""
 
 import errno
 
 from django.db import Error as DatabaseError
 
 FULL = (
-    "The site's disk is full, so nothing was stored. Ask its administrator to make room, then try"
-    " again."
+    "The site's disk is full, so nothing was stored. Ask the administrator to free some space, "
+    "then try again."
 )
 # https://www.postgresql.org/docs/current/errcodes-appendix.html
 POSTGRESQL_DISK_FULL = "53100"

@@ -1,4 +1,4 @@
-"""Django's mail settings from one address, such as
+"""Django's e-mail settings from one address, such as
 `smtp+tls://user:password@mail.example.org:587`."""
 
 from typing import Any
@@ -10,11 +10,10 @@ PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 
 
 def email_settings(url: str, *, sender: str = "") -> dict[str, Any]:
-    """The settings a mail server's address stands for; without one, mails are printed to the
-    terminal.
+    """The settings for a mail server's address; without one, e-mails are printed to the terminal.
 
     Raises:
-        ImproperlyConfigured: the address is of another form.
+        ImproperlyConfigured: the address has a different form.
     """
     common = {"DEFAULT_FROM_EMAIL": sender} if sender else {}
     if not url:

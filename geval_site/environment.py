@@ -1,5 +1,4 @@
-"""Typed reads of the environment that fail with a sentence naming the variable and what it
-expects."""
+"""Read typed values from the environment; errors name the variable and the expected value."""
 
 import os
 import re
@@ -37,7 +36,7 @@ def whole(name: str, *, default: int, least: int = 0, env: Mapping[str, str] = o
     except ValueError:
         raise ImproperlyConfigured(f"{name} is {value!r}; write a whole number.") from None
     if number < least:
-        raise ImproperlyConfigured(f"{name} is {number}; the least it can be is {least}.")
+        raise ImproperlyConfigured(f"{name} is {number}; it must be at least {least}.")
     return number
 
 
@@ -46,7 +45,7 @@ def choice(
 ) -> str:
     value = text(name, default=default, env=env)
     if value not in among:
-        raise ImproperlyConfigured(f"{name} is {value!r}; it is one of {', '.join(among)}.")
+        raise ImproperlyConfigured(f"{name} is {value!r}; it must be one of {', '.join(among)}.")
     return value
 
 
@@ -64,10 +63,10 @@ def folder(name: str, *, default: Path, env: Mapping[str, str] = os.environ) -> 
 
 
 def rate(name: str, *, default: str, env: Mapping[str, str] = os.environ) -> str:
-    """A number of something for each second, minute, hour or day, such as `600/m`."""
+    """A rate per second, minute, hour or day, such as `600/m`."""
     value = text(name, default=default, env=env)
     if not re.fullmatch(r"[1-9]\d*/[smhd]", value):
         raise ImproperlyConfigured(
-            f"{name} is {value!r}; write a number for each s, m, h or d, as in 600/m."
+            f"{name} is {value!r}; write a number per s, m, h or d, as in 600/m."
         )
     return value

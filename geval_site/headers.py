@@ -1,11 +1,10 @@
-"""Headers of every answer, whatever made it: a page, a redirect, a static file, an error, the
-API."""
+"""Security headers of every response: pages, redirects, static files, errors, the API."""
 
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
-# Nothing of the site uses any of these; a page that somebody smuggled a script into may not either.
+# The site uses none of these, so an injected script must not be able to either.
 UNUSED = (
     "accelerometer", "autoplay", "bluetooth", "camera", "display-capture", "encrypted-media", "fullscreen",
     "geolocation", "gyroscope", "hid", "magnetometer", "microphone", "midi", "payment", "picture-in-picture",
@@ -15,8 +14,8 @@ PERMISSIONS = ", ".join(f"{name}=()" for name in UNUSED)
 
 
 class HeadersMiddleware:
-    """The outermost one. Django's and django-csp's own come right behind it, before anything that
-    answers by itself."""
+    """The outermost middleware; Django's and django-csp's follow, before all that create
+    responses."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -1,8 +1,8 @@
-"""Joined rows as records, by a statement that is put together once.
+"""Read joined rows as records, with a statement that is built only once.
 
-An annotator's next item and submission are asked for hundreds of times a second. There Django
-spends more time on putting a query of sixty columns together than PostgreSQL on answering it, so
-these few queries are written down.
+An annotator's next item and submission are asked for hundreds of times a second. Django would spend
+more time on building a query of sixty columns than PostgreSQL on answering it, so these few queries
+are written in SQL.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from django.db import connection, models
 
 
 class JoinedQuery:
-    """A query over some tables; each row comes back as one record a table, and then the other
+    """A query over some tables; each row becomes one record per table, followed by the other
     columns."""
 
     def __init__(

@@ -1,12 +1,12 @@
-"""Which variables of a worker's environment may hold keys of endpoints: only those that the
-operator has named."""
+"""Check which environment variables endpoint keys may be read from: only those the operator
+lists."""
 
 import re
 from collections.abc import Iterable
 
 from django.core.exceptions import ImproperlyConfigured
 
-# On a machine of one's own these are meant for LLM servers, so they need no setting.
+# In local mode these are meant for LLM servers, so they need no setting.
 WELL_KNOWN = (
     "ANTHROPIC_API_KEY",
     "AZURE_OPENAI_API_KEY",
@@ -25,8 +25,8 @@ WELL_KNOWN = (
     "TOGETHER_API_KEY",
     "XAI_API_KEY",
 )
-# What the site, its database and its processes run on. A user's endpoint gets none of it, even by a
-# mistaken setting.
+# Variables of the site, its database and its processes. A user's endpoint never gets them, even
+# with a wrong setting.
 _OWN = re.compile(
     r"(GEVAL|CELERY|DJANGO|PG|POSTGRES|PYTHON|LD|GUNICORN)(_.*)?|PG[A-Z]+|PYTHON[A-Z]+|DATABASE_URL|SECRET_KEY"
     r"|PATH|HOME|USER|SHELL|PWD|HOSTNAME",
@@ -39,7 +39,7 @@ def key_names(listed: Iterable[str]) -> frozenset[str]:
     """The names in `GEVAL_ENDPOINT_KEYS`.
 
     Raises:
-        ImproperlyConfigured: a name is none, or is of a variable that the site itself runs on.
+        ImproperlyConfigured: a name is invalid, or is a variable that the site itself uses.
     """
     names = frozenset(listed)
     for name in sorted(names):
@@ -49,9 +49,9 @@ def key_names(listed: Iterable[str]) -> frozenset[str]:
             )
         if _OWN.fullmatch(name):
             raise ImproperlyConfigured(
-                f"GEVAL_ENDPOINT_KEYS has {name}, which this site itself runs on: users could have"
-                " it sent to a server of theirs. Take it out, and keep each endpoint's key in a"
-                " variable of its own."
+                f"GEVAL_ENDPOINT_KEYS has {name}, which this site itself uses: users could have it "
+                "sent to their own server. Remove it, and keep each endpoint's key in a separate "
+                "variable."
             )
     return names
 
@@ -63,8 +63,8 @@ def why_not_allowed(name: str, allowed: Iterable[str]) -> str:
         return ""
     if _OWN.fullmatch(name):
         return (
-            f"{name} is one of this site's own variables, which endpoints never get. Enter the key"
-            " itself."
+            f"{name} is one of this site's own variables, which are never sent to endpoints. Enter "
+            "the key itself."
         )
     instead = f"The names allowed here are {', '.join(names)}. " if names else ""
     return (

@@ -1,5 +1,4 @@
-"""Django's settings for signing in through an OpenID Connect provider, by django-allauth; none
-without a provider."""
+"""Settings for signing in through an OpenID Connect provider with django-allauth."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,9 +20,9 @@ def openid_settings(
     `name` is empty without a provider; `origin` is where its pages are.
 
     Args:
-        url: the provider's issuer, under which its `.well-known/openid-configuration` is.
-        client, secret: what the provider calls this site, and the password it gave.
-        name: what the button calls the provider.
+        url: the provider's issuer, under which its `.well-known/openid-configuration` is. client,
+            secret: the id and the secret that the provider gave this site.
+        name: the provider's name on the button.
         behind_https: whether the site is reached over HTTPS, as the address that the provider sends
             people back to.
 
@@ -36,7 +35,8 @@ def openid_settings(
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ImproperlyConfigured(
-            f"GEVAL_OIDC_URL is {url!r}; write the provider's issuer, as https://login.example."
+            f"GEVAL_OIDC_URL is {url!r}; write the provider's issuer, such as "
+            "https://login.example."
         )
     if not client or not secret:
         raise ImproperlyConfigured(
@@ -66,7 +66,7 @@ def openid_settings(
                 }
             },
             "SOCIALACCOUNT_OPENID_CONNECT_URL_PREFIX": "",
-            # The site's own names and passwords stay Django's.
+            # The site's own names and passwords are still handled by Django.
             "SOCIALACCOUNT_ONLY": True,
             "ACCOUNT_EMAIL_VERIFICATION": "none",
             "SOCIALACCOUNT_STORE_TOKENS": False,

@@ -1,5 +1,4 @@
-"""A forgotten password: the page answers the same for every address, and a worker sees whether
-there is somebody."""
+"""Password resets: the page answers the same for every address; a worker looks up the account."""
 
 from hashlib import sha256
 from typing import Any
@@ -15,7 +14,7 @@ MINUTES_BETWEEN_MAILS = 2
 
 
 class ResetForm(PasswordResetForm):
-    """Leaves everything that depends on the address to a worker."""
+    """Lets a worker do everything that depends on the address."""
 
     def save(
         self,
@@ -35,8 +34,7 @@ class ResetView(PasswordResetView):
 
 
 def send_reset_mails(email: str, *, domain: str, use_https: bool) -> None:
-    """Send a link to whoever has that address; not again within two minutes, however often somebody
-    asks."""
+    """Send a link to the account with that address, at most every two minutes."""
     mark = f"password-reset-{sha256(email.lower().encode()).hexdigest()}"
     if not cache.add(mark, True, 60 * MINUTES_BETWEEN_MAILS):
         return

@@ -1,5 +1,4 @@
-"""Child processes of a command: started together, ended together, and ended too if the command
-itself is killed."""
+"""Child processes of a command: they end with it, even if the command is killed."""
 
 import ctypes
 import os
@@ -16,10 +15,10 @@ _PR_SET_PDEATHSIG = 1
 
 
 class Processes:
-    """A context that ends every process started in it, last started first: asked to, then killed.
+    """A context that ends every process started in it, the last first: by SIGTERM, then SIGKILL.
 
-    Children are in sessions of their own, so that Ctrl-C reaches the command only, which then ends
-    them in order.
+    Children have separate sessions, so that Ctrl-C reaches only the command, which then ends them
+    in order.
     """
 
     def __init__(self) -> None:
@@ -57,7 +56,7 @@ class Processes:
         return process
 
     def stop(self) -> None:
-        """End all of them and wait until they are gone."""
+        """End all of them and wait for it."""
         for process in reversed(self._running):
             if process.poll() is None:
                 process.terminate()
@@ -72,7 +71,7 @@ class Processes:
         self._running.clear()
 
     def first_ended(self) -> subprocess.Popen[str] | None:
-        """A process that has ended by itself, if there is one."""
+        """A process that ended unexpectedly, if there is one."""
         return next((process for process in self._running if process.poll() is not None), None)
 
 

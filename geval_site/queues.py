@@ -1,10 +1,10 @@
-"""Which jobs wait in which queue. A worker takes all queues, or those it is started with."""
+"""The queue of each kind of job. A worker reads all queues, or those it is started with."""
 
 from collections.abc import Mapping
 
 from kombu.entity import Exchange, Queue
 
-# What a run's worker is busy with for minutes; everything else is short.
+# Keeps a worker busy for minutes; all other jobs are short.
 RUNS = "runs"
 SHORT = ("uploads", "webhooks", "quick")
 # The names of the tasks, by which messages are sent (evaluations/waking.py).
@@ -23,15 +23,15 @@ _JOBS = {
 
 
 def queue_names(base: str) -> dict[str, str]:
-    """The queue of each kind of job: runs in the one of that name, the others beside it."""
+    """The queue of each kind of job: runs use the name itself, the others add a suffix."""
     return {RUNS: base} | {job: f"{base}_{job}" for job in SHORT}
 
 
 def task_queues(names: Mapping[str, str]) -> list[Queue]:
-    """Celery's queues; each with an exchange of its own, or one message would go to all of them."""
+    """Celery's queues; each has its own exchange, otherwise a message would go to all of them."""
     return [Queue(name, Exchange(name, type="direct"), routing_key=name) for name in names.values()]
 
 
 def task_routes(names: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Celery's way from a task's name to its queue."""
+    """Celery's routes from task names to queues."""
     return {task: {"queue": names[job]} for task, job in _JOBS.items()}

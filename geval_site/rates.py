@@ -1,5 +1,4 @@
-"""How many requests somebody may make: pages and API alike, counted in each web process by
-django-ratelimit."""
+"""Limit requests per sender, for pages and API, counted per web process by django-ratelimit."""
 
 from collections.abc import Callable
 
@@ -13,7 +12,7 @@ from geval_site.senders import is_for_api, sender_of
 
 
 class RequestRateMiddleware:
-    """Asks whoever makes more requests than the site allows to come back in a moment."""
+    """Answers 429 to senders of more requests than the site allows."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -26,7 +25,7 @@ class RequestRateMiddleware:
             return self.get_response(request)
         wait = max(1, usage["time_left"])
         said = (
-            f"This site takes {settings.REQUEST_RATE} requests from one sender"
+            f"This site accepts {settings.REQUEST_RATE} requests from one sender"
             " (GEVAL_REQUEST_RATE); "
         )
         said += f"try again in {wait} s."

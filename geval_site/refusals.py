@@ -1,4 +1,4 @@
-"""An answer that says no: a page that says why, or problem details where a program asks."""
+"""Responses that refuse a request: a page with the reason, or problem details for programs."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render

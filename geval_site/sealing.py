@@ -1,4 +1,4 @@
-"""Secrets that have to be stored (keys of endpoints) are encrypted under the site's secret key."""
+"""Encrypt stored secrets (endpoint keys) under the site's secret key."""
 
 import base64
 
@@ -9,12 +9,12 @@ from django.conf import settings
 
 
 class SealError(ValueError):
-    """A sealed text that cannot be opened, because the site's secret key is another one now."""
+    """An encrypted text that cannot be decrypted, because the site's secret key has changed."""
 
 
 class KeyNameError(SealError):
-    """A variable that keys are not read from here; to callers the same as a key that cannot be
-    opened."""
+    """A variable that keys may not be read from; callers treat it like a key that cannot be
+    decrypted."""
 
 
 def seal(text: str) -> str:
@@ -23,17 +23,17 @@ def seal(text: str) -> str:
 
 
 def unseal(sealed: str) -> str:
-    """The text again.
+    """Decrypt a text.
 
     Raises:
-        SealError: it was sealed under another secret key.
+        SealError: it was encrypted under another secret key.
     """
     try:
         return _box().decrypt(sealed.encode("ascii")).decode()
     except InvalidToken:
         raise SealError(
-            "The stored key cannot be opened: the site's secret key has changed since. Enter the"
-            " key again."
+            "The stored key cannot be decrypted because the site's secret key has changed. Enter "
+            "the key again."
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Who sends a request, and whether to the API: what limits and keys are counted by."""
+"""Identify the sender of a request, for limits and idempotency keys."""
 
 from django.http import HttpRequest
 
@@ -14,8 +14,7 @@ def is_for_api(request: HttpRequest) -> bool:
 
 
 def known_sender(request: HttpRequest) -> str:
-    """The token or the user a request is let in by; empty for a visitor, whatever they claim to
-    be."""
+    """The valid token or user of a request; empty for a visitor, whatever they claim to be."""
     token_id = _token_id(request)
     if token_id is not None:
         return f"token {token_id}"
@@ -23,8 +22,8 @@ def known_sender(request: HttpRequest) -> str:
 
 
 def sender_of(request: HttpRequest) -> str:
-    """A token, else a user, else an address; at most 64 characters. A token that is none makes
-    nobody somebody else."""
+    """The token, else the user, else the address (at most 64 characters). Invalid tokens are
+    ignored."""
     return known_sender(request) or f"address {counted_address(client_address(request))}"
 
 

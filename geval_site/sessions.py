@@ -1,5 +1,4 @@
-"""Django's sessions and users, each read by a statement that is put together once: every request
-reads both."""
+"""Django's sessions and users, read by prebuilt statements because every request needs both."""
 
 import logging
 from typing import Any
@@ -33,8 +32,8 @@ class SessionStore(db.SessionStore):
 
 
 class UserBackend(ModelBackend):
-    """Django's users with their passwords. The demo's are wrong on a production site, whoever has
-    them."""
+    """Django's users with their passwords. The demo's passwords do not work on a production
+    site."""
 
     def authenticate(
         self,
@@ -43,10 +42,10 @@ class UserBackend(ModelBackend):
         password: str | None = None,
         **kwargs: Any,
     ) -> Any:
-        # Asked after the password was checked, so that the answer takes as long as for any other.
+        # Checked after the password, so that the response takes as long as for any other.
         user = super().authenticate(request, username, password, **kwargs)
         if user is not None and is_refused(user.get_username(), password or ""):
-            log.warning("Somebody tried to sign in with the demo's password of %s.", user)
+            log.warning("Somebody tried to sign in with the demo's password for %s.", user)
             return None
         return user
 

@@ -51,7 +51,7 @@ if PRODUCTION:
         )
     if not ALLOWED_HOSTS:
         raise ImproperlyConfigured(
-            "GEVAL_HOSTS is not set. Name the hosts the site answers to, with commas."
+            "GEVAL_HOSTS is not set. List the host names of the site, separated by commas."
         )
     if not DATABASE_URL and not environment.flag("GEVAL_ALLOW_EMBEDDED", default=False):
         raise ImproperlyConfigured(
@@ -91,7 +91,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    # Headers first, so that also redirects to HTTPS and static files have them.
+    # Headers first, so that redirects to HTTPS and static files have them too.
     "geval_site.headers.HeadersMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -144,7 +144,7 @@ CELERY_BROKER_URL, CELERY_BROKER_TRANSPORT_OPTIONS = broker_options(
 )
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# A worker holds no message but the one it works on, so that the next one wakes another worker.
+# A worker holds only the message it processes, so that the next one wakes another worker.
 CELERY_TASK_ACKS_LATE = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
@@ -156,7 +156,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 EVALUATOR_PROCESSES = environment.whole(
     "GEVAL_EVALUATOR_PROCESSES", default=os.cpu_count() or 1, least=1
 )
-# A queue for each kind of job, so that many of one kind never stand in the way of another.
+# A queue for each kind of job, so that many jobs of one kind never delay another.
 CELERY_TASK_DEFAULT_QUEUE = environment.text("GEVAL_QUEUE", default="geval")
 QUEUES = queue_names(CELERY_TASK_DEFAULT_QUEUE)
 CELERY_TASK_QUEUES = task_queues(QUEUES)
@@ -175,12 +175,11 @@ AUTHENTICATION_BACKENDS = [
     "geval_site.sessions.UserBackend",
     *OPENID["backends"],
 ]
-# Somebody who guesses passwords waits; the limit is for a name from an address, so nobody can lock
-# others out.
+# Limits guessing passwords; it counts a name from an address, so that nobody can lock others out.
 AXES_FAILURE_LIMIT = environment.whole("GEVAL_SIGN_IN_ATTEMPTS", default=10, least=1)
 AXES_COOLOFF_TIME = datetime.timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-# How many proxies of ours stand before the site; without this everybody behind them would be one
+# How many of our proxies are in front of the site; without it everybody behind them has one
 # address.
 PROXIES = environment.whole("GEVAL_PROXIES", default=0)
 AXES_CLIENT_IP_CALLABLE = "geval_site.visitors.lockout_address"
@@ -189,7 +188,7 @@ AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
 AXES_HTTP_RESPONSE_CODE = 429
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
-# Password resets go by mail. Without a server, mails are printed where the site runs.
+# Password resets are sent by e-mail. Without a mail server, e-mails are printed to the terminal.
 vars().update(
     email_settings(environment.text("GEVAL_EMAIL_URL"), sender=environment.text("GEVAL_EMAIL_FROM"))
 )
@@ -224,7 +223,7 @@ CONTENT_SECURITY_POLICY = {
         "img-src": [SELF, "data:", "blob:"],
         "font-src": [SELF],
         "connect-src": [SELF],
-        # A form that leads to the provider's host needs leave.
+        # A form that redirects to the provider's host needs permission.
         "form-action": [SELF, *([OPENID["origin"]] if OPENID["origin"] else [])],
         "base-uri": [NONE],
         "frame-ancestors": [NONE],
@@ -234,7 +233,7 @@ CONTENT_SECURITY_POLICY = {
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = environment.text("GEVAL_TIME_ZONE", default="UTC")
 USE_TZ = True
-# The site speaks English only; looking up the language for every number on a page takes its time.
+# The site is in English only; looking up the language for every number on a page takes time.
 USE_I18N = False
 USE_THOUSAND_SEPARATOR = False
 
@@ -261,18 +260,18 @@ FIELD_LIMIT_BYTES = environment.whole("GEVAL_FIELD_LIMIT_MB", default=20, least=
 JSON_LIMIT_BYTES = environment.whole("GEVAL_JSON_LIMIT_MB", default=500, least=1) * 2**20
 JSON_DEPTH = environment.whole("GEVAL_JSON_DEPTH", default=50, least=3)
 COLUMN_LIMIT = environment.whole("GEVAL_COLUMN_LIMIT", default=1000, least=10)
-# Each file is read in a process of its own, which may take so much memory and time of a processor.
+# Each file is read in a separate process with these limits on memory and processor time.
 READING_MEMORY_BYTES = environment.whole("GEVAL_READING_MEMORY_MB", default=256, least=64) * 2**20
 READING_SECONDS = environment.whole("GEVAL_READING_SECONDS", default=900, least=5)
 ROW_LIMIT = environment.whole("GEVAL_ROW_LIMIT", default=10_000_000, least=1)
 ARCHIVE_LIMIT_BYTES = environment.whole("GEVAL_ARCHIVE_LIMIT_MB", default=4000, least=1) * 2**20
-# What a form or the API may send where nothing is uploaded.
+# The size limit of requests without uploads.
 BODY_LIMIT_BYTES = environment.whole("GEVAL_BODY_LIMIT_KB", default=2560, least=64) * 2**10
-# Beside the files of an upload: rows that were pasted.
+# Pasted rows, in addition to the files of an upload.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
 DATA_UPLOAD_MAX_NUMBER_FILES = 25
-# Uploads go to a file at once: readers stream from a path, whatever the size.
+# Uploads are written to a file at once, whatever their size: readers stream from a path.
 TEMPORARY_DIR = temporary_folder(DATA_DIR)
 FILE_UPLOAD_TEMP_DIR = TEMPORARY_DIR
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
@@ -288,20 +287,19 @@ LOGGING = {
     },
 }
 
-# What is read of an endpoint's reply, and of a file of its batch API; more ends the call with an
-# error.
+# Size limits of an endpoint's reply and of a file of its batch API; more is an error of the call.
 REPLY_LIMIT_BYTES = environment.whole("GEVAL_REPLY_LIMIT_MB", default=8, least=1) * 2**20
 BATCH_LIMIT_BYTES = environment.whole("GEVAL_BATCH_LIMIT_MB", default=64, least=1) * 2**20
 
-# Endpoints in private networks: fine on a machine of one's own, a way in on a server.
+# Endpoints in private networks: useful on your own machine, a security risk on a server.
 ALLOW_PRIVATE_ENDPOINTS = environment.flag("GEVAL_ALLOW_PRIVATE_ENDPOINTS", default=not PRODUCTION)
 
-# Variables that may hold keys of endpoints. Whoever may make an endpoint can have these sent to any
-# address.
+# Variables that may contain endpoint keys. Anyone who may create an endpoint can have these sent to
+# any address.
 ENDPOINT_KEYS = key_names(
     environment.words("GEVAL_ENDPOINT_KEYS", default=() if PRODUCTION else WELL_KNOWN)
 )
-# Who may have the site call addresses of their choice: make and change endpoints and webhooks; see
+# Who may enter addresses that the site calls, by creating and changing endpoints and webhooks; see
 # docs/rights.md.
 WHO_MAY_CALL_OUT = environment.choice(
     "GEVAL_WHO_MAY_CALL_OUT",
@@ -309,7 +307,7 @@ WHO_MAY_CALL_OUT = environment.choice(
     among=("editors", "owners", "permitted"),
 )
 
-# Messages of webhooks that are sent at the same time: of one project, and in all.
+# Webhook messages that are sent at the same time: per project, and in total.
 WEBHOOKS_AT_ONCE_EACH = 4
 WEBHOOKS_AT_ONCE = 40
 

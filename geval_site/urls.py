@@ -1,4 +1,4 @@
-"""Addresses of the whole site."""
+"""URLs of the whole site."""
 
 from django.conf import settings
 from django.contrib import admin

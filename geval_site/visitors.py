@@ -1,5 +1,4 @@
-"""The address that a request comes from, behind as many proxies of our own as the site is told
-of."""
+"""Find the address of a request's sender behind the configured number of our own proxies."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -7,25 +6,24 @@ from collections.abc import Mapping
 from django.conf import settings
 from django.http import HttpRequest
 
-UNKNOWN = "0.0.0.0"  # noqa: S104 (what is said of an address that is none, not one to listen at)
+UNKNOWN = "0.0.0.0"  # noqa: S104 (a placeholder for an invalid address, not one to listen at)
 
 
 def client_address(request: HttpRequest) -> str:
-    """The visitor's address: what limits, lockouts and the audit log go by."""
+    """The visitor's address, used for limits, lockouts and the audit log."""
     return address_behind(request.META, proxies=settings.PROXIES)
 
 
 def lockout_address(request: HttpRequest) -> str:
-    """What wrong passwords are counted by, as an address: whoever has an IPv6 network does not get
-    a count for each."""
+    """The address for counting wrong passwords: one for a whole IPv6 network."""
     return counted_address(client_address(request)).removesuffix("/64")
 
 
 def address_behind(meta: Mapping[str, str], *, proxies: int) -> str:
-    """The address that the outermost of our proxies was called from.
+    """The address that called the outermost of our proxies.
 
-    Each proxy adds, on the right of `X-Forwarded-For`, who called it. Hence the last `proxies`
-    entries are ours, and everything to the left of them is what the visitor chose to send.
+    Each proxy appends its caller to the right of `X-Forwarded-For`. Hence our proxies wrote the
+    last `proxies` entries, and the visitor can have sent anything to the left of them.
 
     Args:
         meta: as WSGI has it: REMOTE_ADDR and HTTP_X_FORWARDED_FOR.
@@ -37,13 +35,12 @@ def address_behind(meta: Mapping[str, str], *, proxies: int) -> str:
         return direct
     forwarded = meta.get("HTTP_X_FORWARDED_FOR", "").split(",")
     if len(forwarded) < proxies:
-        return direct  # it did not come through all of them: nothing it says can be trusted
+        return direct  # it did not come through all of them, so its headers cannot be trusted
     return _address(forwarded[-proxies]) or direct
 
 
 def counted_address(address: str) -> str:
-    """What one household or server is counted as: an IPv6 network of /64 has more addresses than
-    can be counted."""
+    """The unit for counting: a whole /64 network for IPv6, which has too many single addresses."""
     parsed = ipaddress.ip_address(address)
     if isinstance(parsed, ipaddress.IPv6Address):
         return str(ipaddress.ip_network((parsed, 64), strict=False).network_address) + "/64"
@@ -51,7 +48,7 @@ def counted_address(address: str) -> str:
 
 
 def _address(text: str) -> str:
-    """An address as it is usually written, without a port; empty if it is none."""
+    """An address in its usual form, without a port; empty if it is not an address."""
     text = text.strip().strip('"')
     if text.startswith("["):
         text = text[1:].partition("]")[0]

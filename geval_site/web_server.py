@@ -1,16 +1,16 @@
-"""How gunicorn serves the site; options of its command line go before these settings.
+"""Gunicorn's configuration; options on its command line take precedence.
 
 https://docs.gunicorn.org/en/stable/settings.html
 """
 
-# Gunicorn's threads, given to requests whose head is there: slow connections keep nobody out.
+# Gunicorn's threads, used only once a request's headers have arrived, against slow connections.
 worker_class = "geval_site.web_worker.HeadFirstWorker"
 workers = 2
 threads = 4
-# A worker takes hardly more requests than it has threads, and keeps no connection that asks
-# nothing: what it took and cannot begin, the other worker might have answered by now.
+# A worker accepts hardly more requests than it has threads, and keeps no idle connections, so that
+# another worker can answer what this one cannot start.
 worker_connections = 5
 keepalive = 0
-# Seconds that a load or a first look at a large report may take.
+# Seconds that loading, or opening a large report for the first time, may take.
 timeout = 120
 loglevel = "warning"

@@ -1,5 +1,4 @@
-"""Gunicorn's threads, for visitors who may be hostile: a thread is given to a request whose head is
-there.
+"""Gunicorn's threads for hostile visitors: a thread is used only once a request's headers arrived.
 
 Gunicorn's own worker gives one to whoever has sent a byte, so that as many connections as there are
 threads keep all others out for as long as they send a byte now and then. Here heads are put
@@ -30,7 +29,7 @@ TOO_LARGE = (
 
 
 class ArrivingConnection(TConn):
-    """A connection with what has come of its first request's head."""
+    """A connection with the part of its first request's headers that has arrived."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -44,7 +43,7 @@ class ArrivingConnection(TConn):
             self.parser.unreader.unread(bytes(self.head))
 
     def is_complete(self, piece: bytes) -> bool:
-        """Take a piece; whether the head's end has come."""
+        """Receive some bytes; returns whether the headers are complete."""
         begin = max(0, len(self.head) - len(END) + 1)
         self.head += piece
         return self.head.find(END, begin) >= 0
@@ -67,7 +66,7 @@ class HeadFirstWorker(ThreadWorker):
         conn = ArrivingConnection(self.cfg, client, address, listener.getsockname())
         self.arriving[client] = conn
         self.poller.register(client, selectors.EVENT_READ, partial(self._read_head, conn))
-        self._read_head(conn, client)  # it is usually there already
+        self._read_head(conn, client)  # usually it has already arrived
         if len(self.arriving) > MOST_ARRIVING:
             self._drop(next(iter(self.arriving.values())))
 

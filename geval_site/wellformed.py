@@ -1,5 +1,5 @@
-"""Requests with what no database text can hold (NUL) are refused at the door, and never an error of
-ours."""
+"""Refuse requests with text that the database cannot store (NUL), so that they cause no server
+error."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,10 +18,10 @@ TITLE = "The request cannot be read"
 
 
 class Utf8Request(WSGIRequest):
-    """A request whose address and forms are read as UTF-8.
+    """A request whose address and forms are decoded as UTF-8.
 
-    Django reads them by whatever codec of Python's the visitor names, before any middleware: some
-    are no encodings of texts, and punycode takes a time that grows with the square of the length.
+    Django decodes them with any Python codec that the visitor names, before any middleware: some
+    are not text encodings, and the time of punycode grows with the square of the length.
     """
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:
@@ -31,8 +31,8 @@ class Utf8Request(WSGIRequest):
 
 
 class WellFormedMiddleware:
-    """Refuses NUL in addresses and cookies, and other codecs than UTF-8; a value that cannot be
-    stored is an error."""
+    """Refuses NUL in addresses and cookies, codecs other than UTF-8, and values that cannot be
+    stored."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -47,7 +47,7 @@ class WellFormedMiddleware:
             )
         if _has_nul(request):
             return refused(
-                request, 400, TITLE, "Its address or a cookie holds a NUL character; leave it out."
+                request, 400, TITLE, "Its address or a cookie contains a NUL character; remove it."
             )
         return self.get_response(request)
 
@@ -61,7 +61,8 @@ class WellFormedMiddleware:
                 request,
                 400,
                 TITLE,
-                "A value in it cannot be stored; look for odd characters or numbers.",
+                "It contains a value that cannot be stored; look for unusual characters or "
+                "numbers.",
             )
         return None
 

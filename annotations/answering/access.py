@@ -1,4 +1,4 @@
-"""Who may annotate: whoever has a seat in the campaign and is still a member of the project."""
+"""Who may annotate: people with a seat in the campaign who are still members of the project."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -23,17 +23,17 @@ _SEATS = JoinedQuery(
        WHERE s.campaign_id = %s AND n.user_id = %s AND p.slug = %s""",
     others=("m.role",),
 )
-KEPT = "What you typed is kept in this browser."
+KEPT = "Your input is kept in this browser."
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Whether a script asks, which shows messages by itself."""
+    """Whether the request comes from a script, which shows messages itself."""
     return request.headers.get("Accept", "") == "application/json"
 
 
 def seat_view(view: View) -> View:
-    """Give a view the seat of the user in the campaign `pk`; refusals come as a page or as JSON,
-    with their reason."""
+    """Give a view the seat of the user in the campaign `pk`; refusals are a page or JSON, with
+    their reason."""
 
     @login_required
     @wraps(view)
@@ -52,7 +52,7 @@ def seat_view(view: View) -> View:
 
 
 def _seat(slug: str, campaign: int, user: int | None) -> tuple[Seat | None, str | None]:
-    """The seat with its campaign and project, and the user's role in the project, None for none."""
+    """The seat with its campaign and project, and the user's role in the project or None."""
     row = _SEATS.first([campaign, user, slug])
     if row is None:
         return None, None
@@ -89,7 +89,7 @@ def _check(seat: Seat | None, role: str | None, request: HttpRequest, slug: str)
 def refusal(
     request: HttpRequest, error: AnnotationError, *, status: int | None = None
 ) -> HttpResponse:
-    """The refusal as JSON for a script, else as a page that gives back what was typed."""
+    """The refusal as JSON for a script, otherwise as a page that shows the user's input."""
     status = status or (422 if error.fields else 409 if error.keeps_place else 403)
     if wants_json(request):
         content = {

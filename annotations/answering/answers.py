@@ -1,4 +1,4 @@
-"""From the fields of a submitted form to an answer, and from an answer to preferences. Pure.
+"""Convert a submitted form to an answer, and an answer to preferences. Pure.
 
 Field names: `score-C`; `choice-C` (2 to -2, above 0 for the left one); `best-C` and `worst-C` (an
 output's id); `rank-C-O` (1 is best); `comment`, `flagged`, `spans` (a JSON list). C is a
@@ -16,14 +16,14 @@ from evaluations.scales import Scale
 
 COMMENT_LIMIT = 10_000
 MOST_SPANS = 200
-# What outputs shown together are called; a group has at most nine.
+# The letters of outputs shown together; a group has at most nine.
 LETTERS = "ABCDEFGHI"
 Answer = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked: `key` is the criterion's id or 0 for overall."""
+    """A question: `key` is the criterion's id, or 0 for overall."""
 
     key: int
     name: str
@@ -32,7 +32,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Shape:
-    """What an answer must hold. `shown` are the ids of the outputs as shown, `text` the one that
+    """What an answer must contain. `shown` are the ids of the outputs as shown, `text` the one that
     spans point into."""
 
     kind: str
@@ -46,8 +46,8 @@ class Shape:
 
 @dataclass(frozen=True)
 class PreferencePair:
-    """One comparison that follows from an answer; `output_a` has the lower id, `value` is above 0
-    if that is better."""
+    """A comparison from an answer; `output_a` has the lower id, a positive `value` means it is
+    better."""
 
     output_a: int
     output_b: int
@@ -60,7 +60,7 @@ def read_answer(shape: Shape, fields: Mapping[str, str]) -> Answer:
     """The answer in a form's fields.
 
     Raises:
-        AnnotationError: something is missing or off the scale; its `fields` say what and where.
+        AnnotationError: something is missing or outside the scale; its `fields` say what and where.
     """
     errors: dict[str, str] = {}
     answer = _READERS[shape.kind](shape, fields, errors)
@@ -155,7 +155,7 @@ def _spans(shape: Shape, written: str, errors: dict[str, str]) -> list[dict[str,
         errors["spans"] = f"A marked span cannot be read ({error}); mark it again."
         return []
     if len(read) > MOST_SPANS:
-        errors["spans"] = f"There are {len(read)} marked spans; at most {MOST_SPANS} are kept."
+        errors["spans"] = f"There are {len(read)} marked spans; at most {MOST_SPANS} can be stored."
     return sorted(read, key=lambda span: (span["start"], span["end"], span["category"]))
 
 
@@ -170,7 +170,7 @@ def _span(shape: Shape, span: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(f"there is no severity {severity[:40]!r}")
     quote = shape.text[start:end]
     if str(span.get("quote", quote)) != quote:
-        raise ValueError("the text is not what was marked")
+        raise ValueError("the text differs from what was marked")
     return {"start": start, "end": end, "quote": quote, "category": category, "severity": severity}
 
 
@@ -190,10 +190,10 @@ def fields_of(answer: Answer) -> dict[str, str]:
 
 
 def preference_pairs(answer: Answer, shown: Sequence[int]) -> list[PreferencePair]:
-    """What an answer says of each two outputs.
+    """What an answer says about each pair of outputs.
 
     A best-worst choice says that the best beats all others and all others beat the worst; a ranking
-    says it of every two, equal ranks being ties.
+    compares every pair, and equal ranks are ties.
     """
     found = []
     for key, value in answer.get("choices", {}).items():

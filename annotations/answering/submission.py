@@ -1,4 +1,4 @@
-"""RowStager an answer in: checked, stored once, every later change kept beside it."""
+"""Submit an answer: it is checked and stored once, and every later change is recorded."""
 
 import json
 from dataclasses import dataclass
@@ -39,14 +39,14 @@ _CRITERIA = JoinedQuery(
 
 @dataclass(frozen=True)
 class Submitted:
-    """What became of a submission. `repeated` if the very same answer was there already."""
+    """The result of a submission; `repeated` if the same answer was already stored."""
 
     assignment: Assignment
     repeated: bool
 
 
 def questions_of(campaign: Campaign) -> tuple[Question, ...]:
-    """What a campaign asks: its criteria, or for comparisons without any, "overall"."""
+    """A campaign's questions: its criteria, or "overall" for comparisons without criteria."""
     asked = tuple(
         Question(criterion.pk, criterion.name, criterion.scale)
         for criterion in criteria_of(campaign)
@@ -60,7 +60,7 @@ def criteria_of(campaign: Campaign) -> list[Criterion]:
 
 
 def shape_of(assignment: Assignment, *, text: str = "") -> Shape:
-    """What the answer to an assignment must hold."""
+    """What the answer to an assignment must contain."""
     campaign = assignment.campaign
     return Shape(
         kind=campaign.kind,
@@ -80,8 +80,8 @@ def submit(
 ) -> Submitted:  # fmt: skip
     """Store an answer and what follows from it: ratings or preferences, and spans.
 
-    The same answer sent twice is stored once. A second, different one counts as a change only if it
-    was made in sight of the first (`version`), so that a stale window overwrites nothing.
+    The same answer sent twice is stored once. A second, different one is accepted as a change only
+    if its form showed the first (`version`), so that a stale window overwrites nothing.
 
     Args:
         version: of the assignment as the form showed it.
@@ -103,9 +103,9 @@ def submit(
             return Submitted(assignment, repeated=True)
         if version != assignment.version:
             raise AnnotationError(
-                "This item was submitted already, with another answer, perhaps in another window."
-                " Reload the page to see that answer and change it; what you typed here is kept as"
-                " a draft."
+                "This item was already submitted with a different answer, perhaps in another "
+                "window. Reload the page to see and change that answer; your input here is kept as "
+                "a draft."
             )
     elif assignment.state != AssignmentState.RESERVED:
         take_back(assignment)
@@ -156,7 +156,7 @@ def _text_for_spans(assignment: Assignment) -> str:
 
 
 def _store(assignment: Assignment, answer: Answer) -> Answer | None:
-    """Ratings or preferences of an ordinary item; checks and practice make none.
+    """Store ratings or preferences of an ordinary item; checks and practice items have none.
 
     Returns:
         What this annotator had said of the same before, in an upload or another campaign, where it
@@ -210,8 +210,8 @@ def _upsert(
     table: str, keys: tuple[str, ...], value: str, rows: list[tuple[Any, ...]], values: list[Any], in_sight: bool,
     more: dict[str, list[bool | None]] | None = None,
 ) -> dict[tuple[Any, ...], Any]:  # fmt: skip
-    """Insert or replace what an annotator said, in one statement; returns by key what stood there
-    before."""
+    """Insert or replace an annotator's values in one statement; returns the previous values by
+    key."""
     more = more or {}
     columns = [*keys, value, *more]
     kinds = (
@@ -221,8 +221,8 @@ def _upsert(
     )
     arrays = [list(column) for column in zip(*rows, strict=True)] + [values, *more.values()]
     unnested = ", ".join(f"%s::{kind}[]" for kind in kinds)
-    # Only a comparison's criterion may be empty; plain equality of the others lets the unique index
-    # be used.
+    # Only a comparison's criterion may be empty; plain equality of the other keys can use the
+    # unique index.
     nullable = {"criterion_id"} if table == "annotations_preference" else set()
     operators = {key: "IS NOT DISTINCT FROM" if key in nullable else "=" for key in keys}
     same = " AND ".join(f"t.{key} {operator} n.{key}" for key, operator in operators.items())
@@ -244,7 +244,7 @@ def _upsert(
 
 
 def draft_fields(assignment: Assignment) -> dict[str, str]:
-    """What a form begins with: the draft, else what was submitted."""
+    """The initial fields of a form: the draft, or else the submitted answer."""
     if assignment.draft is not None:
         return {str(name): str(value) for name, value in assignment.draft.items()}
     return fields_of(assignment.answer) if assignment.answer else {}

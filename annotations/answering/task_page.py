@@ -1,5 +1,4 @@
-"""What an annotator sees of one item: texts, questions with their options, and what the form begins
-with."""
+"""The page of one item: texts, questions with their options, and the initial answer."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -25,7 +24,7 @@ from evaluations.scales import Scale, short
 from evaluations.word_differences import Piece, word_differences
 from geval_site.joined_query import JoinedQuery
 
-# With more points than this a scale is typed, not chosen.
+# On scales with more points than this, the number is typed, not chosen.
 MOST_BUTTONS = 11
 _ASSIGNMENTS = JoinedQuery(
     {"a": Assignment, "i": CampaignItem, "d": Document},
@@ -39,7 +38,7 @@ _TEXTS = """SELECT o.id, o.text, s.name FROM evaluations_candidateoutput o
 
 @dataclass(frozen=True)
 class Option:
-    """One answer to a question; `key` is the key that gives it."""
+    """An option of a question; `key` is the key on the keyboard that chooses it."""
 
     value: str
     label: str
@@ -50,7 +49,7 @@ class Option:
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """One question: a field of the form with its options, or a number to type where there are too
+    """One question: a field of the form with its options, or a number to type if there are too
     many."""
 
     field: str
@@ -97,7 +96,7 @@ class TaskPage:
 def task_page(
     seat: Seat, assignment: Assignment, *, fields: dict[str, str] | None = None
 ) -> TaskPage:
-    """The page of an assignment; `fields` instead of the draft where a form comes back with
+    """The page of an assignment; `fields` replace the draft if the form is shown again with
     errors."""
     campaign = seat.campaign
     criteria = criteria_of(campaign)
@@ -138,7 +137,7 @@ def _done(seat: Seat) -> int:
 
 
 def item_texts(item: CampaignItem, *, show_systems: bool) -> tuple[ShownOutput, ...]:
-    """The outputs of an item in the order of its own list, for whoever decides on it."""
+    """The outputs of an item in the item's own order, for its adjudicator."""
     assignment = Assignment(campaign=item.campaign, item=item, shown=item.outputs)
     return _outputs(assignment, list(item.campaign.criteria.all()), show_systems=show_systems)
 
@@ -183,11 +182,10 @@ def _attention_text(campaign: Campaign, criteria: list[Criterion], expected: dic
             f"{scores[int(key)]} {short(point)}" for key, point in expected["scores"].items()
         )
         return (
-            "This is an attention check, not a text of a system. Please give these ratings:"
-            f" {asked}."
+            f"This is an attention check, not a system's text. Please give these ratings: {asked}."
         )
     side = "A, on the left" if expected["side"] == "left" else "B, on the right"
-    return f"This is an attention check, not a text of a system. Please choose {side}, everywhere."
+    return f"This is an attention check, not a system's text. Please choose {side} everywhere."
 
 
 def _rows(
@@ -243,8 +241,7 @@ def _row(
 
 
 def _points(scale: Scale, chosen: str) -> tuple[Option, ...]:
-    """A point is given by its digit, 10 by 0; points that are no digits by their number in the
-    row."""
+    """A point's key is its digit (0 for 10), or its position in the row if it is not a digit."""
     names = {point: name for name, point in scale.labels.items()}
     digits = (
         scale.is_integral
@@ -286,7 +283,7 @@ def _sides(*, strength: bool) -> list[tuple[str, str, str, str]]:
 def _judge_scores(
     campaign: Campaign, assignment: Assignment, outputs: tuple[ShownOutput, ...]
 ) -> dict[int, list[str]]:
-    """Judges' scores by criterion, in words; with several outputs each says which it is of."""
+    """Judges' scores by criterion, in words; with several outputs, each names its output."""
     letters = {output.pk: output.letter for output in outputs}
     of_these = newest_scores("AND s.output_id = ANY(%(outputs)s)")
     query = f"""SELECT s.criterion_id, j.name, s.output_id, s.value FROM ({of_these}) AS s
@@ -306,7 +303,7 @@ def _judge_scores(
 
 
 def _feedback(assignment: Assignment, criteria: list[Criterion]) -> tuple[str, ...]:
-    """After a practice item: what was expected, beside what was given."""
+    """After a practice item: the expected answer next to the given one."""
     if assignment.item.kind != ItemKind.PRACTICE or not assignment.answer:
         return ()
     expected = assignment.item.expected or {}

@@ -1,4 +1,4 @@
-"""Annotators, campaigns, and what people say of outputs."""
+"""Models of annotators, campaigns, ratings and preferences."""
 
 from annotations.models.assignments import (
     AnswerChange,

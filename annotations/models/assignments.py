@@ -1,4 +1,4 @@
-"""The items of a campaign, who has which, what they answered, and every change of it."""
+"""The items of a campaign, their assignments and answers, and every change of an answer."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class ItemKind(models.TextChoices):
 
 
 class CampaignItem(models.Model):
-    """What is rated or compared at a time: one output, or several of one document.
+    """One unit of work: one output to rate, or several of one document to compare.
 
     `places` says how many more annotators may have an ordinary item; the database refuses to go
     below 0, so that an item never has more than the campaign's overlap. Checks go to everybody and
-    make no ratings.
+    create no ratings.
     """
 
     campaign = models.ForeignKey(
@@ -66,15 +66,15 @@ class AssignmentState(models.TextChoices):
     RESERVED = "reserved", "Reserved"
     SUBMITTED = "submitted", "Submitted"
     SKIPPED = "skipped", "Skipped"
-    EXPIRED = "expired", "Lease ran out"
+    EXPIRED = "expired", "Lease expired"
 
 
 class Assignment(models.Model):
     """One item for one annotator: reserved under a lease, then submitted or skipped.
 
-    `answer` is what was submitted, `draft` what is typed and not submitted yet; `version` counts
+    `answer` is the submitted answer, `draft` input that is not submitted yet; `version` counts
     submissions, so that a stale window cannot overwrite a newer answer. `seconds` is active time,
-    idle time left out. `shown` holds the outputs in the order in which this annotator sees them.
+    idle time left out. `shown` has the outputs in the order in which this annotator sees them.
     """
 
     campaign = models.ForeignKey(
@@ -139,8 +139,8 @@ class AnswerChange(models.Model):
 
 
 class Decision(models.Model):
-    """What an adjudicator decided on an item where annotators differ. It stands beside the ratings,
-    never over them.
+    """An adjudicator's decision on an item where annotators differ. It is stored next to the
+    ratings and never replaces them.
 
     Decisions are only added; the newest of an item counts.
     """

@@ -1,4 +1,4 @@
-"""A campaign: what is to be rated or compared, by whom, how often, and how it is shown."""
+"""Campaigns: what is rated or compared, by whom, how often, and how it is shown."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ItemOrder(models.TextChoices):
 
 class CampaignQuerySet(models.QuerySet["Campaign"]):
     def for_user(self, user: Any) -> CampaignQuerySet:
-        """The campaigns that a user annotates in and that have begun."""
+        """Started campaigns in which a user annotates."""
         mine = self.filter(seats__annotator__user=user, seats__removed_at=None)
         return mine.exclude(state=CampaignState.DRAFT)
 

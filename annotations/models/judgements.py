@@ -1,4 +1,4 @@
-"""What annotators say of outputs: ratings, preferences, marked spans."""
+"""Models of ratings, preferences and marked spans."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class Rating(models.Model):
     class Meta:
         ordering = ("pk",)
         constraints = (
-            # With the score in it, means of a document's ratings are read from this index alone.
+            # It contains the score, so that a document's mean ratings are read from this index
+            # alone.
             models.UniqueConstraint(
                 fields=("output", "criterion", "annotator"),
                 include=("score",),
@@ -42,9 +43,9 @@ class Preference(models.Model):
     """One annotator's choice between two outputs of one document, on a criterion or (without one)
     overall.
 
-    `value` is above 0 where `output_a` is preferred, below where `output_b` is, 0 for a tie; 2 is a
-    strong preference. Which of two outputs is `output_a` follows their ids and says nothing;
-    `a_was_left` says how they were shown.
+    `value` is positive if `output_a` is preferred, negative if `output_b` is, 0 for a tie; 2 is a
+    strong preference. `output_a` is the output with the lower id; `a_was_left` says how they were
+    shown.
     """
 
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="preferences")

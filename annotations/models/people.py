@@ -1,4 +1,4 @@
-"""Annotators: whoever rates or compares."""
+"""Annotators: people who rate or compare."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from evaluations.models import Project
 
 
 class Annotator(models.Model):
-    """Whoever rated: a person, signed in or named in an uploaded file, or the mean that a file
-    states for people.
+    """A rater: a person, signed in or named in an uploaded file, or a mean that a file states.
 
-    Some releases give only the mean of several people's ratings. Such a mean is kept as a rating of
-    its own kind and is used where no single person's ratings are there, never averaged with them.
+    Some releases give only the mean of several people's ratings. Such a mean is stored as a
+    separate kind of rating and is used where no individual ratings exist, never averaged with them.
     """
 
     class Kind(models.TextChoices):

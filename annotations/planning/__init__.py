@@ -1,1 +1,1 @@
-"""Campaigns: which items there are, who gets which, and in which order."""
+"""Plan campaigns: which items they have, who gets which, and in which order."""

@@ -1,8 +1,7 @@
-"""Handing out items: reserved under a lease, never to more annotators than planned, never twice to
-one.
+"""Assign items under a lease, never to more annotators than planned, never twice to the same one.
 
-Each annotator's own writes are in line behind a lock on their seat; between annotators nothing
-waits, because items that somebody else is just reserving are passed over (SKIP LOCKED).
+Each annotator's own writes wait for each other on a lock on their seat; different annotators never
+wait for each other, because items that somebody else is reserving are skipped (SKIP LOCKED).
 """
 
 from collections.abc import Sequence
@@ -28,8 +27,8 @@ from annotations.models import (
 from annotations.planning.item_plan import checks_due, shown_order
 from geval_site.joined_query import JoinedQuery
 
-# At least this many are reserved ahead, so that the next is loaded when one submits; a document
-# goes out as one.
+# At least this many are reserved ahead, so that the next one is loaded after submitting; a
+# document's items are assigned together.
 AHEAD = 3
 PACK = 8
 DOCUMENT_PACK = 32
@@ -71,21 +70,21 @@ def refuse_if_not_open(campaign: Campaign) -> None:
         raise AnnotationError(f"{campaign.name} has not been opened yet.", keeps_place=False)
     if campaign.state == CampaignState.CLOSED:
         raise AnnotationError(
-            f"{campaign.name} is closed, so this was not submitted. Ask its owner to open it again;"
-            " your draft is kept.",
+            f"{campaign.name} is closed, so this was not submitted. Ask its owner to reopen it; "
+            "your draft is kept.",
             keeps_place=False,
         )
     if campaign.deadline and campaign.deadline < timezone.now():
         raise AnnotationError(
-            f"The deadline of {campaign.name} is over, so this was not submitted. Ask its owner for"
+            f"The deadline of {campaign.name} has passed, so this was not submitted. Ask its owner "
+            "for"
             " more time; your draft is kept.",
             keeps_place=False,
         )
 
 
 def queue_of(seat: Seat) -> list[int]:
-    """Ids of the assignments an annotator is to do next, in order; more are reserved where few are
-    left.
+    """Ids of an annotator's next assignments, in order; more are reserved if few are left.
 
     Raises:
         AnnotationError: the campaign is not open.
@@ -103,7 +102,7 @@ def queue_of(seat: Seat) -> list[int]:
 
 
 def idle_reason(seat: Seat) -> IdleReason:
-    """For an annotator with an empty queue: is all done, or may something come back from others?"""
+    """For an annotator with an empty queue: whether all is done, or others may release items."""
     waiting = Assignment.objects.filter(
         campaign=seat.campaign_id, state=AssignmentState.RESERVED, item__kind=ItemKind.ORDINARY
     ).exclude(annotator=seat.annotator_id)
@@ -111,8 +110,8 @@ def idle_reason(seat: Seat) -> IdleReason:
 
 
 def _reserved(seat: Seat) -> list[int]:
-    """What is reserved; leases that have used a quarter of their time are renewed, for this
-    annotator is here."""
+    """Reserved items; leases older than a quarter of their time are renewed, as the annotator is
+    active."""
     lease = seat.campaign.lease_minutes
     with connection.cursor() as cursor:
         cursor.execute(
@@ -128,13 +127,13 @@ def _reserved(seat: Seat) -> list[int]:
                    WHERE annotator_id = %s AND campaign_id = %s AND state = 'reserved'""",
                 [lease * 60, seat.annotator_id, seat.campaign_id],
             )
-            if cursor.rowcount != len(rows):  # some went back between the two statements
+            if cursor.rowcount != len(rows):  # some were released between the two statements
                 return _reserved(seat)
     return [pk for pk, _ in rows]
 
 
 def _lock_for_reserving(seat: Seat) -> None:
-    """Put this annotator's requests in line, and see where the ones before have come to."""
+    """Lock the seat, so that this annotator's requests wait for each other; read its position."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT cursor, handed FROM annotations_seat WHERE id = %s FOR UPDATE", [seat.pk]
@@ -143,7 +142,7 @@ def _lock_for_reserving(seat: Seat) -> None:
 
 
 def _reserve_more(seat: Seat) -> int:
-    """Reserve a pack for the annotator of a locked seat; returns how many items it holds."""
+    """Reserve a pack of items for the annotator of a locked seat; returns their number."""
     practice = _pick_checks(seat, (ItemKind.PRACTICE,), 1000)
     picked = practice or _pick_ordinary(seat)
     if not practice and picked:
@@ -157,8 +156,8 @@ def _reserve_more(seat: Seat) -> int:
                 "UPDATE annotations_campaignitem SET places = places - 1 WHERE id = ANY(%s)",
                 [[item.item for item in picked]],
             )
-        # Within a pack each annotator has an order of their own, so that no output always comes
-        # after the same one.
+        # Within a pack each annotator has a different order, so that no output always follows the
+        # same one.
         order = shown_order(
             range(len(picked)),
             seed=seat.campaign.seed,
@@ -166,7 +165,7 @@ def _reserve_more(seat: Seat) -> int:
             annotator=seat.annotator_id,
         )
         picked = [picked[index] for index in order]
-        for number, check in enumerate(checks):  # spread among the others, never first
+        for number, check in enumerate(checks):  # spread among the other items, never first
             picked.insert(min(len(picked), 1 + (check.item * 7 + number) % len(picked)), check)
     if picked:
         _assign(seat, picked)
@@ -174,8 +173,8 @@ def _reserve_more(seat: Seat) -> int:
 
 
 def _pick_ordinary(seat: Seat) -> list[_Picked]:
-    """From where this annotator is, or else from the beginning; by document, all that is free of
-    one document."""
+    """Free items from the annotator's position, or from the start; by document, a whole
+    document."""
     in_documents = seat.campaign.order == ItemOrder.DOCUMENT
     values: dict[str, Any] = {
         "campaign": seat.campaign_id,
@@ -197,7 +196,7 @@ def _pick_ordinary(seat: Seat) -> list[_Picked]:
 
 
 def _pick_checks(seat: Seat, kinds: tuple[str, ...], most: int) -> list[_Picked]:
-    """Checks that this annotator has not had, in an order of their own for each annotator."""
+    """Checks that this annotator has not had, in a different order for each annotator."""
     if not (seat.campaign.gold or seat.campaign.attention_checks):
         return []
     with connection.cursor() as cursor:
@@ -231,8 +230,7 @@ def _assign(seat: Seat, picked: list[_Picked]) -> None:
         for item in picked
     ]
     with connection.cursor() as cursor:
-        # The same annotator may get an item again whose lease ran out; their draft is still with
-        # it.
+        # An annotator may get an item again after its lease expired; their draft is still with it.
         cursor.executemany(
             """INSERT INTO annotations_assignment (campaign_id, item_id, annotator_id, state,
                 shown, lease_until)
@@ -248,11 +246,10 @@ def _assign(seat: Seat, picked: list[_Picked]) -> None:
 
 @transaction.atomic
 def release_expired(campaign_id: int, *, leaving: Sequence[int] = ()) -> int:
-    """Give back the places of leases that ran out; returns how many. Rows that somebody is using
-    are passed over.
+    """Release the places of expired leases; returns their number. Rows that are in use are skipped.
 
     Args:
-        leaving: annotators whose leases end now, whatever time is left.
+        leaving: annotators whose leases end now, even if they have time left.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -275,13 +272,12 @@ def release_expired(campaign_id: int, *, leaving: Sequence[int] = ()) -> int:
 
 
 def take_back(assignment: Assignment) -> None:
-    """Make an assignment that was skipped or ran out its annotator's again, if there is still a
-    place.
+    """Reserve a skipped or expired assignment again for its annotator, if there is a free place.
 
     Call it within a transaction that holds the annotator's seat.
 
     Raises:
-        AnnotationError: the places of the item are all taken by now.
+        AnnotationError: the item has no free places any more.
     """
     item = assignment.item
     if item.kind == ItemKind.ORDINARY:
@@ -293,8 +289,8 @@ def take_back(assignment: Assignment) -> None:
             )
             if not cursor.rowcount:
                 raise AnnotationError(
-                    "Your time for this item ran out and others have done it meanwhile, so it was"
-                    " not submitted. What you typed is kept as a draft; go on with the next one.",
+                    "Your time for this item expired and others have answered it, so it was not "
+                    "submitted. Your input is kept as a draft; continue with the next item.",
                     keeps_place=False,
                 )
     lease = timedelta(minutes=assignment.campaign.lease_minutes)
@@ -303,16 +299,16 @@ def take_back(assignment: Assignment) -> None:
 
 @transaction.atomic
 def skip(seat: Seat, assignment_id: int, reason: str) -> None:
-    """Leave an item to others, with the reason; it does not come back by itself.
+    """Skip an item with a reason; it does not come back to this annotator by itself.
 
     Raises:
-        AnnotationError: the campaign is not open, or the item was submitted already.
+        AnnotationError: the campaign is not open, or the item was already submitted.
     """
     assignment = locked_assignment(seat, assignment_id)
     refuse_if_not_open(seat.campaign)
     if assignment.state == AssignmentState.SUBMITTED:
         raise AnnotationError(
-            "This item is submitted already; change your answer instead of skipping it."
+            "This item was already submitted; change your answer instead of skipping it."
         )
     if assignment.state == AssignmentState.RESERVED and assignment.item.kind == ItemKind.ORDINARY:
         with connection.cursor() as cursor:
@@ -328,10 +324,10 @@ def locked_assignment(seat: Seat, assignment_id: int) -> Assignment:
     """The annotator's own assignment, with their seat locked for the rest of the transaction.
 
     Raises:
-        AnnotationError: it is not theirs, or they were taken out of the campaign.
+        AnnotationError: it is not theirs, or they were removed from the campaign.
     """
     with connection.cursor() as cursor:
-        # The seat puts an annotator's own requests in line.
+        # The lock on the seat makes an annotator's own requests wait for each other.
         cursor.execute(
             "SELECT 1 FROM annotations_seat WHERE id = %s AND removed_at IS NULL FOR UPDATE",
             [seat.pk],
@@ -345,8 +341,8 @@ def locked_assignment(seat: Seat, assignment_id: int) -> Assignment:
     row = _ASSIGNMENTS.first([assignment_id, seat.campaign_id, seat.annotator_id])
     if row is None:
         raise AnnotationError(
-            "This item is not assigned to you, so nothing was submitted. Go on with your own next"
-            " one.",
+            "This item is not assigned to you, so nothing was submitted. Continue with your own "
+            "next item.",
             keeps_place=False,
         )
     found: Assignment
@@ -359,9 +355,9 @@ def locked_assignment(seat: Seat, assignment_id: int) -> Assignment:
 def keep_draft(
     seat: Seat, assignment_id: int, *, number: int, draft: dict[str, Any], seconds: float | None
 ) -> bool:
-    """Keep what is typed, unless a newer draft is kept already; returns whether it was kept.
+    """Store a draft unless a newer one is stored; returns whether it was stored.
 
-    Drafts are kept of closed campaigns too: what was typed is never lost.
+    Drafts of closed campaigns are stored too: input is never lost.
     """
     kept = Assignment.objects.filter(
         pk=assignment_id,

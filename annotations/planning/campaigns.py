@@ -1,4 +1,4 @@
-"""Opening and closing campaigns, and who sits in them."""
+"""Open and close campaigns, and manage their annotators."""
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,14 +39,13 @@ MOST_ATTENTION_CHECKS = 100
 
 @transaction.atomic
 def open_campaign(campaign: Campaign) -> int:
-    """Lay out the items of a draft and open it for its annotators.
+    """Create the items of a draft campaign and open it for its annotators.
 
     Returns:
-        How many ordinary items it has.
+        The number of ordinary items.
 
     Raises:
-        AnnotationError: it is no draft any more, nobody is to annotate, or there is nothing to
-            annotate.
+        AnnotationError: it is not a draft, has no annotators, or there is nothing to annotate.
     """
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if campaign.state != CampaignState.DRAFT:
@@ -56,24 +55,25 @@ def open_campaign(campaign: Campaign) -> int:
     seats = campaign.seats.filter(removed_at=None).count()
     if seats < campaign.overlap:
         raise AnnotationError(
-            f"{campaign.overlap} annotators are to rate each item, but the campaign has {seats}. "
+            f"{campaign.overlap} annotators are needed for each item, but the campaign has "
+            f"{seats}. "
             "Add annotators or lower the overlap."
         )
     rng = np.random.default_rng(campaign.seed)
     count = _write_items(campaign, _ordinary(campaign, _outputs(campaign, rng), rng))
     if not count:
-        raise AnnotationError("There is nothing to annotate: no output fits the selection.")
+        raise AnnotationError("There is nothing to annotate: no output matches the selection.")
     _write_checks(campaign, count)
     campaign.state, campaign.opened_at = CampaignState.OPEN, timezone.now()
     campaign.save(update_fields=["state", "opened_at"])
     with connection.cursor() as cursor:
-        # Just filled, so the planner knows nothing of it until autovacuum comes by.
+        # The table was just filled, and the planner has no statistics until autovacuum runs.
         cursor.execute("ANALYZE annotations_campaignitem")
     return count
 
 
 def close_campaign(campaign: Campaign) -> None:
-    """Nothing more is handed out or taken in; what was submitted stays."""
+    """Stop assigning items and accepting answers; submitted answers are kept."""
     with transaction.atomic():
         closed = Campaign.objects.filter(pk=campaign.pk, state=CampaignState.OPEN).update(
             state=CampaignState.CLOSED, closed_at=timezone.now()
@@ -83,7 +83,7 @@ def close_campaign(campaign: Campaign) -> None:
 
 
 def announce_answered_campaigns() -> None:
-    """Tell webhooks of open campaigns that have all their answers now."""
+    """Notify webhooks of open campaigns that now have all their answers."""
     listened = Webhook.objects.filter(events__contains=[WebhookEvent.CAMPAIGN_FINISHED.value])
     for campaign in Campaign.objects.filter(
         state=CampaignState.OPEN, project__in=listened.values("project")
@@ -94,7 +94,7 @@ def announce_answered_campaigns() -> None:
 
 
 def reopen_campaign(campaign: Campaign) -> None:
-    """Take up a closed campaign where it was."""
+    """Reopen a closed campaign."""
     Campaign.objects.filter(pk=campaign.pk, state=CampaignState.CLOSED).update(
         state=CampaignState.OPEN, closed_at=None, deadline=None
     )
@@ -102,8 +102,7 @@ def reopen_campaign(campaign: Campaign) -> None:
 
 @transaction.atomic
 def seat_annotators(campaign: Campaign, users: Iterable[Any]) -> None:
-    """Seat exactly these members; who is not among them any more keeps what they did and gets
-    nothing new."""
+    """Make exactly these members annotators; removed ones keep their work and get no new items."""
     wanted = {user.pk: user for user in users}
     for user in wanted.values():
         Seat.objects.update_or_create(
@@ -117,8 +116,7 @@ def seat_annotators(campaign: Campaign, users: Iterable[Any]) -> None:
 
 
 def annotator_of(project: Project, user: Any) -> Annotator:
-    """The annotator that a user is in a project; made on first use, with a name nobody else has
-    there."""
+    """A user's annotator in a project; created on first use, with a name that is unique there."""
     known = Annotator.objects.filter(project=project, user=user).first()
     if known:
         return known
@@ -133,7 +131,7 @@ def annotator_of(project: Project, user: Any) -> Annotator:
 
 
 def _outputs(campaign: Campaign, rng: np.random.Generator) -> Outputs:
-    """The outputs a campaign is about; those with known answers are checks and not among them."""
+    """The outputs of a campaign, except those with known answers, which are checks."""
     outputs = project_outputs(campaign.project)
     gold = np.array([pk for row in campaign.gold for pk in row["outputs"]], dtype=np.int64)
     if campaign.is_rating:
@@ -190,8 +188,8 @@ def _write_items(campaign: Campaign, planned: Iterable[PlannedItem]) -> int:
         for item in planned:
             if count >= MOST_ITEMS:
                 raise AnnotationError(
-                    f"The campaign would have more than {MOST_ITEMS:,} items; choose a sample of a"
-                    " smaller size."
+                    f"The campaign would have more than {MOST_ITEMS:,} items; choose a smaller "
+                    "sample."
                 )
             outputs = "{" + ",".join(map(str, item.outputs)) + "}"
             copy.write_row(
@@ -202,8 +200,7 @@ def _write_items(campaign: Campaign, planned: Iterable[PlannedItem]) -> int:
 
 
 def _write_checks(campaign: Campaign, ordinary: int) -> None:
-    """Practice items first, then gold, then attention checks; they stand behind the ordinary
-    items."""
+    """Practice items first, then gold, then attention checks; they follow the ordinary items."""
     checks = [
         CampaignItem(
             campaign=campaign,
@@ -222,7 +219,7 @@ def _write_checks(campaign: Campaign, ordinary: int) -> None:
 
 
 def _attention_checks(campaign: Campaign, ordinary: int) -> Iterator[CampaignItem]:
-    """Checks that ask for a certain answer; the text shown is made from it."""
+    """Checks that ask for a certain answer; the text shown is built from it."""
     chance = random.Random(campaign.seed)  # noqa: S311 (a design, not a secret)
     count = min(MOST_ATTENTION_CHECKS, max(1, ordinary * campaign.check_percent // 100))
     # A random start by primary key, not ORDER BY random(), which would sort millions.

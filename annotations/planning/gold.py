@@ -1,4 +1,4 @@
-"""Known answers of a campaign, from CSV: which outputs, and what is right for them."""
+"""Read a campaign's known answers from CSV: outputs, and their right answers."""
 
 import csv
 import io
@@ -28,13 +28,13 @@ class _Gold:
 def read_gold(
     text: str, *, project: Project, kind: str, criteria: list[Criterion]
 ) -> list[dict[str, Any]]:
-    """The known answers in a CSV text, one entry an item, with ids of this project.
+    """The known answers in a CSV text, one entry per item, with ids of this project.
 
     For ratings the columns are doc_id, system_id, criterion, score; for pairs doc_id, system_a,
-    system_b, winner ("a", "b" or "tie"), and criterion where the campaign has criteria.
+    system_b, winner ("a", "b" or "tie"), and criterion if the campaign has criteria.
 
     Raises:
-        GoldError: the text is not such a CSV, or a row names something that is not there.
+        GoldError: the text is not such a CSV, or a row names something that does not exist.
     """
     if not text.strip():
         return []
@@ -107,7 +107,7 @@ def _take(
     else:
         winners = {"a": pks[0], "b": pks[1], "tie": 0}
         if row["winner"].lower() not in winners:
-            raise GoldError(f"the winner is a, b or tie, not {row['winner'][:40]!r}.")
+            raise GoldError(f"the winner must be a, b or tie, not {row['winner'][:40]!r}.")
         asked = str(criterion.pk) if criterion else "0"
         gold.expected.setdefault("winners", {})[asked] = winners[row["winner"].lower()]
 

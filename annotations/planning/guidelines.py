@@ -1,9 +1,8 @@
-"""Guidelines for annotators: Markdown to HTML that holds nothing but formatting."""
+"""Convert annotators' guidelines from Markdown to safe HTML with nothing but formatting."""
 
 from markdown_it import MarkdownIt
 
-# Raw HTML stays text, and links are checked by the library: neither scripts nor foreign pictures
-# get in.
+# Raw HTML stays text, and the library checks links: there are no scripts or external images.
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
 

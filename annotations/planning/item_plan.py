@@ -1,5 +1,4 @@
-"""Which items a campaign has and in which order they are handed out. Pure and seeded: the same plan
-every time.
+"""Choose and order a campaign's items. Pure and seeded, so that the plan is reproducible.
 
 Outputs come as parallel integer arrays of shape (outputs,): their ids, documents and systems.
 """
@@ -44,13 +43,13 @@ class PlannedItem:
 
 
 def sample(outputs: Outputs, size: int, rng: np.random.Generator) -> Outputs:
-    """A random sample without replacement, all where there are no more than `size`."""
+    """A random sample without replacement; all if there are no more than `size`."""
     return outputs.at(np.sort(rng.permutation(len(outputs))[:size]))
 
 
 def stratified_sample(outputs: Outputs, size: int, rng: np.random.Generator) -> Outputs:
-    """As many outputs of each system as possible: no two systems differ by more than one while they
-    have outputs."""
+    """As many outputs of each system as possible: numbers differ by at most one while a system has
+    outputs left."""
     shuffled = rng.permutation(len(outputs))
     rank = _rank_within(outputs.systems[shuffled])
     order = np.lexsort((rng.random(len(outputs)), rank))
@@ -65,7 +64,7 @@ def highest(outputs: Outputs, values: FloatArray, size: int) -> Outputs:
 
 
 def allocated_sample(outputs: Outputs, wanted: dict[int, int], rng: np.random.Generator) -> Outputs:
-    """A random sample with a number wanted of each system, such as Neyman's allocation gives."""
+    """A random sample with a given number from each system, for example by Neyman allocation."""
     chosen = [
         rng.permutation(np.flatnonzero(outputs.systems == system))[:number]
         for system, number in sorted(wanted.items())
@@ -84,15 +83,14 @@ def by_document(outputs: Outputs, rng: np.random.Generator) -> Outputs:
 
 
 def systems_in_turn(outputs: Outputs, rng: np.random.Generator) -> Outputs:
-    """Random order in rounds that hold each system once, so that whoever rates any stretch sees
-    systems evenly."""
+    """Random order in rounds with each system once, so that every stretch is balanced."""
     shuffled = rng.permutation(len(outputs))
     rounds = _rank_within(outputs.systems[shuffled])
     return outputs.at(shuffled[np.lexsort((rng.random(len(outputs)), rounds))])
 
 
 def _rank_within(groups: IntArray) -> IntArray:
-    """For each element, how many of the same group stand before it."""
+    """For each element, how many of the same group precede it."""
     order = np.argsort(groups, kind="stable")
     ordered = groups[order]
     starts = (
@@ -110,11 +108,11 @@ def _rank_within(groups: IntArray) -> IntArray:
 
 
 def pairs_connected_early(outputs: Outputs, rng: np.random.Generator) -> Iterator[PlannedItem]:
-    """All pairs of outputs of a document, in rounds in which each pair of systems comes once.
+    """All pairs of outputs of a document, in rounds in which each pair of systems occurs once.
 
-    A round walks round the ring of systems (neighbours first, then those two apart, and so on), so
-    that the graph of comparisons is connected after as many comparisons as there are systems, less
-    one, and stays balanced after that.
+    A round follows the ring of systems (neighbours first, then those two apart, and so on), so that
+    the graph of comparisons is connected after n - 1 comparisons of n systems, and stays balanced
+    after that.
     """
     by_system: dict[int, dict[int, int]] = defaultdict(dict)
     for pk, document, system in zip(outputs.ids, outputs.documents, outputs.systems, strict=True):
@@ -185,10 +183,10 @@ def shown_order(outputs: Sequence[int], *, seed: int, item: int, annotator: int)
 
 def checks_due(handed: int, more: int, percent: int) -> int:
     """How many checks go with the next `more` ordinary items, so that checks are `percent` of all
-    that is handed out.
+    that is assigned.
 
     Args:
-        handed: the ordinary items that this annotator got before.
+        handed: the ordinary items that this annotator got so far.
     """
     if percent <= 0:
         return 0

@@ -1,4 +1,4 @@
-"""Which outputs deserve ratings most, from what judges and people said so far."""
+"""Find the outputs whose ratings are most useful, from existing scores and ratings."""
 
 import numpy as np
 from django.db import connection
@@ -9,8 +9,8 @@ from evaluations.models import Project
 from evaluations.statistics.ppi import neyman_allocation
 from evaluations.statistics.preferences import bradley_terry, next_pair_gains
 
-# The newest score of each judge, output and criterion, on the criterion's scale: distances
-# elsewhere mean nothing.
+# The newest score of each judge, output and criterion, on the criterion's scale: distances on other
+# scales mean nothing.
 _NEWEST_SCORES = """
     SELECT DISTINCT ON (r.judge_id, s.output_id, s.criterion_id) r.judge_id, s.output_id,
         s.criterion_id, s.value
@@ -53,11 +53,10 @@ def disagreement(campaign: Campaign, outputs: Outputs) -> FloatArray:
 def needed_per_system(
     campaign: Campaign, outputs: Outputs, size: int
 ) -> tuple[Outputs, dict[int, int]]:
-    """The outputs nobody rated, and how many of each system to rate next for the least uncertain
-    mean (Neyman).
+    """Unrated outputs, and how many of each system to rate next for the most precise mean (Neyman).
 
-    What counts is how far people's means scatter around the judges' (or, without judges, in
-    themselves) per system.
+    The allocation depends on how much people's means vary around the judges' (or, without judges,
+    around their own mean) per system.
     """
     human = _values(
         """SELECT h.output_id, avg(h.mean)
@@ -88,8 +87,8 @@ def needed_per_system(
 
 
 def pair_values(campaign: Campaign, outputs: Outputs, pairs: list[PlannedItem]) -> FloatArray:
-    """Shape (pairs,): what to ask first. By disagreement: mean spread of judges on the two outputs;
-    by need: how much one more comparison of the two systems would tell about the ranking so far
+    """Shape (pairs,): priorities. By disagreement: the mean spread of judges on the two outputs; by
+    need: how informative one more comparison of the two systems would be for the current ranking
     (Bradley-Terry)."""
     places = np.searchsorted(
         outputs.ids, np.array([pair.outputs for pair in pairs], dtype=np.int64).reshape(-1, 2)
@@ -107,8 +106,8 @@ def pair_values(campaign: Campaign, outputs: Outputs, pairs: list[PlannedItem]) 
 
 
 def wins_so_far(project: Project, number: dict[int, int]) -> FloatArray:
-    """Shape (systems, systems): how often the row was preferred to the column, plus half a win each
-    to begin with."""
+    """Shape (systems, systems): how often the row was preferred to the column, starting with half a
+    win each."""
     wins = np.full((len(number), len(number)), 0.5)
     np.fill_diagonal(wins, 0.0)
     rows = Preference.objects.filter(annotator__project=project).values_list(
@@ -122,7 +121,7 @@ def wins_so_far(project: Project, number: dict[int, int]) -> FloatArray:
 
 
 def _values(query: str, campaign: Campaign, outputs: Outputs) -> FloatArray:
-    """A value for each output that the query has one for, NaN for the others."""
+    """The query's value for each output, NaN for outputs without one."""
     criteria = list(campaign.criteria.values_list("pk", flat=True))
     with connection.cursor() as cursor:
         cursor.execute(query, {"project": campaign.project_id, "criteria": criteria})

@@ -1,1 +1,1 @@
-"""What annotators gave: progress, agreement, adjudication, downloads, arrays for reports."""
+"""Results of annotation: progress, agreement, adjudication, downloads, arrays for reports."""

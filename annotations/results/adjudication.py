@@ -1,5 +1,4 @@
-"""Items where annotators differ by more than a set distance, and what an adjudicator decides on
-them."""
+"""Items on which annotators differ by more than a set distance, and decisions on them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from annotations.answering.submission import questions_of
 from annotations.models import Campaign, CampaignItem, CampaignKind, Decision
 from annotations.results.comparable_values import SAID
 
-# The furthest apart two answers to a question of an item are, over its questions.
+# The largest distance between two answers to an item, over its questions.
 _FURTHEST = f"""
     SELECT item_id, max(spread) FROM (
         SELECT item_id, max(value) - min(value) AS spread FROM ({SAID}) AS said
@@ -22,7 +21,7 @@ _FURTHEST = f"""
 
 @dataclass(frozen=True)
 class Disputed:
-    """An item to adjudicate: how far its annotators are apart, and whether it is decided."""
+    """An item to adjudicate: the distance between its annotators, and whether it is decided."""
 
     item: CampaignItem
     spread: float
@@ -30,10 +29,9 @@ class Disputed:
 
 
 def disputed_items(campaign: Campaign) -> list[Disputed]:
-    """Where annotators differ by more than the campaign's distance, the undecided first, then the
-    furthest apart.
+    """Items above the campaign's distance: undecided ones first, then those furthest apart.
 
-    For pairs the distance is on the scale of choices: A against B is 2, A against a tie 1.
+    For pairs the distance is on the scale of choices: A and B are 2 apart, A and a tie 1.
     """
     if campaign.adjudicate_beyond is None:
         return []
@@ -52,7 +50,7 @@ def disputed_items(campaign: Campaign) -> list[Disputed]:
 
 
 def adjudication_shape(item: CampaignItem) -> Shape:
-    """A decision has the form of an answer; outputs stand in the order of their ids."""
+    """A decision has the form of an answer; outputs are in the order of their ids."""
     campaign = item.campaign
     return Shape(
         kind=campaign.kind,
@@ -64,10 +62,10 @@ def adjudication_shape(item: CampaignItem) -> Shape:
 
 @transaction.atomic
 def decide(item: CampaignItem, fields: Mapping[str, str], *, user: Any, note: str) -> Decision:
-    """Keep a decision beside the ratings; earlier decisions stay.
+    """Store a decision next to the ratings; earlier decisions are kept.
 
     Raises:
-        AnnotationError: the decision is incomplete or off the scale.
+        AnnotationError: the decision is incomplete or outside the scale.
     """
     answer: Answer = read_answer(adjudication_shape(item), fields)
     kept = {name: value for name, value in answer.items() if name not in ("comment", "flagged")}

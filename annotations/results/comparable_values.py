@@ -1,7 +1,7 @@
-"""What annotators said of a campaign's ordinary items as numbers, for SQL that compares annotators.
+"""SQL for annotators' answers to ordinary items as numbers that can be compared.
 
-One row an answer to a question: scores as they are, choices turned to the order of the outputs'
-ids, because the left side differs between annotators. Rankings and best-worst choices have no such
+One row per answer to a question: scores as they are, choices in the order of the outputs' ids,
+because the left side differs between annotators. Rankings and best-worst choices have no such
 number.
 """
 

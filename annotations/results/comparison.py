@@ -1,5 +1,4 @@
-"""What several annotators said of one item, in words and numbers, for comparing and
-adjudicating."""
+"""Several annotators' answers to one item, in words, for comparing and adjudicating."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ class GivenAnswers:
 
 
 def others_of(assignment: Assignment) -> list[GivenAnswers]:
-    """What other annotators submitted for the same item; they are not named."""
+    """Other annotators' answers to the same item, without their names."""
     others = (
         Assignment.objects.filter(item=assignment.item_id, state=AssignmentState.SUBMITTED)
         .exclude(pk=assignment.pk)
@@ -32,7 +31,7 @@ def others_of(assignment: Assignment) -> list[GivenAnswers]:
 
 
 def own_of(assignment: Assignment) -> GivenAnswers:
-    """What the annotator of an assignment submitted."""
+    """The answer of an assignment's annotator."""
     return answers_in_words(assignment.campaign, [("You", assignment)], _letters(assignment))[0]
 
 
@@ -69,8 +68,7 @@ def answers_in_words(
 
 
 def in_words(answer: Answer, key: str, shown: Sequence[int], letters: dict[int, str]) -> str:
-    """What an answer says to one question, such as "4", "A", "strongly B", "best A, worst C", "B >
-    A = C"."""
+    """An answer to one question, such as "4", "A", "strongly B", "best A, worst C", "B > A = C"."""
     if "scores" in answer:
         return short(answer["scores"][key]) if key in answer["scores"] else ""
     if "choices" in answer:

@@ -1,5 +1,4 @@
-"""Ratings and preferences as CSV and JSON Lines, row by row from the database, in the form that
-uploads take."""
+"""Stream ratings and preferences as CSV and JSON Lines, in the format that uploads accept."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -52,15 +51,15 @@ CHUNK = 5_000
 
 
 def as_csv(project: Project, kind: str) -> Iterator[str]:
-    """A header and a line for each record; cells that a spreadsheet would take for formulas are
-    defused."""
+    """A header and a line for each record; cells that a spreadsheet would read as formulas are
+    escaped."""
     yield csv_line(COLUMNS[kind])
     for row in _rows(project, kind):
         yield csv_line(row, number="{:.12g}".format)
 
 
 def as_jsonl(project: Project, kind: str) -> Iterator[bytes]:
-    """One JSON object a line."""
+    """One JSON object per line."""
     for row in _rows(project, kind):
         yield orjson.dumps(
             dict(zip(COLUMNS[kind], row, strict=True)), option=orjson.OPT_APPEND_NEWLINE

@@ -1,4 +1,4 @@
-"""Ratings as arrays: the one door through which reports see what people said."""
+"""Ratings as arrays: the only place where reports read people's ratings."""
 
 from dataclasses import dataclass
 
@@ -11,12 +11,12 @@ from evaluations.statistics.pairing import FloatArray, IntArray, mean_over_rater
 
 @dataclass(frozen=True)
 class HumanScores:
-    """What people said of one criterion.
+    """People's ratings on one criterion.
 
-    `ratings` has shape (annotators, documents, systems), single people only; `mean` has shape
-    (documents, systems) and takes the mean a release states where no single person rated.
-    `in_sight` counts ratings that were made while LLM scores were shown. `annotator_ids` are
-    parallel to `annotators`.
+    `ratings` has shape (annotators, documents, systems), individual people only; `mean` has shape
+    (documents, systems) and uses the mean that a release states where no individual rated.
+    `in_sight` counts ratings made while LLM scores were visible. `annotator_ids` are parallel to
+    `annotators`.
     """
 
     annotators: tuple[str, ...]
@@ -32,7 +32,7 @@ def human_scores(
     """The ratings of a project by criterion id.
 
     Args:
-        documents, systems: record ids, rising, in the order of the tables.
+        documents, systems: record ids in ascending order.
     """
     annotators = list(Annotator.objects.filter(project_id=project_id).order_by("pk"))
     known = np.array([annotator.pk for annotator in annotators], dtype=np.int64)

@@ -1,4 +1,5 @@
-"""How a campaign goes: how much is done, how fast, how well, by whom; and what looks suspicious."""
+"""A campaign's progress: how much is done, how fast, how well, by whom, and what looks
+suspicious."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +11,7 @@ from django.db import connection
 from annotations.models import Campaign, ItemKind
 from annotations.results.comparable_values import SAID
 
-# Less than this share of the usual time per item looks like clicking through.
+# Below this share of the usual time per item, somebody may be clicking without reading.
 FAST_SHARE = 0.3
 LEAST_TO_SUSPECT = 10
 FLAT_SHARE = 0.95
@@ -19,7 +20,7 @@ FLAT_SHARE = 0.95
 @dataclass(frozen=True)
 class AnnotatorProgress:
     """One annotator in a campaign. `distance` is the mean distance of their answers from the mean
-    of the others' on the same items, None where nobody else has answered them; `warnings` are in
+    of the others' on the same items, None if nobody else has answered them; `warnings` are in
     words."""
 
     annotator: str
@@ -65,7 +66,7 @@ class CampaignProgress:
 
 @dataclass(frozen=True)
 class OwnProgress:
-    """What an annotator sees of their own work."""
+    """An annotator's own progress."""
 
     submitted: int
     today: int
@@ -111,8 +112,8 @@ def own_progress(campaign: Campaign, annotator_id: int) -> OwnProgress:
 
 
 def _totals(campaign: Campaign) -> tuple[int, int, float | None]:
-    """Ordinary answers, items in somebody's hands, and answers in the last hour (or since it began,
-    per hour)."""
+    """Ordinary answers, assigned items, and answers per hour (in the last hour, or since the
+    start)."""
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT count(*) FILTER (WHERE a.state = 'submitted'), count(*)
@@ -125,7 +126,7 @@ def _totals(campaign: Campaign) -> tuple[int, int, float | None]:
             [campaign.pk, ItemKind.ORDINARY],
         )
         submitted, reserved, lately, hours = cursor.fetchone()
-    # Below a minute a rate means nothing.
+    # A rate over less than a minute means nothing.
     return (
         submitted,
         reserved,
@@ -187,7 +188,7 @@ def _warnings(row: dict[str, Any], median: float | None) -> list[str]:
     if row["submitted"] < LEAST_TO_SUSPECT:
         return found
     if median and row["seconds"] is not None and row["seconds"] < FAST_SHARE * median:
-        found.append(f"fast: {row['seconds']:.0f} s an item where others need {median:.0f} s")
+        found.append(f"fast: {row['seconds']:.0f} s per item, while others need {median:.0f} s")
     if row["answers"] and row["most_same"] / row["answers"] >= FLAT_SHARE:
         found.append(f"flat: {row['most_same'] / row['answers']:.0%} of the answers are the same")
     if row["checks"] >= 3 and row["checks_right"] / row["checks"] < 0.5:
@@ -195,8 +196,8 @@ def _warnings(row: dict[str, Any], median: float | None) -> list[str]:
     return found
 
 
-# A check is right if every expected score is met, every expected winner chosen, or the side that
-# was asked for.
+# A check is right if every score is as expected, every expected winner or the requested side
+# chosen.
 _RIGHT = """CASE
     WHEN i.expected ? 'scores' THEN (a.answer -> 'scores') @> (i.expected -> 'scores')
     WHEN i.expected ? 'side' THEN NOT EXISTS (
@@ -237,7 +238,7 @@ _BY_ANNOTATOR = f"""
     FROM annotations_seat s JOIN annotations_annotator n ON n.id = s.annotator_id
     LEFT JOIN mine m ON m.annotator_id = n.id LEFT JOIN patterns p ON p.annotator_id = n.id
     WHERE s.campaign_id = %(campaign)s GROUP BY n.id, n.name, s.removed_at ORDER BY n.id"""
-# Each answer against the mean of the others' on the same item and question.
+# Each answer compared with the mean of the others' on the same item and question.
 _DISTANCES = f"""
     WITH said AS ({SAID}
     ), compared AS (

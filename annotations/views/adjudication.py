@@ -1,4 +1,4 @@
-"""Deciding items on which annotators differ."""
+"""Pages for adjudicating items on which annotators differ."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -45,7 +45,7 @@ def adjudication_item(request: HttpRequest, project: Project, pk: int, item: int
         except AnnotationError as error:
             refused = error.message
         else:
-            messages.success(request, "The decision is kept beside the ratings.")
+            messages.success(request, "The decision is stored next to the ratings.")
             return redirect("annotations:adjudication_list", project.slug, pk)
     return render(
         request,

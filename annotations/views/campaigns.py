@@ -1,4 +1,4 @@
-"""Campaigns: the list, making and changing one, opening and closing it, its progress."""
+"""Pages of campaigns: the list, create, change, open, close, progress."""
 
 from django.contrib import messages
 from django.db import transaction
@@ -23,7 +23,7 @@ from evaluations.views.polling import STOP_POLLING
 
 @project_view(EVERYONE)
 def campaign_list(request: HttpRequest, project: Project) -> HttpResponse:
-    """For annotators what they can do now; for owners and researchers all campaigns."""
+    """For annotators their open campaigns; for owners and researchers all campaigns."""
     mine = project.campaigns.for_user(request.user)
     context = {
         "project": project,
@@ -69,7 +69,7 @@ def campaign_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
 
 @project_view(EDITORS)
 def campaign_progress_piece(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """The figures alone, for a page that refreshes them; 286 tells htmx to stop asking."""
+    """Only the figures, for a page that refreshes them; 286 tells htmx to stop polling."""
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
     status = 200 if campaign.state == CampaignState.OPEN else STOP_POLLING
     return render(
@@ -110,7 +110,7 @@ def campaign_open(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 def campaign_close(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
     close_campaign(campaign)
-    messages.success(request, f"{campaign.name} is closed. What was submitted stays.")
+    messages.success(request, f"{campaign.name} is closed. Submitted answers are kept.")
     return redirect(campaign)
 
 

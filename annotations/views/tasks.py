@@ -1,4 +1,4 @@
-"""Annotating: the next item, drafts, submitting, skipping, going back."""
+"""Pages for annotating: the next item, drafts, submitting, skipping, going back."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ BOOKKEEPING = ("csrfmiddlewaretoken", "version", "seconds")
 @require_GET
 @seat_view
 def task_current(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """The page of what is to do next."""
+    """The page of the next item."""
     queue = queue_of(seat)
     assignment = _own(seat, queue[0]) if queue else None
     return _page(request, seat, assignment)
@@ -41,7 +41,7 @@ def task_current(request: HttpRequest, seat: Seat) -> HttpResponse:
 @require_GET
 @seat_view
 def task_next(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """The next item as a piece of a page, for a browser that has some (`have`) loaded already."""
+    """The next item as a page fragment, for a browser that has already loaded some (`have`)."""
     have = {int(word) for word in request.GET.get("have", "").split(",") if word.isdecimal()}
     waiting = [pk for pk in queue_of(seat) if pk not in have]
     return _fragment(request, seat, _own(seat, waiting[0]) if waiting else None)
@@ -60,7 +60,7 @@ def task_detail(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
 @require_GET
 @seat_view
 def task_back(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """The item answered before another one."""
+    """The item answered before a given one."""
     before = request.GET.get("before", "")
     found = previous_of(seat, before=int(before) if before.isdecimal() else None)
     if wants_fragment(request):
@@ -85,7 +85,7 @@ def task_submit(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
             draft_number=_draft_number(request),
         )
     except AnnotationError as error:
-        # Whatever the reason, what was typed stays as a draft where there is something to keep it
+        # Whatever the reason, the input is kept as a draft if there is an assignment to store it
         # with.
         keep_draft(seat, assignment, number=_draft_number(request), draft=fields, seconds=None)
         if error.fields and not wants_json(request):
@@ -106,7 +106,7 @@ def task_submit(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
 def task_draft(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
     if len(request.body) > DRAFT_LIMIT:
         raise AnnotationError(
-            "The draft is too long to be kept on the server; shorten the comment."
+            "The draft is too long to be stored on the server; shorten the comment."
         )
     fields, number = _fields(request), _draft_number(request)
     kept = keep_draft(seat, assignment, number=number, draft=fields, seconds=_seconds(request))
@@ -125,8 +125,7 @@ def task_skip(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse
 @require_GET
 @seat_view
 def task_list(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """What an annotator has answered, skipped or flagged, newest first, each to be opened and
-    changed."""
+    """An annotator's answered, skipped and flagged items, newest first, to open and change."""
     mine = (
         Assignment.objects.filter(campaign=seat.campaign_id, annotator=seat.annotator_id)
         .exclude(state=AssignmentState.RESERVED)
@@ -148,11 +147,10 @@ def task_list(request: HttpRequest, seat: Seat) -> HttpResponse:
 @require_GET
 @seat_view
 def task_compare(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
-    """What others gave the same item, once one's own answer is in and if the campaign lets
-    annotators see it."""
+    """Other people's answers to an item, after one's own, if the campaign shows them."""
     found = _own(seat, assignment)
     if not seat.campaign.show_others:
-        raise AnnotationError("This campaign does not show what others gave.")
+        raise AnnotationError("This campaign does not show other people's answers.")
     if found.state != AssignmentState.SUBMITTED:
         raise AnnotationError("Submit your own answer first; then you can compare it with others.")
     Assignment.objects.filter(pk=found.pk, saw_others_at=None).update(saw_others_at=timezone.now())
@@ -217,7 +215,7 @@ def _page(
 
 
 def _fields(request: HttpRequest) -> dict[str, str]:
-    """What was typed, fit to be kept as a draft."""
+    """The form's input in the format of a draft."""
     given = request.POST.items()
     return {
         storable(name): storable(str(value))
@@ -227,7 +225,7 @@ def _fields(request: HttpRequest) -> dict[str, str]:
 
 
 def _seconds(request: HttpRequest) -> float | None:
-    """Active time as the page measured it; nothing where it does not say or says nonsense."""
+    """Active time as measured by the page; None if it is missing or invalid."""
     try:
         value = float(request.POST.get("seconds", ""))
     except ValueError:
@@ -236,7 +234,7 @@ def _seconds(request: HttpRequest) -> float | None:
 
 
 def _draft_number(request: HttpRequest) -> int:
-    """Drafts are numbered by the browser's clock in milliseconds, so that a late older one does not
-    replace a newer."""
+    """Drafts are numbered by the browser's clock (ms), so that an older one never replaces a
+    newer."""
     written = request.POST.get("number", "")
     return whole_number(written, default=int(timezone.now().timestamp() * 1000))

@@ -1,2 +1,2 @@
-"""The PostgreSQL that comes along: started when a command first connects, shared, stopped by the
-last one."""
+"""The bundled PostgreSQL: started by the first command that connects, shared, stopped by the
+last."""

@@ -1,23 +1,24 @@
-"""The system account that root lends to PostgreSQL."""
+"""The system account under which PostgreSQL runs if the command runs as root."""
 
 import fcntl
 import os
 import pwd
 import subprocess
 
-# Two `useradd` of one name at once both succeed, and the second gives the account another number.
+# Two simultaneous `useradd` of the same name both succeed, and the second changes the account's
+# number.
 LOCKED_WHILE_MADE = "/etc"
 
 
 class AccountError(RuntimeError):
-    """The account could not be made; the message says why."""
+    """The account could not be created; the message says why."""
 
 
 def system_account(name: str) -> pwd.struct_passwd:
-    """The account of this name, with a group of the same name; made where there is none.
+    """The account of this name, with a group of the same name; created if necessary.
 
     Raises:
-        AccountError: it cannot be made.
+        AccountError: it cannot be created.
     """
     folder = os.open(LOCKED_WHILE_MADE, os.O_RDONLY)
     try:
@@ -43,6 +44,6 @@ def _make(name: str) -> None:
             error.stderr.strip() if isinstance(error, subprocess.CalledProcessError) else str(error)
         )
         raise AccountError(
-            f"the account {name} could not be made: {said}. Run as an ordinary user, or set"
+            f"the account {name} could not be created: {said}. Run as an ordinary user, or set"
             " DATABASE_URL."
         ) from None

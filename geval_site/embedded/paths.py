@@ -1,4 +1,4 @@
-"""Where the embedded PostgreSQL and its socket live. Pure: reading this starts nothing."""
+"""Locations of the embedded PostgreSQL and its socket. Pure: importing this starts nothing."""
 
 import hashlib
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 DATABASE = "geval"
 USER = "geval"
 SOCKET_NAME = ".s.PGSQL.5432"
-# sun_path holds 108 bytes on Linux and 104 on macOS, the closing NUL included.
+# sun_path has 108 bytes on Linux and 104 on macOS, including the terminating NUL.
 LONGEST_SOCKET_PATH = 103
 
 
@@ -17,8 +17,8 @@ def cluster_dir(data_dir: Path) -> Path:
 
 
 def socket_dir(data_dir: Path) -> Path:
-    """A folder for the unix socket: in the data folder, or a short private one when that path will
-    not do.
+    """A folder for the unix socket: in the data folder, or a short private one if that path is not
+    usable.
 
     PostgreSQL splits its list of socket folders at commas, and a unix socket's path is limited in
     length.

@@ -1,5 +1,4 @@
-"""The message queue that lives in the same PostgreSQL: pgmq's SQL functions, without its
-extension."""
+"""The message queue in the same PostgreSQL: pgmq's SQL functions, without its extension."""
 
 from django.conf import settings
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -8,11 +7,11 @@ from psycopg.conninfo import make_conninfo
 
 from geval_site.databases import PGMQ
 
-# Any constant will do: it keeps two `migrate` commands from installing at once.
+# Any constant: a lock that prevents two `migrate` commands from installing at once.
 INSTALL_LOCK = 0x67657661
-# Every process that declares a queue drops and creates its trigger, and of two that do so at once
-# one fails and ends (seen with pgmq 1.1.4). One at a time, and only where it is missing, is all
-# that is wanted.
+# Every process that declares a queue drops and creates its trigger, and if two do so at once, one
+# fails and ends (seen with pgmq 1.1.4). It is enough to create a missing trigger, one process at a
+# time.
 ENABLE_ONCE = """
 ALTER FUNCTION pgmq.enable_notify_insert(text, integer) RENAME TO enable_notify_insert_always;
 CREATE FUNCTION pgmq.enable_notify_insert(queue_name text, throttle_interval_ms integer DEFAULT 250)
@@ -30,8 +29,8 @@ END $$
 
 
 def install_queue(connection: BaseDatabaseWrapper) -> bool:
-    """Install pgmq's functions if the queue is in this database and they are not there yet; True if
-    it did."""
+    """Install pgmq's functions if the queue is in this database and they are missing; True if it
+    did."""
     if settings.CELERY_BROKER_URL != PGMQ:
         return False
     with connection.cursor() as cursor:

@@ -1,8 +1,8 @@
 """Start, share and stop the embedded PostgreSQL.
 
 Every process that uses the server holds a shared file lock on it, which the kernel drops when the
-process ends, however it ends. Starting and stopping happen under an exclusive lock; whoever finds
-at its end that nobody else holds the shared lock stops the server. A server that died is started
+process ends, however it ends. Starting and stopping happen under an exclusive lock; a process that
+ends and finds that no other holds the shared lock stops the server. A server that died is started
 again at the next connection.
 """
 
@@ -34,7 +34,7 @@ from geval_site.embedded.paths import DATABASE, SOCKET_NAME, USER, cluster_dir, 
 
 START_SECONDS = 60
 POSTGRES_VERSION = 18
-SYSTEM_USER = "geval-postgres"  # PostgreSQL refuses to run as root; root lends it this account
+SYSTEM_USER = "geval-postgres"  # PostgreSQL refuses to run as root, so it gets this account
 
 
 class EmbeddedServerError(RuntimeError):
@@ -56,7 +56,7 @@ class EmbeddedServer:
         self._lease_pid = 0
 
     def ensure_running(self) -> None:
-        """Start the server if it does not run, and hold it for as long as this process lives.
+        """Start the server if necessary, and keep it running as long as this process lives.
 
         Raises:
             EmbeddedServerError: it does not start.
@@ -73,8 +73,7 @@ class EmbeddedServer:
                     self._take_lease()
 
     def release(self) -> None:
-        """Let go of the server; the last process to do so stops it. Children of a fork leave it
-        alone."""
+        """Release the server; the last process to do so stops it. Forked children do nothing."""
         with self._guard:
             if self._lease is None or self._lease_pid != os.getpid():
                 return
@@ -92,8 +91,7 @@ class EmbeddedServer:
             yield
 
     def _take_lease(self) -> None:
-        # A forked child takes a lease of its own; its copy of the parent's file keeps the parent's
-        # lock whole.
+        # A forked child takes its own lease; its copy of the parent's file keeps the parent's lock.
         self._lease = (self.data_dir / "users.lock").open("ab")
         fcntl.flock(self._lease, fcntl.LOCK_SH)
         self._lease_pid = os.getpid()
@@ -123,8 +121,8 @@ class EmbeddedServer:
                 _let_others_pass(folder.parent)
         elif self.socket_dir.stat().st_uid != os.geteuid():
             raise EmbeddedServerError(
-                f"{self.socket_dir} belongs to another user; set XDG_RUNTIME_DIR to a folder of"
-                " your own."
+                f"{self.socket_dir} belongs to another user; set XDG_RUNTIME_DIR to your own "
+                "folder."
             )
 
     def _initialise(self) -> None:
@@ -165,7 +163,8 @@ class EmbeddedServer:
             shutil.rmtree(self.socket_dir, ignore_errors=True)
 
     def _run(self, program: str, *arguments: str) -> None:
-        # The server inherits the output file of pg_ctl, so a pipe would never close: a file it is.
+        # The server inherits the output file of pg_ctl, so a pipe would never close; a file is used
+        # instead.
         report = self.data_dir / f"{program}.{os.getpid()}.out"
         try:
             with report.open("wb") as output:
@@ -175,7 +174,7 @@ class EmbeddedServer:
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     cwd="/",
-                    # Ctrl-C is for the command, which then stops the server in order
+                    # Ctrl-C is for the command, which then stops the server properly
                     start_new_session=True,
                     check=False,
                     user=self._account.pw_uid if self._account else None,
@@ -205,7 +204,7 @@ class EmbeddedServer:
         if not self.as_root or _others_can_pass(programs):
             return programs
         # A checkout in a private folder stays private: the other account gets a copy of the
-        # programs instead.
+        # programs.
         copy = self.data_dir / f"postgresql-{POSTGRES_VERSION}"
         if not copy.exists():
             draft = copy.with_name(f"{copy.name}.{os.getpid()}")
@@ -224,7 +223,7 @@ _servers: dict[Path, EmbeddedServer] = {}
 
 
 def embedded_server(data_dir: Path) -> EmbeddedServer:
-    """The one handle on a data folder's server in this process."""
+    """The handle on a data folder's server in this process."""
     return _servers.setdefault(data_dir, EmbeddedServer(data_dir))
 
 
@@ -242,7 +241,7 @@ def _packaged_programs() -> Path:
 
 
 def _let_others_pass(folder: Path) -> None:
-    """Give the right to pass (not to read) through a folder and its parents where it is missing."""
+    """Give the right to pass through (not to read) a folder and its parents if it is missing."""
     for place in (folder, *folder.parents):
         mode = place.stat().st_mode
         if not mode & stat.S_IXOTH:
