@@ -13,7 +13,8 @@ from evaluations.models import Project
 User = get_user_model()
 # What an open campaign's plan depends on; it can only be changed in a draft.
 PLAN = (
-    "kind", "criteria", "selection", "sample_size", "group_size", "overlap", "order", "seed", "check_percent",
+    "kind", "criteria", "selection", "sample_size", "group_size", "overlap", "order", "seed",
+    "check_percent",
     "attention_checks", "gold_csv", "practice_items", "strength",
 )  # fmt: skip
 GROUPS = (
@@ -69,8 +70,10 @@ class CampaignForm(forms.ModelForm):
     class Meta:
         model = Campaign
         fields = (
-            "name", "kind", "criteria", "selection", "sample_size", "group_size", "overlap", "order", "seed",
-            "lease_minutes", "deadline", "check_percent", "attention_checks", "practice_items", "show_systems",
+            "name", "kind", "criteria", "selection", "sample_size", "group_size", "overlap",
+            "order", "seed",
+            "lease_minutes", "deadline", "check_percent", "attention_checks", "practice_items",
+            "show_systems",
             "show_others", "show_scores", "strength", "adjudicate_beyond",
         )  # fmt: skip
         widgets = {

@@ -18,7 +18,8 @@ from benchmarks.site import BENCHMARK_DATA, StandIn, Worker, temporary_site, wai
 IN_FLIGHT = 64
 LATENCY = "0.2"
 FAULTS = (
-    "--rate-limit-rate", "0.1", "--retry-after", "1", "--error-rate", "0.02", "--unparseable-rate", "0.01",
+    "--rate-limit-rate", "0.1", "--retry-after", "1", "--error-rate", "0.02", "--unparseable-rate",
+    "0.01",
     "--hang-rate", "0.005",
 )  # fmt: skip
 
@@ -190,7 +191,8 @@ def _judge(project: object, base_url: str, name: str, *, timeout: float = 60) ->
 
     endpoint = Endpoint.objects.create(project=project, name=name, base_url=base_url)
     return Judge.objects.create(
-        project=project, name=name, endpoint=endpoint, model="offline-stand-in", mode="logprobs", use_steps=False,
+        project=project, name=name, endpoint=endpoint, model="offline-stand-in", mode="logprobs",
+        use_steps=False,
         concurrency=IN_FLIGHT, timeout_seconds=timeout,
     )  # fmt: skip
 

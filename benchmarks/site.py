@@ -97,7 +97,8 @@ class Worker:
     def __init__(self) -> None:
         self.process = subprocess.Popen(
             [
-                sys.executable, "-W", "ignore", "-m", "celery", "-A", "geval_site", "--quiet", "worker",
+                sys.executable, "-W", "ignore", "-m", "celery", "-A", "geval_site", "--quiet",
+                "worker",
                 "--concurrency", "1", "--loglevel", "ERROR", "--without-mingle", "--without-gossip",
                 "--hostname", f"bench{time.monotonic_ns()}@%h",
             ],

@@ -1,4 +1,4 @@
-"""The records that a site administrator may need to look at or fix."""
+"""Admin pages of the records that a site administrator may need to inspect or fix."""
 
 from typing import Any
 
@@ -21,8 +21,8 @@ for model in (Criterion, EvaluationRun, Judge, Membership, Project, WorkerHeartb
 
 @admin.register(Endpoint)
 class EndpointAdmin(admin.ModelAdmin):
-    """Looked at and renamed here; addresses and keys change on the project's pages, which keep the
-    two together."""
+    """For inspecting and renaming; change addresses and keys on the project's pages, which check
+    both."""
 
     readonly_fields = ("project", "base_url", "api_version", "key_env")
 
@@ -32,7 +32,7 @@ class EndpointAdmin(admin.ModelAdmin):
 
 @admin.register(AuditEntry)
 class AuditAdmin(admin.ModelAdmin):
-    """The log of the whole site, lockouts included: to be read, and nothing else."""
+    """The log of the whole site, including lockouts, read only."""
 
     list_display = ("created_at", "project", "user_name", "action", "detail", "refused", "address")
     list_filter = ("refused", "by_api")

@@ -1,4 +1,4 @@
-"""The corpus, the judges, their runs, the statistics and the reports."""
+"""The Django app of the corpus, judges, runs, statistics and reports."""
 
 from importlib import import_module
 from typing import Any
@@ -14,11 +14,10 @@ class EvaluationsConfig(AppConfig):
     name = "evaluations"
 
     def ready(self) -> None:
-        import_module("geval_site.checks")  # registered by being imported, once models are there
+        import_module("geval_site.checks")  # registered on import, which needs the models
         post_migrate.connect(_install_queue, sender=self)
 
 
 def _install_queue(using: str, **_kwargs: Any) -> None:
-    """After `migrate`: put the message queue's functions beside our tables, where the queue lives
-    in the database."""
+    """After `migrate`: install the message queue's functions, if the queue is in the database."""
     install_queue(connections[using])

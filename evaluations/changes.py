@@ -1,4 +1,4 @@
-"""Telling reports that ratings or scores have changed, and asking what has."""
+"""Record changes of ratings and scores for reports, and read what has changed."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from django.db import connection
 
 from evaluations.models.changes import ScoreChange
 
-# Beyond so many rows a reader clears all but the newest of each kind away.
+# Above this number of rows, a reader removes all but the newest of each kind.
 MOST_ROWS = 500
 Key = tuple[int | None, int | None]
 
@@ -14,7 +14,7 @@ Key = tuple[int | None, int | None]
 def note_change(
     project_id: int, criteria: Iterable[int | None] = (None,), *, judge: int | None = None
 ) -> None:
-    """Note a change of people's ratings, or of a judge's scores, on some criteria (None: on
+    """Record a change of people's ratings, or of a judge's scores, on some criteria (None: on
     all)."""
     wanted = list(criteria)
     with connection.cursor() as cursor:
@@ -26,10 +26,10 @@ def note_change(
 
 
 def state_of(project_id: int) -> dict[Key, tuple[int, int]]:
-    """For each (judge, criterion) that ever changed how often and which change was last; equal
-    states, equal numbers.
+    """For each (judge, criterion), the number of changes and the last one; equal states have equal
+    numbers.
 
-    The count sees a change that was noted earlier and committed later.
+    The count includes a change that was recorded earlier and committed later.
     """
     with connection.cursor() as cursor:
         cursor.execute(

@@ -1,4 +1,4 @@
-"""The demo project: a small corpus written for it, invented annotators, and who may see it."""
+"""The demo project: a small corpus written for it, invented annotators, and its users."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ GUIDELINES = """\
 Read the **source** first, then the summary. Rate each criterion by itself: a fluent summary may still be wrong.
 
 - **5**: as a careful editor would write it
-- **3**: usable, with errors one notices
+- **3**: usable, with noticeable errors
 - **1**: not usable
 
 If you cannot judge a text, *skip* it and say why.
@@ -40,7 +40,7 @@ SYSTEM_KINDS = {
     "small_llm": System.Kind.LLM,
     "rambler": System.Kind.LLM,
 }
-# Everybody knows these: a production site makes no demo, and lets nobody in with them.
+# Everybody knows these: a production site refuses them, and the demo itself.
 LOGINS = {
     "ada": (PASSWORDS["ada"], Role.OWNER),
     "ben": (PASSWORDS["ben"], Role.RESEARCHER),
@@ -51,7 +51,7 @@ LOGINS = {
 
 @transaction.atomic
 def load_demo() -> tuple[Project, LoadResult]:
-    """Make or complete the demo project; run again it changes nothing."""
+    """Create or complete the demo project; repeating it changes nothing."""
     project, made = Project.objects.get_or_create(
         slug=SLUG,
         defaults={
@@ -114,8 +114,7 @@ def demo_judges(
 ) -> list[Judge]:
     """The demo's judges on an endpoint: by token probabilities and, if `both`, by one direct reply.
 
-    A stand-in that listens elsewhere than last time keeps its judges: only the endpoint's address
-    changes.
+    If the stand-in's address has changed, its judges are kept and only the endpoint changes.
     """
     modes = {f"G-Eval {label}": ScoringMode.LOGPROBS}
     if both:
@@ -141,7 +140,7 @@ def demo_judges(
 
 
 def is_judged(judge: Judge) -> bool:
-    """Whether every output has a score of this judge on every criterion."""
+    """Whether this judge has scored every output on every criterion."""
     project = judge.project
     outputs = CandidateOutput.objects.filter(document__project=project).count()
     scored = (

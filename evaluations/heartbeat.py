@@ -1,5 +1,4 @@
-"""A worker's sign of life, and its eye for work that nobody does: messages may be lost, rows are
-not.
+"""A worker's heartbeat, which also looks for unattended work, because messages may be lost.
 
 Every worker process runs one thread that touches its heartbeat row and looks for runs with free
 items that no live worker holds, for uploads and errands nobody works on, and for messages of
@@ -57,16 +56,15 @@ def worker_name() -> str:
 
 
 def is_leaving(name: str) -> bool:
-    """Whether a worker was told to stop. A name that no worker has (a command, a test) never
-    leaves."""
+    """Whether a worker was asked to stop; False for names without a worker (commands, tests)."""
     return WorkerHeartbeat.objects.filter(name=name, leaving=True).exists()
 
 
 def beat(name: str, jobs: Sequence[str] | None = None) -> None:
-    """Touch this worker's row and forget workers not seen for an hour.
+    """Update this worker's row and remove workers not seen for an hour.
 
     Args:
-        jobs: the kinds it takes, by their names in `settings.QUEUES`; all if it does not say.
+        jobs: the kinds it accepts, by their names in `settings.QUEUES`; all by default.
     """
     taken = list(settings.QUEUES if jobs is None else jobs)
     defaults = {"seen_at": timezone.now(), "leaving": False, "jobs": taken}
@@ -75,7 +73,7 @@ def beat(name: str, jobs: Sequence[str] | None = None) -> None:
 
 
 def neglected_runs() -> list[int]:
-    """Runs under way that have something to do and nobody who does it."""
+    """Active runs with work that no worker is doing."""
     items = RunItem.objects.filter(run=OuterRef("pk"))
     unattended = Q(preparer_until=None) | is_free("preparer_until")
     unprepared = Q(state=RunState.PREPARING) & unattended
@@ -99,7 +97,7 @@ def _start(sender: Any, **_kwargs: Any) -> None:
 
 @worker_shutting_down.connect
 def _announce_leaving(**_kwargs: Any) -> None:
-    """Tell this worker's processes, which look here every moment, to give back what they hold."""
+    """Tell this worker's processes, which check this often, to release what they hold."""
     _leaving.set()
     with contextlib.suppress(DatabaseError):
         WorkerHeartbeat.objects.filter(name=worker_name()).update(leaving=True)
@@ -112,8 +110,8 @@ def _stop(**_kwargs: Any) -> None:
 
 
 def _keep_beating(jobs: list[str]) -> None:
-    # Uploads and errands that wait in the queue look like neglected ones, so that these are called
-    # for once a minute.
+    # Uploads and errands that wait in the queue look like neglected ones, so workers are called for
+    # these only once a minute.
     for number in itertools.count():
         if _leaving.is_set():
             break
@@ -132,7 +130,7 @@ def _keep_beating(jobs: list[str]) -> None:
             if can_send_more():
                 wake_for_webhooks()
         except Exception as error:
-            # The thread must outlive a database or a queue that is away for a while.
+            # The thread must survive a database or a queue that is unavailable for a while.
             log.warning("Heartbeat: %s", error)
             with contextlib.suppress(DatabaseError):
                 connection.close()

@@ -1,5 +1,5 @@
-"""The numbers of a query as an array, without an object a number: millions of scores come in a
-second or two."""
+"""Read a query's numbers into an array, without an object per number: millions in a second or
+two."""
 
 import struct
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ from django.db import connection
 
 from evaluations.statistics.pairing import FloatArray
 
-# The server packs so many rows into one: a message for each row would take the driver most of the
-# time.
+# The server packs this many rows into one: with a message per row, the driver would take most of
+# the time.
 PACKED_ROWS = 2**16
 # PostgreSQL's binary COPY format: a header, then rows of a field count and a length before each
 # value, then -1. An array of one dimension begins with its dimensions, whether it has NULLs, the
@@ -27,7 +27,7 @@ def fetch_numbers(columns: list[str], rest: str) -> FloatArray:
     Args:
         columns: SQL expressions that are never NULL.
         rest: from FROM on, complete: COPY takes no parameters, so only our own numbers may be
-            written into it.
+            inserted into it.
 
     Returns:
         Shape (rows, columns).
@@ -54,7 +54,7 @@ def fetch_numbers(columns: list[str], rest: str) -> FloatArray:
 
 
 def _packs(message: bytes, at: int) -> Iterator[list[FloatArray]]:
-    """The rows of a message, each of them a list of arrays."""
+    """The rows of a message, each a list of arrays."""
     while at < len(message):
         (count,) = _FIELD_COUNT.unpack_from(message, at)
         at += _FIELD_COUNT.size
@@ -64,7 +64,7 @@ def _packs(message: bytes, at: int) -> Iterator[list[FloatArray]]:
         for _ in range(count):
             length, has_null, size = _FIELD.unpack_from(message, at)
             if has_null:
-                raise ValueError("A query for numbers gave NULL.")
+                raise ValueError("A query for numbers returned NULL.")
             pack.append(np.frombuffer(message, _ELEMENT, size, at + _FIELD.size)["value"])
             at += 4 + length
         yield pack
@@ -76,5 +76,5 @@ def id_list(ids: list[int]) -> str:
 
 
 def positions(ids: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Where each id stands among the known ones, which rise."""
+    """The position of each id among the known ones, which are sorted."""
     return np.searchsorted(known, ids.astype(np.int64))

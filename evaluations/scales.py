@@ -1,5 +1,4 @@
-"""A rating scale: its points, what lies on it, and the usual scale that holds given ratings.
-Pure."""
+"""Rating scales: their points, their validation, and the usual scale for given ratings. Pure."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -7,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 # The scales in common use, narrowest first; ratings without a declared scale get the first that
-# holds them all.
+# contains them all.
 USUAL_SCALES = (
     (0, 1),
     (1, 3),
@@ -21,8 +20,8 @@ USUAL_SCALES = (
     (0, 100),
 )
 MOST_POINTS = 1001
-# No rating, score or end of a scale is farther from 0: sums and squares of such numbers stay exact
-# enough.
+# The largest absolute value of ratings, scores and ends of scales, so that sums and squares stay
+# precise.
 FARTHEST = 1e9
 
 
@@ -41,7 +40,7 @@ class Scale:
     labels: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # NaN is in no order, so what is asked here is never true of it.
+        # Comparisons with NaN are false, so these conditions refuse it.
         if not (self.lowest < self.highest and 0 < self.step <= 2 * FARTHEST):
             raise ValueError(f"a scale needs lowest < highest and a positive step, not {self}")
         if not (self.lowest >= -FARTHEST and self.highest <= FARTHEST):
@@ -54,14 +53,13 @@ class Scale:
 
     @cached_property
     def points(self) -> tuple[float, ...]:
-        """All points, in rising order."""
+        """All points, in ascending order."""
         count = int((self.highest - self.lowest) / self.step + 1e-9) + 1
         return tuple(round(self.lowest + index * self.step, 9) for index in range(count))
 
     @property
     def is_integral(self) -> bool:
-        """Whether every point is a whole number that is not negative, so that digits can spell
-        it."""
+        """Whether every point is a non-negative whole number, so that digits can spell it."""
         return all(point == int(point) and point >= 0 for point in self.points)
 
     def holds(self, value: float) -> bool:
@@ -69,24 +67,24 @@ class Scale:
         return self.lowest <= value <= self.highest
 
     def point_at(self, value: float) -> float | None:
-        """The point a value stands on, or None between points and outside."""
+        """The point equal to a value, or None between points and outside."""
         return next((point for point in self.points if abs(point - value) < 1e-9), None)
 
 
 def problems_of_scale(
     lowest: float, highest: float, step: float, labels: Mapping[str, str]
 ) -> dict[str, str]:
-    """What is wrong with a scale, by the part it is wrong with; empty if nothing is.
+    """The errors of a scale, by field; empty if it is valid.
 
     Args:
-        labels: the names of points by the points as they are written ("1" -> "Yes").
+        labels: the names of points, by the points as written ("1" -> "Yes").
     """
     try:
         scale = Scale(lowest, highest, step)
     except ValueError as error:
         return {"scale_max": str(error).capitalize() + "."}
     if not isinstance(labels, dict):
-        return {"scale_labels": "Names of points are an object such as {“1”: “Yes”}."}
+        return {"scale_labels": "Names of points must be an object such as {“1”: “Yes”}."}
     for written, label in labels.items():
         if not isinstance(label, str) or not label.strip():
             return {"scale_labels": f"The name of point {written[:40]} is not a text."}
@@ -99,8 +97,7 @@ def problems_of_scale(
 
 
 def usable_scale(lowest: float, highest: float, step: float, labels: Mapping[str, str]) -> Scale:
-    """A scale of stored values, or the nearest that pages and prompts can work with where those are
-    wrong."""
+    """The scale of stored values, or a usable one close to it if they are invalid."""
     named = labels.items() if isinstance(labels, dict) else ()
     points = {
         str(label): point for written, label in named if (point := _number(written)) is not None
@@ -123,12 +120,12 @@ def _number(written: str) -> float | None:
 
 
 def is_number(value: float) -> bool:
-    """Whether a rating or score can be kept and computed with: finite, and not absurdly large."""
+    """Whether a rating or score can be stored and used: finite, and not absurdly large."""
     return -FARTHEST <= value <= FARTHEST
 
 
 def usual_scale_for(values: Iterable[float]) -> Scale:
-    """The narrowest usual scale that holds all values; their own range where none does.
+    """The narrowest usual scale that contains all values, or their own range if none does.
 
     Raises:
         ValueError: there are no values.

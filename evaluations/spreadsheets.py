@@ -1,22 +1,22 @@
-"""CSV for people who open it in a spreadsheet: the one place where its lines are written."""
+"""Write lines of CSV that are safe to open in a spreadsheet."""
 
 import csv
 import io
 from collections.abc import Callable, Iterable
 from typing import Any
 
-# What makes a spreadsheet take a cell for a formula, or a cell of a formula that is glued on.
+# Characters that make a spreadsheet read a cell as a formula.
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def csv_line(cells: Iterable[Any], *, number: Callable[[float], str] = repr) -> str:
-    """A line of CSV. Texts are texts to a spreadsheet as well; None is an empty cell.
+    """A line of CSV. Spreadsheets read texts as texts, not as formulas; None is an empty cell.
 
     Args:
         number: how a float is written.
     """
     out = io.StringIO()
-    # Of what ends lines elsewhere, the writer quotes only what ends its own.
+    # The writer quotes only its own line endings, not others.
     csv.writer(out, lineterminator="\r\n").writerow(
         number(cell)
         if isinstance(cell, float)

@@ -1,4 +1,4 @@
-"""Celery tasks: ids in, one call each. Each may run twice without harm. Which queue:
+"""Celery tasks: each takes an id, makes one call, and can run twice. Queues:
 geval_site/queues.py."""
 
 import os
@@ -7,7 +7,7 @@ import time
 
 from celery import shared_task
 
-import evaluations.worker_start  # noqa: F401 - its signal handler is what is wanted
+import evaluations.worker_start  # noqa: F401 - imported for its signal handler
 from evaluations.heartbeat import is_leaving
 from evaluations.runs.errands import work_on_errand
 from evaluations.runs.shift import Shift
@@ -31,8 +31,8 @@ SLICE_SECONDS = 300.0
 
 @shared_task(name=JUDGE_RUN)
 def judge_run(run_id: int) -> None:
-    """Help with a run until nothing of it is free, for some minutes at most, or until the worker is
-    told to stop."""
+    """Work on a run until it has no free items, for some minutes at most, or until asked to
+    stop."""
     host, celery_worker = socket.gethostname(), os.getppid()
     shift = Shift(
         told_to_stop=lambda: is_leaving(f"{host}:{celery_worker}"),
@@ -51,8 +51,7 @@ def upload_files(upload_id: int) -> None:
 
 @shared_task(name=SEND_WEBHOOKS)
 def send_webhooks() -> None:
-    """Send a share of the messages that are due; what is left gets a task of its own, behind the
-    others."""
+    """Send some of the due messages; the rest gets another task at the end of the queue."""
     send_due()
     if can_send_more():
         send_webhooks.delay()
@@ -60,11 +59,11 @@ def send_webhooks() -> None:
 
 @shared_task(name=RUN_ERRAND)
 def run_errand(kind: str, errand_id: int) -> None:
-    """Ask an endpoint something for a page or the API: a probe, steps, an explanation."""
+    """Process an errand of a page or the API: a probe, steps, an explanation."""
     work_on_errand(kind, errand_id)
 
 
 @shared_task(name=SEND_PASSWORD_RESET)
 def send_password_reset(email: str, domain: str, use_https: bool) -> None:
-    """Send a link by which a password is set anew, if somebody has that address."""
+    """Send a password reset link if there is an account with that address."""
     send_reset_mails(email, domain=domain, use_https=use_https)

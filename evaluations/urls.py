@@ -1,4 +1,4 @@
-"""Addresses of projects and all that is in them."""
+"""URLs of projects and everything in them."""
 
 from django.urls import path
 

@@ -1,7 +1,7 @@
-"""Waking workers: messages by the name of a task, so that who sends one imports none of the work.
+"""Wake workers with messages by task name, so that senders need not import the tasks.
 
-Each may be lost or come twice without harm: rows say what there is to do, and every worker looks
-for neglected ones (`heartbeat.py`).
+A lost or repeated message does no harm: rows say what there is to do, and every worker looks for
+neglected ones (`heartbeat.py`).
 """
 
 from typing import Any
@@ -20,24 +20,23 @@ from geval_site.queues import (
 
 
 def send(task: str, *arguments: Any, **named: Any) -> None:
-    """Leave a message for a task in its queue."""
+    """Put a message for a task into its queue."""
     current_app.send_task(task, arguments, named)
 
 
 def wake_one_worker(run_id: int) -> None:
-    """Have a run prepared, which one worker does; it wakes the others when there are items to
-    share."""
+    """Have one worker prepare a run; it wakes the others when there are items to share."""
     send(JUDGE_RUN, run_id)
 
 
 def wake_workers(run_id: int) -> None:
-    """Tell the workers that there is work: one message for each that is alive, at least one."""
+    """Tell the workers that there is work: one message per live worker, at least one."""
     for _ in range(max(1, WorkerHeartbeat.objects.doing(RUNS).count())):
         send(JUDGE_RUN, run_id)
 
 
 def wake_other_workers(run_id: int) -> None:
-    """Call for help with a run that this worker has just laid out."""
+    """Wake other workers for a run that this worker has just prepared."""
     for _ in range(WorkerHeartbeat.objects.doing(RUNS).count() - 1):
         send(JUDGE_RUN, run_id)
 
@@ -48,15 +47,15 @@ def wake_for_upload(upload_id: int) -> None:
 
 
 def wake_for_errand(kind: str, errand_id: int) -> None:
-    """Have an endpoint asked something for a page or the API."""
+    """Have an errand of a page or the API processed."""
     send(RUN_ERRAND, kind, errand_id)
 
 
 def wake_for_webhooks() -> None:
-    """Have the messages sent that are due."""
+    """Have due webhook messages sent."""
     send(SEND_WEBHOOKS)
 
 
 def wake_for_password_reset(email: str, *, domain: str, use_https: bool) -> None:
-    """Have a link sent by which a password is set anew, if somebody has that address."""
+    """Have a password reset link sent if there is an account with that address."""
     send(SEND_PASSWORD_RESET, email, domain=domain, use_https=use_https)

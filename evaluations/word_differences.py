@@ -1,24 +1,23 @@
-"""Where two texts differ, by words. Pure."""
+"""Find the words in which two texts differ. Pure."""
 
 import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-# Beyond this the comparison takes long and shows little.
+# Above this length the comparison takes long and shows little.
 MOST_WORDS = 2000
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a text, and whether the other text has something else there."""
+    """A part of a text, and whether the other text differs there."""
 
     text: str
     differs: bool
 
 
 def word_differences(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
-    """Both texts in pieces; joined, the pieces give the texts back. Very long texts come as one
-    piece."""
+    """Both texts as pieces, which join to the original texts. Very long texts are one piece."""
     sides = [re.findall(r"\S+\s*|\s+", text) for text in (first, second)]
     if sum(len(words) for words in sides) > 2 * MOST_WORDS:
         return [Piece(first, False)], [Piece(second, False)]

@@ -1,4 +1,4 @@
-"""What a Celery worker does first."""
+"""Start a Celery worker: the embedded PostgreSQL and its tables come first."""
 
 from typing import Any
 
@@ -15,14 +15,14 @@ from geval_site.embedded.server import EmbeddedServerError
 
 @worker_init.connect
 def _start_embedded_database(**_kwargs: Any) -> None:
-    """Before the worker looks for its queue, which is in the embedded PostgreSQL: start that, and
-    make its tables.
+    """Start the embedded PostgreSQL, which has the queue, and create its tables.
 
     Raises:
-        SystemExit: it does not start, or its tables are not those of this version; says what to do.
+        SystemExit: it does not start, or its tables are not those of this version; the message says
+            what to do.
     """
     if settings.DATABASES["default"]["ENGINE"] != EMBEDDED:
-        return  # a server of its own is waited for, as during the worker's life
+        return  # an external server is waited for, as during the worker's life
     try:
         bring_up_to_date()
     except CommandError as error:
@@ -34,4 +34,4 @@ def _start_embedded_database(**_kwargs: Any) -> None:
             " DATABASE_URL."
         ) from None
     finally:
-        connections.close_all()  # the worker's processes make their own
+        connections.close_all()  # the worker's processes open their own connections

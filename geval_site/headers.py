@@ -6,8 +6,10 @@ from django.http import HttpRequest, HttpResponse
 
 # The site uses none of these, so an injected script must not be able to either.
 UNUSED = (
-    "accelerometer", "autoplay", "bluetooth", "camera", "display-capture", "encrypted-media", "fullscreen",
-    "geolocation", "gyroscope", "hid", "magnetometer", "microphone", "midi", "payment", "picture-in-picture",
+    "accelerometer", "autoplay", "bluetooth", "camera", "display-capture", "encrypted-media",
+    "fullscreen",
+    "geolocation", "gyroscope", "hid", "magnetometer", "microphone", "midi", "payment",
+    "picture-in-picture",
     "publickey-credentials-get", "screen-wake-lock", "serial", "usb", "xr-spatial-tracking",
 )  # fmt: skip
 PERMISSIONS = ", ".join(f"{name}=()" for name in UNUSED)

@@ -36,7 +36,8 @@ class Processes:
         self.stop()
 
     def start(
-        self, command: Sequence[str], *, env: Mapping[str, str] | None = None, stdout: IO[str] | int | None = None,
+        self, command: Sequence[str], *, env: Mapping[str, str] | None = None,
+        stdout: IO[str] | int | None = None,
         stderr: IO[str] | int | None = None,
     ) -> subprocess.Popen[str]:  # fmt: skip
         """Start a command, in the folder of the site so that `manage.py` and the packages are

@@ -9,8 +9,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 HOSTILE = (
-    "<script>alert(1)</script>", "=cmd|' /C calc'!A0", "\u202eevil\u2066", "\x00", "a\0b", "a\u0085b\u2028c",
-    "{{Document}}", "%s %(x)s", "'; DROP TABLE evaluations_document; --", "\ud800", "😀" * 50, "\\N", "\t", "\r\n", "",
+    "<script>alert(1)</script>", "=cmd|' /C calc'!A0", "\u202eevil\u2066", "\x00", "a\0b",
+    "a\u0085b\u2028c",
+    "{{Document}}", "%s %(x)s", "'; DROP TABLE evaluations_document; --", "\ud800", "😀" * 50,
+    "\\N", "\t", "\r\n", "",
     " ", "NaN", "1e400", "9" * 400,
 )  # fmt: skip
 

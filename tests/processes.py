@@ -63,8 +63,10 @@ class SiteProcess:
         self.address = f"http://127.0.0.1:{port}"
         self.process = subprocess.Popen(
             [
-                sys.executable, "-m", "gunicorn", "geval_site.wsgi", "--config", "python:geval_site.web_server",
-                "--bind", f"127.0.0.1:{port}", "--workers", "1", "--threads", str(threads), "--log-level", "error",
+                sys.executable, "-m", "gunicorn", "geval_site.wsgi", "--config",
+                "python:geval_site.web_server",
+                "--bind", f"127.0.0.1:{port}", "--workers", "1", "--threads", str(threads),
+                "--log-level", "error",
                 *switches,
             ],
             cwd=CHECKOUT,
@@ -94,7 +96,8 @@ class WorkerProcess:
     def __init__(self, database_url: str, *switches: str) -> None:
         self.process = subprocess.Popen(
             [
-                sys.executable, "-m", "celery", "-A", "geval_site", "--quiet", "worker", "--concurrency", "1",
+                sys.executable, "-m", "celery", "-A", "geval_site", "--quiet", "worker",
+                "--concurrency", "1",
                 "--loglevel", "ERROR", "--without-mingle", "--without-gossip",
                 "--hostname", f"t{os.getpid()}-{next(_NUMBERS)}@%h", *switches,
             ],

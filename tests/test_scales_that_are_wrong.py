@@ -18,8 +18,10 @@ from evaluations.scales import Scale, problems_of_scale, usable_scale, usual_sca
 
 INFINITE, NAN = math.inf, math.nan
 WRONG = [
-    (1, 5, 1e-9), (5, 1, 1), (1, 1, 1), (1, 5, 0), (1, 5, -1), (NAN, 5, 1), (1, NAN, 1), (1, 5, NAN),
-    (-INFINITE, 5, 1), (1, INFINITE, 1), (1, 5, INFINITE), (0, 1e300, 1e299), (-1e308, 1e308, 1e307),
+    (1, 5, 1e-9), (5, 1, 1), (1, 1, 1), (1, 5, 0), (1, 5, -1), (NAN, 5, 1), (1, NAN, 1),
+    (1, 5, NAN),
+    (-INFINITE, 5, 1), (1, INFINITE, 1), (1, 5, INFINITE), (0, 1e300, 1e299),
+    (-1e308, 1e308, 1e307),
 ]  # fmt: skip
 
 

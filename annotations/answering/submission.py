@@ -75,7 +75,8 @@ def shape_of(assignment: Assignment, *, text: str = "") -> Shape:
 
 @transaction.atomic
 def submit(
-    seat: Seat, assignment_id: int, fields: dict[str, str], *, user: Any, version: int, seconds: float | None,
+    seat: Seat, assignment_id: int, fields: dict[str, str], *, user: Any, version: int,
+    seconds: float | None,
     draft_number: int = 0,
 ) -> Submitted:  # fmt: skip
     """Store an answer and what follows from it: ratings or preferences, and spans.
@@ -142,8 +143,10 @@ def _save(assignment: Assignment) -> None:
                       submitted_at = %s, seconds = %s, lease_until = %s, draft_number = %s
                           WHERE id = %s""",
             [
-                json.dumps(assignment.answer), assignment.state, assignment.version, assignment.flagged,
-                assignment.submitted_at, assignment.seconds, assignment.lease_until, assignment.draft_number,
+                json.dumps(assignment.answer), assignment.state, assignment.version,
+                assignment.flagged,
+                assignment.submitted_at, assignment.seconds, assignment.lease_until,
+                assignment.draft_number,
                 assignment.pk,
             ],
         )  # fmt: skip
@@ -207,7 +210,8 @@ def _store_preferences(assignment: Assignment, answer: Answer, in_sight: bool) -
 
 
 def _upsert(
-    table: str, keys: tuple[str, ...], value: str, rows: list[tuple[Any, ...]], values: list[Any], in_sight: bool,
+    table: str, keys: tuple[str, ...], value: str, rows: list[tuple[Any, ...]], values: list[Any],
+    in_sight: bool,
     more: dict[str, list[bool | None]] | None = None,
 ) -> dict[tuple[Any, ...], Any]:  # fmt: skip
     """Insert or replace an annotator's values in one statement; returns the previous values by

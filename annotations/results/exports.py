@@ -19,7 +19,8 @@ RATINGS = (
     "created_at",
 )
 PREFERENCES = (
-    "doc_id", "system_a", "system_b", "criterion", "annotator", "winner", "strength", "shown_first", "scores_in_sight",
+    "doc_id", "system_a", "system_b", "criterion", "annotator", "winner", "strength", "shown_first",
+    "scores_in_sight",
     "created_at",
 )  # fmt: skip
 QUERIES = {

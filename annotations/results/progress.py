@@ -154,7 +154,8 @@ def _annotators(campaign: Campaign) -> tuple[AnnotatorProgress, ...]:
 
 def _named(row: tuple[Any, ...]) -> dict[str, Any]:
     names = (
-        "pk", "annotator", "removed", "submitted", "skipped", "flagged", "holding", "lately", "hours", "seconds",
+        "pk", "annotator", "removed", "submitted", "skipped", "flagged", "holding", "lately",
+        "hours", "seconds",
         "checks", "checks_right", "last", "most_same", "answers",
     )  # fmt: skip
     return dict(zip(names, row, strict=True))

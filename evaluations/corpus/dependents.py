@@ -48,9 +48,11 @@ def count_dependents(ids: Sequence[int]) -> dict[str, int]:
 
 
 def describe_dependents(counts: Mapping[str, int]) -> str:
-    """Such as "24 ratings, 12 scores and 12 items of runs"."""
+    """Such as "24 ratings, 12 scores and 12 items of runs depend on it"."""
     parts = [f"{count:,} {what if count != 1 else _one(what)}" for what, count in counts.items()]
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    if len(parts) > 1:
+        return f"{', '.join(parts[:-1])} and {parts[-1]} depend on it"
+    return f"{parts[0]} {'depends' if set(counts.values()) == {1} else 'depend'} on it"
 
 
 def _one(what: str) -> str:

@@ -23,8 +23,8 @@ from evaluations.scales import usual_scale_for
 
 DIFFERENT = "{} already exists with a different {}"
 IN_USE = (
-    "{} already exists with a different {} and cannot be replaced because {} depend on it; use a "
-    "different doc_id"
+    "{} already exists with a different {} and cannot be replaced because {}; use a different "
+    "doc_id"
 )
 DIFFERS = "(s.source, s.context, s.refs) IS DISTINCT FROM (d.source, d.context, d.references)"
 # Metadata fields that both have, with different values.

@@ -83,7 +83,6 @@ def _refuse_if_used(subject: str, outputs: Sequence[int]) -> None:
 def _refuse(subject: str, counts: dict[str, int]) -> None:
     if counts:
         raise StillInUseError(
-            f"{subject} was not removed: {describe_dependents(counts)} depend on it and would "
-            "become meaningless. "
-            "Use a report's filters to leave it out."
+            f"{subject} was not removed: {describe_dependents(counts)} and would become"
+            " meaningless. Use a report's filters to leave it out."
         )

@@ -1,2 +1,2 @@
-"""What gives a score to an output: one file an evaluator, found by entry points; `base` is what
-each is."""
+"""Evaluators, which score outputs: one file each, found by entry points; `base` has their
+interface."""

@@ -72,7 +72,7 @@ def score_directed(
 
 
 def directed(item: Item, direction: Direction) -> list[list[Given]]:
-    """What is scored given what: one list a direction, with a pair for each reference."""
+    """What is scored given what: one list per direction, with a pair for each reference."""
     texts = item.texts
     references = [one for one in texts.references if one.strip()]
     precision = [Given(one, texts.output, "reference", "output") for one in references]

@@ -1,4 +1,4 @@
-"""What an evaluator is: a kind with settings that gives outputs a score. No Django, no database.
+"""The interface of evaluators: kinds of judges with settings that score outputs. No Django.
 
 A package of yours adds one by an entry point of the group `geval_site.evaluators` that names a
 subclass of `LocalEvaluator`; see docs/evaluators/your-own.md.
@@ -60,8 +60,8 @@ class Item:
 
 @dataclass(frozen=True)
 class Corpus:
-    """What an evaluator may look at before it scores: all texts of the project, and scores that are
-    there already.
+    """What an evaluator may look at before it scores: all texts of the project, and existing
+    scores.
 
     `scores` maps (judge, criterion) to scores by output id; `ratings` maps a criterion to people's
     mean ratings and `document_of` each output to its document.
@@ -182,7 +182,7 @@ def read_settings(evaluator: type[Evaluator], given: Mapping[str, Any]) -> Setti
     """The settings that names and values stand for.
 
     Raises:
-        SettingsError: an unknown name or a wrong value.
+        SettingsError: an unknown name or an invalid value.
     """
     try:
         return evaluator.Settings.model_validate(dict(given))

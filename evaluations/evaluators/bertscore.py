@@ -36,7 +36,7 @@ class BertScoreSettings(NeuralSettings):
         "max", title="Several references", description="Take the best or the mean."
     )
     measure: Literal["f", "precision", "recall"] = Field(
-        "f", description="The F score, or one of its sides."
+        "f", description="The F score, precision or recall."
     )
     against: Literal["references", "source"] = Field(
         "references", description="What the output is compared with."
@@ -112,8 +112,7 @@ class BertScore(NeuralEvaluator):
 def bertscore(output: Encoded, reference: Encoded, idf: Callable[[int], float]) -> dict[str, float]:
     """Precision, recall and F of two encoded texts.
 
-    Marks that the tokenizer adds weigh nothing, and may be what a token is most similar to, as in
-    the release.
+    Special tokens have weight 0 but can be matched, as in the release.
     """
     import torch
 

@@ -15,8 +15,8 @@ class BleuSettings(Settings):
         "together",
         title="Several references",
         description=(
-            "Count matches with any of them, as BLEU was made; or score each by itself and take the"
-            " best or the mean."
+            "Count matches with any of them, as BLEU was designed; or score each separately and "
+            "use the best or the mean."
         ),
     )
     order: int = Field(4, ge=1, le=8, title="Longest n-gram", description="4 for BLEU-4.")

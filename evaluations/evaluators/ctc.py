@@ -1,12 +1,12 @@
-"""CTC (Deng et al., 2021): how far each token of one text is aligned with, or borne out by, another
+"""CTC (Deng et al., 2021): how far each token of one text is aligned with, or supported by, another
 text.
 
 With align(a -> b) the vector of the alignment of each token of a with b:
 
-    consistency  = mean align(output -> source)
-    relevance    = mean align(reference -> output) * mean align(output -> source)
-    preservation = harmonic mean of both directions between output and source
-    engagingness = sum align(output -> source and context);  groundedness = sum align(output -> context)
+    consistency  = mean align(output -> source) relevance    = mean align(reference -> output) *
+    mean align(output -> source) preservation = harmonic mean of both directions between output and
+    source engagingness = sum align(output -> source and context);  groundedness = sum align(output
+    -> context)
 """
 
 from collections.abc import Sequence
@@ -37,9 +37,7 @@ class CtcSettings(NeuralSettings):
             " tokens."
         ),
     )
-    label: str = Field(
-        "", description="For the discriminator: its label for a token that is borne out."
-    )
+    label: str = Field("", description="For the discriminator: its label for a supported token.")
 
 
 # The texts of each aspect: (aligned, with what), by name.
@@ -98,7 +96,7 @@ class Ctc(NeuralEvaluator):
         size = self.settings.batch_size
         aligned = encode(self.loaded, [text for text, _ in pairs], "text", layers=[-1], size=size)
         others = encode(
-            self.loaded, [other for _, other in pairs], "text it stands on", layers=[-1], size=size
+            self.loaded, [other for _, other in pairs], "text it depends on", layers=[-1], size=size
         )
         return [
             _best_similarities(text, other) for text, other in zip(aligned, others, strict=True)
@@ -113,7 +111,7 @@ class Ctc(NeuralEvaluator):
         rows: list[Any] = []
         for text, other in pairs:
             tokens = loaded.tokenizer(other, text)
-            fitted = loaded.limits.fitted(tokens["input_ids"], "text with what it stands on")
+            fitted = loaded.limits.fitted(tokens["input_ids"], "text with the text it depends on")
             if isinstance(fitted, Failure):
                 rows.append(fitted)
                 continue
@@ -124,7 +122,7 @@ class Ctc(NeuralEvaluator):
             ]
             nothing = Failure(
                 Reason.TOO_LONG,
-                "The text it stands on leaves no room for the output; cut that first.",
+                "The text it depends on leaves no room for the output; shorten that text first.",
             )
             rows.append((fitted[0], own, fitted[1]) if own else nothing)
         known = [row for row in rows if not isinstance(row, Failure)]

@@ -92,8 +92,8 @@ class GptScoreSettings(ReferenceSettings):
         "",
         title="Demonstrations",
         description=(
-            "For prompting by demonstrations: one example a line, what is given and what is"
-            " produced divided by “ => ”."
+            "For prompting by demonstrations: one example per line, input and output separated by "
+            "“ => ”."
         ),
     )
     reduce: Literal["mean", "sum"] = Field(
@@ -139,7 +139,7 @@ class Likelihood:
 
 @dataclass(frozen=True)
 class Likelihoods:
-    """What is asked about an item: one group a direction, one text a reference in each."""
+    """What is asked about an item: one group per direction, one text per reference in each."""
 
     groups: tuple[tuple[Likelihood, ...], ...]
 

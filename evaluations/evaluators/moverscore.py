@@ -90,8 +90,8 @@ def weighed(text: Encoded, idf: Callable[[int], float]) -> tuple[np.ndarray, np.
     """Vectors (tokens, size) of length 1 and weights (tokens,) that sum to 1; None if all weigh
     nothing.
 
-    The layers of a token are put together by their power means for p = 1 and the limits minus and
-    plus infinity (mean, least, greatest), side by side.
+    The layers of a token are combined by their power means for p = 1 and the limits minus and plus
+    infinity (mean, least, greatest), side by side.
     """
     kept = [index for index, special in enumerate(text.special) if not special]
     weights = np.array([idf(text.ids[index]) for index in kept])

@@ -39,7 +39,8 @@ _PASSED_ON = frozenset(
 )
 _PASSED_ON_PREFIXES = (
     "LC_", "PYTHON", "LD_", "DYLD_", "XDG_", "OMP_", "MKL_", "OPENBLAS_", "NUMEXPR_",
-    "CUDA_", "NVIDIA_", "ROCR_", "HIP_", "TORCH_", "PYTORCH_", "TRANSFORMERS_", "TOKENIZERS_", "HF_", "HUGGINGFACE_",
+    "CUDA_", "NVIDIA_", "ROCR_", "HIP_", "TORCH_", "PYTORCH_", "TRANSFORMERS_", "TOKENIZERS_",
+    "HF_", "HUGGINGFACE_",
 )  # fmt: skip
 _SECRET = ("TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL")
 _NO_SECRETS = frozenset({"HF_TOKEN_PATH", "TOKENIZERS_PARALLELISM"})
@@ -70,7 +71,8 @@ class ScoringProcess:
     async def start(cls, evaluator: LocalEvaluator, corpus: Corpus | None) -> "ScoringProcess":
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", __name__,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env=passed_on(os.environ),
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            env=passed_on(os.environ),
         )  # fmt: skip
         started = cls(process, evaluator.title)
         await started._send((evaluator.kind, evaluator.settings.model_dump(), corpus))

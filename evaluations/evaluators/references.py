@@ -21,5 +21,5 @@ class ReferenceSettings(Settings):
 
 
 def reduced(values: Iterable[float], how: Reduction) -> float:
-    """The best or the mean of one score a reference."""
+    """The best or the mean of one score per reference."""
     return max(values) if how == "max" else mean(values)

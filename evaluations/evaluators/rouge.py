@@ -24,7 +24,7 @@ class RougeSettings(ReferenceSettings):
         ),
     )
     measure: Literal["f", "precision", "recall"] = Field(
-        "f", description="The F score, or one of its sides."
+        "f", description="The F score, precision or recall."
     )
     stem: bool = Field(
         True, description="Compare word stems (Porter), so that “sails” matches “sailed”."
@@ -69,7 +69,7 @@ class Rouge(LocalEvaluator):
         return outcomes
 
     def _prepared(self, text: str) -> str:
-        """The text, for `rougeLsum` with a sentence a line."""
+        """The text, for `rougeLsum` with one sentence per line."""
         return _by_line(text) if self.settings.variant == "rougeLsum" else text
 
 

@@ -50,8 +50,8 @@ class UniEvalSettings(NeuralSettings):
     questions: str = Field(
         "",
         description=(
-            "The questions that the weights were trained with, one a line as “criterion: question”;"
-            " they are printed in the model's release. Without them the questions are ours."
+            "The questions that the weights were trained with, one per line as “criterion: "
+            "question”; the model's release lists them. By default, our own wording is used."
         ),
     )
 
@@ -124,7 +124,7 @@ class UniEval(NeuralEvaluator):
         return sum if self._dimension(item).each == "sum" else mean
 
     def _inputs(self, item: Item) -> list[str] | Failure:
-        """What the model reads: one text, or one a sentence of the output."""
+        """What the model reads: one text, or one per sentence of the output."""
         dimension, texts = self._dimension(item), item.texts
         outputs = [texts.output.strip()] if dimension.each == "whole" else sentences(texts.output)
         values = {"source": texts.source, "context": texts.context, "reference": texts.reference}

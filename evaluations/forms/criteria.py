@@ -92,7 +92,8 @@ class CriterionForm(forms.ModelForm):
         }
 
     field_order = (
-        "name", "definition", "scale_min", "scale_max", "scale_step", "labels_text", "task_introduction", "inputs",
+        "name", "definition", "scale_min", "scale_max", "scale_step", "labels_text",
+        "task_introduction", "inputs",
         "prompt_upload", "prompt_file", "guidelines",
     )  # fmt: skip
 

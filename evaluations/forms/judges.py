@@ -151,7 +151,8 @@ class AskingForm(forms.Form):
         help_text="In seconds, for the whole call.",
     )
     price_in = forms.DecimalField(
-        label="Price per million input tokens", min_value=0, max_digits=12, decimal_places=4, required=False,
+        label="Price per million input tokens", min_value=0, max_digits=12, decimal_places=4,
+        required=False,
         help_text="For estimates and budgets, in any currency.",
     )  # fmt: skip
     price_out = forms.DecimalField(

@@ -1,1 +1,1 @@
-"""Judges and what they are made of: endpoints, criteria, evaluation steps."""
+"""Judges, and their endpoints, criteria and evaluation steps."""

@@ -1,5 +1,4 @@
-"""From an endpoint's record to a client: the address is checked and the key is opened here, each
-time."""
+"""Create a client from an endpoint's record: checks the address and decrypts the key each time."""
 
 from django.conf import settings
 
@@ -13,14 +12,13 @@ def client_for(endpoint: Endpoint, *, timeout: float) -> Client:
     """A client of an endpoint; to be used in an `async with`.
 
     Raises:
-        EndpointError: it is retired, its address must not be called, or its key cannot be opened.
+        EndpointError: it is retired, its address must not be called, or its key cannot be
+            decrypted.
     """
     if endpoint.retired_at:
-        # Also runs that were resumed, or came with an archive: retired is how an endpoint waits for
-        # somebody's leave.
+        # Also for resumed and imported runs: a retired endpoint waits for somebody's approval.
         text = (
-            f"The endpoint {endpoint} is retired, so it is not asked. Bring it back on its page"
-            " first."
+            f"The endpoint {endpoint} is retired and is not called. Restore it on its page first."
         )
         raise EndpointError(ErrorKind.FORBIDDEN_ADDRESS, text)
     try:

@@ -1,5 +1,4 @@
-"""Criteria are put together here: from presets, with steps by a model, and shown as the prompt that
-will be sent."""
+"""Create criteria from presets, generate their steps, and preview their prompts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ def use_preset(criterion: Criterion, preset: Preset) -> None:
 
 @transaction.atomic
 def add_presets(project: Project, chosen: Sequence[Preset]) -> list[Criterion]:
-    """Add criteria to a project; those whose name is there already are left out."""
+    """Add criteria to a project; those whose names already exist are left out."""
     there = {name.lower() for name in project.criteria.values_list("name", flat=True)}
     made: list[Criterion] = []
     for preset in chosen:
@@ -78,7 +77,7 @@ def preview(criterion: Criterion, *, steps: str | None = None) -> Preview:
                 template,
                 estimated_tokens(len(template)),
                 "",
-                "There is no document yet to show it with.",
+                "There is no document yet for a preview.",
             )
         document = output.document
         prompt = render(template, output.texts())

@@ -1,5 +1,4 @@
-"""Endpoints and judges are made, changed, probed and retired here, for pages, commands and the API
-alike."""
+"""Create, change, probe and retire endpoints and judges, for pages, commands and the API."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -28,8 +27,7 @@ PROBE_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class EndpointDraft:
-    """What an endpoint is made of. `key` None leaves a stored key as it is, an empty text removes
-    it.
+    """The values of an endpoint. `key` None keeps a stored key, an empty text removes it.
 
     A key goes to another address only if somebody says so: a stored one is given again, and
     `confirms_key_env` says that the variable was named for the address at hand.
@@ -47,9 +45,9 @@ class EndpointDraft:
 
 @dataclass(frozen=True)
 class JudgeDraft:
-    """What a judge is made of. `temperature` None takes what suits the mode: 1 for samples, 0 else.
+    """The values of a judge. `temperature` None is the mode's default: 1 for samples, 0 otherwise.
 
-    `mode` empty takes the best one the endpoint can do, by its probe. All but `name`, `kind` and
+    An empty `mode` means the best one that the endpoint supports. All but `name`, `kind` and
     `settings` is for evaluators that ask an LLM.
     """
 
@@ -91,7 +89,7 @@ def save_endpoint(
         and endpoint.judges.filter(runs__isnull=False).exists()
     ):
         raise ValidationError(
-            {"base_url": "Runs have used this address; make a new endpoint for another one."}
+            {"base_url": "Runs have used this address; create a new endpoint for a different one."}
         )
     moves = bool(endpoint.pk) and (endpoint.base_url, endpoint.api_version) != (
         base_url,
@@ -116,10 +114,10 @@ def save_endpoint(
         .exists()
     ):
         raise ValidationError(
-            {"name": f"There is an endpoint {endpoint.name!r} already; choose another name."}
+            {"name": f"An endpoint {endpoint.name!r} already exists; choose another name."}
         )
     if endpoint.sealed_key and endpoint.key_env:
-        raise ValidationError({"key_env": "Give the key or the name of its variable, not both."})
+        raise ValidationError({"key_env": "Enter the key or the name of its variable, not both."})
     endpoint.save()
     if moves:
         endpoint.probes.all().delete()  # they are about the server at the address before
@@ -127,10 +125,10 @@ def save_endpoint(
 
 
 def endpoint_at(project: Project, base_url: str, *, key_env: str = "") -> Endpoint:
-    """The endpoint of an address and key variable, made if there is none.
+    """The endpoint with an address and key variable, created if there is none.
 
     Raises:
-        ValidationError: the address is none, or must not be called.
+        ValidationError: the address is invalid, or must not be called.
     """
     url = base_url.strip().rstrip("/")
     there = project.endpoints.current().filter(base_url=url, key_env=key_env, sealed_key="").first()
@@ -138,11 +136,11 @@ def endpoint_at(project: Project, base_url: str, *, key_env: str = "") -> Endpoi
 
 
 def _check_keys_may_move(endpoint: Endpoint, draft: EndpointDraft) -> None:
-    """Refuse to send a key to an address it was not given for."""
+    """Refuse to send a key to an address it was not entered for."""
     if endpoint.sealed_key and draft.key is None:
         raise ValidationError(
-            {"key": "The address has changed, and the stored key was given for the one before. Enter the key for the "
-                    "new address, or have the stored one forgotten."}
+            {"key": "The address has changed, and the stored key was entered for the previous one. "
+                    "Enter the key for the new address, or delete the stored one."}
         )  # fmt: skip
     if (
         draft.key_env.strip()
@@ -185,7 +183,7 @@ def _free_name(project: Project, wanted: str) -> str:
 
 
 def probe_endpoint(endpoint: Endpoint, model: str) -> Findings:
-    """Ask an endpoint what it can do with a model, and keep what was found.
+    """Probe an endpoint for a model, and store the findings.
 
     Raises:
         EndpointError: it does not answer at all.
@@ -202,14 +200,14 @@ def probe_endpoint(endpoint: Endpoint, model: str) -> Findings:
         now = Endpoint.objects.select_for_update().filter(pk=endpoint.pk).first()
         if (
             now and (now.base_url, now.api_version) == asked_at
-        ):  # else they are about another server
+        ):  # otherwise they are about another server
             defaults = {"findings": findings.as_json(), "probed_at": timezone.now()}
             ModelProbe.objects.update_or_create(endpoint=endpoint, model=model, defaults=defaults)
     return findings
 
 
 def known_findings(endpoint: Endpoint, model: str) -> Findings | None:
-    """What the last probe of a model found, if there was one that came to an end."""
+    """The findings of the last finished probe of a model, if there is one."""
     probe = ModelProbe.objects.filter(endpoint=endpoint, model=model).exclude(findings={}).first()
     return findings_of(probe) if probe else None
 
@@ -223,11 +221,10 @@ def findings_of(probe: ModelProbe) -> Findings:
 
 
 class ProbeNeededError(Exception):
-    """A judge cannot be made yet: its endpoint has to be asked first what it can do with the
-    model."""
+    """A judge cannot be created yet: its endpoint has to be probed for the model first."""
 
     def __init__(self, endpoint: Endpoint, model: str) -> None:
-        super().__init__(f"{endpoint} has not been asked yet what it can do with {model}.")
+        super().__init__(f"{endpoint} has not been probed for {model} yet.")
         self.endpoint = endpoint
         self.model = model
 
@@ -235,13 +232,13 @@ class ProbeNeededError(Exception):
 def create_judge(
     project: Project, draft: JudgeDraft, *, probe: bool = True, here: bool = True
 ) -> tuple[Judge, bool]:
-    """Make a judge; the same draft again gives the judge that is there, and False.
+    """Create a judge; for an existing identical judge, return that one and False.
 
     Args:
         probe: an endpoint that was not probed for this model yet has to be, so that a mode it
             cannot do is refused now.
-        here: ask it in this process. Web processes do not: a worker asks, and the judge is made
-            once it has.
+        here: probe in this process. Web processes do not: a worker probes, and the judge is created
+            after that.
 
     Raises:
         ProbeNeededError: the endpoint was not probed for this model, and is not to be asked here.
@@ -257,7 +254,12 @@ def create_judge(
     if different:
         listed = ", ".join(name.removesuffix("_id") for name in different)
         raise ValidationError(
-            {"name": f"There is a judge {judge.name!r} with another {listed}; choose another name."}
+            {
+                "name": (
+                    f"A judge {judge.name!r} with a different {listed} already exists; choose"
+                    " another name."
+                )
+            }
         )
     return there, False
 
@@ -265,13 +267,13 @@ def create_judge(
 def change_judge(
     judge: Judge, draft: JudgeDraft, *, probe: bool = True, here: bool = True
 ) -> Judge:
-    """Change a judge; once a run has used it, that makes a new version and retires the old one.
+    """Change a judge; once a run has used it, this creates a new version and retires the old one.
 
     Raises:
         ProbeNeededError, ValidationError: as for `create_judge`, or the new name is another
             judge's.
     """
-    # Asked first, so that no transaction is open while an endpoint takes its time.
+    # Probed first, so that no transaction is open while a slow endpoint answers.
     findings = _findings_for(judge.project, draft, probe=probe, here=here)
     return _change_judge(judge, _drafted(judge.project, draft, findings))
 
@@ -281,7 +283,7 @@ def _change_judge(judge: Judge, changed: Judge) -> Judge:
     other = newest_version(judge.project, changed.name)
     if other and other.name != judge.name:
         raise ValidationError(
-            {"name": f"There is a judge {changed.name!r} already; choose another name."}
+            {"name": f"A judge {changed.name!r} already exists; choose another name."}
         )
     differs = any(getattr(judge, name) != getattr(changed, name) for name in _FROZEN)
     if judge.is_frozen and differs:
@@ -289,8 +291,8 @@ def _change_judge(judge: Judge, changed: Judge) -> Judge:
             raise ValidationError(
                 {
                     "name": (
-                        "Runs have used this judge, so this makes a new version of the same name;"
-                        " rename it apart."
+                        "Runs have used this judge, so this creates a new version with the same "
+                        "name; rename it separately."
                     )
                 }
             )
@@ -300,7 +302,9 @@ def _change_judge(judge: Judge, changed: Judge) -> Judge:
         Judge.objects.filter(pk=judge.pk, retired_at=None).update(retired_at=timezone.now())
         return changed
     if changed.kind != judge.kind:
-        raise ValidationError({"name": f"{judge} is a judge of another kind; make a new one."})
+        raise ValidationError(
+            {"name": f"{judge} is a judge of a different kind; create a new one."}
+        )
     for name in (
         "name",
         *_SETTINGS,
@@ -315,12 +319,12 @@ def _change_judge(judge: Judge, changed: Judge) -> Judge:
 
 
 def newest_version(project: Project, name: str) -> Judge | None:
-    """The newest version of the judge of a name."""
+    """The newest version of the judge with this name."""
     return project.judges.filter(name=name.strip()).order_by("-version").first()
 
 
 def retire(thing: Judge | Endpoint, *, back: bool = False) -> None:
-    """Take a judge or an endpoint out of use (its scores stay), or bring it back."""
+    """Retire a judge or an endpoint (its scores are kept), or restore it."""
     thing.retired_at = None if back else timezone.now()
     thing.save(update_fields=["retired_at"])
 
@@ -342,9 +346,7 @@ def _findings_for(
     try:
         return probe_endpoint(endpoint, model)
     except EndpointError as error:
-        raise ValidationError(
-            {"endpoint": f"The endpoint was asked what it can do: {error.message}"}
-        ) from None
+        raise ValidationError({"endpoint": f"The endpoint was probed: {error.message}"}) from None
 
 
 def _evaluator(draft: JudgeDraft) -> Evaluator:
@@ -357,7 +359,10 @@ def _evaluator(draft: JudgeDraft) -> Evaluator:
         raise ValidationError(error.messages) from None
     if not evaluator.runs:
         raise ValidationError(
-            {"kind": f"{evaluator.title} come with an upload; name their judge there."}
+            {
+                "kind": f"{evaluator.title} are created by uploading scores; set the judge's name "
+                "there."
+            }
         )
     return evaluator
 
@@ -415,7 +420,7 @@ def _uses_mode(judge: Judge) -> bool:
 
 def _check_echo(judge: Judge, findings: Findings | None) -> None:
     if judge.kind == "gptscore" and findings and not findings.echo:
-        said = findings.notes.get("echo", "It did not send a prompt back with log-probabilities.")
+        said = findings.notes.get("echo", "It did not return the prompt with log-probabilities.")
         raise ValidationError(
             {"endpoint": f"GPTScore needs the completions API with echo and logprobs. {said}"}
         )
@@ -423,7 +428,7 @@ def _check_echo(judge: Judge, findings: Findings | None) -> None:
 
 def _check_prices(judge: Judge, _findings: Findings | None) -> None:
     if (judge.price_in is None) != (judge.price_out is None):
-        raise ValidationError({"price_out": "Give both prices, or none."})
+        raise ValidationError({"price_out": "Enter both prices, or none."})
 
 
 def _check_temperature(judge: Judge, findings: Findings | None) -> None:
@@ -434,7 +439,7 @@ def _check_temperature(judge: Judge, findings: Findings | None) -> None:
     own_temperature = findings is not None and not findings.temperature
     if own_temperature and judge.temperature not in (0, 1):
         raise ValidationError(
-            {"temperature": "This model takes its own temperature only; leave it empty."}
+            {"temperature": "This model accepts only its own temperature; leave it empty."}
         )
 
 

@@ -1,5 +1,5 @@
-"""Auto chain-of-thought: the evaluation steps an LLM writes for a criterion (Liu et al., 2023),
-stored as versions."""
+"""Auto chain-of-thought: evaluation steps written by an LLM (Liu et al., 2023), stored as
+versions."""
 
 import re
 
@@ -19,11 +19,11 @@ _FORM = re.compile(r"^[^\S\n]*+#*+[^\S\n]*+\**+Evaluation Form", re.M)
 
 
 class StepsError(ValueError):
-    """The LLM's reply holds no evaluation steps."""
+    """The LLM's reply contains no evaluation steps."""
 
 
 def prompt_parts(criterion: Criterion) -> PromptParts:
-    """What a criterion's record says about its prompt."""
+    """The parts of a prompt from a criterion's record."""
     return PromptParts(
         criterion=criterion.name,
         scale=criterion.scale,
@@ -44,7 +44,7 @@ def steps_request(
         prompt=steps_prompt(prompt_parts(criterion)),
         temperature=(
             0.0 if length_parameter == "max_tokens" else None
-        ),  # newer models take their own temperature only
+        ),  # newer models accept only their own temperature
         max_tokens=(
             STEPS_MAX_TOKENS if length_parameter == "max_tokens" else STEPS_MAX_TOKENS_WITH_THOUGHTS
         ),
@@ -61,16 +61,16 @@ def read_steps(answer: Answer) -> str:
     choice = answer.choices[0]
     if choice.finish_reason == "length":
         raise StepsError(
-            "The model's evaluation steps were cut off before their end. Write steps by hand, go"
-            " without, or use a model that needs fewer tokens."
+            "The model's evaluation steps were cut off before their end. Write steps by hand, do "
+            "without them, or use a model that needs fewer tokens."
         )
     text = _HEADING.sub("", choice.text[:LONGEST_STEPS].strip())
     text = _FORM.split(text, maxsplit=1)[0].strip()
     if choice.refusal or len(text) < 20:
         said = choice.refusal or choice.text
         raise StepsError(
-            f"The model wrote no evaluation steps, but: “{said[:200]}”. Write steps by hand, or go"
-            " without."
+            f"The model wrote no evaluation steps, but: “{said[:200]}”. Write steps by hand, or do "
+            "without them."
         )
     return text
 

@@ -1,1 +1,1 @@
-"""What an LLM is asked and what it answers: endpoints, calls, prompts, replies, scores. No Django."""
+"""Ask LLMs and read their answers: endpoints, calls, prompts, replies, scores. No Django."""

@@ -1,5 +1,4 @@
-"""Outputs that speak to the judge: texts that tell a reader which rating to give, or to forget
-instructions. Pure.
+"""Detect outputs that address the judge (prompt injection). Pure.
 
 Such a text cannot change where a rating is read from: the form stands after all inputs, and only
 the reply is parsed. But it may sway the model, so reports say how many there are. The pattern is

@@ -1,4 +1,4 @@
-"""One item judged: ask, parse, score, ask again where a reply cannot be read. No database.
+"""Judge one item: ask, parse, score, and ask again if a reply cannot be read. No database.
 
 A reply without a rating is asked again a few times and then is a failure with its reason; it never
 becomes a number.
@@ -56,7 +56,7 @@ def question_on(template: str, texts: Texts, criterion: str, scale: Scale) -> Qu
 
 @dataclass(frozen=True)
 class Judgement:
-    """What came of a question: a score or a failure, and every answer it took."""
+    """The outcome of a question: a score or a failure, and all answers."""
 
     outcome: Scored | Failure
     answers: tuple[Answer, ...]
@@ -108,8 +108,7 @@ def score_choices(answers: list[Answer], question: Question, mode: Mode) -> Scor
 def readable_choices(
     answers: list[Answer], question: Question, settings: JudgeSettings
 ) -> tuple[Choice, ...]:
-    """The choices that a score stands on: as many readable samples as were wanted, or the last
-    reply."""
+    """The choices behind a score: as many readable samples as requested, or the last reply."""
     if settings.mode != "samples":
         return answers[-1].choices[:1]
     choices = (choice for answer in answers for choice in answer.choices)

@@ -1,5 +1,4 @@
-"""What calls take, counted as they are made: a budget has to hold whatever becomes of the
-replies."""
+"""Count the cost of calls as they are made, so that budgets hold whatever the replies are."""
 
 from dataclasses import dataclass
 

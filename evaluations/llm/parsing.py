@@ -1,4 +1,4 @@
-"""From the text of a reply to the rating in it, or to the named reason why there is none. Pure.
+"""Find the rating in a reply, or name the reason why there is none. Pure.
 
 A rating is looked for in this order, and the first kind that is found decides: a number after a
 name ("Coherence: 4", "Score: 4/5"), a number that begins a line ("4", "4.", "- 4", "2 (somewhat)"),
@@ -52,17 +52,18 @@ _EXPLANATIONS = {
     Reason.EMPTY: "The reply was empty.",
     Reason.REFUSAL: "The model refused to answer.",
     Reason.CUT: "The reply was cut off before a rating; allow more tokens.",
-    Reason.NO_RATING: "The reply holds no rating.",
-    Reason.TWO_RATINGS: "The reply holds different ratings, where one was asked for.",
-    Reason.OUT_OF_SCALE: "The rating lies outside the criterion's scale.",
+    Reason.NO_RATING: "The reply contains no rating.",
+    Reason.TWO_RATINGS: "The reply contains different ratings, but one was requested.",
+    Reason.OUT_OF_SCALE: "The rating is outside the criterion's scale.",
     Reason.BETWEEN_POINTS: (
-        "The rating lies between two points, so its token has no probability of its own."
+        "The rating is between two points, so its token has no separate probability."
     ),
-    Reason.NO_LOGPROBS: "The endpoint sent no log-probabilities; use another scoring mode.",
+    Reason.NO_LOGPROBS: "The endpoint returned no log-probabilities; use another scoring mode.",
     Reason.SPLIT_NUMBER: (
-        "The model spells two-digit ratings in several tokens, so their probabilities are unknown."
+        "The model splits two-digit ratings into several tokens, so their probabilities are "
+        "unknown."
     ),
-    Reason.PROMPT: "The prompt shows something this document does not have.",
+    Reason.PROMPT: "The prompt needs something that this document does not have.",
     Reason.CONTEXT: (
         "The prompt is longer than the model's context; choose a model with a larger one."
     ),
@@ -70,17 +71,17 @@ _EXPLANATIONS = {
     Reason.NO_TEXT: "The evaluator needs a text that this document does not have.",
     Reason.EMPTY_OUTPUT: "The output is empty, so there is nothing to score.",
     Reason.TOO_LONG: (
-        "A text is longer than the model takes; choose to cut texts, or another model."
+        "A text is longer than the model accepts; choose to cut texts, or another model."
     ),
     Reason.UNDEFINED: "The score is not defined for these texts.",
     Reason.TOKENS: "The endpoint's tokens cannot be matched with the text that was sent.",
-    Reason.NO_SCORE: "Another judge that this one stands on has no score of the output.",
-    Reason.EVALUATOR: "The evaluator failed at this output.",
+    Reason.NO_SCORE: "Another judge that this one depends on has not scored the output.",
+    Reason.EVALUATOR: "The evaluator failed on this output.",
     Reason.UNFORESEEN: (
         "An unexpected error occurred. Retry these items; if it happens again, report it."
     ),
     Reason.WORKER_LOST: (
-        "Workers ended repeatedly while they judged this item. Retry it once the cause is fixed."
+        "Workers stopped repeatedly while they judged this item. Retry it once the cause is fixed."
     ),
 }
 
@@ -96,7 +97,7 @@ class Rating:
 
 @dataclass(frozen=True)
 class Failure:
-    """No rating, with the reason and a sentence that quotes the reply."""
+    """A reply without a rating, with the reason and a sentence that quotes the reply."""
 
     reason: Reason
     detail: str
@@ -145,7 +146,7 @@ def parse_rating(
             replies hold such).
         criterion: its name, which the form asks the model to repeat.
         reasons_first: the reply explains before it rates: then the last rating counts, and several
-            are no error.
+            are not an error.
     """
     text = reply_text(choice)
     failed = _no_text(choice, text)
@@ -221,7 +222,7 @@ def _no_text(choice: Choice, text: str) -> Failure | None:
         return None
     if choice.finish_reason == "length":
         return Failure(
-            Reason.CUT, "The reply was cut off before it said anything; allow more tokens."
+            Reason.CUT, "The reply was cut off before it contained any text; allow more tokens."
         )
     return Failure(Reason.EMPTY, Reason.EMPTY.explanation)
 
@@ -231,7 +232,7 @@ def _nothing_found(choice: Choice, text: str) -> Failure:
         return Failure(Reason.REFUSAL, f"The model refused: {quote(text)}")
     if choice.finish_reason == "length":
         return Failure(Reason.CUT, f"The reply was cut off before a rating: {quote(text)}")
-    return Failure(Reason.NO_RATING, f"The reply holds no rating: {quote(text)}")
+    return Failure(Reason.NO_RATING, f"The reply contains no rating: {quote(text)}")
 
 
 def _one_to_one(text: str) -> str:

@@ -1,5 +1,4 @@
-"""How long a single question to an endpoint may take as a whole, with all its calls and second
-tries."""
+"""Limit the time of a question to an endpoint, including all its calls and retries."""
 
 import asyncio
 from collections.abc import Coroutine

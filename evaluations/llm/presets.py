@@ -1,4 +1,4 @@
-"""Ready criteria, in our own words: read from presets.toml."""
+"""Predefined criteria in our own words, read from presets.toml."""
 
 import tomllib
 from collections.abc import Collection, Mapping
@@ -26,7 +26,7 @@ class Preset:
 
     @property
     def key(self) -> str:
-        """What tells it from all others, in forms."""
+        """Its unique key in forms."""
         return f"{self.task}/{self.domain}/{self.name}"
 
     @property

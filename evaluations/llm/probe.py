@@ -1,4 +1,4 @@
-"""What a model on an endpoint can do, found out with a handful of calls of a few tokens each."""
+"""Find out what a model on an endpoint can do, with a few calls of a few tokens each."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, field, replace
@@ -49,14 +49,14 @@ class Findings:
         """Why a scoring mode cannot be used here, as a sentence; empty if it can."""
         if mode == "logprobs" and not self.logprobs:
             return (
-                "This endpoint gives no log-probabilities for this model; use the mode samples or"
-                " direct."
+                "This endpoint returns no log-probabilities for this model; use the mode samples "
+                "or direct."
             )
         return ""
 
 
 async def probe_model(client: Client, model: str) -> Findings:
-    """Ask until it is known what the endpoint and the model can do.
+    """Make calls until it is known what the endpoint and the model can do.
 
     Raises:
         EndpointError: it does not answer at all: wrong key, unknown model, nobody there.
@@ -74,7 +74,7 @@ async def probe_model(client: Client, model: str) -> Findings:
     several = await _try(lambda: client.chat(replace(plain, n=2)), notes, "several_choices")
     if several and len(several.choices) < 2:
         notes["several_choices"] = (
-            "It accepts n, and gives one choice all the same; samples take a call each."
+            "It accepts n but returns only one choice; each sample takes one call."
         )
     system = await _try(
         lambda: client.chat(replace(plain, system="You rate texts.")), notes, "system_role"
@@ -115,7 +115,7 @@ async def _plain_request(
             refused = error
             continue
         if variant.temperature is None:
-            notes["temperature"] = f"It takes its own temperature only: {refused.message}"
+            notes["temperature"] = f"It accepts only its own temperature: {refused.message}"
         return variant, reply
     raise refused
 
@@ -135,7 +135,7 @@ async def _most_alternatives(client: Client, plain: ChatRequest, notes: dict[str
             continue
         tokens = reply.choices[0].tokens
         if not tokens:
-            notes["logprobs"] = "It accepts the request for log-probabilities, and sends none."
+            notes["logprobs"] = "It accepts the request for log-probabilities but returns none."
             return 0
         notes.pop("logprobs", None)
         return max((len(token.alternatives) for token in tokens), default=0)

@@ -1,5 +1,5 @@
-"""G-Eval's prompt: put together from a criterion's parts, checked before any call, filled in with
-the texts. Pure.
+"""G-Eval's prompt: composed of a criterion's parts, checked before any call, filled in with the
+texts. Pure.
 
 A prompt is task introduction + evaluation criteria + evaluation steps + inputs + form (Liu et al.,
 2023, section 2.1). Placeholders are written `{{Document}}`. Texts are put in at once, so a text
@@ -37,8 +37,7 @@ _PLACEHOLDER = re.compile(r"\{\{\s*(\w[^{}]*?)\s*\}\}")
 
 
 class PromptError(ValueError):
-    """A prompt that cannot be sent; the message says which placeholder is wrong and what can stand
-    there."""
+    """A prompt that cannot be sent; the message names the wrong placeholder and the valid ones."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +114,7 @@ def check_template(template: str) -> None:
         )
     if not any(PLACEHOLDERS[name] == "output" for name in found):
         raise PromptError(
-            "The prompt has no place for the text to be judged; put {{Summary}} or {{Response}}"
-            " in it."
+            "The prompt has no placeholder for the text to judge; add {{Summary}} or {{Response}}."
         )
 
 

@@ -1,5 +1,5 @@
-"""What a model answered, in the few fields a judge needs. Pure data, with a compact JSON form for
-storing."""
+"""A model's replies with the few fields that a judge needs, and their compact JSON form. Pure
+data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""From token probabilities or samples to a score: G-Eval's weighting (Liu et al., 2023, section 2).
+"""Compute scores from token probabilities or samples by G-Eval's weighting (Liu et al., 2023).
 Pure.
 
 score = sum over scale points s of p(s) * s, with p normalised over the points; the mass the points
@@ -62,7 +62,7 @@ def expected_score(distribution: Mapping[float, float]) -> float:
 def score_by_logprobs(
     choice: Choice, *, scale: Scale, criterion: str, reasons_first: bool = False
 ) -> Scored | Failure:
-    """Weight the scale points by the probabilities at the token where the rating stands.
+    """Weight the scale points by the probabilities at the token that holds the rating.
 
     Raises nothing: a reply that cannot be scored gives a Failure with its reason.
     """
@@ -73,8 +73,7 @@ def score_by_logprobs(
         return Failure(Reason.NO_LOGPROBS, Reason.NO_LOGPROBS.explanation)
     if scale.point_at(rating.value) is None:
         detail = (
-            f"{rating.text} lies between two points of the scale {scale}:"
-            f" {quote(reply_text(choice))}"
+            f"{rating.text} is between two points of the scale {scale}: {quote(reply_text(choice))}"
         )
         return Failure(Reason.BETWEEN_POINTS, detail)
     index, offset = _token_at(choice.tokens, rating.position)

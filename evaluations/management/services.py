@@ -103,7 +103,8 @@ def start_web(processes: Processes, *, host: str, port: int) -> subprocess.Popen
     settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
     return processes.start(
         [
-            sys.executable, "-m", "gunicorn", "--config", "python:geval_site.web_server", "--bind", f"{host}:{port}",
+            sys.executable, "-m", "gunicorn", "--config", "python:geval_site.web_server", "--bind",
+            f"{host}:{port}",
             "geval_site.wsgi",
         ],
         env={"GEVAL_MODE": os.environ.get("GEVAL_MODE", "local")},

@@ -1,4 +1,4 @@
-"""The records of a project; the vocabulary of docs/architecture.md, one module a subject."""
+"""The records of a project, one module per subject."""
 
 from evaluations.models.changes import ScoreChange
 from evaluations.models.corpus import CandidateOutput, Document, System

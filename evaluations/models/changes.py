@@ -1,8 +1,7 @@
-"""What has changed of a project's ratings and scores: one row a change, for reports that keep up
-with them.
+"""Changes of a project's ratings and scores, one row per change, for reports that stay up to date.
 
-Rows are only added, so that writers never wait for each other; whoever reads groups them and clears
-old ones away.
+Rows are only added, so that writers never wait for each other; readers group them and remove old
+ones.
 """
 
 from __future__ import annotations

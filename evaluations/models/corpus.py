@@ -1,4 +1,4 @@
-"""Documents, the systems that worked on them, and the candidate outputs they produced."""
+"""Documents, systems, and the candidate outputs that systems wrote for documents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.urls import reverse
 from evaluations.llm.prompts import Texts
 from evaluations.models.project import Project
 
-# The source's beginning is all that travels. A document's human mean is the mean of the human means
+# Only the beginning of the source is read. A document's human mean is the mean of the human means
 # of its outputs and criteria; sorting computes the same from arrays.
 _LISTED = """
     WITH outputs AS MATERIALIZED (
@@ -42,7 +42,7 @@ _BESIDE = """
 
 @dataclass(frozen=True)
 class ListedDocument:
-    """A line of the list of documents; `begins` is the beginning of its source."""
+    """A row of the list of documents; `begins` is the beginning of its source."""
 
     pk: int
     doc_id: str
@@ -54,7 +54,7 @@ class ListedDocument:
 
 class DocumentQuerySet(models.QuerySet["Document"]):
     def rated(self, *, by_people: bool) -> DocumentQuerySet:
-        """Documents with an output that somebody rated, or those without any."""
+        """Documents with a rated output, or those without."""
         rated = models.Exists(
             CandidateOutput.objects.filter(document=models.OuterRef("pk"), ratings__isnull=False)
         )
@@ -62,7 +62,7 @@ class DocumentQuerySet(models.QuerySet["Document"]):
 
     def metadata_names(self) -> list[str]:
         """The names in the metadata of the first thousand documents that have any."""
-        # Written down, so that the planner sees the condition of the index.
+        # Written in SQL, so that the planner recognizes the condition of the index.
         some = list(
             self.extra(where=["NOT (metadata = '{}'::jsonb)"])
             .order_by("pk")
@@ -71,11 +71,10 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         return sorted({name for metadata in some for name in metadata})
 
     def listed(self, ids: Sequence[int]) -> list[ListedDocument]:
-        """Documents in the order of their ids given, with what a list shows of them and none of
-        their texts."""
+        """Documents in the order of the given ids, with what a list shows, without their texts."""
         with connection.cursor() as cursor:
             cursor.execute(_LISTED, {"ids": list(ids)})
-            # Django takes JSON for text, to parse it in its fields.
+            # Django reads JSON as text, which its fields parse.
             return [
                 ListedDocument(pk, doc_id, begins, orjson.loads(metadata), outputs, mean)
                 for pk, doc_id, begins, metadata, outputs, mean in cursor.fetchall()
@@ -89,9 +88,9 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         return before, after
 
     def matching(self, words: str) -> DocumentQuerySet:
-        """Documents whose source or outputs hold the words, by PostgreSQL's full text search, or
-        whose name does."""
-        # Sources and outputs as one set: as two, joined by OR, both would be looked at for every
+        """Documents whose source or outputs match the words (full text search), or whose name
+        does."""
+        # Sources and outputs are one set: two conditions with OR would check both for every
         # document.
         found = self.extra(
             where=[
@@ -112,8 +111,8 @@ class SearchWords(models.Func):
     """The words of a text for full text search, as a function of the database that migration 0009
     defines.
 
-    A tsvector holds a megabyte. Of a text with more words than that, the first 50,000 characters
-    are searched.
+    A tsvector is limited to a megabyte. If a text has more words, its first 50,000 characters are
+    searched.
     """
 
     function = "evaluations_search_words"
@@ -125,21 +124,21 @@ class Document(models.Model):
     doc_id = models.CharField(max_length=200, help_text="The uploader's own key.")
     source = models.TextField()
     context = models.TextField(
-        blank=True, help_text="What the output was to be grounded in, such as a fact."
+        blank=True, help_text="What the output should be grounded in, such as a fact."
     )
     references = models.JSONField(default=list, blank=True, help_text="A list of reference texts.")
     metadata = models.JSONField(
         default=dict,
         db_default=models.Value({}, models.JSONField()),
         blank=True,
-        help_text="What else is said of it: names and short texts.",
+        help_text="Other information: names and short texts.",
     )
 
     objects = DocumentQuerySet.as_manager()
 
     class Meta:
         ordering = ("pk",)
-        # With the id in it, searching names reads this index alone.
+        # It contains the id, so that searching names reads only this index.
         constraints = (
             models.UniqueConstraint(
                 fields=("project", "doc_id"), include=("id",), name="document_once_per_project"
@@ -187,8 +186,7 @@ class CandidateOutputQuerySet(models.QuerySet["CandidateOutput"]):
         return self.filter(document__project=project)
 
     def human_means(self) -> dict[tuple[int, int], float]:
-        """The human mean by output and criterion id, where anybody rated; the database has its
-        definition."""
+        """The human mean by output and criterion id, if anybody rated; defined in the database."""
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT * FROM annotations_human_means(%s)",
@@ -217,7 +215,7 @@ class CandidateOutput(models.Model):
         return f"output {self.pk}"
 
     def texts(self, *, rival: CandidateOutput | None = None) -> Texts:
-        """What judges are shown of it."""
+        """The texts that judges see."""
         document = self.document
         references = tuple(document.references)
         return Texts(

@@ -1,5 +1,4 @@
-"""What is judged: a quality dimension, its rating scale, and the evaluation steps an LLM wrote for
-it."""
+"""Criteria: quality dimensions with rating scales, and their evaluation steps."""
 
 from __future__ import annotations
 
@@ -15,9 +14,9 @@ from evaluations.scales import FARTHEST, MOST_POINTS, Scale, problems_of_scale, 
 class Criterion(models.Model):
     """A quality dimension with its definition, its scale, and the parts of its G-Eval prompt.
 
-    The prompt is put together from `task_introduction`, `definition`, the evaluation steps,
-    `inputs` and the form, unless `prompt_file` holds a whole prompt with the usual placeholders;
-    then that is used as it is.
+    The prompt is composed of `task_introduction`, `definition`, the evaluation steps, `inputs` and
+    the form, unless `prompt_file` has a whole prompt with the usual placeholders, which is used as
+    it is.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="criteria")
@@ -35,7 +34,7 @@ class Criterion(models.Model):
     )
     prompt_file = models.TextField(blank=True)
     guidelines = models.TextField(
-        blank=True, help_text="What annotators should know of it, in Markdown."
+        blank=True, help_text="What annotators should know about it, in Markdown."
     )
     position = models.PositiveIntegerField(default=0)
 
@@ -50,7 +49,7 @@ class Criterion(models.Model):
             models.CheckConstraint(
                 condition=models.Q(scale_step__gt=0), name="scale_step_positive"
             ),
-            # PostgreSQL takes NaN for larger than any number, so both ends need a limit.
+            # PostgreSQL treats NaN as larger than any number, so both ends need a limit.
             models.CheckConstraint(
                 condition=models.Q(scale_min__gte=-FARTHEST, scale_max__lte=FARTHEST),
                 name="scale_within_limits",
@@ -68,10 +67,10 @@ class Criterion(models.Model):
         return self.name
 
     def clean(self) -> None:
-        """The rule for scales, whatever door they come in by."""
+        """The rule for scales, wherever they come from."""
         ends = (self.scale_min, self.scale_max, self.scale_step)
         if any(end is None for end in ends):
-            return  # said of the field itself
+            return  # reported for the field itself
         if problems := problems_of_scale(*ends, self.scale_labels):
             raise ValidationError(problems)
 

@@ -1,5 +1,5 @@
-"""Questions to endpoints that pages and the API leave to workers, so that no visitor waits for a
-silent server."""
+"""Requests to endpoints that workers make for pages and the API, so that no visitor waits for a
+server."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ Kind = TypeVar("Kind", bound="Errand", covariant=True)
 
 class ErrandQuerySet(models.QuerySet[Kind]):
     def free(self) -> Self:
-        """Errands that a worker may take: nobody did, or whoever did has not been heard of."""
+        """Errands that a worker may claim: unclaimed, or with an expired lease."""
         lost = Q(state=ErrandState.ASKING, taken_until__lte=timezone.now())
         return self.filter(Q(state=ErrandState.WAITING) | lost)
 
     def in_progress(self) -> Self:
-        """Errands that a worker is about."""
+        """Errands that a worker is processing."""
         return self.filter(state=ErrandState.ASKING, taken_until__gt=timezone.now())
 
 
 class Errand(models.Model):
-    """How far a question has come. `message` says why it failed, in words for whoever asked it.
+    """The progress of a request. `message` says why it failed, for the person who asked.
 
-    A row that is written without a state holds an answer already.
+    A row written without a state already has its answer.
     """
 
     state = models.CharField(
@@ -45,14 +45,14 @@ class Errand(models.Model):
     )
     message = models.CharField(max_length=1000, blank=True, db_default="")
     attempts = models.SmallIntegerField(
-        default=0, db_default=0, help_text="How often a worker began with it."
+        default=0, db_default=0, help_text="How often a worker started it."
     )
     taken_until = models.DateTimeField(
-        null=True, blank=True, help_text="After that another worker may take it."
+        null=True, blank=True, help_text="After that, another worker may claim it."
     )
     wanted_at = models.DateTimeField(db_default=Now())
 
-    # Where its project is, as a lookup.
+    # The lookup of its project.
     PROJECT = ""
 
     objects = ErrandQuerySet.as_manager()
@@ -70,8 +70,8 @@ class Errand(models.Model):
 
 
 class StepsRequest(Errand):
-    """A judge's model is to write evaluation steps for a criterion; they become a version of the
-    criterion's steps."""
+    """A request that a judge's model writes evaluation steps, which become a version of the
+    criterion's."""
 
     PROJECT = "criterion__project_id"
 

@@ -1,5 +1,4 @@
-"""Answers to changing requests of the API that were sent with a key, so that sending one again does
-nothing twice."""
+"""Stored responses to API requests with an idempotency key, so that a repeat does nothing twice."""
 
 from __future__ import annotations
 
@@ -11,22 +10,20 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 KEPT_HOURS = 24
-# A process that died leaves its reservation behind; no request takes longer than this to answer.
+# A process that dies leaves its reservation; no request takes longer than this.
 RESERVED_SECONDS = 600
 
 
 class IdempotentAnswerQuerySet(models.QuerySet["IdempotentAnswer"]):
     def outdated(self) -> IdempotentAnswerQuerySet:
-        """Answers that were kept long enough, and reservations of requests that nobody answers any
-        more."""
+        """Expired responses, and reservations of requests that are no longer being answered."""
         old = timezone.now() - datetime.timedelta(hours=KEPT_HOURS)
         abandoned = timezone.now() - datetime.timedelta(seconds=RESERVED_SECONDS)
         return self.filter(Q(created_at__lt=old) | Q(status=None, created_at__lt=abandoned))
 
 
 class IdempotentAnswer(models.Model):
-    """The answer to the first request with a key; without a status while that is still being worked
-    on."""
+    """The response to the first request with a key; without a status while it is in progress."""
 
     sender = models.CharField(max_length=64, help_text="The token or the user, by its id.")
     key = models.CharField(max_length=200)
@@ -49,7 +46,6 @@ class IdempotentAnswer(models.Model):
 
     @property
     def seconds_reserved(self) -> int:
-        """For how long another request with the key has to wait at most, if this one is never
-        answered."""
+        """How long a repeat has to wait at most, if this request is never answered."""
         gone = (timezone.now() - self.created_at).total_seconds()
         return max(1, round(RESERVED_SECONDS - gone))

@@ -1,5 +1,4 @@
-"""Who judges: an endpoint that speaks OpenAI's protocol, what a probe found out about it, a judge
-with its settings."""
+"""Judges with their settings, and OpenAI-compatible endpoints with the findings of probes."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from geval_site.sealing import KeyNameError, seal, unseal
 
 
 def validate_finite(value: float) -> None:
-    """NaN is neither below nor above any limit, so the other validators let it pass."""
+    """NaN is neither below nor above any limit, so the other validators accept it."""
     if not math.isfinite(value):
         raise ValidationError("Enter a number.")
 
@@ -34,7 +33,7 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
 
 
 class Endpoint(models.Model):
-    """An OpenAI-compatible API. Its key is sealed in the database, or named by a variable of the
+    """An OpenAI-compatible API. Its key is encrypted in the database, or in a variable of the
     worker."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="endpoints")
@@ -47,14 +46,14 @@ class Endpoint(models.Model):
         "Azure API version",
         max_length=40,
         blank=True,
-        help_text="For Azure's addresses by deployment only.",
+        help_text="Only for Azure deployment addresses.",
     )
     key_env = models.CharField(
         "key variable",
         max_length=100,
         blank=True,
         help_text=(
-            "Name of the worker's environment variable that holds the key. Empty if none is needed."
+            "The worker's environment variable that contains the key. Empty if none is needed."
         ),
     )
     sealed_key = models.TextField(blank=True, editable=False)
@@ -92,29 +91,29 @@ class Endpoint(models.Model):
 
     @property
     def api_key(self) -> str:
-        """The key, or an empty text for a server that needs none.
+        """The key, or an empty text if the server needs none.
 
         Raises:
-            SealError: the stored key was sealed under another secret key of the site.
-            KeyNameError: its variable is not one that the operator has allowed for keys.
+            SealError: the stored key was encrypted under another secret key of the site.
+            KeyNameError: the operator has not allowed its variable for keys.
         """
         if self.sealed_key:
             return unseal(self.sealed_key)
-        # Asked again here, whoever wrote the name: an old row, an archive, the admin pages.
+        # Checked again here, because old rows, archives or the admin pages may have any name.
         why_not = why_not_allowed(self.key_env, settings.ENDPOINT_KEYS)
         if why_not:
             raise KeyNameError(why_not)
         return os.environ.get(self.key_env, "") if self.key_env else ""
 
     def keep_key(self, key: str) -> None:
-        """Seal a key for storing; it cannot be read back on any page."""
+        """Encrypt a key for storing; no page shows it."""
         self.sealed_key = seal(key) if key else ""
 
 
 class ModelProbe(Errand):
-    """What a probe found out about a model on an endpoint; see llm/probe.py for the findings.
+    """The findings of a probe about a model on an endpoint; see llm/probe.py.
 
-    A probe that is asked for again keeps what it found before until it knows better.
+    A repeated probe keeps its earlier findings until it has new ones.
     """
 
     PROJECT = "endpoint__project_id"
@@ -150,8 +149,7 @@ class EndpointQuota(models.Model):
 
 
 class JudgeKind:
-    """Kinds that our own code treats apart; all others come from `evaluators/`, or from packages of
-    users."""
+    """Kinds that have special code; all others come from `evaluators/`, or from users' packages."""
 
     GEVAL = "geval"
     PAIRWISE = "pairwise"
@@ -165,7 +163,7 @@ class ScoringMode(models.TextChoices):
 
 
 class LengthParameter(models.TextChoices):
-    """How an endpoint wants the limit of a reply's length to be called."""
+    """The name of the parameter that limits a reply's length."""
 
     MAX_TOKENS = "max_tokens"
     MAX_COMPLETION_TOKENS = "max_completion_tokens"
@@ -173,20 +171,19 @@ class LengthParameter(models.TextChoices):
 
 class JudgeQuerySet(models.QuerySet["Judge"]):
     def that_run(self) -> JudgeQuerySet:
-        """Judges a run can be started with."""
+        """Judges with which a run can be started."""
         return self.exclude(kind=JudgeKind.IMPORTED).filter(retired_at=None)
 
     def with_models(self) -> JudgeQuerySet:
-        """Judges with a chat model that can be asked for something else, such as evaluation
-        steps."""
+        """Judges with a chat model that can do other tasks, such as writing evaluation steps."""
         return self.filter(kind__in=(JudgeKind.GEVAL, JudgeKind.PAIRWISE), retired_at=None)
 
 
 class Judge(models.Model):
     """An evaluator with its settings; imported scores belong to a judge of their own kind.
 
-    Once a run has used it a judge is frozen: a change makes a new version, which is another row of
-    the same name.
+    Once a run has used a judge, it is frozen: a change creates a new version, which is another row
+    with the same name.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="judges")
@@ -202,14 +199,14 @@ class Judge(models.Model):
     model = models.CharField(max_length=200, blank=True)
     mode = models.CharField(max_length=20, choices=ScoringMode, blank=True)
     samples = models.PositiveIntegerField(
-        "replies an item", default=20, validators=[MinValueValidator(1), MaxValueValidator(100)]
+        "replies per item", default=20, validators=[MinValueValidator(1), MaxValueValidator(100)]
     )
     temperature = models.FloatField(
         default=0, validators=[validate_finite, MinValueValidator(0), MaxValueValidator(2)]
     )
     use_steps = models.BooleanField("evaluation steps", default=True)
     concurrency = models.PositiveIntegerField(
-        "calls in flight", default=16, validators=[MinValueValidator(1), MaxValueValidator(512)]
+        "concurrent calls", default=16, validators=[MinValueValidator(1), MaxValueValidator(512)]
     )
     max_tokens = models.PositiveIntegerField(
         "longest reply in tokens",
@@ -222,18 +219,18 @@ class Judge(models.Model):
         validators=[validate_finite, MinValueValidator(1), MaxValueValidator(3600)],
     )
     price_in = models.DecimalField(
-        "price of a million tokens in", max_digits=12, decimal_places=4, null=True, blank=True,
+        "price per million input tokens", max_digits=12, decimal_places=4, null=True, blank=True,
         validators=[MinValueValidator(Decimal(0))],
     )  # fmt: skip
     price_out = models.DecimalField(
-        "price of a million tokens out", max_digits=12, decimal_places=4, null=True, blank=True,
+        "price per million output tokens", max_digits=12, decimal_places=4, null=True, blank=True,
         validators=[MinValueValidator(Decimal(0))],
     )  # fmt: skip
     length_parameter = models.CharField(
         max_length=40, choices=LengthParameter, default=LengthParameter.MAX_TOKENS
     )
     sends_temperature = models.BooleanField(
-        default=True, help_text="Some models refuse any temperature but their own."
+        default=True, help_text="Some models accept only one temperature."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     retired_at = models.DateTimeField(null=True, blank=True)
@@ -272,7 +269,7 @@ class Judge(models.Model):
 
     @property
     def is_stand_in(self) -> bool:
-        """Whether the offline stand-in answers, which is not an LLM; every report says so."""
+        """Whether it asks the offline stand-in, which is not an LLM; every report says so."""
         return self.model == STAND_IN
 
     @property
@@ -285,12 +282,12 @@ class Judge(models.Model):
 
     @property
     def rates_on_scale(self) -> bool:
-        """Whether its scores are meant on the criterion's scale, as far as is known."""
+        """Whether its scores are on the criterion's scale, as far as is known."""
         return self.kind in (JudgeKind.GEVAL, JudgeKind.IMPORTED)
 
     @property
     def kind_title(self) -> str:
-        """What people call its kind; the bare name where the package that brings it is gone."""
+        """The title of its kind, or its name if the package that provides it is missing."""
         known = evaluators().get(self.kind)
         return known.title if known else self.kind
 

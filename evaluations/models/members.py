@@ -1,4 +1,4 @@
-"""How people come into a project, and who changed what in it."""
+"""Invitations to a project, and its audit log."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ def _in_two_weeks() -> datetime.datetime:
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     def open(self) -> InvitationQuerySet:
-        """Invitations that still let somebody in: not used, in time, and by somebody who may still
-        invite."""
+        """Valid invitations: unused, not expired, and by somebody who may still invite people."""
         makers = Membership.objects.filter(
             project=models.OuterRef("project"),
             user=models.OuterRef("made_by"),
@@ -33,7 +32,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 
 
 class Invitation(models.Model):
-    """Lets whoever has its link into a project, once. Only the token's digest is kept."""
+    """A link that lets one person join a project. Only the token's digest is stored."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=20, choices=Role)
@@ -62,9 +61,9 @@ class Invitation(models.Model):
 
 
 class AuditEntry(models.Model):
-    """One change, or one that was refused: who, when, by which page or endpoint, and of what.
+    """A change or refused change: who, when, by which page or endpoint, and of what.
 
-    Nothing of what was typed is kept.
+    Values entered are not stored.
     """
 
     project = models.ForeignKey(
@@ -78,7 +77,7 @@ class AuditEntry(models.Model):
     path = models.CharField(max_length=500)
     detail = models.CharField(max_length=300, blank=True)
     by_api = models.BooleanField(default=False)
-    refused = models.BooleanField(default=False, help_text="It was tried, and changed nothing.")
+    refused = models.BooleanField(default=False, help_text="It was refused and changed nothing.")
     address = models.CharField(max_length=45, blank=True, help_text="Where the request came from.")
     created_at = models.DateTimeField(db_default=Now())
 

@@ -1,4 +1,4 @@
-"""A project is a workspace with members; everything else belongs to one."""
+"""Projects: workspaces with members, to which everything else belongs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from django.utils.text import slugify
 
 SLUG_LENGTH = 50
 RANDOM_LENGTH = 8
-RANDOM_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"  # none that are taken for another
+RANDOM_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"  # without letters that look alike
 
 
 def new_slug(name: str) -> str:
-    """A short name that is free whatever other projects there are, so that nobody learns of those
-    by trying names."""
+    """A random short name, so that nobody learns of other projects by trying names."""
     readable = slugify(name)[: SLUG_LENGTH - RANDOM_LENGTH - 1].strip("-_") or "project"
     return f"{readable}-{get_random_string(RANDOM_LENGTH, RANDOM_LETTERS)}"
 
@@ -32,21 +31,21 @@ class Role(models.TextChoices):
 
 class ProjectQuerySet(models.QuerySet["Project"]):
     def seen_by(self, user: Any) -> ProjectQuerySet:
-        """Projects whose pages the user may open: members only, site administrators included only
-        as members."""
+        """Projects of which the user is a member; this applies to site administrators too."""
         if not user.is_authenticated:
             return self.none()
         return self.filter(memberships__user=user)
 
     def make(self, name: str, description: str, *, owner_id: int) -> Project:
-        """A new project of a user, under a short name that nobody can guess."""
+        """Create a user's project, with a short name that nobody can guess."""
         with transaction.atomic():
             project = self.create(slug=new_slug(name), name=name, description=description)
             Membership.objects.create(project=project, user_id=owner_id, role=Role.OWNER)
         return project
 
     def with_counts(self) -> ProjectQuerySet:
-        """Adds `document_count`, `system_count` and `output_count`, each one indexed sub-query."""
+        """Adds `document_count`, `system_count` and `output_count`, each by an indexed
+        sub-query."""
 
         def count(name: str, path: str) -> models.Subquery:
             rows = (
@@ -70,14 +69,14 @@ class Project(models.Model):
     slug = models.SlugField(
         unique=True,
         max_length=SLUG_LENGTH,
-        help_text="The short name that addresses and commands use.",
+        help_text="The short name in addresses and commands.",
     )
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
     guidelines = models.TextField(blank=True, help_text="What annotators should know, in Markdown.")
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(
-        null=True, blank=True, help_text="Since when nothing in it changes any more."
+        null=True, blank=True, help_text="When it was archived; archived projects do not change."
     )
     members = models.ManyToManyField(
         settings.AUTH_USER_MODEL, through="Membership", related_name="projects"

@@ -1,5 +1,4 @@
-"""Runs of judges, the work rows workers claim, the replies they paid for, and the scores that came
-out."""
+"""Runs of judges, the items that workers claim, the replies that were paid for, and the scores."""
 
 from __future__ import annotations
 
@@ -38,25 +37,24 @@ class Transport(models.TextChoices):
     BATCH = "batch", "In batches (cheaper, within a day)"
 
 
-# A lease that ended, or one that ends later than any lease can: then the clock was set back. SQL,
-# with its column.
+# A lease that has expired, or ends later than any lease can (the clock was set back). SQL with its
+# column.
 LONGEST_LEASE = datetime.timedelta(minutes=15)
 EXPIRED = "({0} < now() OR {0} > now() + interval '15 minutes')"
 
 
 def is_free(lease: str) -> models.Q:
-    """That a lease ended, in the column of that name; one that ends too late to be true counts as
-    ended (EXPIRED)."""
+    """A condition for an expired lease in the named column (see EXPIRED)."""
     return models.Q(**{f"{lease}__lt": Now()}) | models.Q(**{f"{lease}__gt": Now() + LONGEST_LEASE})
 
 
 class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
     def unattended(self) -> EvaluationRunQuerySet:
-        """Runs that no worker prepares or tends at the moment."""
+        """Runs that no worker is preparing at the moment."""
         return self.filter(models.Q(preparer_until=None) | is_free("preparer_until"))
 
     def of_judges_that_run(self) -> EvaluationRunQuerySet:
-        """Runs that workers did, without the rows that imported scores hang on."""
+        """Runs executed by workers, without those of imported scores."""
         return self.exclude(judge__kind="imported")
 
     def active(self) -> EvaluationRunQuerySet:
@@ -64,15 +62,15 @@ class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
 
 
 class EvaluationRun(models.Model):
-    """One judge over one selection of outputs and criteria. An import of scores is a run that was
-    done elsewhere."""
+    """A judge on a selection of outputs and criteria. Imported scores are a run executed
+    elsewhere."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="runs")
     state = models.CharField(max_length=20, choices=RunState, default=RunState.PREPARING)
     message = models.TextField(blank=True, help_text="Why the run is paused, in a sentence.")
     parameters = models.JSONField(
-        default=dict, help_text="What the judge's settings were when the run began."
+        default=dict, help_text="The judge's settings at the start of the run."
     )
     software_version = models.CharField(max_length=50, blank=True)
     transport = models.CharField(max_length=10, choices=Transport, default=Transport.LIVE)
@@ -81,23 +79,26 @@ class EvaluationRun(models.Model):
         decimal_places=4,
         null=True,
         blank=True,
-        help_text="It pauses before it costs more.",
+        help_text="The run pauses before its cost exceeds this.",
     )
-    # Counted up with every batch of results, so that a run's page costs the same however large the
-    # run is.
+    # Updated with every batch of results, so that the cost of a run's page does not depend on its
+    # size.
     calls = models.PositiveBigIntegerField(
         default=0, help_text="Requests sent, repeated ones included."
     )
     cache_hits = models.PositiveBigIntegerField(
-        default=0, help_text="Items answered without a call of their own."
+        default=0, help_text="Items answered without their own call."
     )
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
     preparer_until = models.DateTimeField(
-        null=True, blank=True, help_text="Until when one worker prepares it."
+        null=True, blank=True, help_text="Until when one worker may prepare it."
     )
     preparations = models.PositiveSmallIntegerField(
-        default=0, db_default=0, editable=False, help_text="How often a worker began to prepare it."
+        default=0,
+        db_default=0,
+        editable=False,
+        help_text="How often a worker started to prepare it.",
     )
     waits_until = models.DateTimeField(
         null=True,
@@ -110,7 +111,7 @@ class EvaluationRun(models.Model):
         default="",
         db_default="",
         editable=False,
-        help_text="What the endpoint said then.",
+        help_text="The endpoint's message about it.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -133,17 +134,17 @@ class EvaluationRun(models.Model):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether calls wait right now because the endpoint asked for it; `waits_for` says why."""
+        """Whether calls are waiting because the endpoint asked for it; `waits_for` says why."""
         return self.is_active and self.waits_until is not None and self.waits_until > timezone.now()
 
     @property
     def cost(self) -> Decimal | None:
-        """What it has cost so far, by the prices frozen into it; None where it has none."""
+        """Its cost so far, by the prices frozen into it; None without prices."""
         return cost(self.prompt_tokens, self.completion_tokens, prices_from(self.parameters))
 
 
 class RunCriterion(models.Model):
-    """A criterion as this run asks about it: the prompt template is frozen here, steps included."""
+    """A criterion in this run, with the frozen prompt template, including its steps."""
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="run_criteria")
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="+")
@@ -175,14 +176,14 @@ OPEN_STATES = (ItemState.PENDING, ItemState.LEASED, ItemState.SENT)
 
 class RunItemQuerySet(models.QuerySet["RunItem"]):
     def claimable(self) -> RunItemQuerySet:
-        """Items nobody works on: pending, or leased by a worker whose lease ran out."""
+        """Free items: pending, or with an expired lease."""
         return self.filter(
             models.Q(state=ItemState.PENDING)
             | (models.Q(state=ItemState.LEASED) & is_free("lease_until"))
         )
 
     def held(self) -> RunItemQuerySet:
-        """Items that a live worker has in hand."""
+        """Items that a live worker is processing."""
         return self.filter(~is_free("lease_until"), state=ItemState.LEASED)
 
     def open(self) -> RunItemQuerySet:
@@ -206,10 +207,9 @@ class RunItemQuerySet(models.QuerySet["RunItem"]):
 
 
 class RunItem(models.Model):
-    """One output to be judged on one criterion: the truth about the work that a run still has to
-    do.
+    """One output to judge on one criterion: the definitive record of a run's work.
 
-    Without a criterion its score counts for every one; `rival` is the other output where a judge
+    Without a criterion its score counts for every one; `rival` is the other output if a judge
     compares two.
     """
 
@@ -261,8 +261,8 @@ class RunItem(models.Model):
 
 
 class Batch(models.Model):
-    """Items sent to an endpoint's batch API together. `token` finds it there again if its id was
-    not learned."""
+    """Items sent to an endpoint's batch API together. `token` finds it there if its id was not
+    stored."""
 
     class State(models.TextChoices):
         SENDING = "sending", "Being sent"
@@ -275,14 +275,14 @@ class Batch(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.SENDING)
     remote_id = models.CharField(max_length=200, blank=True)
     remote_state = models.CharField(
-        max_length=50, blank=True, help_text="The state in the endpoint's own word."
+        max_length=50, blank=True, help_text="The state as named by the endpoint."
     )
     message = models.TextField(blank=True)
     failures = models.PositiveSmallIntegerField(
-        default=0, db_default=0, editable=False, help_text="Looks in a row that failed."
+        default=0, db_default=0, editable=False, help_text="Consecutive failed checks."
     )
     created_at = models.DateTimeField(auto_now_add=True)
-    look_at = models.DateTimeField(default=timezone.now, help_text="When to ask about it next.")
+    look_at = models.DateTimeField(default=timezone.now, help_text="When to check it next.")
     ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -294,21 +294,21 @@ class Batch(models.Model):
 
 
 class ModelReply(models.Model):
-    """What an endpoint answered to one request, kept so that nobody pays for it twice.
+    """An endpoint's answer to one request, stored so that nobody pays for it twice.
 
     `request_key` is a digest of everything that changes the answer: base address, model,
     parameters, prompt. The prompt itself can be rebuilt from the run's frozen template and the
-    output, so only its digest is kept. A reply that could not be read has an empty key: it is there
-    to look at, and the question will be asked again.
+    output, so only its digest is stored. An unreadable reply has an empty key: it is kept for
+    inspection, and the request will be repeated.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     request_key = models.CharField(max_length=64)
     choices = models.JSONField(
-        help_text="The replies as they came, with token probabilities where there are any."
+        help_text="The original replies, with token probabilities if there are any."
     )
     model = models.CharField(
-        max_length=200, blank=True, help_text="The model as the endpoint named it."
+        max_length=200, blank=True, help_text="The model's name in the endpoint's reply."
     )
     request_id = models.CharField(max_length=200, blank=True)
     prompt_tokens = models.PositiveIntegerField(default=0)
@@ -330,7 +330,7 @@ class ModelReply(models.Model):
 
 
 class Score(models.Model):
-    """What a run gives one output on one criterion; an empty criterion counts for every criterion
+    """A run's score of one output on one criterion; an empty criterion means every criterion
     (ROUGE)."""
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="scores")
@@ -340,20 +340,20 @@ class Score(models.Model):
     )
     value = models.FloatField()
     distribution = models.JSONField(
-        null=True, blank=True, help_text="Probability of each scale point, normalised."
+        null=True, blank=True, help_text="Probability of each scale point, normalized."
     )
     coverage = models.FloatField(
-        null=True, blank=True, help_text="Probability on valid points before normalising."
+        null=True, blank=True, help_text="Probability of valid points before normalizing."
     )
     entropy = models.FloatField(null=True, blank=True, help_text="Of the distribution, in bits.")
     mode = models.CharField(
         max_length=20,
         blank=True,
         db_default="",
-        help_text="How it was found; empty for imported scores.",
+        help_text="How it was computed; empty for imported scores.",
     )
     note = models.TextField(
-        blank=True, db_default="", help_text="What a reader must know, such as that a text was cut."
+        blank=True, db_default="", help_text="What readers must know, such as that a text was cut."
     )
     created_at = models.DateTimeField(db_default=Now())
 
@@ -372,11 +372,11 @@ class Score(models.Model):
 
 
 class PairScore(models.Model):
-    """Which of two outputs a judge prefers: the probability that it is the first, a tie counting
+    """Which of two outputs a judge prefers: the probability that it is the first; a tie counts
     half.
 
     `left` is the probability that went to the text shown first, over both orders: 0.5 is no
-    position bias. The outputs stand in the order of their ids.
+    position bias. The outputs are in the order of their ids.
     """
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="pair_scores")
@@ -405,8 +405,7 @@ class PairScore(models.Model):
 
 
 class Explanation(Errand):
-    """Why the model says it gave a score: asked once, afterwards, and kept apart; it never changes
-    the score."""
+    """A model's explanation of a score, requested afterwards; it never changes the score."""
 
     PROJECT = "score__run__project_id"
 
@@ -427,7 +426,7 @@ class WorkerHeartbeatQuerySet(models.QuerySet["WorkerHeartbeat"]):
         return self.filter(leaving=False, seen_at__gt=timezone.now() - WorkerHeartbeat.STALE_AFTER)
 
     def doing(self, job: str) -> WorkerHeartbeatQuerySet:
-        """Living workers that take a kind of job, by its name in `settings.QUEUES`."""
+        """Live workers that accept a kind of job, by its name in `settings.QUEUES`."""
         return self.alive().filter(jobs__contains=[job])
 
 
@@ -436,17 +435,17 @@ def all_jobs() -> list[str]:
 
 
 class WorkerHeartbeat(models.Model):
-    """A row each worker touches every few seconds: the queue in PostgreSQL has no remote control to
-    ask."""
+    """A row that each worker updates every few seconds, as the PostgreSQL queue has no remote
+    control."""
 
     STALE_AFTER = datetime.timedelta(seconds=20)
 
     name = models.CharField(max_length=200, unique=True)
     seen_at = models.DateTimeField()
     leaving = models.BooleanField(
-        default=False, help_text="It was told to stop, and starts nothing new."
+        default=False, help_text="It was asked to stop, and starts nothing new."
     )
-    jobs = models.JSONField(default=all_jobs, help_text="The kinds of jobs it takes.")
+    jobs = models.JSONField(default=all_jobs, help_text="The kinds of jobs it accepts.")
 
     objects = WorkerHeartbeatQuerySet.as_manager()
 

@@ -1,5 +1,4 @@
-"""Reports for others: links that open without signing in, and frozen copies that a published number
-can be found in."""
+"""Share links, which open reports without signing in, and immutable snapshots of reports."""
 
 from __future__ import annotations
 
@@ -25,8 +24,8 @@ class ShareLinkQuerySet(models.QuerySet["ShareLink"]):
 
 
 class ShareLink(models.Model):
-    """Opens a project's report to whoever has the address, read only. Only the token's digest is
-    kept."""
+    """A read-only link to a project's report for anyone with the address. Only the digest is
+    stored."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="share_links")
     digest = models.CharField(max_length=64, unique=True)
@@ -58,8 +57,7 @@ def new_token() -> str:
 
 
 class ReportSnapshot(models.Model):
-    """A report as it was: its JSON, and the SHA-256 of that by which a published number is found
-    again."""
+    """An immutable copy of a report: its JSON, and its SHA-256, which publications can cite."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="snapshots")
     sha256 = models.CharField(max_length=64)

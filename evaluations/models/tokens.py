@@ -14,8 +14,8 @@ PREFIX = "geval_"
 
 
 class ApiToken(models.Model):
-    """A token of a user; only its digest is kept. Without a project it reaches all projects of the
-    user."""
+    """A user's token; only its digest is stored. Without a project it can access all their
+    projects."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
@@ -37,7 +37,7 @@ class ApiToken(models.Model):
 
 
 def new_token() -> tuple[str, str]:
-    """A fresh token to show once, and its digest to keep."""
+    """A new token to show once, and its digest to store."""
     token = PREFIX + secrets.token_urlsafe(32)
     return token, digest_of(token)
 

@@ -1,5 +1,4 @@
-"""Files on their way into a project: kept until they are loaded or thrown away, with what was said
-of them."""
+"""Uploads: files that are stored until they are loaded or discarded, and their state."""
 
 from __future__ import annotations
 
@@ -13,11 +12,10 @@ from django.utils import timezone
 
 from evaluations.models.project import Project
 
-# Whoever works on an upload says so every second; after so long without a word it is given up for
-# dead.
+# A worker reports every second that it is alive; after this much silence it counts as dead.
 SILENT_SECONDS = 30
 KEPT_DAYS = 7
-# A file that ends its worker is not tried for ever.
+# A file that crashes its worker is not retried for ever.
 MOST_ATTEMPTS = 3
 
 
@@ -30,18 +28,18 @@ class UploadState(models.TextChoices):
     DONE = "done", "Loaded"
 
 
-# While somebody works on it, or should.
+# While a worker processes it, or should.
 ACTIVE = (UploadState.CHECKING, UploadState.LOADING)
 
 
 class UploadQuerySet(models.QuerySet["Upload"]):
     def neglected(self) -> UploadQuerySet:
-        """Uploads with something to do that nobody does, as far as can be told."""
+        """Uploads with work that no worker seems to be doing."""
         silent = timezone.now() - datetime.timedelta(seconds=SILENT_SECONDS)
         return self.filter(models.Q(beat_at=None) | models.Q(beat_at__lt=silent), state__in=ACTIVE)
 
     def exhausted(self) -> UploadQuerySet:
-        """Uploads that were tried often enough: whoever worked on them never came to an end."""
+        """Uploads whose workers died too often."""
         return self.neglected().filter(attempts__gte=MOST_ATTEMPTS)
 
     def open(self) -> UploadQuerySet:
@@ -49,12 +47,12 @@ class UploadQuerySet(models.QuerySet["Upload"]):
         return self.exclude(state=UploadState.DONE)
 
     def forgotten(self) -> UploadQuerySet:
-        """Uploads that nobody came back to."""
+        """Uploads that have been left for too long."""
         return self.open().filter(made_at__lt=timezone.now() - datetime.timedelta(days=KEPT_DAYS))
 
 
 class Upload(models.Model):
-    """Some files that are loaded together. `result` is what loading them would do, or did."""
+    """Files that are loaded together. `result` is the result of the dry run or of loading."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="uploads")
     made_by = models.ForeignKey(
@@ -69,13 +67,13 @@ class Upload(models.Model):
     )
     error_count = models.BigIntegerField(default=0)
     message = models.CharField(
-        max_length=500, blank=True, help_text="Why work on it ended without a result."
+        max_length=500, blank=True, help_text="Why processing ended without a result."
     )
-    step = models.CharField(max_length=100, blank=True, help_text="What is being done.")
+    step = models.CharField(max_length=100, blank=True, help_text="The current step.")
     bytes_read = models.BigIntegerField(default=0)
     beat_at = models.DateTimeField(null=True)
     attempts = models.PositiveSmallIntegerField(
-        default=0, help_text="How often work on it began since somebody last asked for it."
+        default=0, help_text="How often processing started since the last request."
     )
 
     objects = UploadQuerySet.as_manager()
@@ -96,7 +94,7 @@ class Upload(models.Model):
 
     @property
     def is_silent(self) -> bool:
-        """Whether work on it began and nothing was heard of it since."""
+        """Whether its worker has been silent for too long."""
         return (
             self.is_active
             and self.beat_at is not None
@@ -105,8 +103,8 @@ class Upload(models.Model):
 
     @property
     def is_parked(self) -> bool:
-        """Whether work on it ended without a word about the files, so that it may be tried again as
-        it is."""
+        """Whether processing ended without errors in the files, so that it can be retried
+        unchanged."""
         return self.state == UploadState.INVALID and self.attempts > 0 and bool(self.message)
 
     @property
@@ -115,12 +113,12 @@ class Upload(models.Model):
 
 
 class UploadFile(models.Model):
-    """One file. `columns` says what its columns are; `preview` is what was seen of it as it
-    came."""
+    """One file. `columns` is the meaning of its columns; `preview` was made when it was
+    uploaded."""
 
     upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="files")
     name = models.CharField(max_length=200)
-    size = models.BigIntegerField(help_text="Bytes, as they came.")
+    size = models.BigIntegerField(help_text="Bytes, as uploaded.")
     columns = models.JSONField(default=dict)
     preview = models.JSONField(default=dict)
 
@@ -132,7 +130,7 @@ class UploadFile(models.Model):
 
 
 class UploadPart(models.Model):
-    """A piece of a file's bytes: in the database, where every worker can read it."""
+    """A part of a file's bytes, in the database, where every worker can read it."""
 
     file = models.ForeignKey(
         UploadFile, on_delete=models.CASCADE, related_name="parts", db_index=False
@@ -151,11 +149,11 @@ class UploadPart(models.Model):
 
 
 class SavedColumns(models.Model):
-    """What the columns of some kind of file are, kept for the next one like it."""
+    """The meaning of a kind of file's columns, saved for the next similar file."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="saved_columns")
     name = models.CharField(max_length=100)
-    columns = models.JSONField(help_text="Column of the file: what it is.")
+    columns = models.JSONField(help_text="Columns of the file with their meaning.")
     file_columns = models.JSONField(help_text="All columns of the file it was saved for, sorted.")
 
     class Meta:

@@ -1,4 +1,4 @@
-"""Addresses that are told when something has ended, and what they were told."""
+"""Webhooks and their messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class WebhookEvent(models.TextChoices):
 
 
 class Webhook(models.Model):
-    """An address of somebody's server. The secret that messages are signed with is sealed."""
+    """The address of a user's server. The secret for signing messages is encrypted."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="webhooks")
     url = models.URLField(max_length=500, verbose_name="URL")
@@ -51,8 +51,8 @@ class DeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
 
 
 class WebhookDelivery(models.Model):
-    """A message to a webhook: waiting to be sent (again), taken, or given up. `subject` is the id
-    of what ended."""
+    """A message to a webhook: waiting, accepted, or given up. `subject` is the id of what
+    finished."""
 
     class State(models.TextChoices):
         WAITING = "waiting", "Waiting"
@@ -63,15 +63,15 @@ class WebhookDelivery(models.Model):
     message_id = models.UUIDField(default=uuid.uuid4, editable=False)
     event = models.CharField(max_length=40, choices=WebhookEvent)
     subject = models.BigIntegerField(default=0)
-    body = models.TextField(help_text="JSON, as it is sent and signed.")
+    body = models.TextField(help_text="The JSON that is sent and signed.")
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
     attempts = models.SmallIntegerField(default=0)
     next_at = models.DateTimeField(db_default=Now())
     sending_until = models.DateTimeField(
-        null=True, help_text="While a worker sends it; after that another one may."
+        null=True, help_text="While a worker sends it; after that, another may."
     )
     answer = models.CharField(
-        max_length=300, blank=True, help_text="What came back last, or why nothing did."
+        max_length=300, blank=True, help_text="The last response, or why there was none."
     )
     created_at = models.DateTimeField(db_default=Now())
 

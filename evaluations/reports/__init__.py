@@ -1,1 +1,1 @@
-"""From records and statistics to one report's numbers, its charts, and its exports."""
+"""Reports: numbers from records and statistics, charts, and exports."""

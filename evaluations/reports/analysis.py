@@ -66,11 +66,11 @@ from evaluations.statistics.significance import (
     williams_test,
 )
 
-# Fixed and stated, so that a published interval can be found again.
+# Fixed and stated, so that published intervals can be reproduced.
 SEED = 0
 EPSILON = 0.2
 ALPHA = 0.05
-# Groups are found by trying all; beyond so many judges the letters would say little anyway.
+# All groups are tried; for more judges than this, letters would not be helpful.
 MOST_LETTERED = 12
 LEAST_SYSTEMS = 4
 

@@ -1,4 +1,4 @@
-"""A page of a project's documents: found by words, metadata and ratings, in the order asked for."""
+"""A page of a project's documents, filtered by words, metadata and ratings, and sorted."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Browsed:
 def browse(
     project: Project, asked: Mapping[str, str], names: Sequence[str], *, page: str | None
 ) -> Browsed:
-    """Documents as asked for.
+    """Documents, filtered and sorted.
 
     Args:
         asked: `q` (words), `name` and `value` (metadata), `rated` (yes, no), `sort`; whichever are

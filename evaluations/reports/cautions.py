@@ -1,5 +1,5 @@
-"""Where two statistics seem to say different things, or one of them less than it seems: said beside
-them, in words."""
+"""Cautions in words, shown next to statistics that seem to contradict each other or to promise too
+much."""
 
 from evaluations.reports.report import CriterionResult, JudgeResult
 
@@ -9,16 +9,16 @@ FEW_DOCUMENTS = 0.75
 
 
 def cautions(result: JudgeResult) -> list[str]:
-    """What a reader must know of a judge's numbers on a criterion."""
+    """What a reader must know about a judge's numbers on a criterion."""
     found: list[str] = []
     rho = result.correlations.estimates["spearman"]["summary"].value
     spread, test = result.analysis.spread, result.alt_test
     if test.passes and rho is not None and rho < LOW_RHO:
-        reason = "because its scores are near to people's on the whole"
+        reason = "because its scores are close to people's overall"
         if spread and spread.modal_share >= MODAL_SHARE:
             reason = (
-                f"because it gives the same score to {spread.modal_share:.0%} of the outputs, as"
-                " people mostly do"
+                f"because it gives the same score to {spread.modal_share:.0%} of the outputs, like "
+                "most people"
             )
         found.append(
             f"It passes the annotator test {reason}; with rho {rho:.2f} it hardly tells good from"
@@ -27,13 +27,13 @@ def cautions(result: JudgeResult) -> list[str]:
     used, documents = result.correlations.documents_used, result.correlations.documents
     if documents and used < FEW_DOCUMENTS * documents:
         found.append(
-            f"Only {used} of {documents} documents count: in the others one side is the same for"
-            " all outputs."
+            f"Only {used} of {documents} documents count: in the rest, people or the judge gave "
+            "every output the same score."
         )
     if not result.analysis.ppi.is_random:
         found.append(
-            "It scores the outputs people rated unlike those nobody rated, so these are no random"
-            " sample and the prediction-powered intervals do not hold."
+            "Its scores of rated and unrated outputs differ, so the rated ones are not a random "
+            "sample and the prediction-powered intervals are not valid."
         )
     return found
 

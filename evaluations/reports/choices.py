@@ -1,5 +1,4 @@
-"""The evaluators as a page lists them: by family, with what each needs and why it cannot run, if it
-cannot."""
+"""The list of evaluators on a page: by family, with requirements and reasons why one cannot run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -57,7 +56,7 @@ def needs_of(evaluator: type[Evaluator]) -> str:
         needs.append("a model")
     if issubclass(evaluator, LocalEvaluator) and "scores" in evaluator.looks_at:
         needs.append("scores of other judges")
-    return ", ".join(needs) or "outputs alone"
+    return ", ".join(needs) or "only outputs"
 
 
 def settings_rows(kind: str, settings: Mapping[str, Any]) -> list[tuple[str, str]]:

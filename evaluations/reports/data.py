@@ -23,8 +23,8 @@ class ReportData:
 
     `document_ids` and `system_ids` rise; tables have shape (documents, systems), NaN for missing.
     `words` counts the words of each output, NaN where there is none. `addressed` are the outputs,
-    as (doc_id, system), that seem to speak to the judge. `judges` maps (criterion id, judge id) to
-    scores.
+    as (doc_id, system), that seem to address the judge (possible prompt injection). `judges` maps
+    (criterion id, judge id) to scores.
     """
 
     document_ids: IntArray
@@ -140,7 +140,7 @@ def _frame(project: Project) -> ReportData:
 
 
 def fill_humans(data: ReportData, project: Project, criterion_ids: list[int]) -> None:
-    """Read people's ratings on some criteria anew."""
+    """Read people's ratings on some criteria again."""
     data.humans |= human_scores(
         project.pk, criterion_ids, documents=data.document_ids, systems=data.system_ids
     )
@@ -153,7 +153,7 @@ def fill_judges(
     *,
     run: EvaluationRun | None = None,
 ) -> None:
-    """Read some judges' scores on some criteria anew; a score without a criterion counts for every
+    """Read some judges' scores on some criteria again; a score without a criterion counts for every
     one.
 
     Args:
@@ -208,7 +208,7 @@ def ids_of(project_id: int) -> dict[str, list[int]]:
 
 
 class LiveData:
-    """A project's data that is read once and then only where something has changed."""
+    """A project's data, read once and then only where something has changed."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

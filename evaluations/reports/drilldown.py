@@ -1,4 +1,4 @@
-"""From a number to its documents: those where people and a judge differ most come first."""
+"""The documents behind a number, ordered by how much people and a judge differ."""
 
 from dataclasses import dataclass
 

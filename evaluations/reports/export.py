@@ -18,7 +18,7 @@ SYMBOLS = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
 
 
 def as_json(report: Report) -> str:
-    """The report as JSON; an undefined value is null with its reason beside it."""
+    """The report as JSON; an undefined value is null, with its reason next to it."""
     content = {
         "project": report.project,
         "interval": {
@@ -45,7 +45,7 @@ CSV_COLUMNS = (
 
 
 def as_csv(report: Report) -> str:
-    """One row a value, for spreadsheets and data frames."""
+    """One row per value, for spreadsheets and data frames."""
     lines = [csv_line(CSV_COLUMNS)]
     for criterion in report.criteria:
         for result in criterion.judges:
@@ -69,7 +69,7 @@ def as_csv(report: Report) -> str:
 
 
 def as_markdown(report: Report) -> str:
-    """One table a criterion: judges by levels and coefficients."""
+    """One table per criterion: judges by levels and coefficients."""
     parts = [f"# {report.name}: scores and human ratings"]
     for criterion in report.criteria:
         header = [
@@ -95,31 +95,28 @@ def as_markdown(report: Report) -> str:
 
 
 def stand_in_note(report: Report) -> str:
-    """What a reader must know of scores that no LLM gave."""
+    """The note about scores that are not from an LLM."""
     return f"{' and '.join(report.stand_ins)}: {HONEST_NAME}."
 
 
 def in_sight_note(report: Report) -> str:
-    """What a reader must know of ratings that LLM scores may have led; empty where there are
-    none."""
+    """The note about ratings made while LLM scores were visible; empty if there are none."""
     if not report.in_sight:
         return ""
     count = f"{report.in_sight:,} rating{'s were' if report.in_sight > 1 else ' was'}"
-    return (
-        f"{count} made with LLM scores in sight; agreement with judges may owe something to that."
-    )
+    return f"{count} made while LLM scores were visible, which may inflate agreement with judges."
 
 
 def as_text(report: Report) -> str:
-    """One table a criterion in columns, for the terminal."""
+    """One table per criterion in columns, for the terminal."""
     if not report.judges:
         return (
             f"{report.name}: no judge has scores yet; load some, or run one with `manage.py judge"
             f" {report.project}`.\n"
         )
     parts = [
-        f"{report.name}: how judges go with the mean human rating (r Pearson, rho Spearman, tau"
-        " Kendall's tau-b)"
+        f"{report.name}: how well judges agree with the mean human rating (r Pearson, rho "
+        "Spearman, tau Kendall's tau-b)"
     ]
     symbols = [SYMBOLS[coefficient] for _level in LEVELS for coefficient in COEFFICIENTS]
     name_width = max(len(judge) for judge in report.judges)
@@ -143,9 +140,9 @@ def as_text(report: Report) -> str:
         if criterion.best:
             parts.append(in_a_sentence(criterion))
     parts.append(
-        "\nrho [low, high]: 95 % percentile bootstrap over documents. documents: those the summary"
-        " level stands on; in the others a side is the same for all outputs. missing: outputs"
-        " without a score. -: undefined, `--format json` says why."
+        "\nrho [low, high]: 95 % percentile bootstrap over documents. documents: those that enter "
+        "the summary-level average; in the rest, people or the judge gave every output the same "
+        "score. missing: outputs without a score. -: undefined, `--format json` says why."
     )
     if report.in_sight:
         parts.append(in_sight_note(report))
@@ -169,22 +166,24 @@ def in_brackets(interval: Interval) -> str:
 
 
 def in_a_sentence(result: CriterionResult) -> str:
-    """What a criterion's numbers come to, for a reader in a hurry; empty where no judge has a
-    correlation."""
+    """A criterion's result in one sentence; empty if no judge has a correlation."""
     best = result.best
     if best is None:
         return ""
     estimate = best.correlations.estimates["spearman"]["summary"]
     ceiling, share = result.agreement.ceiling["spearman"], result.share_of_ceiling(best)
-    said = f"{best.judge} ranks a document's outputs as people do with rho {shown(estimate)}"
-    said += f" {in_brackets(best.intervals['spearman'])}".rstrip()
+    interval = f" {in_brackets(best.intervals['spearman'])}".rstrip()
+    said = (
+        f"{best.judge} agrees with people on how to rank a document's outputs"
+        f" (rho = {shown(estimate)}{interval})"
+    )
     if share is not None:
         said += f", {share:.0%} of what one annotator reaches ({shown(ceiling)})"
     if best.alt_test.outputs < LEAST_OUTPUTS:
         return f"{said}."
-    may = "may" if best.alt_test.passes else "may not yet"
+    can = "can" if best.alt_test.passes else "cannot yet"
     return (
-        f"{said}; by the alternative annotator test it {may} replace one at epsilon"
+        f"{said}; by the alternative annotator test it {can} replace an annotator at epsilon"
         f" {best.alt_test.epsilon:g}."
     )
 
@@ -318,7 +317,7 @@ def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
 
 
 def _ppi_json(table: PpiTable) -> dict[str, Any]:
-    """Means by the position of the system; the report names the systems once."""
+    """Means by the position of the system; the system names are listed once in the report."""
     return {
         "random_sample": table.is_random,
         "p_unlike": table.unlike,

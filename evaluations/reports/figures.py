@@ -1,5 +1,4 @@
-"""Figures as Plotly takes them: plain dictionaries, which the page draws, and the same numbers as a
-table.
+"""Figures for Plotly as plain dictionaries, with the same numbers as a table.
 
 Colours are named by their design token ("--human", "--llm", "series:2"); the page's script puts in
 the theme's values.
@@ -112,7 +111,7 @@ def colour(index: int) -> str:
 
 
 def scatter(subject: Subject) -> Figure:
-    """Human mean against judge's score with marginals, and the density of the best judge's."""
+    """Human mean and judge's score with marginals, and the density of the best judge's."""
     human, name = subject.human, subject.criterion.name
     traces: list[dict[str, Any]] = []
     rows: list[tuple[str, ...]] = []
@@ -137,10 +136,13 @@ def scatter(subject: Subject) -> Figure:
             traces.append(_density(x, y))
         traces.append(
             {
-                "type": "scatter", "mode": "markers", "name": judge.judge, "x": x, "y": y, "text": texts,
-                "hovertemplate": "%{text}<br>people %{x:.2f}, judge %{y:.2f}<extra>%{fullData.name}</extra>",
+                "type": "scatter", "mode": "markers", "name": judge.judge, "x": x, "y": y,
+                "text": texts,
+                "hovertemplate": "%{text}<br>people %{x:.2f}, judge "
+                                 "%{y:.2f}<extra>%{fullData.name}</extra>",
                 "visible": visible,
-                "marker": {"color": colour(index), "symbol": SYMBOLS[index % len(SYMBOLS)], "size": 7, "opacity": 0.6},
+                "marker": {"color": colour(index), "symbol": SYMBOLS[index % len(SYMBOLS)],
+                    "size": 7, "opacity": 0.6},
             }
         )  # fmt: skip
         if is_best:
@@ -155,12 +157,14 @@ def scatter(subject: Subject) -> Figure:
     sampled = f" A random sample is drawn; {left_out} marks are left out." if left_out else ""
     return Figure(
         title=title_of(subject, "scatter"),
-        caption=f"Each mark is an output: mean human rating of {name} and judge's score. The shade shows where most of "
-        f"the best judge's lie; the bars show how often each value was given.{sampled}",
+        caption=f"Each mark is an output: mean human rating of {name} and judge's score. The shade "
+                "shows where most of the best judge's outputs are; the bars show how often each "
+                f"value was given.{sampled}",
         traces=traces,
         layout={
             "xaxis": {
-                "title": {"text": f"mean human rating ({short(scale.lowest)}-{short(scale.highest)})"},
+                "title": {"text": "mean human rating "
+                                  f"({short(scale.lowest)}-{short(scale.highest)})"},
                 "range": [scale.lowest - pad, scale.highest + pad], "domain": [0, 0.86],
             },
             "yaxis": {"title": {"text": "judge's score"}, "domain": [0, 0.86]},
@@ -175,7 +179,8 @@ def scatter(subject: Subject) -> Figure:
 
 def _density(x: list[float], y: list[float]) -> dict[str, Any]:
     return {
-        "type": "histogram2d", "x": x, "y": y, "nbinsx": 24, "nbinsy": 24, "showscale": False, "hoverinfo": "skip",
+        "type": "histogram2d", "x": x, "y": y, "nbinsx": 24, "nbinsy": 24, "showscale": False,
+        "hoverinfo": "skip",
         "colorscale": [[0, "rgba(0,0,0,0)"], [1, "--llm"]], "opacity": 0.5, "name": "density",
     }  # fmt: skip
 
@@ -183,13 +188,14 @@ def _density(x: list[float], y: list[float]) -> dict[str, Any]:
 def _marginal(axis: str, values: list[float], token: str, name: str) -> dict[str, Any]:
     placed = {"x": values, "yaxis": "y2"} if axis == "x" else {"y": values, "xaxis": "x2"}
     return {
-        "type": "histogram", "name": name, "showlegend": False, "marker": {"color": token}, "opacity": 0.7,
+        "type": "histogram", "name": name, "showlegend": False, "marker": {"color": token},
+        "opacity": 0.7,
         f"nbins{axis}": BINS, **placed,
     }  # fmt: skip
 
 
 def documents(subject: Subject) -> Figure:
-    """How the rank correlation spreads over documents, judge by judge."""
+    """The distribution of the rank correlation over documents, for each judge."""
     traces: list[dict[str, Any]] = []
     rows: list[tuple[str, ...]] = []
     for index, judge in enumerate(subject.result.judges):
@@ -197,7 +203,8 @@ def documents(subject: Subject) -> Figure:
         known = values[~np.isnan(values)]
         traces.append(
             {
-                "type": "box", "name": judge.judge, "y": np.round(known, 4).tolist(), "boxmean": True,
+                "type": "box", "name": judge.judge, "y": np.round(known, 4).tolist(),
+                "boxmean": True,
                 "marker": {"color": colour(index)},
             }
         )  # fmt: skip
@@ -222,22 +229,22 @@ def documents(subject: Subject) -> Figure:
 
 
 def judges(subject: Subject) -> Figure:
-    """Which judges go with each other: summary-level rho of each two, people among them."""
+    """How well judges agree with each other: summary-level rho of each pair, including people."""
     return _heatmap(
         subject.sides,
         title_of(subject, "judges"),
-        "Summary-level rho of each two judges' scores, and of each with the mean human rating.",
+        "Summary-level rho for each pair of judges, and for each judge and the mean human rating.",
     )
 
 
 def annotators(subject: Subject) -> Figure:
-    """Which annotators go with each other."""
+    """How well annotators agree with each other."""
     human = subject.data.humans[subject.criterion.pk]
     tables = dict(zip(human.annotators, human.ratings, strict=True))
     return _heatmap(
         tables,
         title_of(subject, "annotators"),
-        "Summary-level rho of each two annotators over the outputs that both rated.",
+        "Summary-level rho for each pair of annotators over the outputs that both rated.",
     )
 
 
@@ -254,8 +261,10 @@ def _heatmap(tables: dict[str, np.ndarray], title: str, caption: str) -> Figure:
         caption=caption,
         traces=[
             {
-                "type": "heatmap", "x": names, "y": names, "z": shown, "text": texts, "texttemplate": "%{text}",
-                "zmin": -1, "zmax": 1, "colorscale": [[0, "--human"], [0.5, "--paper"], [1, "--llm"]],
+                "type": "heatmap", "x": names, "y": names, "z": shown, "text": texts,
+                "texttemplate": "%{text}",
+                "zmin": -1, "zmax": 1,
+                "colorscale": [[0, "--human"], [0.5, "--paper"], [1, "--llm"]],
                 "colorbar": {"title": {"text": "rho"}, "thickness": 10},
             }
         ],
@@ -282,8 +291,8 @@ def scores(subject: Subject) -> Figure:
     return Figure(
         title=title_of(subject, "scores"),
         caption=(
-            "The share of outputs with each score, to the nearest point of the scale. A judge that"
-            " gives nearly always the same ranks little."
+            "The share of outputs with each score, to the nearest point of the scale. A judge that "
+            "almost always gives the same score hardly ranks outputs."
         ),
         traces=traces,
         layout={
@@ -343,15 +352,16 @@ def writers(subject: Subject) -> Figure:
         )  # fmt: skip
         for name, (group, interval) in bias.groups.items():
             rows.append(
-                (judge.judge, WRITER_GROUPS[name], f"{group.human_written:.2f}", f"{group.llm_written:.2f}",
+                (judge.judge, WRITER_GROUPS[name], f"{group.human_written:.2f}",
+                    f"{group.llm_written:.2f}",
                  f"{group.gap:+.2f} {in_brackets(interval)}", str(group.pairs))
             )  # fmt: skip
     return Figure(
         title=title_of(subject, "writers"),
         caption=(
-            "How much more a judge gives to the LLM's text than to the human's of the same"
-            " document, by which of them people prefer. Above 0 where people prefer the human's,"
-            " the judge favours LLMs."
+            "How much higher a judge scores the LLM's text than the human's for the same document, "
+            "by which of them people prefer. A value above 0 where people prefer the human's text "
+            "means that the judge favours LLMs."
         ),
         traces=traces,
         layout={"yaxis": {"title": {"text": "LLM's minus human's score"}}, "barmode": "group"},
@@ -380,7 +390,8 @@ def calibration(subject: Subject) -> Figure:
         traces.append(
             {
                 "type": "scatter", "mode": "lines+markers", "name": judge.judge,
-                "x": [round(one.score, 4) for one in bins], "y": [round(one.rating, 4) for one in bins],
+                "x": [round(one.score, 4) for one in bins],
+                "y": [round(one.rating, 4) for one in bins],
                 "marker": {"color": colour(index), "symbol": SYMBOLS[index % len(SYMBOLS)]},
             }
         )  # fmt: skip
@@ -404,7 +415,7 @@ def calibration(subject: Subject) -> Figure:
 
 
 def leaderboard(subject: Subject) -> Figure:
-    """Systems by their mean human rating, and what each judge makes of them."""
+    """Systems by their mean human rating, with each judge's mean scores."""
     human = subject.human
     known = [column for column in range(human.shape[1]) if not np.isnan(human[:, column]).all()]
     order = sorted(known, key=lambda column: float(np.nanmean(human[:, column])))
@@ -440,7 +451,7 @@ FIGURE_TITLES = {
     "documents": "document by document",
     "judges": "judges among themselves",
     "annotators": "annotators among themselves",
-    "scores": "what was given",
+    "scores": "distribution of scores",
     "calibration": "calibration",
     "writers": "human- and LLM-written texts",
     "leaderboard": "systems",

@@ -1,4 +1,4 @@
-"""What a probe found, as rows that people read."""
+"""A probe's findings as rows for people."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from evaluations.llm.probe import Findings
 
 @dataclass(frozen=True)
 class FindingsRow:
-    """One capability: what it is, whether or how much of it is there, and the probe's note."""
+    """One capability: its name, whether or how far it is supported, and the probe's note."""
 
     what: str
     found: str
@@ -22,7 +22,7 @@ def findings_rows(findings: Findings) -> list[FindingsRow]:
         shown = {True: "yes", False: "no"}.get(found, found) if isinstance(found, bool) else found
         return FindingsRow(what, str(shown), notes.get(name, note))
 
-    alternatives = f"{findings.logprobs} a token" if findings.logprobs else "none"
+    alternatives = f"{findings.logprobs} per token" if findings.logprobs else "none"
     return [
         row("Answers as", findings.answered_model, "answer"),
         row(
@@ -32,13 +32,13 @@ def findings_rows(findings: Findings) -> list[FindingsRow]:
             "needed for scores by token probabilities",
         ),
         row(
-            "Several replies in a call",
+            "Several replies per call",
             findings.several_choices,
             "several_choices",
             "makes samples cheaper",
         ),
         row("Temperature", findings.temperature, "temperature", "needed for samples that differ"),
-        row("Limit of a reply is called", findings.length_parameter, "length_parameter"),
+        row("Parameter for the reply limit", findings.length_parameter, "length_parameter"),
         row("System role", findings.system_role, "system_role"),
         row("Echo with log-probabilities", findings.echo, "echo", "needed for GPTScore"),
     ]

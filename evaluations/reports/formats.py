@@ -1,4 +1,4 @@
-"""The formats a report is downloaded and printed in."""
+"""The formats in which a report is downloaded and printed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,5 +1,4 @@
-"""One item of a run as its page shows it: prompt, reply, token probabilities, score, and people's
-ratings."""
+"""The page of a run's item: prompt, reply, token probabilities, score, and people's ratings."""
 
 import math
 from dataclasses import dataclass

@@ -7,7 +7,8 @@ from evaluations.reports.report import JudgeResult, Report
 from evaluations.statistics.correlation import Coefficient
 
 _SPECIAL = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
 }  # fmt: skip
 _MATHS = {"pearson": "r", "spearman": r"\rho", "kendall": r"\tau"}
@@ -69,8 +70,8 @@ def as_latex(report: Report) -> str:
     ]
     caption = (
         f"{options.level.capitalize()}-level correlations with the mean human rating"
-        f" ({SYMBOLS[options.coefficient]} and {SYMBOLS[second]}). Judges that share a letter do"
-        f" not differ (permutation over {options.over}, Holm, 5 percent)."
+        f" ({SYMBOLS[options.coefficient]} and {SYMBOLS[second]}). Judges that share a letter do "
+        f"not differ significantly (permutation over {options.over}, Holm, 5 percent)."
     )
     return (
         "\n".join([*lines, r"\end{tabular}", rf"\caption{{{escaped(caption)}}}", r"\end{table}"])

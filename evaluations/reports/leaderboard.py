@@ -19,8 +19,8 @@ from evaluations.statistics.results import Estimate
 
 @dataclass(frozen=True)
 class Standing:
-    """A system's strength with its 95 % interval; `wins`, `ties` and `losses` are what it stands
-    on."""
+    """A system's strength with its 95 % interval; `wins`, `ties` and `losses` are the comparisons
+    behind it."""
 
     system: str
     strength: float
@@ -43,8 +43,8 @@ class JudgeOnPairs:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """What comparisons say; `left_share` is how often the left output won, of the comparisons that
-    know sides and have a winner, with its exact interval and p-value against one half."""
+    """Results of comparisons; `left_share` is how often the left output won, of the comparisons
+    that know sides and have a winner, with its exact interval and p-value against one half."""
 
     comparisons: int
     standings: tuple[Standing, ...]
@@ -122,8 +122,8 @@ def leaderboard(
             ""
             if fitted.connected or not known
             else (
-                "some systems have won or lost all comparisons, or were never "
-                "compared even indirectly; more comparisons will tell"
+                "some systems have won or lost all comparisons, or were never compared, not even "
+                "indirectly; more comparisons are needed"
             )
         ),
     )
@@ -132,7 +132,7 @@ def leaderboard(
 def _left_interval(sides: list[bool]) -> Interval:
     """Clopper and Pearson's exact interval of the left output's share."""
     if not sides:
-        return Interval(None, None, 0, "no comparison knows which output was on the left")
+        return Interval(None, None, 0, "no comparison records which output was on the left")
     ends = stats.binomtest(sum(sides), len(sides)).proportion_ci(0.95)
     return Interval(float(ends.low), float(ends.high))
 
@@ -187,6 +187,8 @@ def _on_pairs(
                 points.append(0.5 if abs(gap) < 1e-10 else float((gap > 0) == (value > 0)))
     if not points:
         return JudgeOnPairs(
-            judge.label, Estimate.undefined("no compared pair has two scores of the judge"), 0
+            judge.label,
+            Estimate.undefined("the judge has not scored both outputs of any compared pair"),
+            0,
         )
     return JudgeOnPairs(judge.label, Estimate(float(np.mean(points))), len(points))

@@ -1,5 +1,4 @@
-"""The data of projects whose reports are looked at, kept in this process and refreshed where
-something changed."""
+"""Data of projects whose reports are being viewed, cached in this process and updated."""
 
 import threading
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""Results kept by what they were computed from, so that a report computes only what has changed."""
+"""Cache results by their inputs, so that a report computes only what has changed."""
 
 import hashlib
 import threading

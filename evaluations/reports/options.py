@@ -1,4 +1,4 @@
-"""What of a project a report is about, and how: read from an address, and written into one."""
+"""The view of a report: read from an address, and written into one."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -43,7 +43,7 @@ class ReportOptions:
 
     @property
     def second(self) -> Coefficient:
-        """The coefficient that stands beside the chosen one in the paper's table."""
+        """The coefficient next to the chosen one in the paper's table."""
         return "spearman" if self.coefficient == "kendall" else "kendall"
 
     @property

@@ -1,4 +1,4 @@
-"""What the report page shows: the paper's table, the sentences, and where each number leads."""
+"""The report page: the paper's table, the sentences, and the links behind each number."""
 
 from dataclasses import dataclass
 

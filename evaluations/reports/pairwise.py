@@ -1,5 +1,4 @@
-"""Judges that compare two outputs: do they choose as people do, does position sway them, whom do
-they rank first."""
+"""Analyse judges that compare two outputs: agreement with people, position bias, ranking."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -60,8 +59,8 @@ def pairwise_judges(
     """The judges that compared outputs on a criterion.
 
     Args:
-        preferred: what people said of (document, system, system): above 0 for the first, below for
-            the second.
+        preferred: people's choice for (document, system, system): positive for the first, negative
+            for the second.
         strengths: people's Bradley-Terry or Davidson strengths by system.
         names: of the systems that are looked at.
     """

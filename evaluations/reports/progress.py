@@ -1,4 +1,4 @@
-"""How far a run is: counts, rate, time left, failures by reason, tokens."""
+"""A run's progress: counts, rate, time left, failures by reason, tokens."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -24,8 +24,8 @@ class FailureGroup:
 
 @dataclass(frozen=True)
 class RunProgress:
-    """A run at a moment. `rate` is in items a minute since the start; `left` is None while it
-    cannot be told."""
+    """A run at a moment. `rate` is in items per minute since the start; `left` is None while it is
+    unknown."""
 
     total: int
     done: int

@@ -1,5 +1,4 @@
-"""Documents in order of what people and judges gave their outputs, and of how far the two are from
-each other."""
+"""Sort documents by people's and judges' scores, and by the distance between them."""
 
 from dataclasses import dataclass
 

@@ -1,5 +1,4 @@
-"""One project's report: for every judge and criterion, how its scores go with the mean human
-rating."""
+"""A project's report: how well each judge's scores agree with the mean human rating."""
 
 import itertools
 from collections.abc import Collection
@@ -72,7 +71,7 @@ class JudgeResult:
 @dataclass(frozen=True)
 class CriterionResult:
     """All judges on one criterion. `documents` have at least one human rating on it; `in_sight`
-    counts ratings made while annotators saw LLM scores, which may have led them.
+    counts ratings made while LLM scores were visible, which may have influenced them.
     """
 
     pk: int
@@ -146,7 +145,7 @@ class Report:
         return tuple(dict.fromkeys(result.judge for result in results if result.is_stand_in))
 
     def row(self, judge: str) -> list[JudgeResult | None]:
-        """A judge's results, one a criterion."""
+        """A judge's results, one per criterion."""
         return [next((one for one in c.judges if one.judge == judge), None) for c in self.criteria]
 
     def average(self, judge: str) -> float | None:
@@ -300,7 +299,7 @@ def _own_family(judge: Judge, human: np.ndarray, table: np.ndarray, data: Report
 
 
 def _rate_next(human: np.ndarray, tables: list[np.ndarray], data: ReportData) -> tuple[str, ...]:
-    """Documents nobody rated, those first on which the judges tell outputs apart most."""
+    """Documents nobody rated, ordered by how differently the judges score their outputs."""
     if not tables:
         return ()
     gains = np.mean([document_gains(human, table) for table in tables], axis=0)

@@ -1,5 +1,4 @@
-"""One document with the outputs of all systems, where they differ, and what people and judges gave
-each of them."""
+"""One document with all systems' outputs, their differences, ratings and scores."""
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -14,8 +13,7 @@ from evaluations.scales import Scale, short
 from evaluations.word_differences import Piece, word_differences
 from geval_site.joined_query import JoinedQuery
 
-# Statements that are put together once, and give no records: a document of many systems has a
-# thousand scores.
+# Prebuilt statements that return no records: a document with many systems has a thousand scores.
 _OUTPUTS = JoinedQuery(
     {"o": CandidateOutput, "s": System},
     "FROM evaluations_candidateoutput o JOIN evaluations_system s ON s.id = o.system_id"

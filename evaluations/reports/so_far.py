@@ -1,5 +1,4 @@
-"""What a run has shown so far: the distribution of its scores, and how they go with people's
-ratings."""
+"""A run's results so far: the distribution of its scores, and their agreement with people."""
 
 from dataclasses import dataclass, replace
 
@@ -40,7 +39,7 @@ class CriterionSoFar:
 
 
 def so_far(run: EvaluationRun) -> list[CriterionSoFar]:
-    """How a run stands on each of its criteria, with the scores it has now."""
+    """A run's current results on each of its criteria."""
     criteria = [entry.criterion for entry in run.run_criteria.select_related("criterion")]
     # Scores that count for every criterion are shown beside each.
     criteria = criteria or list(run.project.criteria.all())

@@ -1,8 +1,7 @@
-"""Published meta-evaluation figures beside what public data give, computed by our parser and our
-statistics.
+"""Reproduce published meta-evaluation figures from public data, with our parser and statistics.
 
 Figures: Liu et al. (2023), "G-Eval", Tables 1-3; Chiang and Lee (2023), "A Closer Look into
-Automatic Evaluation Using LLMs". What each needs to come out is told in docs/reproduction.md.
+Automatic Evaluation Using LLMs". docs/reproduction.md says how each is reproduced.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,17 +17,17 @@ DATASETS: dict[str, Callable[[Path], Iterator[Cell]]] = {
 }
 MISSING_ROWS = {
     "summeval": (
-        "BERTScore, MoverScore, BARTScore, UniEval, GPTScore, G-Eval: no public scores of single"
-        " summaries at hand; the averages that the paper prints for G-EVAL-4 and G-EVAL-3.5 are not"
+        "BERTScore, MoverScore, BARTScore, UniEval, GPTScore, G-Eval: scores of individual "
+        "summaries are not public; the averages that the paper prints for G-EVAL-4 and G-EVAL-3.5 "
+        "are not"
         " the means of their own cells"
     ),
     "topical_chat": (
-        "METEOR, BERTScore, USR, G-Eval of Table 2: no public scores of single responses are at"
-        " hand"
+        "METEOR, BERTScore, USR, G-Eval of Table 2: scores of individual responses are not public"
     ),
     "qags": (
-        "BERTScore, MoverScore, FactCC, QAGS, BARTScore, CTC, G-Eval of Table 3: no public scores"
-        " are at hand; its CNN half is not in the data"
+        "BERTScore, MoverScore, FactCC, QAGS, BARTScore, CTC, G-Eval of Table 3: scores are not "
+        "public; its CNN half is not in the data"
     ),
 }
 

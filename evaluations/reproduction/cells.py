@@ -1,4 +1,4 @@
-"""One published figure beside ours, and the tables that figures are computed from."""
+"""A published figure next to ours, and the tables from which figures are computed."""
 
 import csv
 import gzip
@@ -16,10 +16,10 @@ from evaluations.statistics.pairing import FloatArray, mean_over_raters, rater_t
 
 @dataclass(frozen=True)
 class Cell:
-    """One published figure and ours; `ours` is None where it cannot be had.
+    """A published figure and ours; `ours` is None if it cannot be computed.
 
-    `note` tells what is to be known where they differ. `other` marks a figure that was computed
-    another way than the published one, so that agreement is not expected.
+    `note` explains differences. `other` marks a figure that is computed differently from the
+    published one, so that agreement is not expected.
     """
 
     row: str

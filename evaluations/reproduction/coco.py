@@ -1,8 +1,7 @@
-"""ROUGE-L and BLEU-4 as COCO's caption evaluation defines them, which Table 2 of the G-Eval paper
-stands on.
+"""ROUGE-L and BLEU-4 as defined by COCO's caption evaluation, used in Table 2 of the G-Eval paper.
 
-Tokens are what stands between blanks. Chen et al. (2015), "Microsoft COCO Captions: Data Collection
-and Evaluation Server"; counts come from rouge-score and sacrebleu.
+Tokens are separated by blanks. Chen et al. (2015), "Microsoft COCO Captions: Data Collection and
+Evaluation Server"; counts come from rouge-score and sacrebleu.
 """
 
 import math
@@ -10,7 +9,7 @@ from functools import cache
 from typing import Any
 
 BETA = 1.2
-# COCO's guards against dividing by nothing; they decide the order of outputs that share no 4-gram.
+# COCO's guards against division by zero; they decide the order of outputs that share no 4-gram.
 TINY, SMALL = 1e-15, 1e-9
 
 

@@ -1,4 +1,4 @@
-"""Table 3's rows on XSum that can be had: UniEval, and ROUGE with the source as reference."""
+"""Table 3's reproducible rows on XSum: UniEval, and ROUGE with the source as reference."""
 
 import json
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ from evaluations.reproduction.cells import Cell, pooled
 from evaluations.statistics.correlation import COEFFICIENTS
 
 UNIEVAL = (0.461, 0.488, 0.399)
-# Computed by ROUGE-1.5.5, which is not here; ours stems otherwise.
+# Computed by ROUGE-1.5.5, which is not available here; ours stems differently.
 ROUGE = {"rouge2": (0.097, 0.083, 0.068), "rougeL": (0.024, -0.011, -0.009)}
-STEMMER = "published with ROUGE-1.5.5; rouge-score stems otherwise"
+STEMMER = "published with ROUGE-1.5.5; rouge-score stems differently"
 
 
 def cells(folder: Path) -> Iterator[Cell]:

@@ -1,4 +1,4 @@
-"""Table 1's ROUGE rows: from imported scores of ROUGE-1.5.5, and beside them from our own ROUGE."""
+"""Table 1's ROUGE rows: from imported scores of ROUGE-1.5.5, and from our own ROUGE."""
 
 import gzip
 import json
@@ -29,12 +29,12 @@ PUBLISHED = {
     "rougel_f": (0.128, 0.099, 0.115, 0.092, 0.105, 0.084, 0.311, 0.237, 0.165, 0.128),
 }
 VARIANTS = {"rouge1_f": "rouge1", "rouge2_f": "rouge2", "rougel_f": "rougeLsum"}
-CUT_OFF = "published cut off, not rounded: it comes out as 0.1286"
-STEMMER = "rouge-score stems otherwise than ROUGE-1.5.5"
+CUT_OFF = "published truncated, not rounded: the value is 0.1286"
+STEMMER = "rouge-score stems differently from ROUGE-1.5.5"
 
 
 def cells(folder: Path) -> Iterator[Cell]:
-    """At summary level; documents where a side is constant are left out."""
+    """At summary level; documents in which either side is constant are left out."""
     ratings = csv_rows(folder / "summeval" / "human_ratings.csv.gz")
     metrics = csv_rows(folder / "summeval" / "metric_scores.csv.gz")
     documents, systems, raters = (
@@ -67,7 +67,7 @@ def _row(
 
 
 def _own_rouge(variant: str, outputs: list[dict[str, Any]]) -> Iterator[dict[str, str]]:
-    """Mean F over the references, as the imported scores have it."""
+    """Mean F over the references, as in the imported scores."""
     evaluator = Rouge({"variant": variant, "references": "mean"})
     evaluator.load()
     items = [

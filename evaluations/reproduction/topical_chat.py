@@ -1,5 +1,4 @@
-"""Table 2's rows that can be had, and G-Eval itself from real 20-sample replies (Chiang and Lee,
-2023)."""
+"""Table 2's reproducible rows, and G-Eval from real 20-sample replies (Chiang and Lee, 2023)."""
 
 import gzip
 import json
@@ -84,7 +83,7 @@ def _pooled_row(
     values += [mean_of(values[0::2]), mean_of(values[1::2])]
     short = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
     columns = [f"{name} {short[c]}" for name in (*CRITERIA, "AVG") for c in coefficients]
-    note = "a mean of rounded cells, or rounded otherwise"
+    note = "a mean of rounded cells, or rounded differently"
     for column, figure, value in zip(columns, published, values, strict=True):
         yield Cell(row, column, figure, value, note)
 
@@ -95,7 +94,7 @@ def sampled(
     """The mean rating of the readable replies of each item: r over all, tau turn by turn.
 
     Args:
-        read: a rule to read replies by, in place of our parser's.
+        read: a rule that replaces our parser.
     """
     documents, systems = (places(items, column) for column in ("doc_id", "system_id"))
     figures = iter(published)

@@ -1,5 +1,5 @@
-"""The share of a worker that calls an endpoint: claim ahead, keep many calls in flight, write results
-in bulk, stop in order.
+"""The share of a worker that calls an endpoint: claim ahead, keep many calls in flight, write
+results in bulk, stop in order.
 
 Three kinds of coroutines share one event loop: a feeder that claims items before they are needed, a
 slot for each call in flight, and a writer that stores what is finished every moment. Database work
@@ -115,7 +115,7 @@ class AskingShare(Share):
         self.wants_more.set()
 
     async def _end_calls(self, slots: list[asyncio.Task[None]], writer: asyncio.Task[None]) -> None:
-        """Give up calls that are still in flight some moments after the worker was told to stop.
+        """Give up calls that are still in flight some moments after the worker was asked to stop.
 
         A writer that failed ends everything at once: nothing that is asked from then on would be
         kept.
@@ -175,8 +175,8 @@ class AskingShare(Share):
             await asyncio.sleep(FLUSH_SECONDS)
             return True
         self.stop(
-            f"The budget of {self.run.budget:f} would be passed by the next item. Raise it to"
-            " go on."
+            f"The budget of {self.run.budget:f} would be exceeded by the next item. Raise it to "
+            "resume the run."
         )
         return False
 
@@ -215,7 +215,7 @@ class AskingShare(Share):
                 done = await self._judge(waiting)
             except StoppedError:
                 continue
-            except Exception as error:  # whatever one item does, the others go on
+            except Exception as error:  # whatever one item does, the others continue
                 log.exception(
                     "Item %s of run %s met an unexpected error.", waiting.item.id, self.run.pk
                 )
@@ -227,7 +227,7 @@ class AskingShare(Share):
                 self._count_failures(done.outcome)
 
     def _count_failures(self, outcome: Scored | Failure) -> None:
-        """Stop where items fail one after the other for reasons that lie outside of them."""
+        """Stop if items fail one after the other for reasons outside of them."""
         if not isinstance(outcome, Failure) or outcome.reason not in (
             Reason.ENDPOINT,
             Reason.UNFORESEEN,

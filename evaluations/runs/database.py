@@ -1,5 +1,4 @@
-"""The ORM from coroutines: one thread and one connection a worker, and patience while the server
-restarts."""
+"""Use the ORM from coroutines: one thread and connection per worker, which wait for restarts."""
 
 import asyncio
 import contextlib

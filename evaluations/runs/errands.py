@@ -137,8 +137,8 @@ def neglected_errands() -> list[tuple[str, int]]:
         free.filter(attempts__gte=MOST_ATTEMPTS).update(
             state=ErrandState.FAILED,
             message=(
-                f"{MOST_ATTEMPTS} workers began with it and none came to an end. Is one being"
-                " stopped or running out of memory? Try again later."
+                f"{MOST_ATTEMPTS} workers started it and none finished. Is a worker being stopped "
+                "or running out of memory? Try again later."
             ),
         )
         found += [(name, pk) for pk in free.values_list("pk", flat=True)[:100]]

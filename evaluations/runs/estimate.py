@@ -42,7 +42,8 @@ def estimate_run(
     items = calls = prompt_tokens = completion_tokens = 0
     replies = judge.samples if judge.mode == ScoringMode.SAMPLES else 1
     parameters = run_parameters(judge, fresh=fresh, transport=transport)
-    # An endpoint that gives one choice a call is asked, and paid for the prompt, once a sample.
+    # An endpoint that returns one choice per call is asked, and paid for the prompt, once per
+    # sample.
     requests = 1 if parameters["several_choices"] else replies
     for criterion in criteria:
         steps = criterion.newest_steps if judge.use_steps else None

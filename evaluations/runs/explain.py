@@ -1,5 +1,4 @@
-"""Why a score: the model is asked once, after the fact, and what it says is kept apart; it never
-changes the score."""
+"""Ask a model afterwards to explain a score; the explanation never changes the score."""
 
 from evaluations.judges.clients import client_for
 from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered

@@ -80,27 +80,23 @@ def start_run(
     """
     Judge.objects.select_for_update().get(pk=judge.pk)
     if not judge.can_run:
-        raise RunError(f"{judge} holds imported scores; it cannot be run. Choose another judge.")
+        raise RunError(f"{judge} has imported scores and cannot be run. Choose another judge.")
     evaluator = evaluator_for(judge)
     if judge.retired_at or (judge.endpoint and judge.endpoint.retired_at):
-        raise RunError(
-            f"{judge} or its endpoint is retired; bring it back, or choose another judge."
-        )
+        raise RunError(f"{judge} or its endpoint is retired; restore it, or choose another judge.")
     if evaluator.per_criterion and not criteria:
         raise RunError("There is no criterion to judge on; add one or name one.")
     busy = judge.runs.active().first()
     if busy:
         raise RunError(
-            f"Run {busy.pk} of {judge} is still under way; wait for it, or pause it first."
+            f"Run {busy.pk} of {judge} is still running; wait for it to finish or pause it."
         )
     if budget is not None and (judge.price_in is None or judge.price_out is None):
         raise RunError(
             f"A budget needs prices: give {judge} its prices for a million tokens in and out."
         )
     if budget is not None and transport == Transport.BATCH:
-        raise RunError(
-            "A budget cannot stop a batch that is sent already; leave one of the two out."
-        )
+        raise RunError("A budget cannot stop a batch that has been sent; use only one of the two.")
     if transport == Transport.BATCH and judge.kind != JudgeKind.GEVAL:
         raise RunError(
             f"Only G-Eval judges are sent in batches; {evaluator.title} is asked call by call."
@@ -174,8 +170,8 @@ def resume_run(
     reason: str = "",
     budget: Decimal | None = None,
 ) -> bool:
-    """Let a paused run go on, or a finished one try its failed items again; False if there is
-    nothing to go on with.
+    """Resume a paused run, or retry a finished run's failed items; False if there is nothing to
+    resume.
 
     Args:
         reason: try only the items again that failed for this reason.
@@ -219,14 +215,13 @@ def resume_run(
 
 
 def pause_run(run_id: int, message: str) -> bool:
-    """Stop a run where it stands, with the reason; True if it was under way."""
+    """Pause a run with the reason; True if it was running."""
     waiting = EvaluationRun.objects.active().filter(pk=run_id)
     return waiting.update(state=RunState.PAUSED, message=storable(message)) == 1
 
 
 def cancel_run(run_id: int, message: str) -> bool:
-    """End a run for good where it stands; what it has scored stays. True if it was under way or
-    paused."""
+    """Cancel a run for good; its scores are kept. True if it was running or paused."""
     waiting = EvaluationRun.objects.filter(pk=run_id, state__in=(*ACTIVE_STATES, RunState.PAUSED))
     return (
         waiting.update(state=RunState.CANCELLED, message=message, finished_at=timezone.now()) == 1

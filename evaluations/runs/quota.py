@@ -26,7 +26,7 @@ class Grant:
 
 @dataclass(frozen=True)
 class Limits:
-    """Requests and tokens a minute; None for no limit."""
+    """Requests and tokens per minute; None for no limit."""
 
     requests: int | None
     tokens: int | None

@@ -27,7 +27,7 @@ class StoppedError(Exception):
 class Share:
     """What one worker does for one run, until either of them stops."""
 
-    # The state in which the run has to be for this worker to go on.
+    # The state that the run must have for this worker to continue.
     during = RunState.RUNNING
 
     def __init__(
@@ -74,7 +74,7 @@ class Share:
             await self.database.call(functools.partial(leases.renew_leases, held, self.worker))
 
     async def look_up(self) -> None:
-        """Stop if this worker is told to, if its time is over, or if the run was paused or
+        """Stop if this worker is asked to, if its time is over, or if the run was paused or
         cancelled."""
         told, may_continue = await self.database.call(self._told_and_may_continue)
         if told:

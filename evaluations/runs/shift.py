@@ -1,4 +1,4 @@
-"""How long a worker stays with a run: until it is told to stop, or until its share of time is
+"""How long a worker stays with a run: until it is asked to stop, or until its share of time is
 over."""
 
 import time

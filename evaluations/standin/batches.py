@@ -1,4 +1,4 @@
-"""The stand-in's files and batches: kept in memory, done after a while, in the form of OpenAI's
+"""The stand-in's files and batches: kept in memory, done after a while, in the format of OpenAI's
 API."""
 
 import time
@@ -20,7 +20,7 @@ class Batches:
         self._started: dict[str, float] = {}
 
     def upload(self, name: str, content: bytes) -> dict[str, Any]:
-        """Keep a file; returns its record."""
+        """Store a file; returns its record."""
         file_id = f"file-{len(self.files) + 1}"
         self.files[file_id] = content
         return {

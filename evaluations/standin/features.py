@@ -1,7 +1,7 @@
 """Lexical features of a text and its source, each from 0 (poor) to 1 (good). Pure and
 deterministic.
 
-They are what the stand-in rates by: crude, but they really depend on the texts.
+The stand-in's ratings are based on them: they are crude, but depend on the texts.
 """
 
 import re
@@ -33,8 +33,7 @@ def sentences(text: str) -> list[str]:
 
 
 def support(output: str, source: str) -> float:
-    """How much of what the output says stands in the source: shares of words, word pairs, and
-    numbers and names."""
+    """How much of the output is in the source: shares of words, word pairs, numbers and names."""
     said = content_words(output)
     if not said:
         return 0.0
@@ -49,8 +48,7 @@ def support(output: str, source: str) -> float:
 
 
 def coverage(output: str, source: str) -> float:
-    """How much of what the source is about the output mentions: its frequent words and its
-    opening."""
+    """How much of the source's topics the output mentions: its frequent words and its opening."""
     counts = Counter(content_words(source))
     if not counts:
         return 0.5
@@ -67,8 +65,8 @@ def coverage(output: str, source: str) -> float:
 
 
 def well_formed(output: str) -> float:
-    """Whether sentences look like sentences: capital first, stop last, sensible length, nothing
-    said twice."""
+    """Whether sentences are well formed: initial capital, final stop, sensible length, no
+    repetition."""
     found = sentences(output)
     if not found:
         return 0.0
@@ -87,8 +85,7 @@ def well_formed(output: str) -> float:
 
 
 def connected(output: str) -> float:
-    """Whether sentences go together: neighbours share words or are linked, without repeating each
-    other."""
+    """Whether sentences are connected: neighbours share words or are linked, without repetition."""
     found = sentences(output)
     if len(found) < 2:
         return 0.55 * well_formed(output) + 0.15
@@ -121,7 +118,7 @@ def connected(output: str) -> float:
 
 
 def repetition(output: str) -> float:
-    """Share of word triples that were said before."""
+    """Share of repeated word triples."""
     all_words = words(output)
     triples = list(zip(all_words, all_words[1:], all_words[2:], strict=False))
     return 1 - len(set(triples)) / len(triples) if triples else 0.0

@@ -1,5 +1,4 @@
-"""How the stand-in reads a prompt and rates: its criterion and scale, features of the texts, a
-distribution."""
+"""Read a prompt and rate its text: criterion, scale, features of the texts, a distribution."""
 
 import hashlib
 import math
@@ -12,8 +11,7 @@ from evaluations.standin import HONEST_NAME, features
 
 _SCALE = re.compile(r"\(\s*(\d+)\s*(?:-|–|to)\s*(\d+)\s*\)")
 _FORM = re.compile(r"Evaluation Form.*?\n+\s*-?\s*([A-Za-z ]+?)\s*:?\s*\Z", re.S)
-# The last of these headings begins the text to judge; the one before it begins what it was written
-# from.
+# The last of these headings begins the text to judge; the one before it begins its source.
 _HEADING = re.compile(
     r"^(?:Source Text|Article|Document|Conversation History|Corresponding"
     r" Fact|Context|Fact|Summary|Response|Output)"
@@ -25,8 +23,8 @@ _COMPARED = re.compile(
     re.S | re.M,
 )
 LEFT_LEANING = 0.4
-# The features of each criterion with their weights; those about the source take (output, source),
-# the rest the output.
+# The features of each criterion with their weights; those about the source need (output, source),
+# the others the output.
 _MIXES: dict[str, tuple[tuple[Callable[..., float], float], ...]] = {
     "coherence": ((features.connected, 0.85), (features.well_formed, 0.15)),
     "consistency": ((features.support, 1.0),),
@@ -42,7 +40,7 @@ _ABOUT_SOURCE = {features.support, features.coverage}
 
 @dataclass(frozen=True)
 class Reading:
-    """What the stand-in makes of a judging prompt."""
+    """The stand-in's interpretation of a judging prompt."""
 
     criterion: str
     lowest: int
@@ -57,7 +55,7 @@ def wants_steps(prompt: str) -> bool:
 
 
 def read_prompt(prompt: str) -> Reading | None:
-    """The criterion, scale and texts of a judging prompt; None for a prompt of another kind."""
+    """The criterion, scale and texts of a judging prompt; None for other prompts."""
     form = _FORM.search(prompt)
     scale = _SCALE.search(prompt)
     if not form:
@@ -74,8 +72,7 @@ def read_prompt(prompt: str) -> Reading | None:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the stand-in makes of a prompt that compares two texts; `tie` if it may call them
-    equal."""
+    """The stand-in's interpretation of a comparing prompt; `tie` if ties are allowed."""
 
     source: str
     first: str
@@ -85,7 +82,7 @@ class Comparison:
 
 
 def read_comparison(prompt: str) -> Comparison | None:
-    """The criterion and texts of a comparing prompt; None for a prompt of another kind."""
+    """The criterion and texts of a comparing prompt; None for other prompts."""
     found = _COMPARED.search(prompt)
     if not found:
         return None
@@ -105,8 +102,8 @@ def read_comparison(prompt: str) -> Comparison | None:
 
 
 def preference(comparison: Comparison) -> dict[str, float]:
-    """The probability of A, B and C (a tie): by quality, leaning a little to what is shown first,
-    as LLMs do."""
+    """The probability of A, B and C (a tie): by quality, with a small bias to the first text, like
+    LLMs."""
     first, second = (
         quality(Reading(comparison.criterion, 1, 5, comparison.source, text))
         for text in (comparison.first, comparison.second)
@@ -118,8 +115,7 @@ def preference(comparison: Comparison) -> dict[str, float]:
 
 
 def quality(reading: Reading) -> float:
-    """From 0 to 1, by the features that go with the criterion, and a little by chance that the
-    texts decide."""
+    """From 0 to 1, by the criterion's features, with a little noise that depends on the texts."""
     mix = _MIXES.get(reading.criterion, ((features.well_formed, 0.5), (features.support, 0.5)))
     score = weights = 0.0
     for feature, weight in mix:
@@ -163,6 +159,6 @@ def steps_for(prompt: str) -> str:
 
 
 def seeded(*parts: object) -> random.Random:
-    """A random generator that depends on the parts alone."""
+    """A random generator that depends only on the parts."""
     digest = hashlib.sha256("\0".join(map(str, parts)).encode("utf-8", "surrogatepass")).digest()
     return random.Random(int.from_bytes(digest[:8], "big"))  # noqa: S311

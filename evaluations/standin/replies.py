@@ -1,4 +1,4 @@
-"""The bodies of the stand-in's answers, in the form of OpenAI's API."""
+"""The bodies of the stand-in's responses, in the format of OpenAI's API."""
 
 import math
 import random
@@ -20,8 +20,8 @@ from evaluations.standin.judging import (
 REFUSAL = "I'm sorry, but I can't help with rating this."
 UNREADABLE = "Thank you for sharing this text. It touches on several interesting matters."
 MOST_ALTERNATIVES = 20
-# What a model might have said instead, so that every token has as many alternatives as were asked
-# for.
+# Other tokens that a model might have generated, so that every token has as many alternatives as
+# asked for.
 _FILLERS = (
     "\n",
     " the",
@@ -56,8 +56,8 @@ def chat_completion(body: dict[str, Any], *, call: int, defect: str = "") -> dic
     """The answer to a chat completion request.
 
     Args:
-        call: how often this very request was asked before, so that asking again at a temperature
-            gives other samples.
+        call: how often the same request was made before, so that repeats at a temperature give
+            other samples.
         defect: "refuse" or "garble" for a reply that cannot be read.
     """
     prompt = "\n".join(str(message.get("content", "")) for message in body["messages"])
@@ -94,7 +94,7 @@ def chat_completion(body: dict[str, Any], *, call: int, defect: str = "") -> dic
 
 
 def text_completion(body: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a legacy completion; with `echo` the prompt comes back with its tokens'
+    """The answer to a legacy completion; with `echo` it includes the prompt with its tokens'
     log-probabilities."""
     prompt = str(body.get("prompt", ""))
     limit = 16 if body.get("max_tokens") is None else int(body["max_tokens"])
@@ -125,7 +125,7 @@ def text_completion(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def model_list() -> dict[str, Any]:
-    """The one model there is, with its honest name as owner."""
+    """The only model, with its honest name as owner."""
     return {
         "object": "list",
         "data": [{"id": MODEL, "object": "model", "created": 0, "owned_by": HONEST_NAME}],
@@ -188,7 +188,7 @@ def _rate(
 
 
 def _drawn(points: dict[str, float], *, temperature: float, source: random.Random) -> str:
-    """The likeliest answer at temperature 0, one by chance else."""
+    """The most likely answer at temperature 0, otherwise a random one."""
     if temperature == 0:
         return max(points, key=lambda point: (points[point], point))
     weights = [probability ** (1 / temperature) for probability in points.values()]
@@ -226,8 +226,7 @@ def _completion_logprobs(text: str, wanted: int, *, begins_cold: bool) -> dict[s
     for token in tokens:
         offsets.append(position)
         position += len(token)
-        # A word is likelier if the text has used it before: what is asked about then shows in the
-        # numbers.
+        # A word is more likely if the text has used it before, so that numbers depend on the text.
         base = -1.0 if token.strip().lower() in seen else -3.0
         logprobs.append(base - 0.05 * len(token) - seeded(token).random())
         seen.add(token.strip().lower())

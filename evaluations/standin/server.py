@@ -1,5 +1,4 @@
-"""The stand-in as an HTTP server, with switches for everything that goes wrong on real
-endpoints."""
+"""The stand-in as an HTTP server, with switches for problems of real endpoints."""
 
 import asyncio
 import hashlib
@@ -29,11 +28,10 @@ BODY_LIMIT = 256 * 2**20
 
 @dataclass(frozen=True)
 class Switches:
-    """What goes wrong and how often (rates from 0 to 1), all of it deterministic by the number of
-    the call.
+    """Simulated problems and their rates (0 to 1), deterministic by the number of the call.
 
-    `latency` is in seconds; `hang_rate` calls are never answered; `ignores_n` gives one choice
-    whatever was asked; `without_logprobs` leaves them out; `requests_per_minute` 0 means no limit;
+    `latency` is in seconds; `hang_rate` calls are never answered; `ignores_n` returns one choice
+    whatever n is; `without_logprobs` leaves them out; `requests_per_minute` 0 means no limit;
     `api_key` empty means none is needed. `only_model` is the one model that exists, empty for any.
     `only_max_completion_tokens` refuses `max_tokens` and any temperature but 1, as models that
     reason do.
@@ -57,7 +55,7 @@ class Switches:
 
 
 class StandIn:
-    """The server's state: what it was told to do wrong, and how often it was asked."""
+    """The server's state: its switches, and how many calls it got."""
 
     def __init__(self, switches: Switches) -> None:
         self.switches = switches
@@ -86,8 +84,7 @@ class StandIn:
     async def _honest(
         self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
-        """Every answer says who gave it; unknown addresses answer with an error body as OpenAI
-        does."""
+        """Every response names its server; unknown addresses return an error body like OpenAI's."""
         try:
             response = await handler(request)
         except web.HTTPException as error:
@@ -147,7 +144,7 @@ class StandIn:
             defect = "garble"
         if defect or body.get("temperature") != 0:
             return chat_completion(body, call=call, defect=defect)
-        # Greedy answers are the same whenever asked for, so the rating is worked out once.
+        # Greedy answers are always the same, so the rating is computed once.
         if asked not in self.greedy:
             if len(self.greedy) >= REMEMBERED:
                 self.greedy.pop(next(iter(self.greedy)))
@@ -202,20 +199,20 @@ class StandIn:
         return self._unauthorised(request) or _json(answer)
 
     def _answer_line(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """What a request within a batch gets: its status and body. Rate limits do not apply there,
-        errors do."""
+        """The status and body of a request in a batch. Rate limits do not apply there, errors
+        do."""
         problem = _chat_problem(body) or self._too_long(body)
         self.calls += 1
         dice = seeded("fault", self.calls).random
         if problem is None and dice() < self.switches.error_rate:
-            problem = _error(500, "The stand-in was told to fail now and then.", "server_error")
+            problem = _error(500, "The stand-in is set to fail sometimes.", "server_error")
         if problem is not None:
             assert isinstance(problem.body, bytes)
             return problem.status, orjson.loads(problem.body)
         return 200, self._completed(body, orjson.dumps(body), dice)
 
     async def _failure(self, dice: Callable[[], float]) -> web.StreamResponse | None:
-        """Wait for the latency, and answer with an error where the switches say so."""
+        """Wait for the latency, and return an error if the switches say so."""
         switches = self.switches
         if dice() < switches.hang_rate:
             await asyncio.sleep(3600)
@@ -228,7 +225,7 @@ class StandIn:
         if switches.latency:
             await asyncio.sleep(switches.latency)
         if dice() < switches.error_rate:
-            return _error(500, "The stand-in was told to fail now and then.", "server_error")
+            return _error(500, "The stand-in is set to fail sometimes.", "server_error")
         return None
 
     def _over_limit(self) -> bool:

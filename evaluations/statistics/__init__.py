@@ -1,2 +1,2 @@
-"""How far scores and ratings agree: pure functions on NumPy arrays, NaN for what is missing. No
+"""Agreement of scores and ratings: pure functions on NumPy arrays, NaN for missing values. No
 Django."""

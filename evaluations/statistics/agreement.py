@@ -1,5 +1,5 @@
-"""How far annotators agree with each other: Krippendorff's alpha, and each annotator against the
-mean of the others."""
+"""Agreement of annotators: Krippendorff's alpha, and each annotator compared with the others'
+mean."""
 
 import warnings
 from dataclasses import dataclass
@@ -19,8 +19,7 @@ MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """One annotator's summary-level correlation with the mean of the others, and the documents it
-    stands on."""
+    """One annotator's summary-level correlation with the others' mean, and the documents used."""
 
     estimate: Estimate
     documents_used: int
@@ -40,7 +39,7 @@ def krippendorff_alpha(ratings: FloatArray, measurement: Measurement) -> Estimat
         return Estimate.undefined("no output has ratings by two annotators")
     if np.ptp(values) == 0:
         return Estimate.undefined(
-            "all ratings are the same, so agreement by chance cannot be told apart"
+            "all ratings are the same, so agreement cannot be distinguished from chance"
         )
     with warnings.catch_warnings():
         warnings.simplefilter(
@@ -106,8 +105,8 @@ def _squared_distance(
 
 @dataclass(frozen=True)
 class Ceiling:
-    """What one annotator reaches against the mean of the others at summary level, on average, with
-    its interval."""
+    """The mean of annotators' summary-level correlations with the others' mean, with its
+    interval."""
 
     estimate: Estimate
     interval: Interval
@@ -115,7 +114,8 @@ class Ceiling:
 
 
 def human_ceiling(ratings: FloatArray, coefficient: Coefficient, draws: Draws) -> Ceiling:
-    """The human ceiling: every annotator against the mean of the others, averaged over annotators.
+    """The human ceiling: every annotator compared with the mean of the others, averaged over
+    annotators.
 
     Args:
         ratings: shape (raters, documents, systems), NaN for missing.
@@ -142,7 +142,7 @@ def leave_one_out(
 
     Args:
         ratings: shape (raters, documents, systems), NaN for missing.
-        rater: which of them is left out of the mean.
+        rater: the one that is left out of the mean.
     """
     return _mean_of(_left_out(ratings, rater, coefficient))
 

@@ -1,4 +1,4 @@
-"""The alternative annotator test: may a judge replace an annotator? (Calderon, Reichart and Dror,
+"""The alternative annotator test: can a judge replace an annotator? (Calderon, Reichart and Dror,
 2025.)
 
 Each annotator is left out in turn. The judge and that annotator are compared, output by output, by
@@ -47,8 +47,8 @@ class AltTest:
 
 @dataclass(frozen=True)
 class _Duel:
-    """The judge against one annotator: the mean of (annotator wins - judge wins), its standard
-    error, degrees."""
+    """The judge compared with one annotator: the mean of (annotator wins - judge wins), its
+    standard error, degrees."""
 
     mean: float
     error: float

@@ -1,4 +1,4 @@
-"""What a judge likes that people do not: long texts, LLM-written texts, texts of its own family."""
+"""Biases of judges: towards long texts, LLM-written texts, and texts of their own family."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class PreferenceGroup:
 
     @property
     def gap(self) -> float:
-        """How much more the judge gives to the LLM's text."""
+        """How much higher the judge scores the LLM's text."""
         return self.llm_written - self.human_written
 
 
@@ -49,8 +49,8 @@ def by_human_preference(rows: Sequence[tuple[str, float, float]]) -> dict[str, P
 def partial_correlation(
     judge: FloatArray, feature: FloatArray, human: FloatArray, coefficient: Coefficient = "pearson"
 ) -> Estimate:
-    """Correlation of scores with a feature (length, …) that is left when human ratings are held
-    fixed.
+    """Correlation of scores with a feature (length, …) at equal human ratings: the partial
+    correlation.
 
     Args:
         judge, feature, human: shape (n,), complete.
@@ -87,8 +87,7 @@ FAMILIES = (
 
 
 def family_of(name: str) -> str:
-    """The family of models that a name tells of, such as "gpt" for gpt-4o; empty where it tells of
-    none."""
+    """The family of models in a name, such as "gpt" for gpt-4o; empty if there is none."""
     lowered = name.lower()
     return next((family for family in FAMILIES if family in lowered), "")
 
@@ -164,7 +163,7 @@ def writer_bias(
         by_human, by_llm: shape (systems,), which systems are people and which are language models.
 
     Returns:
-        None where there are no such pairs.
+        None if there are no such pairs.
     """
     columns = [(int(h), int(m)) for h in np.flatnonzero(by_human) for m in np.flatnonzero(by_llm)]
     if not columns or not human.size:
@@ -190,10 +189,9 @@ def writer_bias(
 
 @dataclass(frozen=True)
 class LengthBias:
-    """How far a judge likes long texts: correlation of score and length, and what is left of it at
-    equal human rating.
+    """A judge's length bias: correlation of score and length, also at equal human rating.
 
-    `per_hundred_words` is how many points a hundred more words bring at equal human rating (least
+    `per_hundred_words` is the points gained per hundred more words at equal human rating (least
     squares).
     """
 
@@ -237,7 +235,7 @@ def _partial_interval(present: np.ndarray, sides: list[FloatArray], draws: Draws
     one = present.astype(float)
     columns = [one, *tables, *(a * b for a, b in _products_of(tables))]
     sums = draws.counts @ np.stack([column.sum(axis=1) for column in columns], axis=1)
-    sums = sums[sums[:, 0] > 0]  # a resample may hold none of the documents that count
+    sums = sums[sums[:, 0] > 0]  # a resample may contain none of the documents that count
     n, means = sums[:, 0], [sums[:, 1 + i] / sums[:, 0] for i in range(3)]
     places = {
         pair: 4 + at for at, pair in enumerate([(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)])

@@ -1,4 +1,4 @@
-"""From a judge's scores to the human scale, and how far apart their distributions are."""
+"""Map a judge's scores to the human scale, and compare their distributions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from evaluations.statistics.pairing import FloatArray
 
 @dataclass(frozen=True)
 class Isotonic:
-    """A rising map: at each distinct score `x` the calibrated value `fit`."""
+    """A monotonic map: at each distinct score `x` the calibrated value `fit`."""
 
     x: FloatArray
     fit: FloatArray
 
     def __call__(self, scores: FloatArray) -> FloatArray:
-        """Calibrated scores, in between by straight lines, beyond the ends by the ends."""
+        """Calibrated scores, by linear interpolation; constant beyond the ends."""
         return np.interp(scores, self.x, self.fit)
 
 
@@ -33,8 +33,8 @@ class CalibrationError:
 
 
 def isotonic(judge: FloatArray, human: FloatArray) -> Isotonic:
-    """The rising map nearest to the ratings (pool adjacent violators; Barlow et al., 1972), equal
-    scores pooled.
+    """The monotonic map closest to the ratings (pool adjacent violators; Barlow et al., 1972),
+    equal scores pooled.
 
     Args:
         judge, human: shape (n,), complete.
@@ -47,8 +47,7 @@ def isotonic(judge: FloatArray, human: FloatArray) -> Isotonic:
 def cross_validated_error(
     human: FloatArray, judge: FloatArray, *, folds: int = 5, rng: np.random.Generator
 ) -> CalibrationError | None:
-    """How far scores are from people before and after calibration, documents never on both sides;
-    None for too few.
+    """Distance of scores from people before and after calibration, cross-validated over documents.
 
     Args:
         human, judge: shape (documents, systems), NaN for missing.
@@ -77,12 +76,11 @@ def cross_validated_error(
 
 
 def equipercentile(judge: FloatArray, human: FloatArray) -> Isotonic:
-    """The ordinal map: a score becomes the rating that stands as high among ratings as it among
-    scores.
+    """The ordinal map: a score becomes the rating with the same percentile rank.
 
     Equipercentile linking (Kolen and Brennan, 2014). It uses the order of scores only and keeps the
-    spread of ratings, where the isotonic map draws everything to the middle that the judge cannot
-    tell apart.
+    spread of ratings, while the isotonic map moves outputs that the judge cannot distinguish
+    towards the middle.
 
     Args:
         judge, human: shape (n,), complete.
@@ -104,8 +102,8 @@ class ReliabilityBin:
 def reliability(
     judge: FloatArray, human: FloatArray, *, bins: int = 10
 ) -> tuple[ReliabilityBin, ...]:
-    """What people gave to outputs with similar scores, in bins of about equally many (equal scores
-    stay together).
+    """People's ratings of outputs with similar scores, in bins of similar size (equal scores
+    together).
 
     Args:
         judge, human: shape (n,), complete.

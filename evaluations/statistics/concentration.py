@@ -1,4 +1,4 @@
-"""How much of the scale a side uses: what makes a tau with many ties look better than it is."""
+"""How much of the scale values use: many ties inflate tau."""
 
 from dataclasses import dataclass
 
@@ -12,8 +12,8 @@ TIES_MISLEAD_FROM = 0.3
 
 @dataclass(frozen=True)
 class Concentration:
-    """Entropy of the values in bits, the levels that are in effect used, the share of the
-    commonest, tied pairs."""
+    """Entropy in bits, effective number of levels, share of the most common value, share of tied
+    pairs."""
 
     entropy_bits: float
     effective_levels: float
@@ -22,13 +22,13 @@ class Concentration:
 
     @property
     def ties_mislead(self) -> bool:
-        """Whether so many pairs are tied that tau-b is to be read with pairwise accuracy beside
-        it."""
+        """Whether ties are so frequent that tau-b should be read together with pairwise
+        accuracy."""
         return self.tie_rate >= TIES_MISLEAD_FROM
 
 
 def concentration(values: FloatArray) -> Concentration | None:
-    """How the values of a side are spread; None for fewer than two."""
+    """The distribution of values; None for fewer than two."""
     values = values[~np.isnan(values)]
     if len(values) < 2:
         return None

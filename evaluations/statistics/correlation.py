@@ -72,7 +72,7 @@ def correlations(human: FloatArray, judge: FloatArray) -> Correlations:
 
 
 def complete_pairs(human: FloatArray, judge: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Both tables with a cell set to NaN where either has none."""
+    """Both tables with NaN in cells where either has no value."""
     missing = np.isnan(human) | np.isnan(judge)
     return np.where(missing, np.nan, human), np.where(missing, np.nan, judge)
 
@@ -93,7 +93,7 @@ def system_means(human: FloatArray, judge: FloatArray) -> tuple[FloatArray, Floa
 def coefficient_of(
     x: FloatArray, y: FloatArray, coefficient: Coefficient, *, of: str = "values"
 ) -> Estimate:
-    """One coefficient of two complete vectors; `of` names what they are over, for the reason."""
+    """One coefficient of two complete vectors; `of` names their elements in the reason."""
     if len(x) < 2:
         return Estimate.undefined(f"fewer than two {of} with both a rating and a score")
     if np.ptp(x) == 0 or np.ptp(y) == 0:
@@ -101,7 +101,7 @@ def coefficient_of(
         return Estimate.undefined(f"the {side} are the same for all {of}")
     value = _SCIPY[coefficient](x, y)
     if not np.isfinite(value):
-        return Estimate.undefined("the values are too close to each other to tell apart")
+        return Estimate.undefined("the values are too close to each other to be distinguished")
     return Estimate(float(value))
 
 
@@ -141,12 +141,13 @@ def _mean(values: FloatArray, documents: int) -> Estimate:
     if not documents:
         return Estimate.undefined("no document has both a rating and a score")
     return Estimate.undefined(
-        "in every document there are fewer than two outputs, or one side is the same for all"
+        "in every document there are fewer than two outputs, or all have the same score or the "
+        "same rating"
     )
 
 
 def _pearson_rows(human: FloatArray, judge: FloatArray) -> FloatArray:
-    """Pearson's r of each row; rows that are constant on a side, as numbers, have none."""
+    """Pearson's r of each row; rows that are constant in either table have none."""
     present = ~np.isnan(human)
     count = present.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -2,9 +2,9 @@
 two judges.
 
 Both change a document's values by system, so that ranks and pair orders are sums over systems: with
-signs of differences laid out once as a matrix for each document, a thousand resamples or
-permutations are one product of matrices. The centred rank of a value is half the sum of its signs
-against all others, ties counting 0.
+signs of differences stored once as a matrix per document, a thousand resamples or permutations are
+one product of matrices. The centred rank of a value is half the sum of its signs against all
+others, ties counting 0.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ def drawn_coefficients(
         counts: shape (resamples, systems), how often each system was drawn.
 
     Returns:
-        Shape (documents, resamples), NaN where one side is constant.
+        Shape (documents, resamples), NaN where either is constant.
     """
     if coefficient == "pearson":
         return _drawn_pearson(human, judge, counts)
@@ -87,7 +87,7 @@ def swapped_coefficients(
         patterns: shape (orderings, systems), 1 where the mixture takes the second judge's score.
 
     Returns:
-        Two arrays of shape (documents, orderings), NaN where one side is constant.
+        Two arrays of shape (documents, orderings), NaN where either is constant.
     """
     h = signs(human)
     if coefficient == "spearman":
@@ -131,7 +131,7 @@ def _mixtures(
 
 
 def _ratio(product: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    """Clipped to [-1, 1]; NaN where a side does not vary."""
+    """Clipped to [-1, 1]; NaN where either is constant."""
     with np.errstate(invalid="ignore", divide="ignore"):
         value = product / np.sqrt(first * second)
     return np.where((first > _LEAST) & (second > _LEAST), np.clip(value, -1.0, 1.0), np.nan)

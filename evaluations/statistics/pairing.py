@@ -1,4 +1,4 @@
-"""From long lists of (document, system, value) to the tables the statistics work on."""
+"""Convert lists of (document, system, value) to the tables that statistics use."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-# Means that are equal as fractions differ in their last bits as floats; a tie is decided on what
-# was rated.
+# Means that are equal as fractions differ in their last bits as floats; ties are decided on the
+# exact means.
 DIGITS = 10
 
 

@@ -1,8 +1,8 @@
-"""Pairs of outputs: who is right about them, with ties counted as what they are.
+"""Agreement on pairs of outputs, including ties.
 
 Deutsch, Foster and Freitag (2023), "Ties Matter": pairwise accuracy counts a tie as right where
-people tie too, and tie calibration finds the difference below which a judge's scores are to be
-taken as tied. Soft pairwise accuracy at system level after Thompson et al. (2024).
+people tie too, and tie calibration finds the difference below which a judge's scores count as tied.
+Soft pairwise accuracy at system level after Thompson et al. (2024).
 """
 
 import itertools
@@ -18,7 +18,7 @@ from evaluations.statistics.results import Estimate
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Pairs by what both sides say of their order."""
+    """Numbers of pairs by the order that people and the judge give them."""
 
     concordant: int
     discordant: int
@@ -48,8 +48,7 @@ class PairCounts:
 
     @property
     def gamma(self) -> float | None:
-        """Goodman and Kruskal's gamma: ties left out, which is what makes a judge that ties look
-        good."""
+        """Goodman and Kruskal's gamma: leaves ties out, which favours a judge with many ties."""
         ordered = self.concordant + self.discordant
         return (self.concordant - self.discordant) / ordered if ordered else None
 
@@ -82,7 +81,9 @@ def count_pairs(human: FloatArray, judge: FloatArray, *, epsilon: float = 0.0) -
 def tau_c(human: FloatArray, judge: FloatArray) -> Estimate:
     """Stuart's tau-c (1953) of two complete vectors, as scipy has it."""
     if len(human) < 2 or np.ptp(human) == 0 or np.ptp(judge) == 0:
-        return Estimate.undefined("fewer than two outputs, or one side is the same for all")
+        return Estimate.undefined(
+            "fewer than two outputs, or all have the same score or the same rating"
+        )
     return Estimate(float(stats.kendalltau(human, judge, variant="c").statistic))
 
 
@@ -126,8 +127,8 @@ def soft_pairwise_accuracy(
     rng: np.random.Generator | None = None,
     permutations: int = 1000,
 ) -> Estimate:
-    """How far judge and people agree on which system is better, by how sure each is (Thompson et
-    al., 2024).
+    """Agreement of judge and people on which system is better, by their certainty (Thompson et al.,
+    2024).
 
     Args:
         human, judge: shape (documents, systems) without gaps.
@@ -146,7 +147,7 @@ def soft_pairwise_accuracy(
 
 
 def _one_sided_p(differences: FloatArray, signs: FloatArray) -> FloatArray:
-    """How often a random assignment of the two systems gives at least the difference that was seen;
+    """How often a random assignment of the two systems gives at least the observed difference;
     shape (pairs,).
 
     Args:

@@ -14,7 +14,7 @@ from scipy import stats
 
 from evaluations.statistics.pairing import FloatArray
 
-# Below this p-value the rated outputs are taken to be another kind than the unrated ones.
+# Below this p-value the rated outputs are taken to differ from the unrated ones.
 RANDOM_FROM = 0.01
 
 
@@ -49,7 +49,7 @@ def ppi_mean(
     Args:
         human: shape (n,), ratings of the outputs that were rated.
         judge_rated: shape (n,), the judge's scores of the same outputs.
-        judge_others: shape (N,), its scores of outputs nobody rated.
+        judge_others: shape (N,), its scores of unrated outputs.
         weight: lambda; 0 ignores the judge, 1 is plain PPI, None finds the best (PPI++).
 
     Raises:

@@ -1,4 +1,4 @@
-"""What templates need to show a report's numbers."""
+"""Template tags and filters for a report's numbers."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ register = template.Library()
 
 @dataclass(frozen=True)
 class TableNumber:
-    """A number as the table shows it, with the reason where it is undefined."""
+    """A number as shown in the table, with the reason if it is undefined."""
 
     text: str
     reason: str
@@ -53,13 +53,13 @@ def brief(number: float) -> str:
 
 @register.filter
 def in_sight(report: Report) -> str:
-    """What to know of ratings that were made in sight of scores."""
+    """The note about ratings made while scores were visible."""
     return in_sight_note(report)
 
 
 @register.filter
 def sentence(result: CriterionResult) -> str:
-    """What a criterion's numbers come to."""
+    """A criterion's result in a sentence."""
     return in_a_sentence(result)
 
 
@@ -99,13 +99,13 @@ def symbol(coefficient: Coefficient) -> str:
 
 @register.filter
 def figure_title(kind: str) -> str:
-    """What a figure is about."""
+    """The title of a figure."""
     return FIGURE_TITLES[kind]
 
 
 @register.filter
 def brackets(interval: Interval) -> str:
-    """An interval, or nothing."""
+    """An interval, or an empty text."""
     return in_brackets(interval)
 
 

@@ -1,5 +1,5 @@
-"""The small pieces that a document's page has hundreds of, put together here: a template takes ten
-times as long.
+"""Small parts that a document's page has hundreds of, built here because templates take ten times
+as long.
 
 Every text of a corpus is escaped here; the rest are numbers.
 """
@@ -18,7 +18,7 @@ register = template.Library()
 
 @register.filter
 def marked(pieces: Iterable[Piece]) -> SafeString:
-    """A text in pieces, those marked that another text does not have."""
+    """A text in pieces, with those marked that the other text does not have."""
     texts = ((escape(piece.text), piece.differs) for piece in pieces)
     marks = (f'<mark class="differs">{text}</mark>' if differs else text for text, differs in texts)
     return mark_safe("".join(marks))  # noqa: S308 (escaped)
@@ -26,7 +26,8 @@ def marked(pieces: Iterable[Piece]) -> SafeString:
 
 @register.filter
 def criterion_rows(rows: Iterable[CriterionRow]) -> SafeString:
-    """What an output got, a criterion a row: the human mean, each rating, each judge's score."""
+    """An output's results, one row per criterion: the human mean, each rating, each judge's
+    score."""
     return mark_safe("".join(_criterion_row(row) for row in rows))  # noqa: S308 (escaped)
 
 
@@ -51,7 +52,7 @@ def _judge_cell(cell: JudgeCell | None) -> str:
 
 
 def _bars(cell: JudgeCell) -> str:
-    """A distribution as bars, with the same in words for who does not see them."""
+    """A distribution as bars, with a text alternative."""
     said = " ".join(f"{escape(bar.point)}: {bar.share:.2f}" for bar in cell.bars)
     drawn = "".join(
         f'<rect x="{bar.x}" y="{bar.y}" width="6" height="{bar.height}"></rect>'

@@ -35,9 +35,11 @@ def system_account(name: str) -> pwd.struct_passwd:
 def _make(name: str) -> None:
     try:
         subprocess.run(
-            ["useradd", "--system", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin",
+            ["useradd", "--system", "--no-create-home", "--home-dir", "/nonexistent", "--shell",
+                "/usr/sbin/nologin",
              "--user-group", name],
-            env={"PATH": "/usr/sbin:/sbin:/usr/bin:/bin"}, capture_output=True, text=True, check=True,
+            env={"PATH": "/usr/sbin:/sbin:/usr/bin:/bin"}, capture_output=True, text=True,
+            check=True,
         )  # fmt: skip
     except (OSError, subprocess.CalledProcessError) as error:
         said = (

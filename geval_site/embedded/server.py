@@ -139,7 +139,8 @@ class EmbeddedServer:
         while True:
             try:
                 self._run(
-                    "pg_ctl", "-w", "-t", str(START_SECONDS), "-D", str(self.cluster), "-l", str(self.log),
+                    "pg_ctl", "-w", "-t", str(START_SECONDS), "-D", str(self.cluster), "-l",
+                    str(self.log),
                     "-o", options, "start",
                 )  # fmt: skip
                 break

@@ -271,7 +271,7 @@ def test_clicking_through_and_flat_answers_are_pointed_out(
 
     assert warnings["ann1"] == warnings["ann2"] == ()
     assert warnings["ann3"] == (
-        "fast: 1 s an item where others need 20 s",
+        "fast: 1 s per item, while others need 20 s",
         "flat: 100% of the answers are the same",
     )
 
@@ -336,9 +336,9 @@ def test_pairs_in_dispute_are_compared_by_output_not_by_side(
     ("change", "field", "message"),
     [
         ({"criteria": []}, "criteria", "Choose at least one"),
-        ({"selection": "sample"}, "sample_size", "Say how many"),
+        ({"selection": "sample"}, "sample_size", "Enter the s"),
         ({"practice_items": "3"}, "practice_items", "There are 0 items with known answers"),
-        ({"check_percent": "10"}, "check_percent", "Give known answers"),
+        ({"check_percent": "10"}, "check_percent", "Add known answers"),
         (
             {"check_percent": "90", "attention_checks": "on"},
             "check_percent",
@@ -357,8 +357,10 @@ def test_a_form_with_an_error_says_which(
     message: str,
 ) -> None:
     good = {
-        "name": "Mine", "kind": "rating", "criteria": [str(c.pk) for c in small_project.criteria.all()],
-        "selection": "all", "group_size": "3", "overlap": "1", "order": "document", "seed": "0", "lease_minutes": "60",
+        "name": "Mine", "kind": "rating",
+        "criteria": [str(c.pk) for c in small_project.criteria.all()],
+        "selection": "all", "group_size": "3", "overlap": "1", "order": "document", "seed": "0",
+        "lease_minutes": "60",
         "check_percent": "0", "practice_items": "0",
     }  # fmt: skip
 
@@ -374,9 +376,12 @@ def test_an_owner_makes_opens_closes_and_opens_again(
 ) -> None:
     client = as_role("owner")
     fields = {
-        "name": "Mine", "kind": "rating", "criteria": [str(c.pk) for c in small_project.criteria.all()],
-        "selection": "all", "group_size": "3", "overlap": "2", "order": "document", "seed": "0", "lease_minutes": "60",
-        "check_percent": "0", "practice_items": "0", "annotators": [str(user.pk) for user in annotators],
+        "name": "Mine", "kind": "rating",
+        "criteria": [str(c.pk) for c in small_project.criteria.all()],
+        "selection": "all", "group_size": "3", "overlap": "2", "order": "document", "seed": "0",
+        "lease_minutes": "60",
+        "check_percent": "0", "practice_items": "0",
+        "annotators": [str(user.pk) for user in annotators],
     }  # fmt: skip
 
     made = client.post("/p/small/annotate/new/", fields)
@@ -394,22 +399,31 @@ def test_an_owner_makes_opens_closes_and_opens_again(
 
 
 PAGES = {
-    "": {"owner": 200, "researcher": 200, "viewer": 200, "annotator": 200, "stranger": 404, "visitor": 302},
-    "new/": {"owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404, "visitor": 302},
-    "guidelines/": {"owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404, "visitor": 302},
+    "": {"owner": 200, "researcher": 200, "viewer": 200, "annotator": 200, "stranger": 404,
+        "visitor": 302},
+    "new/": {"owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404,
+        "visitor": 302},
+    "guidelines/": {"owner": 200, "researcher": 200, "viewer": 403, "annotator": 403,
+        "stranger": 404, "visitor": 302},
     "export/ratings.csv": {
-        "owner": 200, "researcher": 200, "viewer": 200, "annotator": 403, "stranger": 404, "visitor": 302,
+        "owner": 200, "researcher": 200, "viewer": 200, "annotator": 403, "stranger": 404,
+        "visitor": 302,
     },
-    "{pk}/": {"owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404, "visitor": 302},
-    "{pk}/edit/": {"owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404, "visitor": 302},
+    "{pk}/": {"owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404,
+        "visitor": 302},
+    "{pk}/edit/": {"owner": 200, "researcher": 200, "viewer": 403, "annotator": 403,
+        "stranger": 404, "visitor": 302},
     "{pk}/progress/": {
-        "owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404, "visitor": 302,
+        "owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404,
+        "visitor": 302,
     },
     "{pk}/adjudicate/": {
-        "owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404, "visitor": 302,
+        "owner": 200, "researcher": 200, "viewer": 403, "annotator": 403, "stranger": 404,
+        "visitor": 302,
     },
     # Nobody of these has a seat in the campaign; those who have are in the other tests.
-    "{pk}/task/": {"owner": 403, "researcher": 403, "viewer": 403, "annotator": 403, "stranger": 404, "visitor": 302},
+    "{pk}/task/": {"owner": 403, "researcher": 403, "viewer": 403, "annotator": 403,
+        "stranger": 404, "visitor": 302},
 }  # fmt: skip
 
 

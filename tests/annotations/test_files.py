@@ -141,7 +141,7 @@ HEADER = "doc_id,system_a,system_b,winner,annotator\n"
         ("82,gpt-4,claude-v1,a,", "expected a name, found nothing"),
         (
             "82,gpt-4,claude-v1,a,ann\n82,claude-v1,gpt-4,a,ann",
-            "contradicts what this annotator already said",
+            "contradicts this annotator's existing preference",
         ),
     ],
 )

@@ -79,7 +79,7 @@ def test_another_answer_from_a_stale_window_is_refused_and_kept_as_a_draft(
 
     kept = Assignment.objects.get(pk=assignment)
     assert stale.status_code == 409
-    assert "submitted already" in stale.json()["message"]
+    assert "already submitted" in stale.json()["message"]
     assert kept.answer is not None
     assert set(kept.answer["scores"].values()) == {3}
     assert kept.draft is not None

@@ -133,7 +133,7 @@ def test_an_answer_that_is_lost_is_asked_for_again_and_nothing_happens_twice(
         between.shutdown()
 
     assert Project.objects.get(name="Made once").slug == made.slug
-    # Without the key the second attempt would find them there already.
+    # Without the key the second attempt would find them unchanged.
     assert loaded["ratings"] == {"created": 2, "unchanged": 0, "changed": 0}
     assert len(LosesAnswers.lost) == 2
 

@@ -108,7 +108,8 @@ def test_ratings_and_scores_come_out_as_lines(send: Send, judged_project: Projec
     assert ratings[0]["annotator"] == "ann"
     assert len(scores) == 11
     assert scores[0] | {"run": 0, "score": 0} == {
-        "doc_id": "d1", "system_id": "good", "criterion": "coherence", "judge": "Judge Judy", "judge_version": 1,
+        "doc_id": "d1", "system_id": "good", "criterion": "coherence", "judge": "Judge Judy",
+        "judge_version": 1,
         "run": 0, "score": 0, "coverage": 0.97,
     }  # fmt: skip
 
@@ -135,7 +136,7 @@ def test_a_run_is_started_looked_at_paused_and_ended(send: Send, judged_project:
 
     assert (started.status_code, run["state"], run["judge"]) == (201, "preparing", judge.pk)
     assert again.status_code == 409
-    assert "still under way" in again.json()["detail"]
+    assert "still running" in again.json()["detail"]
     assert (
         unknown.json()["errors"][0]["message"] == "There is no criterion 'charm' in this project."
     )

@@ -60,7 +60,7 @@ def test_another_request_with_a_used_key_is_refused(token: str, project: Project
 
     answer = make(token, "a longer name", "k1")
 
-    assert (answer.status_code, answer.json()["title"]) == (422, "The key was used")
+    assert (answer.status_code, answer.json()["title"]) == (422, "Key already used")
 
 
 @pytest.mark.parametrize("other", ["coherency", "Fluency!"])

@@ -47,7 +47,7 @@ def setting(**values: object) -> Edit:
         ("judges", setting(temperature=float("inf")), "line 1: "),
         ("judges", setting(samples=10**30), "samples"),
         ("judges", setting(settings=[]), "settings is not an object"),
-        ("judges", setting(mode="psychic"), "which is none of"),
+        ("judges", setting(mode="psychic"), "which is not one of"),
         (
             "judges",
             setting(name="n" * 201, judge="n" * 201),
@@ -59,7 +59,7 @@ def setting(**values: object) -> Edit:
         ("criteria", setting(scale_max="5"), "scale_max is no number"),
         ("criteria", setting(scale_labels={"9": "Off"}), "names a point that is not on the scale"),
         ("criteria", setting(position=-1), "position"),
-        ("ratings", setting(score=1e308), "score is no number that can be kept"),
+        ("ratings", setting(score=1e308), "score is not a number that can be stored"),
         ("ratings", setting(score=True), "score is no number"),
         ("ratings", setting(created_at="infinity"), "created_at is no date"),
         ("ratings", setting(created_at="9999-12-31T00:00:00+00:00"), "created_at is no date"),
@@ -68,12 +68,12 @@ def setting(**values: object) -> Edit:
         ("endpoints", setting(base_url="http://169.254.169.254/v1"), "metadata service"),
         ("endpoints", setting(requests_per_minute=0), "requests_per_minute"),
         ("outputs", setting(output="a\0b"), "output is no text"),
-        ("documents", setting(references=[5]), "references: is no list of texts"),
+        ("documents", setting(references=[5]), "references: is not a list of texts"),
         ("documents", setting(metadata="x"), "metadata is not an object"),
         ("runs", lambda row: row["parameters"].update(concurrency=300_000), "concurrency"),  # type: ignore[attr-defined]
-        ("runs", setting(state="flying"), "which is none of"),
+        ("runs", setting(state="flying"), "which is not one of"),
         ("runs", setting(parameters=5), "parameters is not an object"),
-        ("scores", setting(distribution=[1]), "distribution: is no object"),
+        ("scores", setting(distribution=[1]), "distribution: is not an object"),
         ("scores", setting(value=None), "value is empty"),
     ],
 )

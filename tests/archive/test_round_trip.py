@@ -174,7 +174,7 @@ def test_a_run_under_way_is_paused_in_the_copy(rich: Project) -> None:
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"manifest_json": lambda _data: None}, "This zip is no project's archive"),
+        ({"manifest_json": lambda _data: None}, "This zip is not a project archive"),
         (
             {"manifest_json": lambda data: data.replace(b'"version": 1', b'"version": 9')},
             "The archive has version 9",
@@ -195,7 +195,7 @@ def test_a_run_under_way_is_paused_in_the_copy(rich: Project) -> None:
         ),
         (
             {"ratings_jsonl": lambda data: data.replace(b'"score":4', b'"score":"x"', 1)},
-            "ratings.jsonl, line 1: score is no number that can be kept (x)",
+            "ratings.jsonl, line 1: score is not a number that can be stored (x)",
         ),
         ({"ratings_jsonl": lambda data: data + data}, "the database refuses its rows"),
     ],
@@ -235,7 +235,7 @@ def test_commands_write_and_read_an_archive(rich: Project, tmp_path: Path) -> No
     call_command("import_project", str(path), "--as", "copy", stdout=out)
 
     assert "7 outputs, 3 annotators" in out.getvalue() or "7 outputs" in out.getvalue()
-    assert "Project copy is made: 4 documents" in out.getvalue()
-    with pytest.raises(CommandError, match="is there already"):
+    assert "Project copy was created: 4 documents" in out.getvalue()
+    with pytest.raises(CommandError, match="is unchanged"):
         call_command("export_project", "small", str(path))
     assert not list(tmp_path.glob("*.part"))

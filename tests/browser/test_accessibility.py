@@ -29,7 +29,8 @@ def pages(owner: User, make_user: Callable[..., User], small_project: Project) -
     small_project.save()
     for kind in CampaignKind.values:
         campaign = Campaign.objects.create(
-            project=small_project, name=kind, kind=kind, overlap=2, group_size=3, adjudicate_beyond=0.5,
+            project=small_project, name=kind, kind=kind, overlap=2, group_size=3,
+            adjudicate_beyond=0.5,
             show_others=True, span_categories=["Fabrication"], strength=True,
         )  # fmt: skip
         if campaign.is_rating:

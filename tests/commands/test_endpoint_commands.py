@@ -24,7 +24,7 @@ def test_an_endpoint_is_made_and_changed_piece_by_piece(
     missing = manage("endpoint", "small", "other")
 
     endpoint = Endpoint.objects.get()
-    assert ("made" in made.stdout, "changed" in changed.stdout) == (True, True)
+    assert ("created" in made.stdout, "changed" in changed.stdout) == (True, True)
     assert (endpoint.base_url, endpoint.key_env, endpoint.requests_per_minute) == (
         "http://vllm:8000/v1",
         "HF_TOKEN",
@@ -59,12 +59,12 @@ def test_a_judge_is_probed_changed_into_a_new_version_retired_and_brought_back(
     back = manage("retire", "small", "--judge", "J", "--back")
 
     assert "it scores by token probabilities" in made.stdout
-    assert "20 a token" in probed.stdout
+    assert "20 per token" in probed.stdout
     assert json.loads(as_json.stdout)["best_mode"] == "logprobs"
-    assert "J (version 2) is made" in changed.stdout
-    assert "J (version 2) is retired" in retired.stdout
+    assert "J (version 2): new version created" in changed.stdout
+    assert "J (version 2) was retired" in retired.stdout
     assert (refused.returncode, "is retired" in refused.stderr) == (1, True)
-    assert "is back" in back.stdout
+    assert "was restored" in back.stdout
 
 
 @pytest.mark.parametrize(

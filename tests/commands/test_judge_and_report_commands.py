@@ -31,7 +31,7 @@ def add_judge(
 
 
 def test_the_whole_flow_from_the_terminal(manage: Manage, add_judge: Manage) -> None:
-    assert "made" in add_judge("G-Eval").stdout
+    assert "created" in add_judge("G-Eval").stdout
 
     judged = manage("judge", "small", "--judge", "G-Eval", "--json")
     again = manage("judge", "small", "--judge", "G-Eval")
@@ -40,7 +40,7 @@ def test_the_whole_flow_from_the_terminal(manage: Manage, add_judge: Manage) -> 
     assert judged.returncode == 0, judged.stderr
     summary = json.loads(judged.stdout)
     assert (summary["state"], summary["done"], summary["failed"]) == ("done", 12, 0)
-    assert "everything has a score already" in again.stdout
+    assert "everything already has a score" in again.stdout
     found = json.loads(report.stdout)
     assert found["project"] == "small"
     result = found["criteria"]["coherence"]["judges"]["G-Eval"]
@@ -96,7 +96,7 @@ def test_a_judge_is_added_with_all_its_settings(add_judge: Manage) -> None:
     assert (judge.use_steps, judge.concurrency) == (False, 3)
     assert judge.endpoint
     assert judge.endpoint.key_env == "HF_TOKEN"
-    assert ["made" in first.stdout, "there already" in again.stdout, other.returncode] == [
+    assert ["created" in first.stdout, "already exists" in again.stdout, other.returncode] == [
         True,
         True,
         1,

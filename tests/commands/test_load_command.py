@@ -28,7 +28,7 @@ def test_a_project_is_made_and_its_files_are_counted(
     done = manage("load", "ferry-times", *files)
 
     assert done.returncode == 0, done.stderr
-    assert "6 new, 0 there already" in done.stdout
+    assert "6 new, 0 unchanged" in done.stdout
     project = Project.objects.get(slug="ferry-times")
     assert project.name == "Ferry times"
     assert Membership.objects.get(project=project).role == "owner"
@@ -81,7 +81,7 @@ def test_errors_end_with_code_1_and_leave_no_project(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["p", "/nowhere/file.csv"], "there is no such file"),
+        (["p", "/nowhere/file.csv"], "no such file"),
         (["bad slug", __file__], "cannot be a project's short name"),
         (["p", __file__, "--owner", "nobody"], "There is no user 'nobody'"),
     ],

@@ -90,7 +90,7 @@ def test_it_prints_a_table(benchmarks: Path) -> None:
 
 
 def test_data_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="is not there"):
+    with pytest.raises(CommandError, match="does not exist"):
         call_command("reproduce", "qags", "--data", str(tmp_path))
     with pytest.raises(CommandError, match="no dataset 'xsum'"):
         call_command("reproduce", "xsum")

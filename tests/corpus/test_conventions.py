@@ -31,14 +31,18 @@ def only_output(project: Project) -> CandidateOutput:
         ({"input": "in", "output": "out", "reference": "ref"}, "in", "out", ["ref"], "mine"),
         ({"article": "a", "summary": "s", "highlights": "h", "id": "7"}, "a", "s", ["h"], "mine"),
         ({"article": "a", "highlights": "h"}, "a", "h", [], "reference"),
-        ({"question": "q", "answer": "a", "contexts": ["c1", "c2"], "model": "m"}, "q", "a", [], "m"),
-        ({"input": "in", "actual_output": "out", "expected_output": "ref"}, "in", "out", ["ref"], "mine"),
+        ({"question": "q", "answer": "a", "contexts": ["c1", "c2"], "model": "m"}, "q", "a", [],
+            "m"),
+        ({"input": "in", "actual_output": "out", "expected_output": "ref"}, "in", "out", ["ref"],
+            "mine"),
         (
-            {"vars": {"question": "q"}, "response": {"output": "r", "cost": 1}, "provider": {"id": "gpt"}},
+            {"vars": {"question": "q"}, "response": {"output": "r", "cost": 1},
+                "provider": {"id": "gpt"}},
             "q", "r", [], "gpt",
         ),
         (
-            {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]},
+            {"messages": [{"role": "user", "content": "Hi"},
+                {"role": "assistant", "content": "Hello"}]},
             "user: Hi", "Hello", [], "mine",
         ),
     ],
@@ -81,7 +85,8 @@ def test_a_csv_with_anothers_columns(project: Project, load: Load) -> None:
 
 def test_summevals_own_json_brings_its_ratings(project: Project, load: Load) -> None:
     record = {
-        "id": "dm-1", "model_id": "M8", "text": "The article.", "decoded": "A summary.", "references": ["r1", "r2"],
+        "id": "dm-1", "model_id": "M8", "text": "The article.", "decoded": "A summary.",
+        "references": ["r1", "r2"],
         "expert_annotations": [{"coherence": 4, "fluency": 5}, {"coherence": 3, "fluency": 5}],
         "turker_annotations": [{"coherence": 2, "fluency": 2}],
     }  # fmt: skip
@@ -131,7 +136,7 @@ def test_a_zip_of_one_file_is_taken_and_one_of_two_is_not(project: Project, load
     assert only_output(project).text == "y"
     assert (
         refused.value.errors[0].message
-        == "a zip with 2 files (a, b); pack one file, or upload them by themselves"
+        == "a zip with 2 files (a, b); put one file into the zip, or upload the files separately"
     )
 
 
@@ -156,4 +161,4 @@ def test_broken_zips_are_errors(project: Project, load: Load) -> None:
     for broken in (whole[: len(whole) // 2], whole.replace(b"PK\x01\x02", b"PK\x01\x03")):
         with pytest.raises(LoadError) as refused:
             load(project, {"broken.zip": broken})
-        assert "the packed data is broken" in refused.value.errors[0].message
+        assert "the compressed data is damaged" in refused.value.errors[0].message

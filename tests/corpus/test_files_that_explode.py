@@ -60,7 +60,7 @@ def read(path: Path) -> tuple[list[Row], FileErrors]:
         ("zeros.gz", partial(zeros_in_gzip, 10**7), "has a line of more than 4 MB"),
         ("deep.json", deep_json, "nested too deeply"),
         ("number.json", long_number, "not JSON"),
-        ("broken.gz", broken_gzip, "the packed data is broken"),
+        ("broken.gz", broken_gzip, "the compressed data is damaged"),
     ],
 )
 def test_a_hostile_file_is_refused_with_its_reason(

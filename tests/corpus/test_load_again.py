@@ -57,12 +57,17 @@ def test_one_error_and_nothing_of_any_file_stays(project: Project, load: Load) -
 @pytest.mark.parametrize(
     ("name", "changed", "column", "said"),
     [
-        ("outputs.jsonl", OUTPUTS.replace("A ferry, a", "One ferry, a"), "output", "another text"),
+        (
+            "outputs.jsonl",
+            OUTPUTS.replace("A ferry, a", "One ferry, a"),
+            "output",
+            "different text",
+        ),
         (
             "outputs.jsonl",
             OUTPUTS.replace("old harbour", "new harbour"),
             "source",
-            "another source",
+            "different source",
         ),
         (
             "ratings.csv",

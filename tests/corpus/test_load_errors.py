@@ -33,26 +33,35 @@ def errors_of(
         (GOOD + "{broken\n", 2, "", "not JSON"),
         (GOOD + "[1]\n", 2, "", "found a list"),
         (GOOD + '{"doc_id": "d", "system_id": "s", "source": "x"}\n', 2, "output", "found nothing"),
-        (GOOD + '{"doc_id": "d", "system_id": "s", "source": 5, "output": "o"}\n', 2, "source", "found a number"),
-        (GOOD + '{"doc_id": "", "system_id": "s", "source": "x", "output": "o"}\n', 2, "doc_id", "found nothing"),
-        (GOOD + '{"doc_id": 1.5, "system_id": "s", "source": "x", "output": "o"}\n', 2, "doc_id", "found 1.5"),
-        (GOOD + '{"doc_id": "d", "system_id": "s", "source": " ", "output": "o"}\n', 2, "source", "found nothing"),
-        (GOOD + GOOD.replace("Text", "Other text"), 2, "source", "another source at bad:1"),
-        (GOOD + GOOD.replace("Out", "Another"), 2, "output", "another output"),
-        (GOOD + GOOD.replace("d9", "d8").replace('"Out"', '"Out", "references": [1]'), 2, "references", "list of tex"),
+        (GOOD + '{"doc_id": "d", "system_id": "s", "source": 5, "output": "o"}\n', 2, "source",
+            "found a number"),
+        (GOOD + '{"doc_id": "", "system_id": "s", "source": "x", "output": "o"}\n', 2, "doc_id",
+            "found nothing"),
+        (GOOD + '{"doc_id": 1.5, "system_id": "s", "source": "x", "output": "o"}\n', 2, "doc_id",
+            "found 1.5"),
+        (GOOD + '{"doc_id": "d", "system_id": "s", "source": " ", "output": "o"}\n', 2, "source",
+            "found nothing"),
+        (GOOD + GOOD.replace("Text", "Other text"), 2, "source", "a different source at bad:1"),
+        (GOOD + GOOD.replace("Out", "Another"), 2, "output", "a different output"),
+        (GOOD + GOOD.replace("d9", "d8").replace('"Out"', '"Out", "references": [1]'), 2,
+            "references", "list of tex"),
         (GOOD + GOOD.replace("d9", "d8").replace("Out", "nul \\u0000 here"), 2, "output", "NUL"),
         (GOOD + GOOD.replace("d9", "d" * 201), 2, "doc_id", "the limit is 200"),
         ("[{]", 1, "column 3", "not JSON"),
         ("[]", 0, "", "the list is empty"),
         ("[5]", 1, "", "expected an object"),
-        ('[{"system_id": "s", "source": "x", "system_output": "o", "scores": {"c": "high"}}]', 1, "scores.c",
+        ('[{"system_id": "s", "source": "x", "system_output": "o", "scores": {"c": "high"}}]', 1,
+            "scores.c",
          "expected a number, found 'high'"),
-        ('[{"system_id": "s", "source": "x", "system_output": "o", "scores": [1]}]', 1, "scores", "found a list"),
+        ('[{"system_id": "s", "source": "x", "system_output": "o", "scores": [1]}]', 1, "scores",
+            "found a list"),
         ("doc_id,system_id\nd1,s1\n", 1, "source, output", "missing in the header"),
         ("doc_id,doc_id,system_id,source,output\n", 1, "doc_id", "twice"),
-        ("doc_id,system_id,source,output\nd1,s1,x\n", 2, "", "expected 4 fields as in the header, found 3"),
+        ("doc_id,system_id,source,output\nd1,s1,x\n", 2, "",
+            "expected 4 fields as in the header, found 3"),
         ('doc_id,system_id,source,output\nd1,s1,"x"y,z\n', 2, "", "not CSV"),
-        ('doc_id,system_id,source,output,references\nd1,s1,x,y,[1\n', 2, "references", "not a JSON list"),
+        ('doc_id,system_id,source,output,references\nd1,s1,x,y,[1\n', 2, "references",
+            "not a JSON list"),
     ],
 )  # fmt: skip
 def test_an_error_in_outputs(
@@ -133,7 +142,7 @@ def test_a_cut_gzip_file_is_told_as_such(project: Project, load: Load) -> None:
 
     found = errors_of(load, project, packed[: len(packed) // 2], name="outputs.jsonl.gz")
 
-    assert any("packed data is broken" in message for _, _, message in found)
+    assert any("compressed data is damaged" in message for _, _, message in found)
 
 
 def test_all_errors_are_told_at_once_the_first_hundred_listed(project: Project, load: Load) -> None:

@@ -59,7 +59,7 @@ def test_unreadable_replies_are_left_out_of_the_score_and_reported(
     assert result.unreadable == 4
     assert score.value == 3.0
     assert score.coverage == 0.5
-    assert score.note.startswith("2 of 4 replies hold no rating: The model refused")
+    assert score.note.startswith("2 of 4 replies contain no rating: The model refused")
     failed = EvaluationRun.objects.get(judge__kind="imported").items.get(state=ItemState.FAILED)
     assert (failed.output.document.doc_id, failed.reason) == ("d2", "no_rating")
 
@@ -91,7 +91,7 @@ def test_the_criterion_comes_from_the_item_the_load_or_the_only_score(
         load(small_project, as_file(release("4", scores=two)), judge="nothing")
     assert (
         refused.value.errors[0].message
-        == "the replies do not say what they rate; name the criterion as you load them"
+        == "the replies do not name the criterion they rate; give the criterion's name when you load them"
     )
 
 
@@ -121,8 +121,7 @@ def test_loading_again_changes_nothing_and_other_replies_are_an_error(
     with pytest.raises(LoadError) as refused:
         load(small_project, as_file(release("4", "1")), judge="gpt")
     assert (
-        "other replies about this output on coherence are loaded already"
-        in refused.value.errors[0].message
+        "this output already has different replies on coherence" in refused.value.errors[0].message
     )
 
 

@@ -32,7 +32,8 @@ from evaluations.corpus.mapping import (
         ),
         (
             {"doc_id": "d", "system": "s", "aspect": "c", "rater": "r", "rating": "3"},
-            {"doc_id": "doc_id", "system": "system_id", "aspect": "criterion", "rater": "annotator", "rating": "score"},
+            {"doc_id": "doc_id", "system": "system_id", "aspect": "criterion", "rater": "annotator",
+                "rating": "score"},
         ),
         (
             {"id": "d", "model": "s", "metric": "ROUGE", "value": "0.4"},
@@ -41,13 +42,15 @@ from evaluations.corpus.mapping import (
         (
             {"question_id": "1", "model_a": "x", "model_b": "y", "winner": "model_a", "judge": "z"},
             {
-                "question_id": "doc_id", "model_a": "system_a", "model_b": "system_b", "winner": "winner",
+                "question_id": "doc_id", "model_a": "system_a", "model_b": "system_b",
+                "winner": "winner",
                 "judge": "annotator",
             },
         ),
         (
             {"input": "i", "output": "o", "rater": "r", "fluency": "3", "note": "good"},
-            {"input": "source", "output": "output", "rater": "annotator", "fluency": "ratings", "note": "metadata"},
+            {"input": "source", "output": "output", "rater": "annotator", "fluency": "ratings",
+                "note": "metadata"},
         ),
         (
             {"input": "i", "output": "o", "rater": "r", "note": "good"},
@@ -55,7 +58,8 @@ from evaluations.corpus.mapping import (
         ),
         (
             {"source": "i", "output": "o", "ratings.fluency": "3", "metadata.year": "2024"},
-            {"source": "source", "output": "output", "ratings.fluency": "ratings", "metadata.year": "metadata"},
+            {"source": "source", "output": "output", "ratings.fluency": "ratings",
+                "metadata.year": "metadata"},
         ),
     ],
 )  # fmt: skip
@@ -71,7 +75,7 @@ def test_columns_are_guessed(row: dict[str, str], guess: dict[str, str]) -> None
         (["doc_id", "system_id", "criterion", "judge", "score"], "scores of judges"),
         (["source", "output"], "outputs"),
         (["source", "output", "ratings"], "outputs with ratings"),
-        (["doc_id", "system_id", "ratings"], "ratings, a column for each criterion"),
+        (["doc_id", "system_id", "ratings"], "ratings, one column per criterion"),
         (["source"], ""),
         ([], ""),
     ],
@@ -89,7 +93,7 @@ def test_an_annotator_and_a_judge_are_one_too_many() -> None:
     }
 
     assert problems_of(columns) == [
-        "A row is by an annotator or by a judge: choose one of the two columns."
+        "A row belongs to an annotator or to a judge: choose one of the two columns."
     ]
 
 

@@ -41,7 +41,7 @@ def test_a_document_with_ratings_and_scores_stays(judged_project: Project) -> No
     document = Document.objects.get(doc_id="d1")
 
     with pytest.raises(
-        StillInUseError, match=r"8 ratings, \d scores and 4 items of runs stand on it"
+        StillInUseError, match=r"8 ratings, \d scores and 4 items of runs depend on it"
     ):
         remove_document(document)
 
@@ -67,13 +67,13 @@ def test_a_preference_keeps_both_outputs(small_project: Project) -> None:
     Preference.objects.create(output_a=first, output_b=second, annotator=annotator, value=1)
 
     for output in (first, second):
-        with pytest.raises(StillInUseError, match="1 preference stand"):
+        with pytest.raises(StillInUseError, match="1 preference depends on it"):
             remove_output(output)
     remove_output(CandidateOutput.objects.filter(document__doc_id="d2").first())  # type: ignore[arg-type]
 
 
 def test_a_criterion_stays_as_long_as_somebody_rated_by_it(small_project: Project) -> None:
-    with pytest.raises(StillInUseError, match="Criterion coherence stays: 12 ratings"):
+    with pytest.raises(StillInUseError, match="Criterion coherence was not removed: 12 ratings"):
         remove_criterion(Criterion.objects.get(name="coherence"))
     unused = Criterion.objects.create(project=small_project, name="unused")
 
@@ -89,9 +89,9 @@ def test_the_pages_say_it(client: Client, small_project: Project) -> None:
     base = "/p/small/data"
 
     page = client.post(f"{base}/{document.pk}/remove/", follow=True).content.decode()
-    assert "Document d1 stays: 8 ratings stand on it" in page
+    assert "Document d1 was not removed: 8 ratings" in page
     assert (
-        "4 ratings stand on it"
+        "4 ratings depend on it"
         in client.post(f"{base}/outputs/{output.pk}/remove/", follow=True).content.decode()
     )
     Rating.objects.all().delete()
@@ -116,7 +116,7 @@ def test_the_api_says_it(owner: User, small_project: Project) -> None:
     document = Document.objects.get(doc_id="d1")
 
     refused = send(f"/documents/{document.pk}")
-    assert (refused.status_code, refused.json()["title"]) == (409, "Something stands on it")
+    assert (refused.status_code, refused.json()["title"]) == (409, "Still in use")
     Rating.objects.all().delete()
     assert send(f"/outputs/{document.outputs.first().pk}").status_code == 204  # type: ignore[union-attr]
     assert send(f"/documents/{document.pk}").status_code == 204
@@ -134,7 +134,7 @@ def test_an_archived_project_is_read_and_not_changed_until_it_is_brought_back(
     assert client.get("/p/small/archive/").status_code == 200
     refused = client.post("/p/small/criteria/new/", {"name": "new"})
     assert refused.status_code == 403
-    assert "nothing in it changes" in refused.content.decode()
+    assert "archived and cannot be changed" in refused.content.decode()
     assert Client().get("/").status_code == 302
     token, digest = new_token()
     ApiToken.objects.create(user=owner, name="t", digest=digest)

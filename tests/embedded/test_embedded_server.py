@@ -37,7 +37,8 @@ def start(folder: Path, code: str, **more: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", setup + code],
         cwd=CHECKOUT,
-        env={**environment, "GEVAL_DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "geval_site.settings"},
+        env={**environment, "GEVAL_DATA_DIR": str(folder),
+            "DJANGO_SETTINGS_MODULE": "geval_site.settings"},
         stdout=subprocess.PIPE, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 

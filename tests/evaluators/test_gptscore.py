@@ -95,7 +95,8 @@ def test_characters_that_a_tokenizer_splits_into_bytes_are_found() -> None:
 def test_characters_that_come_back_as_nothing_or_as_a_replacement_are_found_by_what_follows(
     lost: str,
 ) -> None:
-    tokens = echo((" ", None), ("Sé".encode().decode(), -0.5), (":", -1.0), (" ", -1.5), (lost, -2.0), (lost, -3.0),
+    tokens = echo((" ", None), ("Sé".encode().decode(), -0.5), (":", -1.0), (" ", -1.5),
+        (lost, -2.0), (lost, -3.0),
                   (" x", -4.0), (lost, -5.0), (lost, -6.0), (" more", -9.0))  # fmt: skip
 
     found = tokens_of(tokens, Likelihood("Sé:", "é x"))

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from tests.made_up_files import HOSTILE, as_csv, as_jsonl, broken
 
 KNOWN = (
-    "doc_id", "system_id", "source", "output", "context", "references", "metadata", "criterion", "annotator", "score",
+    "doc_id", "system_id", "source", "output", "context", "references", "metadata", "criterion",
+    "annotator", "score",
     "judge", "first", "second", "preferred", "output_a", "output_b", "choice", "fluency",
 )  # fmt: skip
 SENSIBLE: tuple[Any, ...] = (

@@ -17,13 +17,17 @@ NAMED = re.compile(r'<(?:input|select|textarea|button)[^>]*\sname="([^"]+)"')
 # These call an endpoint, which takes its time to be found dead.
 CALLING = frozenset({"generate", "csrfmiddlewaretoken"})
 NUMBERS = (
-    "0", "-1", "1", "2", "50", "1e308", "-1e999", "NaN", "Infinity", "9" * 25, "9" * 5000, "1_000", "٣", "²", "1e-9",
+    "0", "-1", "1", "2", "50", "1e308", "-1e999", "NaN", "Infinity", "9" * 25, "9" * 5000, "1_000",
+    "٣", "²", "1e-9",
 )  # fmt: skip
 WORDS = (
-    "on", "true", "good", "coherence", "rating", "all", "document", "owner", "rouge", "pairwise", "logprobs",
+    "on", "true", "good", "coherence", "rating", "all", "document", "owner", "rouge", "pairwise",
+    "logprobs",
     "a" * 5000,
-    "2030-01-01T10:00", "9999-12-31T23:59", "0001-01-01T00:00", "http://127.0.0.1:1/v1", "http://169.254.169.254/",
-    "http://[::1", "file:///etc/passwd", "1 = Yes", "nan = No", "{{Document}}", "{{", "{% x %}", "[]", "{}", "[[1]]",
+    "2030-01-01T10:00", "9999-12-31T23:59", "0001-01-01T00:00", "http://127.0.0.1:1/v1",
+    "http://169.254.169.254/",
+    "http://[::1", "file:///etc/passwd", "1 = Yes", "nan = No", "{{Document}}", "{{", "{% x %}",
+    "[]", "{}", "[[1]]",
     '{"scores": {}}', "file-1", "file-x", "d1, good, 3",
 )  # fmt: skip
 

@@ -34,7 +34,8 @@ pytestmark = pytest.mark.django_db
 EXAMPLES = os.environ.get("GEVAL_FUZZ_EXAMPLES")
 # What the number in an address is of; others are documents'.
 OF_ROUTES = (
-    ("/upload/", Upload), ("/criteri", Criterion), ("/judges/", Judge), ("/endpoints/", Endpoint), ("items/", RunItem),
+    ("/upload/", Upload), ("/criteri", Criterion), ("/judges/", Judge), ("/endpoints/", Endpoint),
+    ("items/", RunItem),
     ("/runs/", EvaluationRun), ("adjudicate/<int:item>", CampaignItem), ("/annotate/", Campaign),
     ("report/", Criterion),
 )  # fmt: skip

@@ -20,8 +20,10 @@ PROFILE = settings(
     max_examples=int(EXAMPLES or 200), derandomize=EXAMPLES is None, deadline=None, print_blob=True
 )
 PIECES = (
-    "Coherence", "Rating", "Score", ":", "-", "**", "4", "4.5", "4/5", "4 out of 5", "10", "Yes", "no", "\n", " ",
-    "(1-5)",     "{", "}", '"rating": 3', "٤", "½", "９", "1e999", "-0", "٣.٥", "9" * 5000, "I cannot", "```json",
+    "Coherence", "Rating", "Score", ":", "-", "**", "4", "4.5", "4/5", "4 out of 5", "10", "Yes",
+    "no", "\n", " ",
+    "(1-5)",     "{", "}", '"rating": 3', "٤", "½", "９", "1e999", "-0", "٣.٥", "9" * 5000,
+    "I cannot", "```json",
     "<think>", "</think>",
 )  # fmt: skip
 texts = st.one_of(

@@ -65,18 +65,29 @@ def swapped(found: Any, marker: str, written: str) -> bytes:
 
 
 _CONTENTS: dict[str, Any] = {
-    "number": 4, "float": 4.5, "list of numbers": [4], "empty list": [], "list of nothing": [None], "true": True,
-    "image part": [{"type": "image_url"}], "text part": [{"type": "text", "text": "4"}], "object": {"text": "4"},
+    "number": 4, "float": 4.5, "list of numbers": [4], "empty list": [], "list of nothing": [None],
+    "true": True,
+    "image part": [{"type": "image_url"}], "text part": [{"type": "text", "text": "4"}],
+    "object": {"text": "4"},
     "part without text": [{"type": "text"}], "part with number": [{"type": "text", "text": 4}],
-    "nothing": None, "empty": "", "blanks": " " * 50_000, "line breaks": "\n" * 50_000, "NUL": "4\0", "only NUL": "\0",
-    "NUL within": "Score:\0 4", "lone surrogate": "4 \ud83d", "low surrogate": "\ude00 4", "only surrogate": "\ud800",
-    "score and blanks": "score" + " " * 30_000, "score( many times": "score(" * 5_300, "a megabyte": "x" * 2**20,
-    "five megabytes": "x" * 5 * 2**20, "5,000 digits": "9" * 5_000, "score 5,000 digits": "Score: " + "4" * 5_000,
-    "direction marks": "\u202e4\u2066", "control characters": "\x01\x02 4 \x1f", "HTML": "<script>alert(4)</script>",
-    "JSON": '{"score": 4}', "two ratings": "Score: 4\nScore: 2", "out of scale": "9", "negative": "-4", "NaN": "NaN",
-    "infinity": "Infinity", "1e309": "1e309", "full-width": "４", "superscript": "⁴", "Thai digit": "๔", "refusal":
-    "I'm sorry, but I cannot rate this.", "template": "{{Document}} %s {x}", "SQL": "4'; DROP TABLE x; --",
-    "emoji": "😀" * 5_000, "combining": "4" + "\u0301" * 20_000, "dots": "." * 50_000, "dashes": "1-" * 20_000,
+    "nothing": None, "empty": "", "blanks": " " * 50_000, "line breaks": "\n" * 50_000,
+    "NUL": "4\0", "only NUL": "\0",
+    "NUL within": "Score:\0 4", "lone surrogate": "4 \ud83d", "low surrogate": "\ude00 4",
+    "only surrogate": "\ud800",
+    "score and blanks": "score" + " " * 30_000, "score( many times": "score(" * 5_300,
+    "a megabyte": "x" * 2**20,
+    "five megabytes": "x" * 5 * 2**20, "5,000 digits": "9" * 5_000,
+    "score 5,000 digits": "Score: " + "4" * 5_000,
+    "direction marks": "\u202e4\u2066", "control characters": "\x01\x02 4 \x1f",
+    "HTML": "<script>alert(4)</script>",
+    "JSON": '{"score": 4}', "two ratings": "Score: 4\nScore: 2", "out of scale": "9",
+    "negative": "-4", "NaN": "NaN",
+    "infinity": "Infinity", "1e309": "1e309", "full-width": "４", "superscript": "⁴",
+    "Thai digit": "๔", "refusal":
+    "I'm sorry, but I cannot rate this.", "template": "{{Document}} %s {x}",
+    "SQL": "4'; DROP TABLE x; --",
+    "emoji": "😀" * 5_000, "combining": "4" + "\u0301" * 20_000, "dots": "." * 50_000,
+    "dashes": "1-" * 20_000,
 }  # fmt: skip
 
 BODIES: dict[str, bytes] = {
@@ -84,7 +95,8 @@ BODIES: dict[str, bytes] = {
 }
 
 for _name, _value in {
-    "number": 7, "object": {"a": 1}, "list": [1], "huge": "m" * 100_000, "NUL": "a\0b", "null": None, "true": True,
+    "number": 7, "object": {"a": 1}, "list": [1], "huge": "m" * 100_000, "NUL": "a\0b",
+    "null": None, "true": True,
 }.items():  # fmt: skip
     BODIES[f"id: {_name}"] = text(completion(id=_value))
     BODIES[f"model: {_name}"] = text(completion(model=_value))
@@ -92,7 +104,8 @@ for _name, _value in {
     BODIES[f"refusal: {_name}"] = text(saying("4", refusal=_value))
 
 for _name, _value in {
-    "negative": -5, "2**40": 2**40, "2**63": 2**63, "10**400": 10**400, "fraction": 1.5, "text": "7", "list": [1],
+    "negative": -5, "2**40": 2**40, "2**63": 2**63, "10**400": 10**400, "fraction": 1.5,
+    "text": "7", "list": [1],
     "object": {}, "null": None, "true": True, "-2**31": -(2**31),
 }.items():  # fmt: skip
     BODIES[f"usage: {_name}"] = text(
@@ -108,15 +121,18 @@ for _name, _value in {
     BODIES[f"usage is {_name}"] = text(completion(usage=_value))
 
 for _name, _value in {
-    "null": None, "empty": [], "object": {"0": 1}, "text": "4", "number": 4, "nulls": [None], "lists": [[]],
-    "no message": [{"index": 0}], "message null": [{"message": None}], "message text": [{"message": "4"}],
+    "null": None, "empty": [], "object": {"0": 1}, "text": "4", "number": 4, "nulls": [None],
+    "lists": [[]],
+    "no message": [{"index": 0}], "message null": [{"message": None}],
+    "message text": [{"message": "4"}],
     "message list": [{"message": ["4"]}], "100,000 of them": [completion()["choices"][0]] * 20_000,
     "empty message": [{"message": {}}], "nested": [[[[{"message": {"content": "4"}}]]]],
 }.items():  # fmt: skip
     BODIES[f"choices: {_name}"] = text(completion(choices=_value))
 
 for _name, _value in {
-    "nan as text": "nan", "inf as text": "inf", "number as text": "-0.1", "null": None, "list": [], "positive": 3.0,
+    "nan as text": "nan", "inf as text": "inf", "number as text": "-0.1", "null": None, "list": [],
+    "positive": 3.0,
     "1e308": 1e308, "true": True, "object": {}, "-1e308": -1e308,
 }.items():  # fmt: skip
     BODIES[f"logprob: {_name}"] = text(with_tokens(token("4", _value)))
@@ -125,7 +141,8 @@ for _constant in ("NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1" + "0" *
         with_tokens(token("4", "HERE")), "HERE", _constant
     )
 for _name, _value in {
-    "number": 4, "null": None, "NUL": "4\0", "surrogate": "\ud800", "list": ["4"], "empty": "", "huge": "4" * 100_000,
+    "number": 4, "null": None, "NUL": "4\0", "surrogate": "\ud800", "list": ["4"], "empty": "",
+    "huge": "4" * 100_000,
 }.items():  # fmt: skip
     BODIES[f"token: {_name}"] = text(with_tokens(token(_value, -0.1)))
 for _name, _value in {
@@ -134,23 +151,29 @@ for _name, _value in {
 }.items():  # fmt: skip
     BODIES[f"top_logprobs: {_name}"] = text(with_tokens(token("4", -0.1, top_logprobs=_value)))
 for _name, _value in {
-    "list": [], "number": 4, "text": "none", "content null": {"content": None}, "content object": {"content": {}},
+    "list": [], "number": 4, "text": "none", "content null": {"content": None},
+    "content object": {"content": {}},
     "content empty": {"content": []}, "content nulls": {"content": [None]},
     "40,000 tokens": {"content": [{"token": "4", "logprob": -0.1}] * 40_000},
 }.items():  # fmt: skip
     BODIES[f"logprobs: {_name}"] = text(choice(logprobs=_value))
 
 BODIES |= {
-    "JSON: empty": b"", "JSON: HTML": b"<html><body>Welcome</body></html>", "JSON: cut": text(completion())[:60],
-    "JSON: trailing": text(completion()) + b"}}}", "JSON: BOM": b"\xef\xbb\xbf" + text(completion()),
-    "JSON: UTF-16": json.dumps(completion()).encode("utf-16"), "JSON: not UTF-8": b'{"choices": "\xff\xfe"}',
-    "JSON: deep list": b"[" * 100_000, "JSON: deep object": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    "JSON: empty": b"", "JSON: HTML": b"<html><body>Welcome</body></html>",
+    "JSON: cut": text(completion())[:60],
+    "JSON: trailing": text(completion()) + b"}}}",
+    "JSON: BOM": b"\xef\xbb\xbf" + text(completion()),
+    "JSON: UTF-16": json.dumps(completion()).encode("utf-16"),
+    "JSON: not UTF-8": b'{"choices": "\xff\xfe"}',
+    "JSON: deep list": b"[" * 100_000,
+    "JSON: deep object": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
     "JSON: deep content": b'{"choices": [{"message": {"content": ' + b"[" * 50_000 + b"]" * 50_000 + b"}}]}",
     "JSON: list": b"[]", "JSON: number": b"4", "JSON: null": b"null", "JSON: text": b'"4"',
     "JSON: blanks": b" " * 10**6,
     "JSON: twice the same name": b'{"choices": [], ' + text(completion())[1:],
     "JSON: single quotes": b"{'choices': []}",
-    "JSON: lines": text(completion()) + b"\n" + text(completion()), "JSON: 10**5 digits": b"1" + b"0" * 10**5,
+    "JSON: lines": text(completion()) + b"\n" + text(completion()),
+    "JSON: 10**5 digits": b"1" + b"0" * 10**5,
     "JSON: stream": b"data: " + text(completion()) + b"\n\ndata: [DONE]\n\n",
     "JSON: NUL byte": b"\0" + text(completion()),
     "JSON: error in 200": text({"error": {"message": "no", "code": 500}}),
@@ -175,19 +198,23 @@ def error(message: Any = "No.", **more: Any) -> bytes:
 GOOD = text(completion())
 RAW: dict[str, bytes] = {
     f"status {status}": reply(f"{status} X", body=error())
-    for status in (201, 204, 206, 226, 299, 400, 401, 402, 403, 404, 405, 406, 408, 409, 410, 413, 415, 418, 422, 425,
-                   426, 428, 429, 431, 451, 499, 500, 501, 502, 503, 504, 507, 508, 511, 520, 529, 599, 600, 999)
+    for status in (201, 204, 206, 226, 299, 400, 401, 402, 403, 404, 405, 406, 408, 409, 410, 413,
+        415, 418, 422, 425,
+                   426, 428, 429, 431, 451, 499, 500, 501, 502, 503, 504, 507, 508, 511, 520, 529,
+                   599, 600, 999)
 }  # fmt: skip
 RAW |= {
     f"429, Retry-After {after[:30]}": reply("429 X", f"Retry-After: {after}", body=error())
-    for after in ("0", "-5", "inf", "nan", "1000000000", "86400", "soon", "Wed, 21 Oct 2015 07:28:00 GMT",
+    for after in ("0", "-5", "inf", "nan", "1000000000", "86400", "soon",
+        "Wed, 21 Oct 2015 07:28:00 GMT",
                   "Fri, 31 Dec 9999 23:59:59 GMT", "9" * 4_000, "")
 }  # fmt: skip
 RAW |= {
     "503, a day": reply("503 X", "Retry-After: 86400", body=error()),
     "429, no quota": reply("429 X", body=error(code="insufficient_quota")),
     "redirect to itself": reply("301 X", "Location: /v1/chat/completions"),
-    "redirect to a cloud's metadata": reply("302 X", "Location: http://169.254.169.254/latest/meta-data/"),
+    "redirect to a cloud's metadata": reply("302 X",
+        "Location: http://169.254.169.254/latest/meta-data/"),
     "redirect of the method": reply("307 X", "Location: http://127.0.0.1:1/v1/chat/completions"),
     "redirect to nowhere": reply("302 X"),
     "redirect to a file": reply("302 X", "Location: file:///etc/passwd"),
@@ -219,14 +246,20 @@ RAW |= {
     "a huge length": reply("200 OK", "Content-Length: 99999999999999999999", body=GOOD),
     "two lengths": reply("200 OK", "Content-Length: 2", f"Content-Length: {len(GOOD)}", body=GOOD),
     "no length": reply("200 OK", "Transfer-Encoding: identity", body=GOOD),
-    "bad chunk sizes": reply("200 OK", "Transfer-Encoding: chunked", body=b"zz\r\nabc\r\n0\r\n\r\n"),
-    "a chunk of 2**60": reply("200 OK", "Transfer-Encoding: chunked", body=b"fffffffffffffff\r\nabc"),
-    "a long chunk extension": reply("200 OK", "Transfer-Encoding: chunked", body=b"2;" + b"x" * 100_000 + b"\r\n{}"),
+    "bad chunk sizes": reply("200 OK", "Transfer-Encoding: chunked",
+        body=b"zz\r\nabc\r\n0\r\n\r\n"),
+    "a chunk of 2**60": reply("200 OK", "Transfer-Encoding: chunked",
+        body=b"fffffffffffffff\r\nabc"),
+    "a long chunk extension": reply("200 OK", "Transfer-Encoding: chunked",
+        body=b"2;" + b"x" * 100_000 + b"\r\n{}"),
     "gzip that is none": reply("200 OK", "Content-Encoding: gzip", body=GOOD),
     "gzip that is cut": reply("200 OK", "Content-Encoding: gzip", body=gzip.compress(GOOD)[:30]),
-    "gzip in gzip": reply("200 OK", "Content-Encoding: gzip, gzip", body=gzip.compress(gzip.compress(GOOD))),
-    "gzip of 100 MB": reply("200 OK", "Content-Encoding: gzip", body=gzip.compress(bytes(100 * 2**20), 1)),
-    "deflate of 100 MB": reply("200 OK", "Content-Encoding: deflate", body=zlib.compress(bytes(100 * 2**20), 1)),
+    "gzip in gzip": reply("200 OK", "Content-Encoding: gzip, gzip",
+        body=gzip.compress(gzip.compress(GOOD))),
+    "gzip of 100 MB": reply("200 OK", "Content-Encoding: gzip",
+        body=gzip.compress(bytes(100 * 2**20), 1)),
+    "deflate of 100 MB": reply("200 OK", "Content-Encoding: deflate",
+        body=zlib.compress(bytes(100 * 2**20), 1)),
     "a good gzip": reply("200 OK", "Content-Encoding: gzip", body=gzip.compress(GOOD)),
     "Brotli": reply("200 OK", "Content-Encoding: br", body=GOOD),
     "zstd": reply("200 OK", "Content-Encoding: zstd", body=GOOD),
@@ -325,8 +358,10 @@ async def _pour(writer: Writer, first: bytes, piece: bytes) -> None:
 WIRE: dict[str, Callable[[Writer], Awaitable[None]]] = {
     function.__name__.replace("_", " "): function
     for function in (
-        close_at_once, reset, close_within_the_body, close_within_the_headers, say_nothing, hang_within_the_body,
-        trickle, trickle_headers, endless_body, endless_chunks, endless_gzip, endless_headers, endless_informing,
+        close_at_once, reset, close_within_the_body, close_within_the_headers, say_nothing,
+        hang_within_the_body,
+        trickle, trickle_headers, endless_body, endless_chunks, endless_gzip, endless_headers,
+        endless_informing,
     )
 }  # fmt: skip
 MODES = (*BODIES, *RAW, *WIRE)

@@ -15,9 +15,12 @@ from tests.processes import WorkerProcess
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 LARGE = (
-    "endless body", "endless chunks", "endless gzip", "endless headers", "endless informing", "gzip of 100 MB",
-    "deflate of 100 MB", "a header of 200 KB", "5,000 headers", "content: five megabytes", "choices: 100,000 of them",
-    "top_logprobs: 100,000", "logprobs: 40,000 tokens", "error of a megabyte", "JSON: deep object", "a chunk of 2**60",
+    "endless body", "endless chunks", "endless gzip", "endless headers", "endless informing",
+    "gzip of 100 MB",
+    "deflate of 100 MB", "a header of 200 KB", "5,000 headers", "content: five megabytes",
+    "choices: 100,000 of them",
+    "top_logprobs: 100,000", "logprobs: 40,000 tokens", "error of a megabyte", "JSON: deep object",
+    "a chunk of 2**60",
     "a huge length", "content: NUL",
 )  # fmt: skip
 MOST_BYTES = 400 * 2**20

@@ -35,7 +35,7 @@ OURS = (
     "name", [*OURS, "geval_secret_key", "PG", "POSTGRES_PASSWORD", "SECRET_KEY", "HOME"]
 )
 def test_what_the_site_runs_on_cannot_be_listed(name: str) -> None:
-    with pytest.raises(ImproperlyConfigured, match=f"{name}, which this site itself runs on"):
+    with pytest.raises(ImproperlyConfigured, match=f"{name}, which this site itself uses"):
         key_names(["OPENAI_API_KEY", name])
 
 

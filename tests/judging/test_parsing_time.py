@@ -15,9 +15,12 @@ from evaluations.scales import Scale
 
 SCALES = (Scale(1, 5), Scale(0, 1, 0.5, labels={"A": 1.0, "C": 0.5, "B": 0.0}), Scale(-2, 2))
 PIECES = (
-    "score ", "score(", "score\n", "score (", "Score: ", "score =", "rating is ", " ", "\n", "\n\n#", "- ", "1", "1 ",
-    "1.", "1,2", "1-5", "1 to ", "1 /", "1 out of ", "1.1.", "٣", "A", "\n-", "\n- ", "•", "I rate it ", "give ",
-    "given a ", "(", "**", "score**", "#", "\n#", "\n*", "Evaluation Form", "1\n", "% ", "1%", "coherence ", "−1",
+    "score ", "score(", "score\n", "score (", "Score: ", "score =", "rating is ", " ", "\n",
+    "\n\n#", "- ", "1", "1 ",
+    "1.", "1,2", "1-5", "1 to ", "1 /", "1 out of ", "1.1.", "٣", "A", "\n-", "\n- ", "•",
+    "I rate it ", "give ",
+    "given a ", "(", "**", "score**", "#", "\n#", "\n*", "Evaluation Form", "1\n", "% ", "1%",
+    "coherence ", "−1",
 )  # fmt: skip
 GROWTH = 10
 # Quadratic patterns take 100 times as long for 10 times the text; linear ones about 10 times.

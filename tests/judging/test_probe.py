@@ -41,9 +41,9 @@ def test_an_endpoint_that_accepts_and_ignores(start_standin: Start) -> None:
     found = probe(start_standin("--ignores-n", "--without-logprobs").base_url)
 
     assert (found.logprobs, found.several_choices, found.best_mode) == (0, False, "samples")
-    assert "gives one choice all the same" in found.notes["several_choices"]
-    assert "sends none" in found.notes["logprobs"]
-    assert "gives no log-probabilities" in found.why_not("logprobs")
+    assert "returns only one choice" in found.notes["several_choices"]
+    assert "returns none" in found.notes["logprobs"]
+    assert "returns no log-probabilities" in found.why_not("logprobs")
     assert found.why_not("samples") == ""
 
 
@@ -51,7 +51,7 @@ def test_a_model_that_takes_its_own_parameters_only(start_standin: Start) -> Non
     found = probe(start_standin("--only-max-completion-tokens").base_url)
 
     assert (found.length_parameter, found.temperature) == ("max_completion_tokens", False)
-    assert "own temperature only" in found.notes["temperature"]
+    assert "only its own temperature" in found.notes["temperature"]
 
 
 def test_errors_now_and_then_do_not_mislead(start_standin: Start) -> None:

@@ -26,8 +26,10 @@ def test_a_prompt_has_introduction_criteria_steps_inputs_and_form_in_this_order(
 
     places = [
         template.index(part)
-        for part in ("Rate the written text", "Evaluation Criteria:", "one thread", "Evaluation Steps:", "1. Read.",
-                     "{{Document}}", "{{Summary}}", "Evaluation Form (scores ONLY):", "- Coherence:")
+        for part in ("Rate the written text", "Evaluation Criteria:", "one thread",
+            "Evaluation Steps:", "1. Read.",
+                     "{{Document}}", "{{Summary}}", "Evaluation Form (scores ONLY):",
+                     "- Coherence:")
     ]  # fmt: skip
     assert places == sorted(places)
 
@@ -71,7 +73,7 @@ def test_an_unknown_placeholder_is_refused_by_name() -> None:
 
 
 def test_a_prompt_without_the_text_to_be_judged_is_refused() -> None:
-    with pytest.raises(PromptError, match="no place for the text to be judged"):
+    with pytest.raises(PromptError, match="no placeholder for the text to judge"):
         check_template("{{Document}}")
 
 

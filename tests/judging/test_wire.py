@@ -39,12 +39,15 @@ def with_logprob(written: str) -> bytes:
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"<html>", b"[]", b"4", b"null", b"{}", b'{"choices": null}', b'{"choices": []}', b'{"choices": [{}]}',
-        b'{"choices": {"0": {}}}', b'{"choices": [{"message": null}]}', b'{"choices": [{"message": "4"}]}',
+        b"", b"<html>", b"[]", b"4", b"null", b"{}", b'{"choices": null}', b'{"choices": []}',
+        b'{"choices": [{}]}',
+        b'{"choices": {"0": {}}}', b'{"choices": [{"message": null}]}',
+        b'{"choices": [{"message": "4"}]}',
         with_message(content=4), with_message(content={"text": "4"}), with_message(content=[4]),
         with_message(content=[{"type": "image_url"}]), with_message(content=[{"type": "text"}]),
         with_message(content=True), b"[" * 100_000, b"\xff\xfe",
-        with_logprob('"nan"'), with_logprob('"-0.1"'), with_logprob("null"), with_logprob("[]"), with_logprob("NaN"),
+        with_logprob('"nan"'), with_logprob('"-0.1"'), with_logprob("null"), with_logprob("[]"),
+        with_logprob("NaN"),
         with_logprob("Infinity"), with_logprob("0.5"), with_logprob("1e308"), with_logprob("true"),
         b'{"choices": [{"message": {"content": "4"}, "logprobs": {"content": [{"token": 4, "logprob": -1}]}}]}',
         b'{"choices": [{"message": {"content": "4"}, "logprobs": {"content": {"token": "4"}}}]}',
@@ -157,7 +160,8 @@ JSON = st.recursive(
     max_leaves=12,
 )
 KNOWN = st.sampled_from(
-    ["choices", "message", "content", "logprobs", "token", "logprob", "top_logprobs", "usage", "model", "id", "tokens",
+    ["choices", "message", "content", "logprobs", "token", "logprob", "top_logprobs", "usage",
+        "model", "id", "tokens",
      "token_logprobs", "prompt_tokens", "finish_reason", "refusal"]
 )  # fmt: skip
 ODD = st.recursive(

@@ -134,7 +134,8 @@ def bert_tokenizer() -> Any:
         begin="[CLS]", end="[SEP]", pad="[PAD]", unknown="[UNK]", more=("[MASK]",)
     )
     return transformers.BertTokenizerFast(
-        tokenizer_object=tokenizer, cls_token="[CLS]", sep_token="[SEP]", pad_token="[PAD]", unk_token="[UNK]",
+        tokenizer_object=tokenizer, cls_token="[CLS]", sep_token="[SEP]", pad_token="[PAD]",
+        unk_token="[UNK]",
         mask_token="[MASK]", model_max_length=LIMIT,
     )  # fmt: skip
 
@@ -154,12 +155,16 @@ def bert_like(model_class: str, **config: Any) -> tuple[Any, Any]:
 def bart() -> tuple[Any, Any]:
     tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_object=word_tokenizer(begin="<s>", end="</s>", pad="<pad>", unknown="<unk>"),
-        bos_token="<s>", eos_token="</s>", pad_token="<pad>", unk_token="<unk>", model_max_length=LIMIT,
+        bos_token="<s>", eos_token="</s>", pad_token="<pad>", unk_token="<unk>",
+        model_max_length=LIMIT,
     )  # fmt: skip
     config = transformers.BartConfig(
-        vocab_size=len(tokenizer), d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
-        decoder_attention_heads=4, encoder_ffn_dim=48, decoder_ffn_dim=48, max_position_embeddings=LIMIT,
-        pad_token_id=0, bos_token_id=2, eos_token_id=3, decoder_start_token_id=3, forced_eos_token_id=3,
+        vocab_size=len(tokenizer), d_model=32, encoder_layers=2, decoder_layers=2,
+        encoder_attention_heads=4,
+        decoder_attention_heads=4, encoder_ffn_dim=48, decoder_ffn_dim=48,
+        max_position_embeddings=LIMIT,
+        pad_token_id=0, bos_token_id=2, eos_token_id=3, decoder_start_token_id=3,
+        forced_eos_token_id=3,
     )  # fmt: skip
     return transformers.BartForConditionalGeneration(config), tokenizer
 
@@ -179,7 +184,8 @@ def t5() -> tuple[Any, Any]:
         model_max_length=LIMIT,
     )
     config = transformers.T5Config(
-        vocab_size=len(tokenizer), d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4, pad_token_id=0,
+        vocab_size=len(tokenizer), d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4,
+        pad_token_id=0,
         eos_token_id=3, decoder_start_token_id=0,
     )  # fmt: skip
     return transformers.T5ForConditionalGeneration(config), tokenizer

@@ -54,7 +54,7 @@ def test_a_preview_shows_the_prompt_with_a_document_and_saves_nothing(
     ("change", "said"),
     [
         ({"inputs": "{{Sumary}}"}, "unknown placeholder {{Sumary}}"),
-        ({"prompt_file": "Rate it."}, "no place for the text to be judged"),
+        ({"prompt_file": "Rate it."}, "no placeholder for the text to judge"),
         ({"scale_max": "1"}, "needs lowest &lt; highest"),
         ({"labels_text": "Yes"}, "is not a point and its name"),
         ({"labels_text": "9 = Yes"}, "not on the scale"),

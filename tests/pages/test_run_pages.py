@@ -64,13 +64,13 @@ def test_a_judge_is_made_as_the_command_makes_it(client: Client, endpoint: Endpo
         1.0,
         True,
     )
-    assert "New one is made" in response.content.decode()
+    assert "New one was created" in response.content.decode()
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"price_in": "1"}, "Give both prices, or none."),
+        ({"price_in": "1"}, "Enter both prices, or none."),
         ({"temperature": "0"}, "At temperature 0 all samples are the same"),
         ({"concurrency": "0"}, "greater than or equal to 1"),
         ({"name": ""}, "This field is required."),
@@ -98,7 +98,7 @@ def test_a_run_is_started_for_the_chosen_criteria(
     assert response["Location"] == f"/p/small/runs/{run.pk}/"
     assert [entry.criterion for entry in run.run_criteria.all()] == [fluency]
     assert again.status_code == 422
-    assert "still under way" in again.content.decode()
+    assert "still running" in again.content.decode()
 
 
 def test_a_judge_of_another_project_cannot_be_run(

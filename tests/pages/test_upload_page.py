@@ -140,7 +140,7 @@ def test_rows_can_be_pasted_from_a_spreadsheet(client: Client, project: Project)
 
 
 def test_nothing_chosen_is_said(client: Client, project: Project) -> None:
-    assert "Choose a file, or paste rows" in choose(client, {})[1]
+    assert "Choose a file or paste rows" in choose(client, {})[1]
 
 
 def test_columns_are_guessed_by_other_names_and_the_rest_is_metadata(
@@ -321,7 +321,7 @@ def test_texts_are_replaced_only_if_asked_to_and_nothing_stands_on_them(
 
     upload, page = choose(client, {"outputs.jsonl": changed})
     assert upload is not None
-    assert "is loaded already with another text" in page
+    assert "already exists with a different text" in page
     upload = say(client, upload, {}, replace="on")
     assert upload.result["outputs"] == {"created": 0, "changed": 1, "unchanged": 5}
     page = client.post(f"{upload.get_absolute_url()}load/", follow=True).content.decode()
@@ -334,7 +334,7 @@ def test_texts_are_replaced_only_if_asked_to_and_nothing_stands_on_them(
     assert upload is not None
     upload = say(client, upload, {}, replace="on")
     assert upload.state == UploadState.INVALID
-    assert "4 ratings stand on it" in upload.errors[0]["message"]
+    assert "4 ratings depend on it" in upload.errors[0]["message"]
 
 
 def test_discarding_leaves_nothing(client: Client, project: Project) -> None:

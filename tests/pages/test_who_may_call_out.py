@@ -122,6 +122,6 @@ def test_an_archive_is_no_way_around_it(
         client.post("/new/archive/", {"file": file})
 
     endpoint = Membership.objects.get(user__username="kim").project.endpoints.get()
-    with pytest.raises(EndpointError, match="is retired, so it is not asked"):
+    with pytest.raises(EndpointError, match="is retired and is not called"):
         client_for(endpoint, timeout=1)
     assert client.post(f"{endpoint.get_absolute_url()}retire/").status_code == 403

@@ -65,8 +65,10 @@ def test_every_view_has_a_page(client: Client, judged_project: Project) -> None:
     system = judged_project.systems.first()
     assert system
     for query in (
-        "level=system", "level=dataset&coefficient=pearson", "coefficient=kendall&over=systems", "over=both",
-        "level=system&over=both", f"judges={judge.pk}", f"systems={system.pk}", "documents=nothing+like+it",
+        "level=system", "level=dataset&coefficient=pearson", "coefficient=kendall&over=systems",
+        "over=both",
+        "level=system&over=both", f"judges={judge.pk}", f"systems={system.pk}",
+        "documents=nothing+like+it",
         "level=nonsense&judges=x&systems=999999999999999999999",
     ):  # fmt: skip
         assert client.get(f"{ADDRESS}?{query}").status_code == 200, query
@@ -184,7 +186,8 @@ def test_a_share_link_opens_the_view_without_signing_in_until_it_is_revoked(
     judge, criterion = Judge.objects.get(), judged_project.criteria.first()
     assert criterion
     parts = [visitor.get(address + part).status_code for part in (
-        "live/", "export/csv/", f"figure/scatter/{criterion.pk}/", f"cell/{criterion.pk}/{judge.pk}/",
+        "live/", "export/csv/", f"figure/scatter/{criterion.pk}/",
+        f"cell/{criterion.pk}/{judge.pk}/",
     )]  # fmt: skip
     elsewhere = visitor.get(ADDRESS)
     client.post(f"{ADDRESS}share/{ShareLink.objects.get().pk}/revoke/")

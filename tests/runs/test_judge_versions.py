@@ -50,7 +50,7 @@ def test_a_mode_beyond_the_endpoint_is_refused_when_the_judge_is_made(
         small_project, EndpointDraft(base_url=start_standin("--without-logprobs").base_url)
     )
 
-    with pytest.raises(ValidationError, match="gives no log-probabilities"):
+    with pytest.raises(ValidationError, match="returns no log-probabilities"):
         create_judge(small_project, draft(endpoint, mode="logprobs"))
 
     assert not Judge.objects.exists()
@@ -173,7 +173,7 @@ def test_an_address_that_runs_have_used_stays(small_project: Project, endpoint: 
     judge, _ = create_judge(small_project, draft(endpoint))
     start_run(judge, list(small_project.criteria.all()))
 
-    with pytest.raises(ValidationError, match="make a new endpoint"):
+    with pytest.raises(ValidationError, match="create a new endpoint"):
         save_endpoint(
             small_project, EndpointDraft(base_url="http://127.0.0.1:9/v1"), endpoint=endpoint
         )

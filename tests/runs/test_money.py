@@ -72,7 +72,8 @@ def test_an_endpoint_that_gives_one_choice_a_call_is_asked_once_a_sample(judge: 
 def test_what_the_store_knows_costs_nothing(judge: Judge) -> None:
     first = worked_on(start(judge))
     twin = Judge.objects.create(
-        project=judge.project, name="twin", endpoint=judge.endpoint, model=judge.model, mode=judge.mode,
+        project=judge.project, name="twin", endpoint=judge.endpoint, model=judge.model,
+        mode=judge.mode,
         use_steps=False, **PRICES,
     )  # fmt: skip
 

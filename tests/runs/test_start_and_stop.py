@@ -70,7 +70,7 @@ def test_workers_are_woken_when_the_transaction_ends(
 def test_one_judge_runs_once_at_a_time(judge: Judge) -> None:
     start(judge)
 
-    with pytest.raises(RunError, match="still under way"):
+    with pytest.raises(RunError, match="still running"):
         start(judge)
 
 

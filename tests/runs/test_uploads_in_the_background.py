@@ -141,7 +141,7 @@ def test_nothing_is_changed_while_it_is_worked_on_or_when_it_is_loaded(
 ) -> None:
     Upload.objects.update(state=at)
 
-    with pytest.raises(NotReadyError, match="look at it again"):
+    with pytest.raises(NotReadyError, match="check it again"):
         set_columns(upload, {}, {})
     with pytest.raises(NotReadyError):
         start_check(upload, call_worker=called.append)

@@ -52,7 +52,7 @@ def test_nobody_sends_a_gigabyte_where_nothing_is_uploaded(project: Project, pat
     assert answer.status_code == 413
     assert body.given <= FORGOTTEN_BYTES
     said = answer.json()["detail"] if path.startswith("/api/") else answer.content.decode()
-    assert "This address takes at most 2.5 MB." in said
+    assert "This address accepts at most 2.5 MB." in said
 
 
 @pytest.mark.parametrize("role", ["visitor", "stranger", Role.ANNOTATOR, Role.VIEWER])
@@ -62,7 +62,7 @@ def test_who_may_not_upload_does_not_send_much_to_where_others_do(
     answer, body = post(as_role(role), UPLOAD, 10**8)
 
     assert answer.status_code == 413
-    assert "Sign in as somebody who may upload" in answer.content.decode()
+    assert "Sign in as a user who may upload" in answer.content.decode()
     assert body.given <= FORGOTTEN_BYTES
 
 

@@ -22,7 +22,8 @@ def manage(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
     kept = {name: os.environ[name] for name in ("PATH", "GEVAL_DATA_DIR")}
     return subprocess.run(
         [sys.executable, "manage.py", *arguments],
-        cwd=CHECKOUT, env=kept | environment, capture_output=True, text=True, timeout=60, check=False,
+        cwd=CHECKOUT, env=kept | environment, capture_output=True, text=True, timeout=60,
+        check=False,
     )  # fmt: skip
 
 

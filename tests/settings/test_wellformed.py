@@ -44,8 +44,10 @@ def send(owner: User, project: Project) -> Any:
 @pytest.mark.parametrize(
     "path",
     [
-        "/p/small/data/?q=a%00b", "/p/small/data/?name=%00&value=%00", "/%00", "/p/sm%00all/", "/invitation/a%00/",
-        "/shared/%00/", "/p/small/annotate/export/%00", "/p/small/report/?documents=%00", "/sign-in/?next=%00",
+        "/p/small/data/?q=a%00b", "/p/small/data/?name=%00&value=%00", "/%00", "/p/sm%00all/",
+        "/invitation/a%00/",
+        "/shared/%00/", "/p/small/annotate/export/%00", "/p/small/report/?documents=%00",
+        "/sign-in/?next=%00",
     ],
 )  # fmt: skip
 def test_a_nul_in_an_address_is_refused(client: Client, path: str) -> None:
@@ -94,9 +96,12 @@ def test_odd_values_in_a_form_are_an_answer_and_no_failure(
 @pytest.mark.parametrize(
     "path",
     [
-        "/p/small/data/?page=" + DIGITS, "/p/small/report/?level=" + DIGITS, f"/p/small/data/{DIGITS}/",
-        f"/p/small/runs/{DIGITS}/", "/p/small/runs/99999999999999999999/", "/p/small/data/99999999999999999999/",
-        "/p/small/report/figure/scatter/99999999999999999999/", "/p/small/report/cell/99999999999999999999/1/",
+        "/p/small/data/?page=" + DIGITS, "/p/small/report/?level=" + DIGITS,
+        f"/p/small/data/{DIGITS}/",
+        f"/p/small/runs/{DIGITS}/", "/p/small/runs/99999999999999999999/",
+        "/p/small/data/99999999999999999999/",
+        "/p/small/report/figure/scatter/99999999999999999999/",
+        "/p/small/report/cell/99999999999999999999/1/",
         "/p/small/annotate/99999999999999999999/task/", "/p/small/data/?sort=high-" + DIGITS,
         "/p/small/runs/1/items/?page=" + DIGITS,
     ],
@@ -110,8 +115,10 @@ def test_numbers_of_thousands_of_digits_in_an_address_are_no_failure(
 @pytest.mark.parametrize(
     "content",
     [
-        b'{"name": ' + DIGITS.encode() + b"}", b'{"name": NaN}', b'{"name": "\\u0000"}', b'{"name": "\\ud800"}',
-        b"[" * 100_000 + b"]" * 100_000, b'{"name":' * 50_000, b"\xff\xfe", b"", b"null", b"[]", b'"x"', b"1e999",
+        b'{"name": ' + DIGITS.encode() + b"}", b'{"name": NaN}', b'{"name": "\\u0000"}',
+        b'{"name": "\\ud800"}',
+        b"[" * 100_000 + b"]" * 100_000, b'{"name":' * 50_000, b"\xff\xfe", b"", b"null", b"[]",
+        b'"x"', b"1e999",
         b'{"name": "x", "description": ' + b"[" * 3000 + b"]" * 3000 + b"}", b'{"name": Infinity}',
     ],
 )  # fmt: skip

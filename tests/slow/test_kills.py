@@ -53,7 +53,8 @@ class Site:
     def manage(self, *arguments: str) -> str:
         done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
-            cwd=CHECKOUT, env=self.environment, capture_output=True, text=True, timeout=120, check=False,
+            cwd=CHECKOUT, env=self.environment, capture_output=True, text=True, timeout=120,
+            check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -64,11 +65,13 @@ class Site:
     def start_worker(self) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             [
-                sys.executable, "-m", "celery", "-A", "geval_site", "--quiet", "worker", "--concurrency", "1",
+                sys.executable, "-m", "celery", "-A", "geval_site", "--quiet", "worker",
+                "--concurrency", "1",
                 "--loglevel", "CRITICAL", "--without-mingle", "--without-gossip",
                 "--hostname", f"k{time.monotonic_ns()}@%h",
             ],
-            cwd=CHECKOUT, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True,
+            cwd=CHECKOUT, env=self.environment, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, text=True,
             start_new_session=True,
         )  # fmt: skip
         self.processes.append(process)
@@ -159,7 +162,8 @@ def begin(site: Site, standin: StandInProcess) -> int:
     outputs.write_text("\n".join(json.dumps(row) for row in rows))
     site.manage("load", "p", str(outputs))
     site.manage(
-        "add_judge", "p", "j", "--base-url", standin.base_url, "--model", "offline-stand-in", "--mode", "logprobs",
+        "add_judge", "p", "j", "--base-url", standin.base_url, "--model", "offline-stand-in",
+        "--mode", "logprobs",
         "--no-steps", "--concurrency", str(IN_FLIGHT),
     )  # fmt: skip
     before: int = standin.stats["calls"]
@@ -199,7 +203,8 @@ def test_a_run_survives(folder: Path, standin: StandInProcess, victim: str) -> N
     keeper = subprocess.Popen(  # a process that keeps the server up while there is no worker
         [sys.executable, "manage.py", "shell", "--no-imports", "-v", "0", "-c",
          "from django.db import connection as c; c.ensure_connection(); print('up', flush=True); input()"],
-        cwd=CHECKOUT, env=site.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        cwd=CHECKOUT, env=site.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        text=True,
     )  # fmt: skip
     try:
         assert keeper.stdout

@@ -147,8 +147,10 @@ def address(database_url: str, provider: Provider) -> Iterator[str]:
     from django.db import connection
 
     with connection.cursor() as cursor:
-        for table in ("socialaccount_socialtoken", "socialaccount_socialaccount", "socialaccount_socialapp_sites",
-                      "socialaccount_socialapp", "account_emailconfirmation", "account_emailaddress"):  # fmt: skip
+        for table in ("socialaccount_socialtoken", "socialaccount_socialaccount",
+            "socialaccount_socialapp_sites",
+                      "socialaccount_socialapp", "account_emailconfirmation",
+                      "account_emailaddress"):  # fmt: skip
             cursor.execute(f"DROP TABLE IF EXISTS {table} CASCADE")
         cursor.execute("DELETE FROM django_migrations WHERE app IN ('account', 'socialaccount')")
 

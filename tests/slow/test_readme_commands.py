@@ -35,7 +35,8 @@ def shell(tmp_path: Path, database_url: str) -> Callable[[str], subprocess.Compl
     def run(script: str, **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["bash", "-euo", "pipefail", "-c", script],
-            cwd=tmp_path, env={**os.environ, "DATABASE_URL": database_url, **env}, capture_output=True, text=True,
+            cwd=tmp_path, env={**os.environ, "DATABASE_URL": database_url, **env},
+            capture_output=True, text=True,
             timeout=200, check=False,
         )  # fmt: skip
 

@@ -19,7 +19,8 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 def test_it_serves_with_a_worker_and_ends_both(database_url: str) -> None:
     process = subprocess.Popen(
         [sys.executable, "manage.py", "serve", "--port", str(free_port())],
-        cwd=CHECKOUT, env={**os.environ, "DATABASE_URL": database_url}, stdout=subprocess.PIPE, text=True,
+        cwd=CHECKOUT, env={**os.environ, "DATABASE_URL": database_url}, stdout=subprocess.PIPE,
+        text=True,
         start_new_session=True,
     )  # fmt: skip
     try:

@@ -30,7 +30,8 @@ def start_celery(folder: Path) -> subprocess.Popen[str]:
     }
     settings = {"GEVAL_MODE": "local", "GEVAL_DATA_DIR": str(folder), "PYTHONWARNINGS": "ignore"}
     return subprocess.Popen(
-        [sys.executable, "-m", "celery", "-A", "geval_site", "worker", "--concurrency", "1", "--loglevel", "INFO"],
+        [sys.executable, "-m", "celery", "-A", "geval_site", "worker", "--concurrency", "1",
+            "--loglevel", "INFO"],
         cwd=CHECKOUT, env={**kept, **settings, "DJANGO_SETTINGS_MODULE": "geval_site.settings"},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip

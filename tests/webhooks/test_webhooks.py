@@ -185,7 +185,8 @@ def test_a_campaign_with_all_its_answers_is_told_once(
     annotator = small_project.annotators.get(user=owner)
     for item in CampaignItem.objects.filter(campaign=campaign):
         Assignment.objects.create(
-            campaign=campaign, item=item, annotator=annotator, shown=item.outputs, state="submitted",
+            campaign=campaign, item=item, annotator=annotator, shown=item.outputs,
+            state="submitted",
             lease_until=timezone.now(),
         )  # fmt: skip
     CampaignItem.objects.update(places=0)

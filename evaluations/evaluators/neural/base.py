@@ -29,8 +29,8 @@ class NeuralSettings(Settings):
         "fail",
         title="Texts over the limit",
         description=(
-            "What to do with a text that is longer than the model takes: fail the item, or cut the"
-            " text and say so at the score."
+            "What to do with a text that is longer than the model accepts: fail the item, or cut "
+            "the text and note it with the score."
         ),
     )
     max_tokens: int | None = Field(

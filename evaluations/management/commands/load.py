@@ -138,7 +138,7 @@ class Command(SiteCommand):
             self.stderr.write(str(found))
         if error.total > len(error.errors):
             self.stderr.write(f"… and {error.total - len(error.errors):,} more")
-        self.stderr.write(str(found))
+        self.stderr.write(str(error))
 
 
 def _columns(given: list[str]) -> dict[str, str]:
