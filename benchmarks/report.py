@@ -115,8 +115,11 @@ def against_others(project: Any) -> None:
         theirs = [by_scipy(draws.documents[number]) for number in range(SCIPY_RESAMPLES)]
         scipy_seconds = (time.perf_counter() - began) / SCIPY_RESAMPLES * len(draws)
         np.testing.assert_allclose(theirs, samples[:SCIPY_RESAMPLES], atol=1e-9)
-        print(f"1,000 resamples of one rho: {1000 * ours:.1f} ms; a scipy loop {scipy_seconds:.0f} s "
-              f"(from {SCIPY_RESAMPLES} of them), {scipy_seconds / ours:,.0f} times as long (wanted: 100)")  # fmt: skip
+        print(
+            f"1,000 resamples of one rho: {1000 * ours:.1f} ms; a scipy loop"
+            f" {scipy_seconds:.0f} s (from {SCIPY_RESAMPLES} of them),"
+            f" {scipy_seconds / ours:,.0f} times as long (wanted: 100)"
+        )
         try:
             from nlpstats.correlations import correlate
         except ImportError:
@@ -129,8 +132,10 @@ def against_others(project: Any) -> None:
             found.append(correlate(human[rows].T, scores[rows].T, "input", "spearman"))
         nlp_seconds = (time.perf_counter() - began) / NLPSTATS_RESAMPLES * len(draws)
         np.testing.assert_allclose(found, samples[:NLPSTATS_RESAMPLES], atol=1e-9)
-        print(f"  nlpstats {nlp_seconds:.0f} s (from {NLPSTATS_RESAMPLES}), {nlp_seconds / ours:,.0f} times as long "
-              "(wanted: 1,000)")  # fmt: skip
+        print(
+            f"  nlpstats {nlp_seconds:.0f} s (from {NLPSTATS_RESAMPLES}),"
+            f" {nlp_seconds / ours:,.0f} times as long (wanted: 1,000)"
+        )
 
 
 def update(project: Any, client: Any) -> float:

@@ -25,7 +25,8 @@ from geval_site.demo_logins import PASSWORDS
 
 SLUG = "demo"
 GUIDELINES = """\
-Read the **source** first, then the summary. Rate each criterion by itself: a fluent summary may still be wrong.
+Read the **source** first, then the summary. Rate each criterion by itself: a fluent
+summary may still be wrong.
 
 - **5**: as a careful editor would write it
 - **3**: usable, with noticeable errors

@@ -1,9 +1,9 @@
 """Gunicorn's threads for hostile visitors: a thread is used only once a request's headers arrived.
 
-Gunicorn's own worker gives one to whoever has sent a byte, so that as many connections as there are
-threads keep all others out for as long as they send a byte now and then. Here heads are put
-together in the worker's event loop, where a connection that waits costs a socket; a head that takes
-too long is not waited for.
+Gunicorn's own worker gives one to any client that has sent a byte, so that as many connections as
+there are threads keep all others out for as long as they send a byte now and then. Here heads are
+put together in the worker's event loop, where a connection that waits costs a socket; a head that
+takes too long is not waited for.
 """
 
 import contextlib

@@ -46,7 +46,8 @@ def database_url(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]
         celery_app.conf.broker_transport_options["conn_string"] = queue_conninfo(parts)
     account = parts["USER"] + (f":{quote(parts['PASSWORD'], safe='')}" if parts["PASSWORD"] else "")
     yield (
-        f"postgresql://{account}@/{parts['NAME']}?host={quote(parts['HOST'], safe='')}&port={parts['PORT']}"
+        f"postgresql://{account}@/{parts['NAME']}"
+        f"?host={quote(parts['HOST'], safe='')}&port={parts['PORT']}"
     )
     celery_app.close()
     pools.reset()  # the queue's connections would keep the test database from being dropped

@@ -68,6 +68,7 @@ class Merge:
 
     def _merge_documents(self, tally: Tally) -> None:
         load, replace = self.load, self.about.replace
+        fixed = f"{DIFFERS} AND {DOCUMENT_HAS_DEPENDENTS}"
         self._conflicts(
             f"""SELECT s.file, s.line, s.doc_id, d.id,
                        CASE WHEN s.source <> d.source THEN 'source'
@@ -75,7 +76,7 @@ class Merge:
                             WHEN s.refs <> d.references THEN 'references' ELSE 'metadata' END
                 FROM stage_document s
                 JOIN evaluations_document d ON d.project_id = %s AND d.doc_id = s.doc_id
-                WHERE {f"{DIFFERS} AND {DOCUMENT_HAS_DEPENDENTS}" if replace else f"({DIFFERS} OR {CONTRADICTS})"}""",
+                WHERE {fixed if replace else f"({DIFFERS} OR {CONTRADICTS})"}""",
             [self.project.pk],
             lambda doc_id, pk, column: (
                 column,
@@ -154,8 +155,8 @@ class Merge:
         if not table.count:
             return
         columns = ", ".join(keys)
-        resolved = f"""SELECT s.file, s.line, coalesce(o.id, -s.output) AS output_id, s.criterion AS {keys[1]},
-                              s.rater AS {keys[2]}, s.score
+        resolved = f"""SELECT s.file, s.line, coalesce(o.id, -s.output) AS output_id,
+                              s.criterion AS {keys[1]}, s.rater AS {keys[2]}, s.score
                        FROM {table.name} s
                        LEFT JOIN (stage_output t JOIN evaluations_candidateoutput o
                                   ON o.document_id = t.document AND o.system_id = t.system)

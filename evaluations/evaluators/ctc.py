@@ -75,7 +75,8 @@ class Ctc(NeuralEvaluator):
         if not by_vectors:
             if self.loaded.model.config.num_labels < 2:
                 raise EvaluatorError(
-                    f"{self.title}: {self.settings.model!r} has no two labels to tell apart."
+                    f"{self.title}: {self.settings.model!r} does not have two distinguishable "
+                    "labels."
                 )
             usual = ("consistent", "correct", "entailment", "aligned", "label_1")
             self.label = label_index(

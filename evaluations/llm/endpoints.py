@@ -172,7 +172,7 @@ class ChatRequest:
 class EchoRequest:
     """A legacy completion that sends a text back with the log-probability of each of its tokens.
 
-    One token is written and thrown away: some servers take 0 for "as many as you like".
+    One token is generated and discarded: some servers take 0 for "as many as you like".
     """
 
     model: str

@@ -1,6 +1,6 @@
 """How this site speaks HTTP to servers that its users name: checked connections and bounded bodies.
 
-Whoever calls out uses `checked_session` (plain aiohttp) or `BoundedTransport` (for the openai
+All outgoing calls use `checked_session` (plain aiohttp) or `BoundedTransport` (for the openai
 package). Neither follows redirects: the answer of a redirect is an error like any other.
 """
 

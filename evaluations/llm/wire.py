@@ -207,10 +207,10 @@ def read_batch(content: bytes) -> BatchRecord:
 
 
 def read_batch_list(content: bytes) -> list[BatchRecord]:
-    """The batches of a list; records that are none are left out.
+    """The batches of a list; invalid records are left out.
 
     Raises:
-        MalformedError: it is no list.
+        MalformedError: it is not a list.
     """
     listed = _object(loads(content)).get("data")
     if not isinstance(listed, list):

@@ -21,8 +21,8 @@ def cautions(result: JudgeResult) -> list[str]:
                 "most people"
             )
         found.append(
-            f"It passes the annotator test {reason}; with rho {rho:.2f} it hardly tells good from"
-            " bad."
+            f"It passes the annotator test {reason}; with rho {rho:.2f} it hardly distinguishes "
+            "good from bad outputs."
         )
     used, documents = result.correlations.documents_used, result.correlations.documents
     if documents and used < FEW_DOCUMENTS * documents:

@@ -220,7 +220,7 @@ class LiveData:
     def current(self) -> ReportData:
         """The data as it is now."""
         state = state_of(self.project.pk)
-        # What the tables' shape hangs on; when it differs, all is read anew.
+        # What the tables' shape depends on; when it changes, everything is read again.
         frame = ids_of(self.project.pk)
         changed = [key for key in state if self.state is None or self.state.get(key) != state[key]]
         if self.data is None or self.frame != frame or (None, None) in changed:

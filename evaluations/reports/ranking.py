@@ -85,7 +85,8 @@ def compute_figures(
     Args:
         humans: human means by criterion, shape (documents, systems).
         scales: the lowest and the highest score of each criterion.
-        on_scale: the judges whose scores can be told from human means by subtraction.
+        on_scale: the judges on the criteria's scales, whose scores can be compared with human
+            means.
     """
     distances = []
     judges: dict[int, list[FloatArray]] = {}

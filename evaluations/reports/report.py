@@ -269,7 +269,7 @@ def _computed_result(
 def _compared(
     human: np.ndarray, tables: dict[str, np.ndarray], options: ReportOptions
 ) -> Significance:
-    """All pairs of judges; only those whose scores have changed are tested anew."""
+    """All pairs of judges; only those whose scores have changed are tested again."""
     coefficient, over = options.coefficient, options.over
     found = {
         name: remembered(correlations_summary, human, table, coefficient)

@@ -34,7 +34,7 @@ STEMMER = "rouge-score stems differently from ROUGE-1.5.5"
 
 
 def cells(folder: Path) -> Iterator[Cell]:
-    """At summary level; documents in which either side is constant are left out."""
+    """At summary level; documents with constant ratings or scores are left out."""
     ratings = csv_rows(folder / "summeval" / "human_ratings.csv.gz")
     metrics = csv_rows(folder / "summeval" / "metric_scores.csv.gz")
     documents, systems, raters = (

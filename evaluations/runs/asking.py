@@ -39,8 +39,7 @@ from evaluations.runs.waits import SHOWN_WAIT_SECONDS, Wait
 FLUSH_SECONDS = 0.25
 FLUSH_ITEMS = 200
 REMEMBERED_QUESTIONS = 1000
-# What is paid already is worth a moment when the worker is told to stop; whoever stops it will not
-# wait for long.
+# Calls that are already paid for get a moment when the worker is asked to stop, but not long.
 GRACE_SECONDS = 10.0
 # When so many items in a row come to nothing for reasons that are not their own, a person should
 # look.
@@ -93,7 +92,7 @@ class AskingShare(Share):
         self.wait_shown = Wait()
 
     async def judge_all(self) -> None:
-        """Judge until nothing is free; give back what is in hand if the run stops."""
+        """Judge until no item is free; release items that are not finished if the run stops."""
         self.asked_criteria = await self.database.call(lambda: criteria_asked(self.run))
         self.permits = self._permits()
         writer = asyncio.create_task(self._write())

@@ -35,7 +35,7 @@ from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.runs.explain import explain
 from evaluations.waking import wake_for_errand
 
-# Longer than any errand may take (llm/patience.py), so that whoever is late has died.
+# Longer than any errand may take (llm/patience.py), so that a late worker has died.
 LEASE = timedelta(seconds=150)
 MOST_IN_HAND = 4
 _LOCK = (

@@ -21,7 +21,7 @@ from evaluations.models import EvaluationRun, ItemState, RunItem
 from evaluations.models.runs import EXPIRED
 
 LEASE_SECONDS = 60
-# Workers that were lost with an item in hand before the item counts as the cause.
+# How many workers may be lost while judging an item before it counts as the cause.
 MOST_LOST_WORKERS = 5
 
 
@@ -36,8 +36,9 @@ class ClaimedItem:
     rival_id: int | None = None
 
 
-# What a claimed item brings along, from `i`, an item; read by `_claimed`.
-_COLUMNS = """SELECT i.id, i.output_id, i.criterion_id, i.rival_id, d.source, o.text, d.context, d.references, v.text"""
+# The columns of a claimed item `i`; read by `_claimed`.
+_COLUMNS = """SELECT i.id, i.output_id, i.criterion_id, i.rival_id,
+                     d.source, o.text, d.context, d.references, v.text"""
 _TEXTS = """JOIN evaluations_candidateoutput o ON o.id = i.output_id
                JOIN evaluations_document d ON d.id = o.document_id
                LEFT JOIN evaluations_candidateoutput v ON v.id = i.rival_id"""
@@ -99,7 +100,7 @@ def _claimed(rows: Sequence[tuple[Any, ...]]) -> list[ClaimedItem]:
 
 
 def renew_leases(item_ids: Sequence[int], worker: str) -> None:
-    """Keep the items this worker has in hand."""
+    """Renew the leases of this worker's items."""
     if item_ids:
         with connection.cursor() as cursor:
             cursor.execute(

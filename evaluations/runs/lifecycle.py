@@ -247,7 +247,7 @@ def claim_preparation(run_id: int) -> bool:
 
 
 def leave_preparation(run_id: int) -> None:
-    """Leave the preparing of a run to whoever comes next; that was no lost worker."""
+    """Leave preparing a run to the next worker; this does not count as a lost worker."""
     preparing = EvaluationRun.objects.filter(pk=run_id, state=RunState.PREPARING)
     preparing.update(preparer_until=None, preparations=Greatest(F("preparations") - 1, 0))
 

@@ -1,5 +1,4 @@
-"""What came of a run's items, written back in bulk and each exactly once: scores, replies, failures,
-and what calls took.
+"""Store the results of a run's items in bulk, exactly once: scores, replies, failures, calls.
 
 A result is stored only for an item whose lease the worker still holds (leases.py).
 """

@@ -1,5 +1,4 @@
-"""One worker and one run: prepare it if nobody does, do a share of it in the way its evaluator needs,
-and pause it on errors that nobody foresaw."""
+"""One worker's work on one run: prepare it, do a share of it, and pause it on unexpected errors."""
 
 import asyncio
 import logging
@@ -44,7 +43,7 @@ def work_on_run(
     foresaw: no run goes on for ever.
 
     Raises:
-        DatabaseAwayError: the database was away for too long; whoever notices calls again.
+        DatabaseAwayError: the database was unavailable for too long; another call will follow.
     """
     asyncio.run(_work_guarded(run_id, worker, policy or RetryPolicy(), shift or Shift()))
 

@@ -4,13 +4,13 @@ Levels (Deutsch, Dror and Roth, 2021, "A Statistical Analysis of Summarization E
 Using Resampling Methods"):
 
 - summary: one coefficient per document over its systems, then the mean over documents. Documents
-  where either side is constant have no coefficient; they are left out and counted. Also called
+with constant ratings or scores have no coefficient; they are left out and counted. Also called
   turn-, sample- or input-level.
 - system: over systems, each being the mean of its outputs.
 - dataset: over all outputs at once.
 
-A pair counts only where both sides have a value. Coefficients follow scipy's `pearsonr`,
-`spearmanr` and `kendalltau` (variant b), which the tests hold them to.
+A pair counts only if it has a rating and a score. Coefficients follow scipy's `pearsonr`,
+`spearmanr` and `kendalltau` (variant b), as tests check.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,8 @@ _BLOCK_CELLS = 4_000_000
 class Correlations:
     """A judge's correlations with humans on one criterion.
 
-    `documents` have at least one pair; in `documents_used` of them neither side is constant.
+    `documents` have at least one pair; in `documents_used` of them neither ratings nor scores are
+    constant.
     """
 
     documents: int

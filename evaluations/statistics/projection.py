@@ -29,7 +29,7 @@ def projections(
     ones are like the old ones.
 
     Args:
-        documents: how many the interval stands on.
+        documents: how many the interval depends on.
     """
     if interval.low is None or interval.high is None or not documents:
         return ()

@@ -210,7 +210,7 @@ def fisher_interval(
 
     Args:
         value: a correlation in (-1, 1).
-        n: how many pairs it stands on.
+        n: the number of pairs behind it.
     """
     variance = {
         "pearson": 1 / (n - 3) if n > 3 else np.nan,

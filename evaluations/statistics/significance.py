@@ -1,9 +1,8 @@
-"""Whether one judge goes with people better than another on the same items, and corrections for
-many comparisons.
+"""Test whether one judge agrees better with people than another on the same items.
 
 Paired permutation tests over documents, systems or both (Deutsch, Dror and Roth, 2021): both judges
-are standardised, and their scores are swapped for random documents and systems. Williams' test
-(Williams, 1959) for a shared variable.
+are standardized, and their scores are swapped for random documents and systems. Williams' test
+(Williams, 1959) for a shared variable. Corrections for many comparisons.
 """
 
 import itertools

@@ -33,10 +33,11 @@ def criterion_rows(rows: Iterable[CriterionRow]) -> SafeString:
 
 def _criterion_row(row: CriterionRow) -> str:
     title = f' title="{escape(row.by_whom)}"' if row.each else ""
+    judges = "".join(_judge_cell(cell) for cell in row.judges)
     return (
         f'<tr><th scope="row">{escape(row.criterion.name)}</th><td class="number'
         f' human">{row.mean}</td>'
-        f'<td class="nowrap"{title}>{row.each}</td>{"".join(_judge_cell(cell) for cell in row.judges)}</tr>'
+        f'<td class="nowrap"{title}>{row.each}</td>{judges}</tr>'
     )
 
 

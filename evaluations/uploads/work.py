@@ -78,7 +78,7 @@ def start_load(upload: Upload, *, call_worker: Callable[[int], None] = wake_for_
     """Load a checked upload.
 
     Raises:
-        NotReadyError: it was not checked, or is loaded already.
+        NotReadyError: it was not checked, or was loaded before.
     """
     _start(upload, UploadState.LOADING, among=[UploadState.CHECKED], call=call_worker)
 

@@ -19,7 +19,10 @@ from annotations.results.progress import campaign_progress, own_progress
 from evaluations.models import CandidateOutput, Project, Role
 
 pytestmark = pytest.mark.django_db
-GOLD = "doc_id,system_id,criterion,score\nd1,good,coherence,5\nd1,good,fluency,5\nd2,odd,coherence,1\nd2,odd,fluency,2\n"
+GOLD = (
+    "doc_id,system_id,criterion,score\nd1,good,coherence,5\nd1,good,fluency,5\n"
+    "d2,odd,coherence,1\nd2,odd,fluency,2\n"
+)
 
 
 def answer_all(
@@ -100,7 +103,8 @@ def test_where_judges_disagree_most_is_taken_first(
     make_campaign: Callable[..., Campaign], small_project: Project, load: Callable[..., object]
 ) -> None:
     scores = "doc_id,system_id,criterion,judge,score\n" + "".join(
-        f"d{d},{system},coherence,{judge},{3 if (d, system) != (2, 'odd') else 1 if judge == 'j1' else 5}\n"
+        f"d{d},{system},coherence,{judge},"
+        f"{3 if (d, system) != (2, 'odd') else 1 if judge == 'j1' else 5}\n"
         for d in (1, 2, 3)
         for system in ("good", "odd")
         for judge in ("j1", "j2")

@@ -96,18 +96,19 @@ def test_ratings_and_preferences_survive_the_round_trip(
 @pytest.mark.parametrize(
     "files",
     [
-        {"p.csv": "question_id,model_a,model_b,turn,winner,judge\n81,gpt-4,claude-v1,1,model_a,expert_1\n"
-                  "81,gpt-4,claude-v1,2,tie,expert_1\n82,claude-v1,gpt-4,1,model_b,expert_1\n"},
+        {"p.csv": "question_id,model_a,model_b,turn,winner,judge\n"
+                  "81,gpt-4,claude-v1,1,model_a,expert_1\n81,gpt-4,claude-v1,2,tie,expert_1\n82,claude-v1,gpt-4,1,model_b,expert_1\n"},
         {"p.csv": "key,winner,annotator\n81__gpt-4__claude-v1__1,model_a,expert_1\n"
                   "81__gpt-4__claude-v1__2,tie,expert_1\n82__claude-v1__gpt-4__1,model_b,expert_1\n"},
-        {"p.jsonl": '{"question": 81, "model_a": "gpt-4", "model_b": "claude-v1", "turn": 1, "winner": "gpt-4", '
-                    '"judge": "expert_1"}\n{"question": 81, "model_a": "gpt-4", "model_b": "claude-v1", "turn": 2, '
-                    '"winner": "tie (inconsistent)", "judge": "expert_1"}\n{"key": "82__claude-v1__gpt-4__1", '
+        {"p.jsonl": '{"question": 81, "model_a": "gpt-4", "model_b": "claude-v1", "turn": 1, '
+                    '"winner": "gpt-4", "judge": "expert_1"}\n{"question": 81, "model_a": "gpt-4", '
+                    '"model_b": "claude-v1", "turn": 2, "winner": "tie (inconsistent)", '
+                    '"judge": "expert_1"}\n{"key": "82__claude-v1__gpt-4__1", '
                     '"winner": "model_b", "annotator": "expert_1"}\n'},
-        {"p.json": '{"expert_1": {"81__gpt-4__claude-v1__1": "model_a", "81__gpt-4__claude-v1__2": "tie", '
-                   '"82__claude-v1__gpt-4__1": "model_b"}}'},
-        {"p.json": '{\n"expert_1": {"81__gpt-4__claude-v1__1": "model_a", "81__gpt-4__claude-v1__2": "tie",\n '
-                   '"82__claude-v1__gpt-4__1": "model_b"}\n}'},
+        {"p.json": '{"expert_1": {"81__gpt-4__claude-v1__1": "model_a", '
+                   '"81__gpt-4__claude-v1__2": "tie", "82__claude-v1__gpt-4__1": "model_b"}}'},
+        {"p.json": '{\n"expert_1": {"81__gpt-4__claude-v1__1": "model_a", '
+                   '"81__gpt-4__claude-v1__2": "tie",\n "82__claude-v1__gpt-4__1": "model_b"}\n}'},
     ],
     ids=["columns", "key column", "JSONL", "JSON map", "JSON map over lines"],
 )  # fmt: skip

@@ -62,7 +62,10 @@ def rich(judged_project: Project, load: Load, start_standin: Callable[..., objec
         "doc_id,system_a,system_b,criterion,annotator,winner\nd1,good,odd,coherence,ann,odd\n"
     )
     preferences += "d2,odd,good,,ann,tie\n"
-    scores = "doc_id,system_id,criterion,judge,score\nd1,good,,ROUGE,0.1234567890123456\nd2,odd,fluency,other,3\n"
+    scores = (
+        "doc_id,system_id,criterion,judge,score\n"
+        "d1,good,,ROUGE,0.1234567890123456\nd2,odd,fluency,other,3\n"
+    )
     replies = [
         {
             "doc_id": "d1",

@@ -145,8 +145,10 @@ def test_files_can_be_dropped(page: Page, project: Project) -> None:
     page.evaluate(
         """(text) => {
             const data = new DataTransfer();
-            data.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], "dropped.jsonl"));
-            document.querySelector("[data-drop]").dispatchEvent(new DragEvent("drop", {dataTransfer: data}));
+            const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+            data.items.add(new File([bytes], "dropped.jsonl"));
+            const drop = new DragEvent("drop", {dataTransfer: data});
+            document.querySelector("[data-drop]").dispatchEvent(drop);
         }""",
         base64.b64encode(OUTPUTS.encode()).decode(),
     )

@@ -91,7 +91,8 @@ def test_the_criterion_comes_from_the_item_the_load_or_the_only_score(
         load(small_project, as_file(release("4", scores=two)), judge="nothing")
     assert (
         refused.value.errors[0].message
-        == "the replies do not name the criterion they rate; give the criterion's name when you load them"
+        == "the replies do not name the criterion they rate; give the criterion's name when you"
+        " load them"
     )
 
 

@@ -167,7 +167,8 @@ BODIES |= {
     "JSON: not UTF-8": b'{"choices": "\xff\xfe"}',
     "JSON: deep list": b"[" * 100_000,
     "JSON: deep object": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
-    "JSON: deep content": b'{"choices": [{"message": {"content": ' + b"[" * 50_000 + b"]" * 50_000 + b"}}]}",
+    "JSON: deep content": b'{"choices": [{"message": {"content": '
+    + b"[" * 50_000 + b"]" * 50_000 + b"}}]}",
     "JSON: list": b"[]", "JSON: number": b"4", "JSON: null": b"null", "JSON: text": b'"4"',
     "JSON: blanks": b" " * 10**6,
     "JSON: twice the same name": b'{"choices": [], ' + text(completion())[1:],
@@ -267,7 +268,8 @@ RAW |= {
     "an unknown charset": b"HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=klingon\r\n"
     + f"Content-Length: {len(GOOD)}\r\n\r\n".encode() + GOOD,
     "100 before 200": b"HTTP/1.1 100 Continue\r\n\r\n" * 50 + reply(body=GOOD),
-    "switching protocols": b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+    "switching protocols": b"HTTP/1.1 101 Switching Protocols\r\n"
+    b"Upgrade: x\r\nConnection: upgrade\r\n\r\n",
     "cookies": reply("200 OK", *("Set-Cookie: a=b" for _ in range(50)), body=GOOD),
 }  # fmt: skip
 

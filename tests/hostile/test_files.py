@@ -49,7 +49,8 @@ class Browser:
         body = io.BytesIO()
         for field, value in {**fields, "csrfmiddlewaretoken": token}.items():
             body.write(
-                f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode()
+                f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n'.encode()
+                + f"{value}\r\n".encode()
             )
         if name:
             field = "file" if path == "/new/archive/" else "files"

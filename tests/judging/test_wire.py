@@ -33,7 +33,8 @@ def with_logprob(written: str) -> bytes:
         f'{{"token": "4", "logprob": {written}, "top_logprobs": [{{"token": "4", "logprob":'
         f" {written}}}]}}"
     )
-    return f'{{"choices": [{{"message": {{"content": "4"}}, "logprobs": {{"content": [{token}]}}}}]}}'.encode()
+    choice = f'{{"message": {{"content": "4"}}, "logprobs": {{"content": [{token}]}}}}'
+    return f'{{"choices": [{choice}]}}'.encode()
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,8 @@ def with_logprob(written: str) -> bytes:
         with_logprob('"nan"'), with_logprob('"-0.1"'), with_logprob("null"), with_logprob("[]"),
         with_logprob("NaN"),
         with_logprob("Infinity"), with_logprob("0.5"), with_logprob("1e308"), with_logprob("true"),
-        b'{"choices": [{"message": {"content": "4"}, "logprobs": {"content": [{"token": 4, "logprob": -1}]}}]}',
+        b'{"choices": [{"message": {"content": "4"}, '
+        b'"logprobs": {"content": [{"token": 4, "logprob": -1}]}}]}',
         b'{"choices": [{"message": {"content": "4"}, "logprobs": {"content": {"token": "4"}}}]}',
         b'{"choices": [{"message": {"content": "4"}, "logprobs": []}]}',
     ],

@@ -218,7 +218,10 @@ def test_a_share_link_shows_the_view_it_was_made_for_whatever_is_asked(
     judge = Judge.objects.get()
     address = shared(client, f"criteria={coherence.pk}&annotators=&level=system")
     visitor = Client()
-    wider = f"?criteria={fluency.pk}&criteria={coherence.pk}&level=item&coefficient=pearson&documents=d1"
+    wider = (
+        f"?criteria={fluency.pk}&criteria={coherence.pk}"
+        "&level=item&coefficient=pearson&documents=d1"
+    )
 
     fixed, asked = (visitor.get(address + "export/json/" + query).json() for query in ("", wider))
     page = visitor.get(address + wider).content.decode()

@@ -202,7 +202,8 @@ def test_a_run_survives(folder: Path, standin: StandInProcess, victim: str) -> N
     site = Site(folder)
     keeper = subprocess.Popen(  # a process that keeps the server up while there is no worker
         [sys.executable, "manage.py", "shell", "--no-imports", "-v", "0", "-c",
-         "from django.db import connection as c; c.ensure_connection(); print('up', flush=True); input()"],
+         "from django.db import connection as c; c.ensure_connection();"
+         " print('up', flush=True); input()"],
         cwd=CHECKOUT, env=site.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         text=True,
     )  # fmt: skip

@@ -125,9 +125,7 @@ def test_tie_calibration_never_makes_it_worse(tables: tuple[FloatArray, ...]) ->
         assert found.accuracy.value <= found.calibrated.value + 1e-12
 
 
-def test_prediction_powered_intervals_are_narrower_with_a_good_judge_and_no_wider_with_a_bad_one() -> (
-    None
-):
+def test_prediction_powered_intervals_narrow_with_a_good_judge_and_not_with_a_bad_one() -> None:
     rng = np.random.default_rng(3)
     truth = rng.normal(3, 1, 1000)
     good, noise = truth + rng.normal(0, 0.3, 1000), rng.normal(3, 1, 1000)
