@@ -242,7 +242,7 @@ def test_a_lease_that_ran_out_is_refused_once_others_have_done_the_item(
     )
 
     assert answer.status_code == 403
-    assert "ran out" in answer.json()["message"]
+    assert "expired" in answer.json()["message"]
     assert Assignment.objects.get(pk=assignment).draft == fields
 
 

@@ -220,7 +220,7 @@ def test_what_is_no_zip_a_zip_bomb_and_a_taken_name_are_refused(
 ) -> None:
     with pytest.raises(ArchiveError, match="cannot be read as a zip"):
         read_archive(io.BytesIO(b"no zip at all"))
-    with pytest.raises(ArchiveError, match="There is a project 'small' already"):
+    with pytest.raises(ArchiveError, match="A project 'small' already exists"):
         read_archive(archived(small_project))
     settings.ARCHIVE_LIMIT_BYTES = 100  # type: ignore[attr-defined]
     with pytest.raises(ArchiveError, match="this site takes 0 MB"):

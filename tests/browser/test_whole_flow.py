@@ -49,7 +49,7 @@ def test_from_an_upload_to_correlations(
     page.get_by_role("button", name="Save endpoint").click()
     page.get_by_label("Model").fill("offline-stand-in")
     page.get_by_role("button", name="Probe").click()
-    expect(page.get_by_role("table").last).to_contain_text("20 a token", timeout=60_000)
+    expect(page.get_by_role("table").last).to_contain_text("20 per token", timeout=60_000)
     page.get_by_role("link", name="New judge").click()
     page.get_by_role("link", name="G-Eval", exact=True).click()
     page.get_by_label("Name", exact=True).fill("Judge Judy")

@@ -89,7 +89,7 @@ def test_the_page_asks_for_itself_until_the_answer_is_there(
     assert "No worker is alive" in waiting.content.decode()
     assert (done.status_code, done["HX-Refresh"]) == (286, "true")
     page = browser.get(endpoint.get_absolute_url()).content.decode()
-    assert "20 a token" in page
+    assert "20 per token" in page
     assert state not in page
 
 
@@ -179,7 +179,7 @@ def test_a_question_of_a_lost_worker_is_asked_again_and_in_the_end_given_up(
 
     assert neglected_errands() == []
     assert found(probe).state == ErrandState.FAILED
-    assert "3 workers began with it" in probe.message
+    assert "3 workers started it" in probe.message
 
 
 def test_an_unexpected_error_ends_a_question_with_a_message(

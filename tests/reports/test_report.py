@@ -35,7 +35,7 @@ def test_summeval_reads_as_a_paper_would_say_it(project: Project, benchmarks: Pa
 
     sentence = in_a_sentence(report.criteria[0])
     assert sentence.startswith(
-        "gpt-4o ranks a document's outputs as people do with rho 0.54 [0.50, 0.58]"
+        "gpt-4o agrees with people on how to rank a document's outputs (rho = 0.54 [0.50, 0.58])"
     )
     assert "(0.68)" in sentence
     low, high = found["spearman"]["summary"]["ci"]
@@ -68,8 +68,8 @@ def test_few_outputs_give_no_verdict(project: Project, load: Callable[..., LoadR
     sentence = in_a_sentence(build_report(project).criteria[0])
 
     assert (
-        sentence == "llm ranks a document's outputs as people do with rho 1.00 [1.00, 1.00], "
-        "100% of what one annotator reaches (1.00)."
+        sentence == "llm agrees with people on how to rank a document's outputs"
+        " (rho = 1.00 [1.00, 1.00]), 100% of what one annotator reaches (1.00)."
     )
 
 

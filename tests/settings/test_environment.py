@@ -43,5 +43,5 @@ def test_a_wrong_value_is_refused_by_name(read: object, said: str) -> None:
 
 
 def test_too_small_a_number_is_refused() -> None:
-    with pytest.raises(ImproperlyConfigured, match="the least it can be is 1"):
+    with pytest.raises(ImproperlyConfigured, match="it must be at least 1"):
         environment.whole("X", default=1, least=1, env={"X": "0"})

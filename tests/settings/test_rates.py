@@ -33,7 +33,7 @@ def test_pages_say_it_and_count_each_user(make_user: Callable[..., User]) -> Non
     answers = [anna.get("/") for _ in range(3)]
 
     assert [answer.status_code for answer in answers] == [200, 200, 429]
-    assert "This site takes 2/h requests" in answers[2].content.decode()
+    assert "This site accepts 2/h requests" in answers[2].content.decode()
     assert 1 <= int(answers[2]["Retry-After"]) <= 3600
     assert bob.get("/").status_code == 200
 

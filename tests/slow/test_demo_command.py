@@ -31,7 +31,7 @@ def test_the_demo_is_loaded_judged_and_reported_and_kept(
     assert first.returncode == 0, first.stderr
     assert "Loaded 72 outputs" in first.stdout
     assert "not an LLM" in first.stdout
-    table = first.stdout[first.stdout.index("Demo: how judges go") :]
+    table = first.stdout[first.stdout.index("Demo: how well judges agree") :]
     assert re.search(r"G-Eval stand-in\s+0\.\d\d", table)
     assert all(name in table for name in ("coherence", "consistency", "fluency", "relevance"))
     assert second.returncode == 0
