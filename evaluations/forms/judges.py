@@ -7,10 +7,14 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 
 from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.evaluators.asking_settings import AskingSettings
+from evaluations.forms.setting_fields import field_for
 from evaluations.judges.judges import EndpointDraft
-from evaluations.models import Endpoint, JudgeKind, Project, ScoringMode
+from evaluations.models import Endpoint, Project, ScoringMode
 
 NO_LIMIT = "Over all workers. Empty: no limit."
+# What means something only where a chat model replies.
+CHATTING = {"mode", "samples", "temperature", "max_tokens"}
 
 
 class TakesErrors(forms.Form):
@@ -52,12 +56,8 @@ class EndpointForm(TakesErrors):
         required=False,
         help_text="Tick this if you change the address and the key may go there.",
     )
-    requests_per_minute = forms.IntegerField(
-        min_value=1, required=False, help_text="Over all workers. Empty: no limit."
-    )
-    tokens_per_minute = forms.IntegerField(
-        min_value=1, required=False, help_text="Over all workers. Empty: no limit."
-    )
+    requests_per_minute = forms.IntegerField(min_value=1, required=False, help_text=NO_LIMIT)
+    tokens_per_minute = forms.IntegerField(min_value=1, required=False, help_text=NO_LIMIT)
     api_version = forms.CharField(
         label="Azure API version",
         max_length=40,
@@ -108,76 +108,24 @@ class ProbeForm(forms.Form):
     model = forms.CharField(max_length=200, help_text="Asked with about six calls of a few tokens.")
 
 
-class AskingForm(forms.Form):
-    """The fields of every judge that asks an LLM; see forms/evaluators.py for the whole form."""
-
-    endpoint = forms.ModelChoiceField(queryset=Endpoint.objects.none(), empty_label=None)
-    model = forms.CharField(max_length=200)
-    mode = forms.ChoiceField(
-        label="Scoring",
-        choices=[("", "The best one the endpoint can do"), *ScoringMode.choices],
-        required=False,
-        help_text="The endpoint is asked first what it can do; a mode beyond it is refused.",
-    )
-    samples = forms.IntegerField(
-        label="Replies an item",
-        min_value=1,
-        max_value=100,
-        initial=20,
-        help_text="For the mode Samples.",
-    )
-    temperature = forms.FloatField(
-        min_value=0,
-        max_value=2,
-        required=False,
-        help_text="Left empty: 1 for samples, 0 otherwise.",
-    )
-    max_tokens = forms.IntegerField(
-        label="Longest reply in tokens",
-        min_value=1,
-        max_value=32_000,
-        initial=32,
-        help_text="A rating takes a few; a model that reasons first takes hundreds.",
-    )
-    use_steps = forms.BooleanField(
-        label="Evaluation steps",
-        required=False,
-        initial=True,
-        help_text="The LLM writes them first (auto chain-of-thought).",
-    )
-    concurrency = forms.IntegerField(
-        label="Calls in flight", min_value=1, max_value=512, initial=16, help_text="Of each worker."
-    )
-    timeout_seconds = forms.FloatField(
-        label="Time limit of a call",
-        min_value=1,
-        max_value=3600,
-        initial=60,
-        help_text="In seconds, as a whole.",
-    )
-    price_in = forms.DecimalField(
-        label="Price of a million tokens in", min_value=0, max_digits=12, decimal_places=4, required=False,
-        help_text="For estimates and budgets, in any currency.",
-    )  # fmt: skip
-    price_out = forms.DecimalField(
-        label="Price of a million tokens out",
-        min_value=0,
-        max_digits=12,
-        decimal_places=4,
-        required=False,
-    )
-
-    @classmethod
-    def fields_for(
-        cls, evaluator: type[AskingEvaluator], project: Project
-    ) -> dict[str, forms.Field]:
-        """Those that mean something to an evaluator, with the project's endpoints to choose
-        from."""
-        fields = cls().fields
-        endpoints = project.endpoints.current()
-        fields["endpoint"].queryset = endpoints  # type: ignore[attr-defined]
-        fields["endpoint"].initial = endpoints.last()
-        left_out = set() if evaluator.has_mode else {"mode", "samples", "temperature", "max_tokens"}
-        if evaluator.kind != JudgeKind.GEVAL:
-            left_out.add("use_steps")
-        return {name: field for name, field in fields.items() if name not in left_out}
+def asking_fields(evaluator: type[AskingEvaluator], project: Project) -> dict[str, forms.Field]:
+    """The fields of a judge that asks an LLM, as far as they mean something to its evaluator; with
+    the project's endpoints to choose from."""
+    endpoints = project.endpoints.current()
+    left_out = set() if evaluator.chats else CHATTING
+    if not evaluator.writes_steps:
+        left_out = left_out | {"use_steps"}
+    declared = {
+        name: field_for(name, info)
+        for name, info in AskingSettings.model_fields.items()
+        if name not in left_out
+    }
+    if "mode" in declared:
+        declared["mode"] = forms.ChoiceField(
+            label=declared["mode"].label,
+            choices=[("", "The best one the endpoint can do"), *ScoringMode.choices],
+            required=False,
+            help_text=declared["mode"].help_text,
+        )
+    chosen = forms.ModelChoiceField(queryset=endpoints, empty_label=None, initial=endpoints.last())
+    return {"endpoint": chosen, "model": forms.CharField(max_length=200), **declared}
