@@ -13,6 +13,7 @@ from annotations.models import Campaign, CampaignState
 from annotations.progress import campaign_progress, own_progress
 from evaluations.access import EDITORS, EVERYONE, project_view
 from evaluations.models import Project
+from evaluations.templatetags.evaluations import thin
 from evaluations.views.polling import STOP_POLLING
 
 
@@ -82,7 +83,7 @@ def campaign_open(request: HttpRequest, project: Project, pk: int) -> HttpRespon
             messages.success(request, f"{campaign.name} is open again.")
         else:
             count = open_campaign(campaign)
-            messages.success(request, f"{campaign.name} is open with {count:,} items.")
+            messages.success(request, f"{campaign.name} is open with {thin(count)} items.")
     except AnnotationError as error:
         messages.error(request, error.message)
     return redirect(campaign)
@@ -93,7 +94,7 @@ def campaign_open(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 def campaign_close(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
     close_campaign(campaign)
-    messages.success(request, f"{campaign.name} is closed. What was submitted stays.")
+    messages.success(request, f"{campaign.name} is closed. Submitted answers are kept.")
     return redirect(campaign)
 
 

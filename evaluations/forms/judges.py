@@ -10,7 +10,7 @@ from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.judging.judges import EndpointDraft
 from evaluations.models import Endpoint, JudgeKind, Project, ScoringMode
 
-NO_LIMIT = "Over all workers. Empty: no limit."
+NO_LIMIT = "For all workers together. Leave empty for no limit."
 
 
 class TakesErrors(forms.Form):
@@ -25,36 +25,36 @@ class TakesErrors(forms.Form):
 
 
 class EndpointForm(TakesErrors):
-    name = forms.CharField(max_length=100, required=False, help_text="Left empty, its host is its name.")
+    name = forms.CharField(max_length=100, required=False, help_text="Leave empty to use the host name.")
     base_url = forms.CharField(
-        label="Base URL", max_length=500, help_text="Of an OpenAI-compatible API; ends in /v1 on most servers."
+        label="Base URL",
+        max_length=500,
+        help_text="The address of an OpenAI-compatible API; it ends in /v1 on most servers.",
     )
     key = forms.CharField(
         label="Key",
         required=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-        help_text="Stored encrypted, never shown again. Empty: keep the stored one, or none is needed.",
+        help_text="Stored encrypted and never shown again. Leave empty to keep the stored key, or if no key is needed.",
     )
-    forget_key = forms.BooleanField(label="Forget the stored key", required=False)
+    forget_key = forms.BooleanField(label="Delete the stored key", required=False)
     key_env = forms.CharField(
         label="Key variable",
         max_length=100,
         required=False,
     )
     confirms_key_env = forms.BooleanField(
-        label="Send the key of this variable to the new address",
+        label="Send the key in this variable to the new address",
         required=False,
-        help_text="Tick this if you change the address and the key may go there.",
+        help_text="Tick this if you change the address and trust the new one with the key.",
     )
-    requests_per_minute = forms.IntegerField(
-        min_value=1, required=False, help_text="Over all workers. Empty: no limit."
-    )
-    tokens_per_minute = forms.IntegerField(min_value=1, required=False, help_text="Over all workers. Empty: no limit.")
+    requests_per_minute = forms.IntegerField(min_value=1, required=False, help_text=NO_LIMIT)
+    tokens_per_minute = forms.IntegerField(min_value=1, required=False, help_text=NO_LIMIT)
     api_version = forms.CharField(
         label="Azure API version",
         max_length=40,
         required=False,
-        help_text="Only for Azure's addresses by deployment (not for those that end in /openai/v1).",
+        help_text="Only for Azure addresses that name a deployment (not for those that end in /openai/v1).",
     )
 
     def __init__(self, *args: Any, endpoint: Endpoint | None = None, **kwargs: Any) -> None:
@@ -81,13 +81,13 @@ class EndpointForm(TakesErrors):
 def _about_key_names() -> str:
     names = sorted(settings.ENDPOINT_KEYS)
     if not names:
-        return "This site reads no keys from variables; enter the key above. (GEVAL_ENDPOINT_KEYS allows names.)"
-    said = "Instead of a key: the name of the worker's environment variable that holds it. Allowed here: "
+        return "This site reads no keys from variables; enter the key above. (GEVAL_ENDPOINT_KEYS allows variables.)"
+    said = "Instead of a key: the name of the worker's environment variable that contains it. Allowed here: "
     return f"{said}{', '.join(names)} (GEVAL_ENDPOINT_KEYS)."
 
 
 class ProbeForm(forms.Form):
-    model = forms.CharField(max_length=200, help_text="Asked with about six calls of a few tokens.")
+    model = forms.CharField(max_length=200, help_text="A probe makes about six calls of a few tokens each.")
 
 
 class AskingForm(forms.Form):
@@ -97,41 +97,37 @@ class AskingForm(forms.Form):
     model = forms.CharField(max_length=200)
     mode = forms.ChoiceField(
         label="Scoring",
-        choices=[("", "The best one the endpoint can do"), *ScoringMode.choices],
+        choices=[("", "The best mode the endpoint supports"), *ScoringMode.choices],
         required=False,
-        help_text="The endpoint is asked first what it can do; a mode beyond it is refused.",
+        help_text="The endpoint is probed first; a mode it does not support is refused.",
     )
     samples = forms.IntegerField(
-        label="Replies an item", min_value=1, max_value=100, initial=20, help_text="For the mode Samples."
+        label="Replies per item", min_value=1, max_value=100, initial=20, help_text="Only for the scoring mode Samples."
     )
     temperature = forms.FloatField(
-        min_value=0, max_value=2, required=False, help_text="Left empty: 1 for samples, 0 otherwise."
+        min_value=0, max_value=2, required=False, help_text="Leave empty for 1 with samples and 0 otherwise."
     )
     max_tokens = forms.IntegerField(
-        label="Longest reply in tokens",
+        label="Maximum reply length (tokens)",
         min_value=1,
         max_value=32_000,
         initial=32,
-        help_text="A rating takes a few; a model that reasons first takes hundreds.",
+        help_text="A rating needs a few tokens; a model that reasons first needs hundreds.",
     )
     use_steps = forms.BooleanField(
-        label="Evaluation steps",
+        label="Use evaluation steps",
         required=False,
         initial=True,
-        help_text="The LLM writes them first (auto chain-of-thought).",
+        help_text="The LLM writes the steps first (auto chain-of-thought).",
     )
-    concurrency = forms.IntegerField(
-        label="Calls in flight", min_value=1, max_value=512, initial=16, help_text="Of each worker."
-    )
-    timeout_seconds = forms.FloatField(
-        label="Time limit of a call", min_value=1, max_value=3600, initial=60, help_text="In seconds, as a whole."
-    )
+    concurrency = forms.IntegerField(label="Parallel calls per worker", min_value=1, max_value=512, initial=16)
+    timeout_seconds = forms.FloatField(label="Time limit per call (seconds)", min_value=1, max_value=3600, initial=60)
     price_in = forms.DecimalField(
-        label="Price of a million tokens in", min_value=0, max_digits=12, decimal_places=4, required=False,
+        label="Price per million tokens in", min_value=0, max_digits=12, decimal_places=4, required=False,
         help_text="For estimates and budgets, in any currency.",
     )  # fmt: skip
     price_out = forms.DecimalField(
-        label="Price of a million tokens out", min_value=0, max_digits=12, decimal_places=4, required=False
+        label="Price per million tokens out", min_value=0, max_digits=12, decimal_places=4, required=False
     )
 
     @classmethod

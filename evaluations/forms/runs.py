@@ -12,18 +12,20 @@ class RunForm(forms.Form):
     criteria = forms.ModelMultipleChoiceField(
         queryset=Criterion.objects.none(),
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose one."},
+        error_messages={"required": "Choose at least one criterion."},
     )
     fresh = forms.BooleanField(
-        label="Judge everything again", required=False, help_text="Otherwise only missing scores are filled."
+        label="Judge everything again", required=False, help_text="Otherwise only missing scores are computed."
     )
-    transport = forms.ChoiceField(label="Sent", choices=Transport.choices, initial=Transport.LIVE, required=False)
+    transport = forms.ChoiceField(
+        label="How to send", choices=Transport.choices, initial=Transport.LIVE, required=False
+    )
     budget = forms.DecimalField(
         min_value=0,
         max_digits=14,
         decimal_places=4,
         required=False,
-        help_text="The run pauses before it costs more. Needs a judge with prices; empty: no limit.",
+        help_text="The run pauses before it costs more. Needs a judge with prices. Leave empty for no limit.",
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:

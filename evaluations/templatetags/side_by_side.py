@@ -40,7 +40,7 @@ def _criterion_row(row: CriterionRow) -> str:
 def _judge_cell(cell: JudgeCell | None) -> str:
     """A judge's score with its distribution and its distance from people."""
     if cell is None:
-        return "<td>-</td>"
+        return "<td>–</td>"
     words = f'<br><small class="quiet">{cell.words}</small>' if cell.words else ""
     return f'<td class="nowrap"><span class="llm">{cell.value:.2f}</span>{_bars(cell) if cell.bars else ""}{words}</td>'
 

@@ -60,7 +60,7 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
         drafted = form.save(commit=False)
         if "preview" not in request.POST:
             drafted.save()
-            messages.success(request, f"{drafted.name} is saved. Runs under way keep the prompt they began with.")
+            messages.success(request, f"{drafted.name} is saved. Running runs keep the prompt they started with.")
             return redirect("evaluations:criterion_edit", project.slug, drafted.pk)
     shown = preview(form.instance) if form.is_valid() or (criterion.pk and not form.is_bound) else None
     context = {"project": project, "tab": "criteria", "form": form, "criterion": criterion, "preview": shown}
@@ -74,7 +74,7 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
 
 
 def _latest_request(criterion: Criterion) -> dict[str, Any] | None:
-    """The last time a model was asked for steps, while it is under way or if it failed."""
+    """The last time a model was asked for steps, while it is running or if it failed."""
     wanted = criterion.steps_requests.select_related("judge").order_by("-wanted_at").first()
     if wanted is None or not (wanted.is_open or wanted.has_failed):
         return None
@@ -93,9 +93,9 @@ def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         request_steps(criterion, form.cleaned_data["judge"])
     elif form.cleaned_data["text"].strip():
         steps = store_steps(criterion, form.cleaned_data["text"].strip(), written_by=f"{request.user} by hand")
-        messages.success(request, f"Version {steps.version} is saved; the next run takes it.")
+        messages.success(request, f"Version {steps.version} is saved; the next run uses it.")
     else:
-        messages.error(request, "Write steps, or have a judge's model write them.")
+        messages.error(request, "Write steps, or let a judge's model generate them.")
     return redirect("evaluations:criterion_edit", project.slug, pk)
 
 
