@@ -81,7 +81,7 @@ def test_faults_are_downloaded_as_they_are_listed(page: Page, project: Project, 
     look_at(page, outputs, ratings)
     expect(page.get_by_role("alert")).to_contain_text("1 error, so nothing was loaded.")
     with page.expect_download() as download:
-        page.get_by_role("link", name="Download all as CSV").click()
+        page.get_by_role("link", name="Download all errors as CSV").click()
 
     assert "ratings.csv,26,score,\"expected a number, found 'seven'\"" in download.value.path().read_text()
     assert not CandidateOutput.objects.exists()
