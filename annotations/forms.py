@@ -11,17 +11,20 @@ from annotations.planning.gold import GoldError, read_gold
 from evaluations.models import Project
 
 User = get_user_model()
-# What an open campaign's plan stands on; it can be changed in a draft only.
+# What an open campaign's plan depends on; it can be changed in a draft only.
 PLAN = (
     "kind", "criteria", "selection", "sample_size", "group_size", "overlap", "order", "seed", "check_percent",
     "attention_checks", "gold_csv", "practice_items", "strength",
 )  # fmt: skip
 GROUPS = (
-    ("What", ("name", "kind", "criteria", "selection", "sample_size", "group_size")),
-    ("Who and how often", ("annotators", "overlap", "order", "seed", "lease_minutes", "deadline")),
+    ("What to annotate", ("name", "kind", "criteria", "selection", "sample_size", "group_size")),
+    (
+        "Who annotates, and how often",
+        ("annotators", "overlap", "order", "seed", "lease_minutes", "deadline"),
+    ),
     ("Checks", ("check_percent", "attention_checks", "practice_items", "gold_csv")),
     (
-        "How it is shown",
+        "Display and adjudication",
         (
             "show_systems",
             "show_others",
@@ -40,7 +43,7 @@ class CampaignForm(forms.ModelForm):
         queryset=User._default_manager.none(),
         widget=forms.CheckboxSelectMultiple,
         required=False,
-        help_text="Members of the project. Who is taken out gets nothing new; what they did stays.",
+        help_text="Members of the project. People you remove get no new items; their work is kept.",
     )
     gold_csv = forms.CharField(
         label="Known answers",
@@ -52,18 +55,18 @@ class CampaignForm(forms.ModelForm):
         ),
     )
     categories = forms.CharField(
-        label="Error types for marking spans",
+        label="Error types for marked spans",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=(
-            "One a line; MQM’s are Accuracy, Fluency, Terminology, Style, Locale. Empty: no"
-            " marking. For ratings only."
+            "One per line. MQM uses Accuracy, Fluency, Terminology, Style, Locale. Leave empty for"
+            " no marking. For ratings only."
         ),
     )
     severities = forms.CharField(
         label="Severities",
         required=False,
-        help_text="With commas; MQM’s are “neutral, minor, major, critical”.",
+        help_text="Separated by commas. MQM uses “neutral, minor, major, critical”.",
     )
 
     class Meta:
@@ -80,45 +83,49 @@ class CampaignForm(forms.ModelForm):
             ),
         }
         labels = {
-            "kind": "Annotators",
-            "selection": "Outputs, pairs or groups",
-            "sample_size": "How many",
-            "group_size": "Outputs in a group",
-            "overlap": "Annotators for each item",
-            "lease_minutes": "Minutes until an unfinished item goes to somebody else",
-            "check_percent": "Share of checks, in percent",
+            "kind": "Task",
+            "selection": "Selection of items",
+            "sample_size": "Number of items",
+            "group_size": "Outputs per group",
+            "overlap": "Annotators per item",
+            "lease_minutes": "Reassign unfinished items after (minutes)",
+            "check_percent": "Share of checks (percent)",
             "attention_checks": "Attention checks",
             "practice_items": "Practice items",
-            "show_systems": "Show the names of systems",
+            "show_systems": "Show system names",
             "show_others": "Compare with others",
             "show_scores": "Show LLM scores",
-            "strength": "Choices with strength",
-            "adjudicate_beyond": "Adjudicate beyond a distance of",
+            "strength": "Graded choices (much better / better / tie)",
+            "adjudicate_beyond": "Adjudicate items whose answers differ by more than",
         }
         help_texts = {
-            "criteria": "Comparisons without a criterion are asked “overall”.",
+            "criteria": "Comparisons without a criterion ask which output is better overall.",
             "selection": (
-                "“Where the estimate needs it most” leaves out what is rated and takes more of"
-                " systems whose ratings scatter."
+                "“Where the estimate needs it most” skips outputs that are already rated and"
+                " samples more from systems whose ratings vary most."
             ),
-            "sample_size": "For a sample. Empty: all.",
-            "group_size": "For best and worst, and for ranking.",
+            "sample_size": "For a sample. Leave empty for all items.",
+            "group_size": "For best-worst and ranking tasks.",
             "seed": "The same seed gives the same plan.",
             "deadline": "In the site's time zone.",
             "check_percent": (
-                "Of all that annotators get; items with known answers, and attention checks."
+                "The share of an annotator's items that have known answers or are attention checks."
             ),
-            "attention_checks": "Items that say which answer to give.",
+            "attention_checks": "Items that state which answer to give.",
             "practice_items": (
-                "The first of the known answers; everybody begins with them and sees what was"
-                " expected."
+                "Taken from the known answers. Everybody starts with them and sees the expected"
+                " answers."
             ),
-            "show_systems": "Off, annotators do not see whose text it is.",
-            "show_others": "Annotators see what others gave, after they have submitted.",
-            "show_scores": "Ratings made so are marked, and the report says so.",
+            "show_systems": "If off, annotators do not see which system wrote a text.",
+            "show_others": (
+                "Annotators see other people's answers once they have submitted their own."
+            ),
+            "show_scores": (
+                "Ratings made while scores are visible are marked, and the report says so."
+            ),
             "strength": "For pairs: five choices instead of three.",
             "adjudicate_beyond": (
-                "Empty: no adjudication. For pairs, A against B is a distance of 2."
+                "Leave empty for no adjudication. For pairs, A and B are a distance of 2 apart."
             ),
         }
 
@@ -160,7 +167,7 @@ class CampaignForm(forms.ModelForm):
     def clean_name(self) -> str:
         name = self.cleaned_data["name"].strip()
         if self.project.campaigns.filter(name=name).exclude(pk=self.instance.pk).exists():
-            raise ValidationError(f"There is a campaign {name} already.")
+            raise ValidationError(f"A campaign named “{name}” already exists.")
         return str(name)
 
     def clean_categories(self) -> list[str]:
@@ -183,13 +190,13 @@ class CampaignForm(forms.ModelForm):
             return data
         kind, criteria = data.get("kind"), list(data.get("criteria") or ())
         if kind == CampaignKind.RATING and not criteria:
-            self.add_error("criteria", "Choose at least one; outputs are rated on criteria.")
+            self.add_error("criteria", "Choose at least one criterion to rate outputs on.")
         if data.get("selection") not in (None, Selection.ALL) and not data.get("sample_size"):
-            self.add_error("sample_size", "Say how many to take.")
+            self.add_error("sample_size", "Enter the number of items.")
         if kind != CampaignKind.RATING and data.get("selection") == Selection.STRATIFIED:
             self.add_error(
                 "selection",
-                "A sample by system is for ratings; pairs are balanced over systems anyway.",
+                "A sample by system is only for ratings; pairs are always balanced over systems.",
             )
         try:
             self.instance.gold = read_gold(
@@ -205,23 +212,25 @@ class CampaignForm(forms.ModelForm):
         if practice > gold:
             self.add_error(
                 "practice_items",
-                f"There are {gold} items with known answers; give at least as many.",
+                f"There are {gold} items with known answers; add more, or reduce the practice"
+                " items.",
             )
         if data.get("attention_checks") and kind not in (
             CampaignKind.RATING,
             CampaignKind.PAIRWISE,
         ):
-            self.add_error("attention_checks", "Attention checks are for ratings and for pairs.")
+            self.add_error("attention_checks", "Attention checks are only for ratings and pairs.")
         if (
             (data.get("check_percent") or 0) > 0
             and gold <= practice
             and not data.get("attention_checks")
         ):
             self.add_error(
-                "check_percent", "Give known answers beyond the practice, or use attention checks."
+                "check_percent",
+                "Add known answers beyond the practice items, or use attention checks.",
             )
         if data.get("attention_checks") and not data.get("check_percent"):
-            self.add_error("check_percent", "Say how many of the items are to be checks.")
+            self.add_error("check_percent", "Enter the share of items that are checks.")
 
     def save(self, commit: bool = True) -> Campaign:
         self.instance.span_categories = self.cleaned_data["categories"]
@@ -235,7 +244,7 @@ class GuidelinesForm(forms.ModelForm):
         model = Project
         fields = ("guidelines",)
         widgets = {"guidelines": forms.Textarea(attrs={"rows": 16})}
-        help_texts = {"guidelines": "Markdown. Annotators open them with the key g."}
+        help_texts = {"guidelines": "Markdown. Annotators open the guidelines with the key g."}
 
 
 class DecisionNoteForm(forms.Form):

@@ -45,7 +45,7 @@ def adjudication_item(request: HttpRequest, project: Project, pk: int, item: int
         except AnnotationError as error:
             fault = error.message
         else:
-            messages.success(request, "The decision is kept beside the ratings.")
+            messages.success(request, "The decision is saved next to the ratings.")
             return redirect("annotations:adjudication_list", project.slug, pk)
     return render(
         request, "annotations/adjudication_item.html", _context(project, found, fields, note, fault)

@@ -146,7 +146,7 @@ def task_compare(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespo
     annotators see it."""
     found = _own(seat, assignment)
     if not seat.campaign.show_others:
-        raise AnnotationError("This campaign does not show what others gave.")
+        raise AnnotationError("This campaign does not show other people's answers.")
     if found.state != AssignmentState.SUBMITTED:
         raise AnnotationError("Submit your own answer first; then you can compare it with others.")
     Assignment.objects.filter(pk=found.pk, saw_others_at=None).update(saw_others_at=timezone.now())

@@ -22,8 +22,8 @@ class AskingSettings(BaseModel):
         "",
         title="Scoring",
         description=(
-            "The endpoint is asked first what it can do; a mode beyond it is refused. Default: the"
-            " best one it can do."
+            "The endpoint is probed first; a mode it does not support is refused. By default the"
+            " best one it supports."
         ),
     )
     samples: int = Field(
@@ -31,7 +31,7 @@ class AskingSettings(BaseModel):
         ge=1,
         le=100,
         title="Replies per item",
-        description="For the mode Samples.",
+        description="Only for the scoring mode Samples.",
         json_schema_extra={"option": "n"},
     )
     temperature: float | None = Field(
@@ -39,12 +39,12 @@ class AskingSettings(BaseModel):
         ge=0,
         le=2,
         title="Temperature",
-        description="Left empty: 1 for samples, 0 otherwise.",
+        description="Leave empty for 1 with samples and 0 otherwise.",
     )
     use_steps: bool = Field(
         True,
-        title="Evaluation steps",
-        description="The LLM writes them first (auto chain-of-thought).",
+        title="Use evaluation steps",
+        description="The LLM writes the steps first (auto chain-of-thought).",
         json_schema_extra={"option": "no-steps"},
     )
     concurrency: int = Field(
@@ -58,15 +58,15 @@ class AskingSettings(BaseModel):
         32,
         ge=1,
         le=32_000,
-        title="Longest reply in tokens",
-        description="A rating takes a few; a model that reasons first takes hundreds.",
+        title="Maximum reply length (tokens)",
+        description="A rating needs a few tokens; a model that reasons first needs hundreds.",
     )
     timeout_seconds: float = Field(
         60,
         ge=1,
         le=3600,
-        title="Time limit per call",
-        description="In seconds, as a whole.",
+        title="Time limit per call (seconds)",
+        description="Counts the whole call, not its parts.",
         json_schema_extra={"option": "timeout"},
     )
     price_in: Decimal | None = Field(

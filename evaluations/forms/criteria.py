@@ -36,15 +36,15 @@ class PresetForm(forms.Form):
 
 class CriterionForm(forms.ModelForm):
     labels_text = forms.CharField(
-        label="Names of points",
+        label="Labels of scale points",
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="One a line, such as “1 = Yes”. The model then answers with the name.",
+        help_text="One per line, for example “1 = Yes”. The model then answers with the label.",
     )
     prompt_upload = forms.FileField(
         label="Prompt from a file",
         required=False,
-        help_text="A text with the placeholders; it replaces the whole prompt.",
+        help_text="A text file with placeholders; it replaces the whole prompt.",
     )
 
     class Meta:
@@ -68,25 +68,25 @@ class CriterionForm(forms.ModelForm):
             "guidelines": forms.Textarea(attrs={"rows": 5}),
         }
         labels = {
-            "scale_min": "Lowest point",
-            "scale_max": "Highest point",
+            "scale_min": "Lowest scale point",
+            "scale_max": "Highest scale point",
             "scale_step": "Step",
             "task_introduction": "Task introduction",
-            "inputs": "Texts to be judged",
+            "inputs": "Texts to judge",
             "prompt_file": "Whole prompt",
             "guidelines": "Guidelines for annotators",
         }
         help_texts = {
-            "definition": "What the model is told the criterion means.",
-            "task_introduction": "Left empty, ours for a text and its source is taken.",
+            "definition": "Explains the criterion to the model.",
+            "task_introduction": "Leave empty to use our introduction for a text and its source.",
             "inputs": (
-                "With {{Document}}, {{Summary}}, {{Context}}, {{Fact}}, {{Response}},"
-                " {{Reference}}. Left empty: the source text and the summary."
+                "Placeholders: {{Document}}, {{Summary}}, {{Context}}, {{Fact}}, {{Response}},"
+                " {{Reference}}. Leave empty for the source text and the summary."
             ),
             "prompt_file": (
-                "Used as it is, instead of the parts above; it brings its own evaluation steps."
+                "Used as it is instead of the parts above; it contains its own evaluation steps."
             ),
-            "guidelines": "Markdown. Left empty, annotators read the definition.",
+            "guidelines": "Markdown. If empty, annotators see the definition.",
         }
 
     field_order = (
@@ -112,7 +112,9 @@ class CriterionForm(forms.ModelForm):
             except ValueError:
                 number = float("nan")
             if not equals or not label or number != number:
-                raise ValidationError(f"“{line}” is not a point and its name, such as “1 = Yes”.")
+                raise ValidationError(
+                    f"“{line}” is not a point with a label, for example “1 = Yes”."
+                )
             named[f"{number:g}"] = label
         return named
 
@@ -139,7 +141,7 @@ class CriterionForm(forms.ModelForm):
         name, project = data.get("name", ""), self.instance.project
         others = project.criteria.exclude(pk=self.instance.pk)
         if name and others.filter(name__iexact=name).exists():
-            self.add_error("name", f"There is a criterion {name} already.")
+            self.add_error("name", f"A criterion named “{name}” already exists.")
         return data
 
     def _update_errors(self, errors: ValidationError) -> None:

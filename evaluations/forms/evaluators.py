@@ -19,7 +19,7 @@ PREFIX = "set_"
 class EvaluatorForm(TakesErrors):
     """Name and settings; for evaluators that ask an LLM the fields of `asking_fields` in between."""
 
-    name = forms.CharField(max_length=200, help_text="What reports call it.")
+    name = forms.CharField(max_length=200, help_text="The name shown in reports.")
 
     def __init__(
         self, *args: Any, project: Project, evaluator: type[Evaluator], **kwargs: Any

@@ -12,7 +12,7 @@ from evaluations.forms.setting_fields import field_for
 from evaluations.judges.judges import EndpointDraft
 from evaluations.models import Endpoint, Project, ScoringMode
 
-NO_LIMIT = "Over all workers. Empty: no limit."
+NO_LIMIT = "For all workers together. Leave empty for no limit."
 # What means something only where a chat model replies.
 CHATTING = {"mode", "samples", "temperature", "max_tokens"}
 
@@ -30,31 +30,32 @@ class TakesErrors(forms.Form):
 
 class EndpointForm(TakesErrors):
     name = forms.CharField(
-        max_length=100, required=False, help_text="Left empty, its host is its name."
+        max_length=100, required=False, help_text="Leave empty to use the host name."
     )
     base_url = forms.CharField(
         label="Base URL",
         max_length=500,
-        help_text="Of an OpenAI-compatible API; ends in /v1 on most servers.",
+        help_text="The address of an OpenAI-compatible API; it ends in /v1 on most servers.",
     )
     key = forms.CharField(
         label="Key",
         required=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
         help_text=(
-            "Stored encrypted, never shown again. Empty: keep the stored one, or none is needed."
+            "Stored encrypted and never shown again. Leave empty to keep the stored key, or if no"
+            " key is needed."
         ),
     )
-    forget_key = forms.BooleanField(label="Forget the stored key", required=False)
+    forget_key = forms.BooleanField(label="Delete the stored key", required=False)
     key_env = forms.CharField(
         label="Key variable",
         max_length=100,
         required=False,
     )
     confirms_key_env = forms.BooleanField(
-        label="Send the key of this variable to the new address",
+        label="Send the key in this variable to the new address",
         required=False,
-        help_text="Tick this if you change the address and the key may go there.",
+        help_text="Tick this if you change the address and trust the new one with the key.",
     )
     requests_per_minute = forms.IntegerField(min_value=1, required=False, help_text=NO_LIMIT)
     tokens_per_minute = forms.IntegerField(min_value=1, required=False, help_text=NO_LIMIT)
@@ -63,7 +64,8 @@ class EndpointForm(TakesErrors):
         max_length=40,
         required=False,
         help_text=(
-            "Only for Azure's addresses by deployment (not for those that end in /openai/v1)."
+            "Only for Azure addresses that name a deployment (not for those that end in"
+            " /openai/v1)."
         ),
     )
 
@@ -95,17 +97,19 @@ def _about_key_names() -> str:
     if not names:
         return (
             "This site reads no keys from variables; enter the key above. (GEVAL_ENDPOINT_KEYS"
-            " allows names.)"
+            " allows variables.)"
         )
     said = (
-        "Instead of a key: the name of the worker's environment variable that holds it. Allowed"
+        "Instead of a key: the name of the worker's environment variable that contains it. Allowed"
         " here: "
     )
     return f"{said}{', '.join(names)} (GEVAL_ENDPOINT_KEYS)."
 
 
 class ProbeForm(forms.Form):
-    model = forms.CharField(max_length=200, help_text="Asked with about six calls of a few tokens.")
+    model = forms.CharField(
+        max_length=200, help_text="A probe makes about six calls of a few tokens each."
+    )
 
 
 def asking_fields(evaluator: type[AskingEvaluator], project: Project) -> dict[str, forms.Field]:
@@ -123,7 +127,7 @@ def asking_fields(evaluator: type[AskingEvaluator], project: Project) -> dict[st
     if "mode" in declared:
         declared["mode"] = forms.ChoiceField(
             label=declared["mode"].label,
-            choices=[("", "The best one the endpoint can do"), *ScoringMode.choices],
+            choices=[("", "The best mode the endpoint supports"), *ScoringMode.choices],
             required=False,
             help_text=declared["mode"].help_text,
         )

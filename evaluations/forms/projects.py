@@ -7,7 +7,7 @@ from evaluations.models import Project
 
 class ArchiveForm(forms.Form):
     file = forms.FileField(
-        label="Archive", help_text="A zip that another site, or this one, wrote of a project."
+        label="Archive", help_text="A zip file of a project, downloaded from this or another site."
     )
 
 

@@ -12,10 +12,10 @@ class WebhookForm(forms.Form):
         label="URL",
         max_length=500,
         assume_scheme="https",
-        help_text="Where your server takes a POST of JSON.",
+        help_text="The address at which your server accepts a POST of JSON.",
     )
     events = forms.MultipleChoiceField(
-        label="Tell it when",
+        label="Events",
         choices=[
             (value, label) for value, label in WebhookEvent.choices if value != WebhookEvent.TEST
         ],

@@ -127,6 +127,11 @@ class Endpoint(models.Model):
             raise KeyNameError(why_not)
         return os.environ.get(self.key_env, "") if self.key_env else ""
 
+    @property
+    def models_probed(self) -> list[str]:
+        """The models a probe has found something out about; one that failed has not."""
+        return [probe.model for probe in self.probes.all() if probe.findings]
+
     def keep_key(self, key: str) -> None:
         """Seal a key for storing; it cannot be read back on any page."""
         self.sealed_key = seal(key) if key else ""

@@ -82,9 +82,8 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
         except ValidationError as error:
             form.take_errors(error)
         else:
-            messages.success(
-                request, f"{judge} is {'made' if made else 'there already'}; start a run with it."
-            )
+            said = "is created" if made else "already exists"
+            messages.success(request, f"{judge} {said}; you can start a run with it.")
             return redirect("evaluations:run_list", project.slug)
     context = {
         "project": project,
@@ -101,7 +100,7 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     judge = get_object_or_404(project.judges.exclude(kind=JudgeKind.IMPORTED), pk=pk)
     evaluator = evaluators().get(judge.kind)
     if evaluator is None:
-        messages.error(request, f"The package that brings “{judge.kind}” is not installed here.")
+        messages.error(request, f"The package that provides “{judge.kind}” is not installed here.")
         return redirect(judge)
     form = (
         EvaluatorForm(request.POST, project=project, evaluator=evaluator)
@@ -120,7 +119,7 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
             said = (
                 "is saved"
                 if changed.pk == judge.pk
-                else f"is made; {judge} keeps its runs and is retired"
+                else f"is created; {judge} keeps its runs and is retired"
             )
             messages.success(request, f"{changed} {said}.")
             return redirect(changed)
@@ -146,11 +145,11 @@ def _asked(
     """
     probe = ModelProbe.objects.filter(endpoint=needed.endpoint, model=needed.model).first()
     if probe and probe.has_failed and request.POST.get("waited") == str(probe.pk):
-        form.add_error("endpoint", f"The endpoint was asked what it can do: {probe.message}")
+        form.add_error("endpoint", f"The endpoint could not be probed: {probe.message}")
         return None
     if needed.endpoint.retired_at:
         form.add_error(
-            "endpoint", "This endpoint is retired, so it is not asked. Bring it back first."
+            "endpoint", "This endpoint is retired, so it cannot be probed. Restore it first."
         )
         return None
     return shown_errand("probe", request_probe(needed.endpoint, needed.model), then="submit")

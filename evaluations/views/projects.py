@@ -45,11 +45,11 @@ def project_list(request: HttpRequest) -> HttpResponse:
 @require_POST
 @project_view(OWNERS, archived=True)
 def project_archive(request: HttpRequest, project: Project) -> HttpResponse:
-    """Put a project away, or bring it back."""
+    """Archive a project, or restore it."""
     bring_back = "back" in request.POST
     project.archived_at = None if bring_back else timezone.now()
     project.save(update_fields=["archived_at"])
-    note_detail(request, "brought back" if bring_back else "archived")
+    note_detail(request, "restored" if bring_back else "archived")
     return redirect(project)
 
 
@@ -78,7 +78,7 @@ def project_import(request: HttpRequest) -> HttpResponse:
         except (ArchiveError, ValidationError) as error:
             form.add_error(None, error if isinstance(error, ValidationError) else str(error))
         else:
-            messages.success(request, f"{project} is here.")
+            messages.success(request, f"{project} is imported.")
             return redirect(project)
     status = 422 if form.errors else 200
     return render(request, "evaluations/project_import.html", {"form": form}, status=status)

@@ -1,5 +1,4 @@
-"""Runs: the list with a form to start one, one run live, pausing, cancelling, and letting it go
-on."""
+"""Runs: the list with a form to start one, one run live, pausing, cancelling, resuming."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -87,7 +86,7 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def run_pause(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = get_object_or_404(EvaluationRun, project=project, pk=pk)
     if not pause_run(run.pk, f"Paused by {request.user}."):
-        messages.info(request, "The run had ended already.")
+        messages.info(request, "The run had already ended.")
     return redirect(run)
 
 
@@ -96,7 +95,7 @@ def run_pause(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def run_cancel(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = get_object_or_404(EvaluationRun, project=project, pk=pk)
     if not cancel_run(run.pk, f"Cancelled by {request.user}."):
-        messages.info(request, "The run had ended already.")
+        messages.info(request, "The run had already ended.")
     return redirect(run)
 
 
@@ -106,11 +105,11 @@ def run_resume(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = get_object_or_404(EvaluationRun, project=project, pk=pk)
     form = ResumeForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "The budget is not an amount of money.")
+        messages.error(request, "The budget is not a valid amount.")
     else:
         data = form.cleaned_data
         if not resume_run(
             run, retry_failed=data["failed"], reason=data["reason"], budget=data["budget"]
         ):
-            messages.info(request, "There was nothing to go on with.")
+            messages.info(request, "There is nothing to resume.")
     return redirect(run)

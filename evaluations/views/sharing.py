@@ -34,7 +34,8 @@ def share_create(request: HttpRequest, project: Project) -> HttpResponse:
     form = ShareForm(request.POST)
     if not form.is_valid():
         messages.error(
-            request, "Say for how many days the link is to work, from 1 to 3650, or leave it empty."
+            request,
+            "Enter for how many days the link is valid, from 1 to 3650, or leave the field empty.",
         )
         return redirect("evaluations:report_detail", project.slug)
     token, days = new_token(), form.cleaned_data["days"]
@@ -48,7 +49,7 @@ def share_create(request: HttpRequest, project: Project) -> HttpResponse:
     )
     address = request.build_absolute_uri(reverse("evaluations:shared_report", args=[token]))
     messages.success(
-        request, f"Whoever has this address can read the report; it is shown only now: {address}"
+        request, f"Anyone with this address can read the report. It is only shown now: {address}"
     )
     return redirect("evaluations:report_detail", project.slug)
 
@@ -59,7 +60,7 @@ def share_revoke(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     ShareLink.objects.filter(project=project, pk=pk, revoked_at=None).update(
         revoked_at=timezone.now()
     )
-    messages.success(request, "The link does not open the report any more.")
+    messages.success(request, "The link no longer opens the report.")
     return redirect("evaluations:report_detail", project.slug)
 
 
@@ -77,9 +78,7 @@ def shared(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
             .first()
         )
         if link is None:
-            raise Http404(
-                "This link does not open anything; it may have been revoked, or its time is over."
-            )
+            raise Http404("This link is not valid; it may have been revoked or have expired.")
         request.GET = _view_of(link, request.GET)  # type: ignore[assignment]
         request.shared = True  # type: ignore[attr-defined]
         response = view(request, link.project, *args, **kwargs)
@@ -101,7 +100,7 @@ def _view_of(link: ShareLink, asked: QueryDict) -> QueryDict:
     options, _faults = reports.options_of(view, link.project)
     if any(any(view.getlist(name)) and not getattr(options, name) for name in LISTS):
         raise Http404(
-            "What this link showed is not there any more. Ask whoever sent it for a new one."
+            "What this link showed no longer exists. Ask the person who sent it for a new one."
         )
     for name in SENDING & set(asked):
         view[name] = asked.get(name, "")
@@ -142,7 +141,7 @@ def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
     """Freeze the view at hand; the same numbers again are the same snapshot."""
     form = SnapshotForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "The note is too long; 300 characters are kept.")
+        messages.error(request, "The note is too long; the limit is 300 characters.")
         return redirect("evaluations:report_detail", project.slug)
     options, _faults = reports.options_of(QueryDict(form.cleaned_data["query"]), project)
     report, _data = report_now(project, options)
@@ -158,7 +157,7 @@ def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
         },
     )
     messages.success(
-        request, "The report is frozen." if made else "These very numbers are frozen already."
+        request, "The report is frozen." if made else "These numbers are already frozen."
     )
     return redirect(snapshot)
 

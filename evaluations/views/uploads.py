@@ -99,7 +99,7 @@ def _save_columns(request: HttpRequest, upload: Upload) -> None:
         return
     form = SavedColumnsForm({"name": request.POST.get(f"name-{file.pk}", "").strip()})
     if not form.is_valid():
-        messages.error(request, "Give the columns a name of at most 100 characters to save them.")
+        messages.error(request, "To save the columns, enter a name of at most 100 characters.")
         return
     names = sorted(column["name"] for column in file.preview["columns"])
     SavedColumns.objects.update_or_create(
@@ -109,7 +109,7 @@ def _save_columns(request: HttpRequest, upload: Upload) -> None:
     )
     messages.success(
         request,
-        f"Saved as “{form.cleaned_data['name']}”: the next file with these columns is read so.",
+        f"Saved as “{form.cleaned_data['name']}”. The next file with these columns uses it.",
     )
 
 
@@ -143,7 +143,7 @@ def upload_discard(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     """Throw an upload away; nothing of it is in the project unless it was loaded."""
     upload = _upload(project, pk)
     if upload.state == UploadState.LOADING and not upload.is_silent:
-        messages.error(request, "It is being loaded; wait until that has ended.")
+        messages.error(request, "The upload is being loaded; wait until it has finished.")
         return redirect(upload)
     upload.delete()
     return redirect("evaluations:upload_create", project.slug)
@@ -153,7 +153,7 @@ def upload_discard(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 def upload_faults(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """All faults that are kept, as CSV."""
     response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{project.slug}-faults.csv"'
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-errors.csv"'
     columns = ("file", "line", "column", "message")
     response.write(csv_line(columns))
     for fault in _upload(project, pk).faults:

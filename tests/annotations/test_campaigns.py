@@ -336,9 +336,9 @@ def test_pairs_in_dispute_are_compared_by_output_not_by_side(
     ("change", "field", "message"),
     [
         ({"criteria": []}, "criteria", "Choose at least one"),
-        ({"selection": "sample"}, "sample_size", "Say how many"),
+        ({"selection": "sample"}, "sample_size", "Enter the number"),
         ({"practice_items": "3"}, "practice_items", "There are 0 items with known answers"),
-        ({"check_percent": "10"}, "check_percent", "Give known answers"),
+        ({"check_percent": "10"}, "check_percent", "Add known answers"),
         (
             {"check_percent": "90", "attention_checks": "on"},
             "check_percent",

@@ -129,4 +129,4 @@ def test_an_evaluator_whose_package_is_gone_is_still_shown(
     assert browser.get(judge.get_absolute_url()).status_code == 200
     assert "gone" in browser.get("/p/small/judges/").content.decode()
     response = browser.get(f"/p/small/judges/{judge.pk}/edit/", follow=True)
-    assert "The package that brings “gone” is not installed here." in response.content.decode()
+    assert "The package that provides “gone” is not installed here." in response.content.decode()
