@@ -108,13 +108,9 @@ def _frame(project: Project) -> ReportData:
     )
     document_ids = np.array([pk for pk, _ in documents], dtype=np.int64)
     system_ids = np.array([pk for pk, _, _ in systems], dtype=np.int64)
-    # Words as runs of anything but blanks, counted where the texts are.
+    # Counted where the texts are.
     rows = fetch_numbers(
-        [
-            "o.document_id",
-            "o.system_id",
-            "coalesce(array_length(string_to_array(trim(o.text), ' '), 1), 0)",
-        ],
+        ["o.document_id", "o.system_id", "evaluations_word_count(o.text)"],
         f"""FROM evaluations_candidateoutput o JOIN evaluations_document d ON d.id = o.document_id
             WHERE d.project_id = {int(project.pk)}""",
     )
