@@ -16,7 +16,7 @@ help:
 	@echo "make test-slow     the demo and the README as a user runs them; kill -9; an archive into an empty site; OpenID Connect"
 	@echo "make test-hostile  hostile servers, files and visitors; ends with a table of what was tried, survived and lost"
 	@echo "make test-servers  GPTScore and G-Eval with llama.cpp's server (builds it: about six minutes)"
-	@echo "make lint    ruff, import-linter, mypy, and pip-audit if its database is reachable"
+	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, and pip-audit if its database is reachable"
 	@echo "make bench-judge   the judge engine compared with a bare loop (LARGE=1: also 160,000 items)"
 	@echo "make bench-annotate   twenty annotators at once (LARGE=1: also with 1,600,000 outputs)"
 	@echo "make bench-report   the whole report on SummEval, compared with scipy and nlpstats, and on 100 times the data"
@@ -75,6 +75,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
+	$(BIN)/oxlint static/js
 	@$(BIN)/python .ci/audit.py
 
 browser:

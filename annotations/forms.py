@@ -11,18 +11,21 @@ from annotations.planning.gold import GoldError, read_gold
 from evaluations.models import Project
 
 User = get_user_model()
-# What an open campaign's plan depends on; it can only be changed in a draft.
+# What an open campaign's plan depends on; it can be changed in a draft only.
 PLAN = (
     "kind", "criteria", "selection", "sample_size", "group_size", "overlap", "order", "seed",
     "check_percent",
     "attention_checks", "gold_csv", "practice_items", "strength",
 )  # fmt: skip
 GROUPS = (
-    ("What", ("name", "kind", "criteria", "selection", "sample_size", "group_size")),
-    ("Who and how often", ("annotators", "overlap", "order", "seed", "lease_minutes", "deadline")),
+    ("What to annotate", ("name", "kind", "criteria", "selection", "sample_size", "group_size")),
+    (
+        "Who annotates, and how often",
+        ("annotators", "overlap", "order", "seed", "lease_minutes", "deadline"),
+    ),
     ("Checks", ("check_percent", "attention_checks", "practice_items", "gold_csv")),
     (
-        "How it is shown",
+        "Display and adjudication",
         (
             "show_systems",
             "show_others",
@@ -53,18 +56,18 @@ class CampaignForm(forms.ModelForm):
         ),
     )
     categories = forms.CharField(
-        label="Error types for marking spans",
+        label="Error types for marked spans",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=(
-            "One per line; MQM’s are Accuracy, Fluency, Terminology, Style, Locale. Empty: no"
-            " marking. For ratings only."
+            "One per line. MQM uses Accuracy, Fluency, Terminology, Style, Locale. Leave empty for"
+            " no marking. For ratings only."
         ),
     )
     severities = forms.CharField(
         label="Severities",
         required=False,
-        help_text="Separated by commas; MQM’s are “neutral, minor, major, critical”.",
+        help_text="Separated by commas. MQM uses “neutral, minor, major, critical”.",
     )
 
     class Meta:
@@ -83,46 +86,49 @@ class CampaignForm(forms.ModelForm):
             ),
         }
         labels = {
-            "kind": "Annotators",
-            "selection": "Outputs, pairs or groups",
-            "sample_size": "How many",
+            "kind": "Task",
+            "selection": "Selection of items",
+            "sample_size": "Number of items",
             "group_size": "Outputs per group",
             "overlap": "Annotators per item",
             "lease_minutes": "Reassign unfinished items after (minutes)",
-            "check_percent": "Share of checks, in percent",
+            "check_percent": "Share of checks (percent)",
             "attention_checks": "Attention checks",
             "practice_items": "Practice items",
             "show_systems": "Show system names",
             "show_others": "Compare with others",
             "show_scores": "Show LLM scores",
             "strength": "Graded choices (much better / better / tie)",
-            "adjudicate_beyond": "Adjudicate above a distance of",
+            "adjudicate_beyond": "Adjudicate items whose answers differ by more than",
         }
         help_texts = {
-            "criteria": "Comparisons without a criterion are asked “overall”.",
+            "criteria": "Comparisons without a criterion ask which output is better overall.",
             "selection": (
-                "“Where the estimate needs it most” skips outputs that are already rated and "
-                "samples more from systems whose ratings vary more."
+                "“Where the estimate needs it most” skips outputs that are already rated and"
+                " samples more from systems whose ratings vary most."
             ),
-            "sample_size": "The size of a sample. Empty: all.",
-            "group_size": "For best and worst, and for ranking.",
+            "sample_size": "For a sample. Leave empty for all items.",
+            "group_size": "For best-worst and ranking tasks.",
             "seed": "The same seed gives the same plan.",
             "deadline": "In the site's time zone.",
             "check_percent": (
-                "Share of the items that annotators get: items with known answers, and attention "
-                "checks."
+                "The share of an annotator's items that have known answers or are attention checks."
             ),
-            "attention_checks": "Items that say which answer to give.",
+            "attention_checks": "Items that state which answer to give.",
             "practice_items": (
-                "The first of the known answers; everybody starts with them and sees the expected "
-                "answers."
+                "Taken from the known answers. Everybody starts with them and sees the expected"
+                " answers."
             ),
             "show_systems": "If off, annotators do not see which system wrote a text.",
-            "show_others": "Annotators see other people's answers once they have submitted theirs.",
-            "show_scores": "Such ratings are marked, and the report counts them.",
+            "show_others": (
+                "Annotators see other people's answers once they have submitted their own."
+            ),
+            "show_scores": (
+                "Ratings made while scores are visible are marked, and the report says so."
+            ),
             "strength": "For pairs: five choices instead of three.",
             "adjudicate_beyond": (
-                "Empty: no adjudication. For pairs, A and B have a distance of 2."
+                "Leave empty for no adjudication. For pairs, A and B are a distance of 2 apart."
             ),
         }
 
@@ -164,7 +170,7 @@ class CampaignForm(forms.ModelForm):
     def clean_name(self) -> str:
         name = self.cleaned_data["name"].strip()
         if self.project.campaigns.filter(name=name).exclude(pk=self.instance.pk).exists():
-            raise ValidationError(f"A campaign {name} already exists.")
+            raise ValidationError(f"A campaign named “{name}” already exists.")
         return str(name)
 
     def clean_categories(self) -> list[str]:
@@ -187,13 +193,13 @@ class CampaignForm(forms.ModelForm):
             return data
         kind, criteria = data.get("kind"), list(data.get("criteria") or ())
         if kind == CampaignKind.RATING and not criteria:
-            self.add_error("criteria", "Choose at least one; outputs are rated on criteria.")
+            self.add_error("criteria", "Choose at least one criterion to rate outputs on.")
         if data.get("selection") not in (None, Selection.ALL) and not data.get("sample_size"):
-            self.add_error("sample_size", "Enter the size of the sample.")
+            self.add_error("sample_size", "Enter the number of items.")
         if kind != CampaignKind.RATING and data.get("selection") == Selection.STRATIFIED:
             self.add_error(
                 "selection",
-                "A sample by system is for ratings; pairs are always balanced over systems.",
+                "A sample by system is only for ratings; pairs are always balanced over systems.",
             )
         try:
             self.instance.gold = read_gold(
@@ -209,13 +215,14 @@ class CampaignForm(forms.ModelForm):
         if practice > gold:
             self.add_error(
                 "practice_items",
-                f"There are {gold} items with known answers; this number must not be higher.",
+                f"There are {gold} items with known answers; add more, or reduce the practice"
+                " items.",
             )
         if data.get("attention_checks") and kind not in (
             CampaignKind.RATING,
             CampaignKind.PAIRWISE,
         ):
-            self.add_error("attention_checks", "Attention checks are for ratings and for pairs.")
+            self.add_error("attention_checks", "Attention checks are only for ratings and pairs.")
         if (
             (data.get("check_percent") or 0) > 0
             and gold <= practice
@@ -223,10 +230,10 @@ class CampaignForm(forms.ModelForm):
         ):
             self.add_error(
                 "check_percent",
-                "Add known answers besides the practice items, or use attention checks.",
+                "Add known answers beyond the practice items, or use attention checks.",
             )
         if data.get("attention_checks") and not data.get("check_percent"):
-            self.add_error("check_percent", "Enter the share of checks.")
+            self.add_error("check_percent", "Enter the share of items that are checks.")
 
     def save(self, commit: bool = True) -> Campaign:
         self.instance.span_categories = self.cleaned_data["categories"]
@@ -240,7 +247,7 @@ class GuidelinesForm(forms.ModelForm):
         model = Project
         fields = ("guidelines",)
         widgets = {"guidelines": forms.Textarea(attrs={"rows": 16})}
-        help_texts = {"guidelines": "Markdown. Annotators open them with the key g."}
+        help_texts = {"guidelines": "Markdown. Annotators open the guidelines with the key g."}
 
 
 class DecisionNoteForm(forms.Form):

@@ -18,7 +18,7 @@ from annotations.models import (
     ItemKind,
     Seat,
 )
-from annotations.planning.selection import newest_scores
+from annotations.planning.selection import scores_on_scale
 from evaluations.models import Criterion, Document
 from evaluations.scales import Scale, short
 from evaluations.word_differences import Piece, word_differences
@@ -285,7 +285,7 @@ def _judge_scores(
 ) -> dict[int, list[str]]:
     """Judges' scores by criterion, in words; with several outputs, each names its output."""
     letters = {output.pk: output.letter for output in outputs}
-    of_these = newest_scores("AND s.output_id = ANY(%(outputs)s)")
+    of_these = scores_on_scale("AND s.output_id = ANY(%(outputs)s)")
     query = f"""SELECT s.criterion_id, j.name, s.output_id, s.value FROM ({of_these}) AS s
                 JOIN evaluations_judge j ON j.id = s.judge_id ORDER BY j.id"""
     values: dict[str, Any] = {

@@ -6,25 +6,24 @@ from django.db import connection
 from annotations.models import Campaign, Preference, Selection
 from annotations.planning.item_plan import FloatArray, Outputs, PlannedItem
 from evaluations.models import Project
+from evaluations.models.newest_scores import newest_scores
 from evaluations.statistics.ppi import neyman_allocation
 from evaluations.statistics.preferences import bradley_terry, next_pair_gains
 
-# The newest score of each judge, output and criterion, on the criterion's scale: distances on other
-# scales mean nothing.
-_NEWEST_SCORES = """
-    SELECT DISTINCT ON (r.judge_id, s.output_id, s.criterion_id) r.judge_id, s.output_id,
-        s.criterion_id, s.value
-    FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
-    JOIN evaluations_criterion c ON c.id = s.criterion_id
-    WHERE r.project_id = %(project)s {more} AND s.value BETWEEN c.scale_min AND c.scale_max
-      AND (cardinality(%(criteria)s::bigint[]) = 0 OR s.criterion_id = ANY(%(criteria)s))
-    ORDER BY r.judge_id, s.output_id, s.criterion_id, r.id DESC
-"""
+# Newest scores on the criteria asked for, as far as they lie on the scale: distances elsewhere mean
+# nothing.
+_SCORES = f"""
+    SELECT n.judge_id, n.output_id, n.criterion_id, n.value
+    FROM ({newest_scores("r.project_id = %(project)s {more}")}) AS n
+    JOIN evaluations_criterion c ON c.id = n.criterion_id
+    WHERE n.value BETWEEN c.scale_min AND c.scale_max
+      AND (cardinality(%(criteria)s::bigint[]) = 0 OR n.criterion_id = ANY(%(criteria)s))"""
 
 
-def newest_scores(more: str = "") -> str:
-    """The query of all judges' newest scores; `more` is a further condition on the scores `s`."""
-    return _NEWEST_SCORES.format(more=more)
+def scores_on_scale(more: str = "") -> str:
+    """The query of all judges' newest scores that lie on the scale; `more` is a further condition
+    on the scores `s`."""
+    return _SCORES.format(more=more)
 
 
 def project_outputs(project: Project) -> Outputs:
@@ -45,7 +44,7 @@ def disagreement(campaign: Campaign, outputs: Outputs) -> FloatArray:
     judges."""
     query = f"""SELECT output_id, avg(sd) FROM (
                     SELECT output_id, criterion_id, stddev_samp(value) AS sd
-                        FROM ({newest_scores()}) AS s GROUP BY 1, 2
+                        FROM ({scores_on_scale()}) AS s GROUP BY 1, 2
                 ) AS by_criterion WHERE sd IS NOT NULL GROUP BY 1"""
     return _values(query, campaign, outputs)
 
@@ -70,7 +69,9 @@ def needed_per_system(
         outputs,
     )
     judged = _values(
-        f"SELECT output_id, avg(value) FROM ({newest_scores()}) AS s GROUP BY 1", campaign, outputs
+        f"SELECT output_id, avg(value) FROM ({scores_on_scale()}) AS s GROUP BY 1",
+        campaign,
+        outputs,
     )
     residual = human - np.where(np.isnan(judged), 0.0, judged)
     overall = _deviation(residual, default=1.0)

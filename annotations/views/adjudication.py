@@ -45,7 +45,7 @@ def adjudication_item(request: HttpRequest, project: Project, pk: int, item: int
         except AnnotationError as error:
             refused = error.message
         else:
-            messages.success(request, "The decision is stored next to the ratings.")
+            messages.success(request, "The decision is saved next to the ratings.")
             return redirect("annotations:adjudication_list", project.slug, pk)
     return render(
         request,

@@ -18,6 +18,7 @@ from annotations.planning.campaigns import (
 from annotations.results.progress import campaign_progress, own_progress
 from evaluations.models import Project
 from evaluations.people.access import EDITORS, EVERYONE, project_view
+from evaluations.templatetags.evaluations import thin
 from evaluations.views.polling import STOP_POLLING
 
 
@@ -99,7 +100,7 @@ def campaign_open(request: HttpRequest, project: Project, pk: int) -> HttpRespon
             messages.success(request, f"{campaign.name} is open again.")
         else:
             count = open_campaign(campaign)
-            messages.success(request, f"{campaign.name} is open with {count:,} items.")
+            messages.success(request, f"{campaign.name} is open with {thin(count)} items.")
     except AnnotationError as error:
         messages.error(request, error.message)
     return redirect(campaign)

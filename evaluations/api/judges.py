@@ -9,9 +9,11 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Router, Schema, Status
+from pydantic import ConfigDict
 
 from evaluations.api.auth import CALLS_OUT, project_for
 from evaluations.api.schemas import In
+from evaluations.evaluators.asking_settings import AskingSettings
 from evaluations.judges.judges import (
     EndpointDraft,
     JudgeDraft,
@@ -90,24 +92,17 @@ def probe_address(probe: ModelProbe) -> str:
     return f"/api/v1/projects/{endpoint.project.slug}/endpoints/{endpoint.pk}/probes/{probe.pk}"
 
 
-class JudgeIn(In):
+class JudgeIn(AskingSettings, In):
     """If `mode` is empty, the best supported one is used; `endpoint` and `model` are for kinds that
     ask an LLM."""
+
+    model_config = ConfigDict(frozen=False)
 
     name: str = Field(min_length=1, max_length=200)
     kind: str = Field("geval", max_length=40)
     settings: dict[str, Any] = Field(default_factory=dict)
     endpoint: int | None = Field(None, le=2**63 - 1)
     model: str = Field("", max_length=200)
-    mode: str = Field("", max_length=20)
-    samples: int = Field(20, ge=1, le=100)
-    temperature: float | None = Field(None, ge=0, le=2)
-    use_steps: bool = True
-    concurrency: int = Field(16, ge=1, le=512)
-    max_tokens: int = Field(32, ge=1, le=32_000)
-    timeout_seconds: float = Field(60, ge=1, le=3600)
-    price_in: Decimal | None = Field(None, ge=0, max_digits=12, decimal_places=4)
-    price_out: Decimal | None = Field(None, ge=0, max_digits=12, decimal_places=4)
     probe: bool = True
 
 

@@ -18,6 +18,7 @@ from evaluations.evaluators.registry import make_evaluator
 from evaluations.llm.addresses import ForbiddenAddressError, check_address
 from evaluations.llm.replies import choices_from_json
 from evaluations.models import Judge
+from evaluations.models.run_parameters import RunParameters
 from evaluations.scales import is_number, problems_of_scale
 
 Check = Callable[[Any], None]
@@ -182,6 +183,10 @@ def _run(row: Mapping[str, Any]) -> None:
         value = row["parameters"].get(name)
         if value is not None:
             _named(name, _JUDGE_CHECKS[name], value)
+    try:
+        RunParameters.from_json(row["parameters"])
+    except (TypeError, ValueError, ArithmeticError):
+        raise WrongValueError("parameters: a price is no number") from None
 
 
 def _reply(row: Mapping[str, Any]) -> None:

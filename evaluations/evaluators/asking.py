@@ -10,20 +10,34 @@ from evaluations.llm.calls import Answer
 from evaluations.llm.endpoints import Request
 from evaluations.llm.judgement import AskFully, Judgement, JudgeSettings
 from evaluations.llm.parsing import Failure
+from evaluations.llm.probe import Findings
 from evaluations.scales import Scale
 
 
 class AskingEvaluator(Evaluator):
-    """An evaluator that a run's worker gives calls to; how many are in flight, retried and paid is
-    the worker's matter.
+    """An evaluator that asks an endpoint. How many calls are open, retried and paid for is the
+    matter of the run's worker.
 
-    `has_mode` says whether the judge's scoring mode (probabilities, samples, one reply) means
-    something to it.
+    Class attributes: `chats` says whether it asks a chat model for replies, so that the judge's
+    scoring mode (probabilities, samples, one reply) means something to it; `writes_steps` whether
+    its prompt has evaluation steps, which the model writes first; `takes_batches` whether its
+    questions may go through the endpoint's batch API (one request each, scored by `score_again`).
     """
 
     family: ClassVar = "LLM"
     per_criterion: ClassVar = True
-    has_mode: ClassVar = True
+    chats: ClassVar = True
+
+    @classmethod
+    def why_not_with(cls, findings: Findings) -> str:
+        """Why it cannot use a model of which a probe found this, and what to do; empty if it
+        can."""
+        return ""
+
+    @classmethod
+    def why_not_on(cls, scale: Scale, mode: str) -> str:
+        """Why it cannot rate on a scale in a scoring mode; empty if it can."""
+        return ""
 
     @abstractmethod
     def question(self, item: Item, scale: Scale, asking: JudgeSettings) -> Any | Failure:

@@ -81,8 +81,10 @@ class Evaluator(ABC):
     Class attributes describe it: `kind` is its name in commands and the database, `packages` the
     modules it imports beyond the basic installation, `install` what brings them, `needs` the texts
     it cannot do without whatever its settings are, `per_criterion` whether it gives another score
-    for each criterion, and `runs` whether runs of it are possible at all (imported scores have
-    none).
+    for each criterion, `rates_on_scale` whether its scores are ratings on the criterion's scale,
+    `compares_pairs` whether it judges two outputs at a time, and `runs` whether runs of it are
+    possible at all (imported scores have none). `chats`, `writes_steps` and `takes_batches` are for
+    evaluators that ask an LLM (asking.py).
     """
 
     kind: ClassVar[str]
@@ -94,7 +96,11 @@ class Evaluator(ABC):
     install: ClassVar[str] = ""
     needs: ClassVar[frozenset[Text]] = frozenset()
     per_criterion: ClassVar[bool] = False
+    rates_on_scale: ClassVar[bool] = False
     compares_pairs: ClassVar[bool] = False
+    chats: ClassVar[bool] = False
+    writes_steps: ClassVar[bool] = False
+    takes_batches: ClassVar[bool] = False
     runs: ClassVar[bool] = True
     Settings: ClassVar[type[Settings]] = Settings
 
@@ -106,6 +112,11 @@ class Evaluator(ABC):
         """Why it cannot run on this machine, and what to do; empty if it can."""
         missing = [name for name in cls.packages if importlib.util.find_spec(name) is None]
         return f"not installed ({', '.join(missing)} missing): {cls.install}" if missing else ""
+
+    @property
+    def only_pairs_people_compared(self) -> bool:
+        """Whether it judges the pairs that people have compared, and no others."""
+        return False
 
     def needed(self) -> frozenset[Text]:
         """The texts it needs with its settings."""

@@ -19,6 +19,7 @@ from evaluations.llm.judgement import (
 )
 from evaluations.llm.parsing import Failure
 from evaluations.llm.prompts import PromptParts, compose_template
+from evaluations.llm.scoring import why_not_by_logprobs
 from evaluations.scales import Scale
 
 
@@ -30,6 +31,13 @@ class GEval(AskingEvaluator):
         " probability."
     )
     paper = "Liu et al. (2023), G-Eval: NLG Evaluation using GPT-4 with Better Human Alignment"
+    rates_on_scale = True
+    writes_steps = True
+    takes_batches = True
+
+    @classmethod
+    def why_not_on(cls, scale: Scale, mode: str) -> str:
+        return why_not_by_logprobs(scale) if mode == "logprobs" else ""
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
         return compose_template(parts, steps=steps)

@@ -27,6 +27,7 @@ from evaluations.llm.calls import Answer
 from evaluations.llm.endpoints import EchoRequest, Request
 from evaluations.llm.judgement import AskFully, Judgement, JudgeSettings
 from evaluations.llm.parsing import Failure, Reason
+from evaluations.llm.probe import Findings
 from evaluations.llm.prompts import PromptError, PromptParts
 from evaluations.llm.replies import EchoedToken
 from evaluations.llm.scoring import Scored
@@ -156,8 +157,15 @@ class GptScore(AskingEvaluator):
         " quality."
     )
     paper = "Fu et al. (2023), GPTScore: Evaluate as You Desire"
-    has_mode = False
+    chats = False
     Settings: ClassVar = GptScoreSettings
+
+    @classmethod
+    def why_not_with(cls, findings: Findings) -> str:
+        if findings.echo:
+            return ""
+        said = findings.notes.get("echo", "It did not send a prompt back with log-probabilities.")
+        return f"GPTScore needs the completions API with echo and logprobs. {said}"
 
     def needed(self) -> frozenset[Text]:
         return frozenset(

@@ -21,4 +21,5 @@ class Imported(Evaluator):
     )
     family = "Other"
     runs = False
+    rates_on_scale = True
     Settings: ClassVar = ImportedSettings

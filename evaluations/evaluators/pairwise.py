@@ -63,6 +63,10 @@ class Pairwise(AskingEvaluator):
     compares_pairs = True
     Settings: ClassVar = PairwiseSettings
 
+    @property
+    def only_pairs_people_compared(self) -> bool:
+        return bool(self.settings.pairs == "compared")
+
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
         """The prompt about two texts, A and B."""
         shown = fields_used(parts.inputs or parts.prompt_file or "{{Document}}")

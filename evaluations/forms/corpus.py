@@ -11,14 +11,14 @@ SORTS = {
     "name": "name",
     "low": "lowest human mean",
     "high": "highest human mean",
-    "disagreement": "largest distance between judges and people",
+    "disagreement": "judges furthest from people",
 }
 
 
 class DocumentFilterForm(forms.Form):
     """Which documents to list, and in which order."""
 
-    q = forms.CharField(label="Words in source or outputs", required=False, max_length=200)
+    q = forms.CharField(label="Words in the source or outputs", required=False, max_length=200)
     rated = forms.ChoiceField(
         label="Ratings",
         required=False,
@@ -26,7 +26,7 @@ class DocumentFilterForm(forms.Form):
     )
     name = forms.ChoiceField(label="Metadata", required=False)
     value = forms.CharField(label="is", required=False, max_length=1000)
-    sort = forms.ChoiceField(label="Order", required=False)
+    sort = forms.ChoiceField(label="Sort by", required=False)
 
     def __init__(self, project: Project, names: list[str], data: Any) -> None:
         super().__init__(data)

@@ -37,15 +37,15 @@ class PresetForm(forms.Form):
 
 class CriterionForm(forms.ModelForm):
     labels_text = forms.CharField(
-        label="Names of points",
+        label="Labels of scale points",
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="One per line, such as “1 = Yes”. The model then answers with the name.",
+        help_text="One per line, for example “1 = Yes”. The model then answers with the label.",
     )
     prompt_upload = forms.FileField(
         label="Prompt from a file",
         required=False,
-        help_text="A text file with the placeholders; it replaces the whole prompt.",
+        help_text="A text file with placeholders; it replaces the whole prompt.",
     )
 
     class Meta:
@@ -69,26 +69,25 @@ class CriterionForm(forms.ModelForm):
             "guidelines": forms.Textarea(attrs={"rows": 5}),
         }
         labels = {
-            "scale_min": "Lowest point",
-            "scale_max": "Highest point",
+            "scale_min": "Lowest scale point",
+            "scale_max": "Highest scale point",
             "scale_step": "Step",
             "task_introduction": "Task introduction",
-            "inputs": "Texts to be judged",
+            "inputs": "Texts to judge",
             "prompt_file": "Whole prompt",
             "guidelines": "Guidelines for annotators",
         }
         help_texts = {
-            "definition": "How the prompt explains the criterion to the model.",
-            "task_introduction": "If empty, our introduction for a text and its source is used.",
+            "definition": "Explains the criterion to the model.",
+            "task_introduction": "Leave empty to use our introduction for a text and its source.",
             "inputs": (
-                "With {{Document}}, {{Summary}}, {{Context}}, {{Fact}}, {{Response}},"
-                " {{Reference}}. If empty: the source text and the summary."
+                "Placeholders: {{Document}}, {{Summary}}, {{Context}}, {{Fact}}, {{Response}},"
+                " {{Reference}}. Leave empty for the source text and the summary."
             ),
             "prompt_file": (
-                "Used as it is, instead of the parts above; it must contain its own evaluation "
-                "steps."
+                "Used as it is instead of the parts above; it contains its own evaluation steps."
             ),
-            "guidelines": "Markdown. If empty, annotators read the definition.",
+            "guidelines": "Markdown. If empty, annotators see the definition.",
         }
 
     field_order = (
@@ -115,7 +114,9 @@ class CriterionForm(forms.ModelForm):
             except ValueError:
                 number = float("nan")
             if not equals or not label or number != number:
-                raise ValidationError(f"“{line}” is not a point and its name, such as “1 = Yes”.")
+                raise ValidationError(
+                    f"“{line}” is not a point with a label, for example “1 = Yes”."
+                )
             named[f"{number:g}"] = label
         return named
 
@@ -142,7 +143,7 @@ class CriterionForm(forms.ModelForm):
         name, project = data.get("name", ""), self.instance.project
         others = project.criteria.exclude(pk=self.instance.pk)
         if name and others.filter(name__iexact=name).exists():
-            self.add_error("name", f"A criterion {name} already exists.")
+            self.add_error("name", f"A criterion named “{name}” already exists.")
         return data
 
     def _update_errors(self, errors: ValidationError) -> None:

@@ -7,10 +7,14 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 
 from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.evaluators.asking_settings import AskingSettings
+from evaluations.forms.setting_fields import field_for
 from evaluations.judges.judges import EndpointDraft
-from evaluations.models import Endpoint, JudgeKind, Project, ScoringMode
+from evaluations.models import Endpoint, Project, ScoringMode
 
-NO_LIMIT = "Over all workers. Empty: no limit."
+NO_LIMIT = "For all workers together. Leave empty for no limit."
+# What means something only where a chat model replies.
+CHATTING = {"mode", "samples", "temperature", "max_tokens"}
 
 
 class TakesErrors(forms.Form):
@@ -25,18 +29,21 @@ class TakesErrors(forms.Form):
 
 
 class EndpointForm(TakesErrors):
-    name = forms.CharField(max_length=100, required=False, help_text="If empty, the host is used.")
+    name = forms.CharField(
+        max_length=100, required=False, help_text="Leave empty to use the host name."
+    )
     base_url = forms.CharField(
         label="Base URL",
         max_length=500,
-        help_text="Of an OpenAI-compatible API; ends in /v1 on most servers.",
+        help_text="The address of an OpenAI-compatible API; it ends in /v1 on most servers.",
     )
     key = forms.CharField(
         label="Key",
         required=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
         help_text=(
-            "Stored encrypted, never shown again. Empty: keep the stored one, or none is needed."
+            "Stored encrypted and never shown again. Leave empty to keep the stored key, or if no"
+            " key is needed."
         ),
     )
     forget_key = forms.BooleanField(label="Delete the stored key", required=False)
@@ -46,21 +53,20 @@ class EndpointForm(TakesErrors):
         required=False,
     )
     confirms_key_env = forms.BooleanField(
-        label="Send the key of this variable to the new address",
+        label="Send the key in this variable to the new address",
         required=False,
-        help_text="Tick this if you change the address and the key may be sent there.",
+        help_text="Tick this if you change the address and trust the new one with the key.",
     )
-    requests_per_minute = forms.IntegerField(
-        min_value=1, required=False, help_text="Over all workers. Empty: no limit."
-    )
-    tokens_per_minute = forms.IntegerField(
-        min_value=1, required=False, help_text="Over all workers. Empty: no limit."
-    )
+    requests_per_minute = forms.IntegerField(min_value=1, required=False, help_text=NO_LIMIT)
+    tokens_per_minute = forms.IntegerField(min_value=1, required=False, help_text=NO_LIMIT)
     api_version = forms.CharField(
         label="Azure API version",
         max_length=40,
         required=False,
-        help_text=("Only for Azure deployment addresses (not for those that end in /openai/v1)."),
+        help_text=(
+            "Only for Azure addresses that name a deployment (not for those that end in"
+            " /openai/v1)."
+        ),
     )
 
     def __init__(self, *args: Any, endpoint: Endpoint | None = None, **kwargs: Any) -> None:
@@ -90,89 +96,40 @@ def _about_key_names() -> str:
     names = sorted(settings.ENDPOINT_KEYS)
     if not names:
         return (
-            "This site reads no keys from variables; enter the key above. (GEVAL_ENDPOINT_KEYS "
-            "lists allowed names.)"
+            "This site reads no keys from variables; enter the key above. (GEVAL_ENDPOINT_KEYS"
+            " allows variables.)"
         )
-    said = "Instead of a key: the worker's environment variable that contains it. Allowed here: "
+    said = (
+        "Instead of a key: the name of the worker's environment variable that contains it. Allowed"
+        " here: "
+    )
     return f"{said}{', '.join(names)} (GEVAL_ENDPOINT_KEYS)."
 
 
 class ProbeForm(forms.Form):
     model = forms.CharField(
-        max_length=200, help_text="A probe makes about six calls of a few tokens."
+        max_length=200, help_text="A probe makes about six calls of a few tokens each."
     )
 
 
-class AskingForm(forms.Form):
-    """The fields of every judge that asks an LLM; see forms/evaluators.py for the whole form."""
-
-    endpoint = forms.ModelChoiceField(queryset=Endpoint.objects.none(), empty_label=None)
-    model = forms.CharField(max_length=200)
-    mode = forms.ChoiceField(
-        label="Scoring",
-        choices=[("", "The best one that the endpoint supports"), *ScoringMode.choices],
-        required=False,
-        help_text="The endpoint is probed first; a mode that it does not support is refused.",
-    )
-    samples = forms.IntegerField(
-        label="Replies per item",
-        min_value=1,
-        max_value=100,
-        initial=20,
-        help_text="For the mode Samples.",
-    )
-    temperature = forms.FloatField(
-        min_value=0,
-        max_value=2,
-        required=False,
-        help_text="If empty: 1 for samples, 0 otherwise.",
-    )
-    max_tokens = forms.IntegerField(
-        label="Longest reply in tokens",
-        min_value=1,
-        max_value=32_000,
-        initial=32,
-        help_text="A rating takes a few; a model that reasons first takes hundreds.",
-    )
-    use_steps = forms.BooleanField(
-        label="Evaluation steps",
-        required=False,
-        initial=True,
-        help_text="The LLM first writes them itself (auto chain-of-thought).",
-    )
-    concurrency = forms.IntegerField(
-        label="Concurrent calls", min_value=1, max_value=512, initial=16, help_text="Per worker."
-    )
-    timeout_seconds = forms.FloatField(
-        label="Time limit of a call",
-        min_value=1,
-        max_value=3600,
-        initial=60,
-        help_text="In seconds, for the whole call.",
-    )
-    price_in = forms.DecimalField(
-        label="Price per million input tokens", min_value=0, max_digits=12, decimal_places=4,
-        required=False,
-        help_text="For estimates and budgets, in any currency.",
-    )  # fmt: skip
-    price_out = forms.DecimalField(
-        label="Price per million output tokens",
-        min_value=0,
-        max_digits=12,
-        decimal_places=4,
-        required=False,
-    )
-
-    @classmethod
-    def fields_for(
-        cls, evaluator: type[AskingEvaluator], project: Project
-    ) -> dict[str, forms.Field]:
-        """Keep the fields that an evaluator uses, and offer the project's endpoints."""
-        fields = cls().fields
-        endpoints = project.endpoints.current()
-        fields["endpoint"].queryset = endpoints  # type: ignore[attr-defined]
-        fields["endpoint"].initial = endpoints.last()
-        left_out = set() if evaluator.has_mode else {"mode", "samples", "temperature", "max_tokens"}
-        if evaluator.kind != JudgeKind.GEVAL:
-            left_out.add("use_steps")
-        return {name: field for name, field in fields.items() if name not in left_out}
+def asking_fields(evaluator: type[AskingEvaluator], project: Project) -> dict[str, forms.Field]:
+    """The fields of a judge that asks an LLM, as far as they mean something to its evaluator; with
+    the project's endpoints to choose from."""
+    endpoints = project.endpoints.current()
+    left_out = set() if evaluator.chats else CHATTING
+    if not evaluator.writes_steps:
+        left_out = left_out | {"use_steps"}
+    declared = {
+        name: field_for(name, info)
+        for name, info in AskingSettings.model_fields.items()
+        if name not in left_out
+    }
+    if "mode" in declared:
+        declared["mode"] = forms.ChoiceField(
+            label=declared["mode"].label,
+            choices=[("", "The best mode the endpoint supports"), *ScoringMode.choices],
+            required=False,
+            help_text=declared["mode"].help_text,
+        )
+    chosen = forms.ModelChoiceField(queryset=endpoints, empty_label=None, initial=endpoints.last())
+    return {"endpoint": chosen, "model": forms.CharField(max_length=200), **declared}

@@ -8,10 +8,10 @@ from evaluations.models import Role
 class InvitationForm(forms.Form):
     role = forms.ChoiceField(choices=Role.choices, initial=Role.ANNOTATOR)
     note = forms.CharField(
-        label="For whom",
+        label="For",
         max_length=200,
         required=False,
-        help_text="For your own list; invited people do not see it.",
+        help_text="A note for your own list; the person you invite does not see it.",
     )
     days = forms.IntegerField(label="Valid for (days)", min_value=1, max_value=90, initial=14)
 

@@ -7,7 +7,7 @@ from evaluations.models import Project
 
 class ArchiveForm(forms.Form):
     file = forms.FileField(
-        label="Archive", help_text="A project's archive (zip), exported by this or another site."
+        label="Archive", help_text="A zip file of a project, downloaded from this or another site."
     )
 
 

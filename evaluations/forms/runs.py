@@ -12,7 +12,7 @@ class RunForm(forms.Form):
     criteria = forms.ModelMultipleChoiceField(
         queryset=Criterion.objects.none(),
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose one."},
+        error_messages={"required": "Choose at least one criterion."},
     )
     fresh = forms.BooleanField(
         label="Judge everything again",
@@ -20,7 +20,7 @@ class RunForm(forms.Form):
         help_text="Otherwise only missing scores are computed.",
     )
     transport = forms.ChoiceField(
-        label="Sent", choices=Transport.choices, initial=Transport.LIVE, required=False
+        label="How to send", choices=Transport.choices, initial=Transport.LIVE, required=False
     )
     budget = forms.DecimalField(
         min_value=0,
@@ -28,7 +28,8 @@ class RunForm(forms.Form):
         decimal_places=4,
         required=False,
         help_text=(
-            "The run pauses before it costs more. Needs a judge with prices; empty: no limit."
+            "The run pauses before it costs more. Needs a judge with prices. Leave empty for no"
+            " limit."
         ),
     )
 

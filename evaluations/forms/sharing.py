@@ -5,9 +5,7 @@ from django import forms
 
 class ShareForm(forms.Form):
     query = forms.CharField(required=False, max_length=4000, widget=forms.HiddenInput)
-    days = forms.IntegerField(
-        label="Expires after (days)", required=False, min_value=1, max_value=3650
-    )
+    days = forms.IntegerField(label="Valid for (days)", required=False, min_value=1, max_value=3650)
 
 
 class SnapshotForm(forms.Form):

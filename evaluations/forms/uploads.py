@@ -15,7 +15,7 @@ from evaluations.corpus.packed import stem_of
 from evaluations.models import SavedColumns, Upload, UploadFile
 
 CHOICES = [
-    ("", "left out"),
+    ("", "ignored"),
     *(
         (group, [(target, TARGETS[target]) for target in targets])
         for group, targets in GROUPS.items()
@@ -43,7 +43,8 @@ class MultipleFileField(forms.FileField):
             if file.size > settings.UPLOAD_LIMIT_BYTES:
                 limit = settings.UPLOAD_LIMIT_BYTES // 2**20
                 raise ValidationError(
-                    f"{file.name} is larger than {limit:,} MB; split it, or use manage.py load."
+                    f"{file.name} is larger than {limit:,} MB; split the file, or use manage.py"
+                    " load."
                 )
         return cleaned
 
@@ -55,8 +56,7 @@ class UploadForm(forms.Form):
         label="Files",
         required=False,
         help_text=(
-            "CSV, TSV, JSON, JSON Lines or Parquet; plain, gzip or zip. Several at once, in any"
-            " order."
+            "CSV, TSV, JSON, JSON Lines or Parquet; plain, gzip or zip. Choose one or several."
         ),
     )
     text = forms.CharField(
@@ -70,27 +70,25 @@ class UploadForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         if not self.errors and not data.get("files") and not (data.get("text") or "").strip():
-            raise ValidationError("Choose a file or paste rows.")
+            raise ValidationError("Choose a file, or paste rows; there is nothing to check yet.")
         return data
 
 
 class LoadOptionsForm(forms.Form):
-    """Defaults for missing columns, and other options."""
+    """Defaults for columns that files may lack."""
 
     judge = forms.CharField(
         label="Judge's name",
         max_length=200,
-        help_text="For scores and replies that name no judge (predict_scores, all_responses).",
+        help_text="For scores and replies without a judge column (predict_scores, all_responses).",
     )
     annotator = forms.CharField(
         label="Annotator's name",
         max_length=200,
-        help_text="For ratings that name no annotator, in one column per criterion.",
+        help_text="For ratings without an annotator column, with one column per criterion.",
     )
     criterion = forms.CharField(
-        required=False,
-        max_length=100,
-        help_text="For raw replies that do not name their criterion.",
+        required=False, max_length=100, help_text="For raw replies without a criterion column."
     )
     version = forms.CharField(
         label="Version",
@@ -102,19 +100,19 @@ class LoadOptionsForm(forms.Form):
         label="Source",
         required=False,
         max_length=500,
-        help_text="Where the scores come from: a paper, a release.",
+        help_text="Where the scores come from, for example a paper or a release.",
     )
     first_digit = forms.BooleanField(
-        label="Read raw replies by their first digit",
+        label="Read the first digit of raw replies as the rating",
         required=False,
-        help_text="As for published figures; otherwise our parser reads them, and 2.5 is 2.5.",
+        help_text="As published releases do. Otherwise our parser reads them, and 2.5 is 2.5.",
     )
     replace = forms.BooleanField(
-        label="Replace existing texts with different ones",
+        label="Replace existing texts if they differ",
         required=False,
         help_text=(
-            "Only if nothing depends on them: no rating, score, comparison, or item of a run or "
-            "campaign."
+            "Only where nothing depends on them: no rating, score, comparison, or item of a run or"
+            " campaign."
         ),
     )
 
@@ -133,7 +131,7 @@ def initial_options(files: Sequence[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ColumnField:
-    """A column of a file: its name, its first values, and the field with its meaning."""
+    """A column of a file: its name, what is in it, and the field that says what it is."""
 
     name: str
     values: Sequence[str]
@@ -141,7 +139,7 @@ class ColumnField:
 
 
 class ColumnsForm(LoadOptionsForm):
-    """The meaning of an upload's columns, and defaults for missing columns."""
+    """What the columns of an upload's files are, and defaults for those that are missing."""
 
     def __init__(self, upload: Upload, files: Sequence[UploadFile], data: Any = None) -> None:
         super().__init__(data, initial=upload.about)
@@ -151,7 +149,7 @@ class ColumnsForm(LoadOptionsForm):
                     choices=CHOICES,
                     required=False,
                     initial=file.columns.get(column["name"], ""),
-                    label=f"Meaning of {column['name']}",
+                    label=f"Content of {column['name']}",
                 )
 
     @staticmethod

@@ -12,10 +12,10 @@ class WebhookForm(forms.Form):
         label="URL",
         max_length=500,
         assume_scheme="https",
-        help_text="The address where your server accepts a JSON POST.",
+        help_text="The address at which your server accepts a POST of JSON.",
     )
     events = forms.MultipleChoiceField(
-        label="Notify it when",
+        label="Events",
         choices=[
             (value, label) for value, label in WebhookEvent.choices if value != WebhookEvent.TEST
         ],

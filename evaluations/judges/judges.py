@@ -1,6 +1,6 @@
 """Create, change, probe and retire endpoints and judges, for pages, commands and the API."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from typing import Any
@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.evaluators.asking_settings import AskingSettings, default_of
 from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError
 from evaluations.evaluators.registry import make_evaluator
 from evaluations.judges.clients import client_for
@@ -18,7 +19,6 @@ from evaluations.llm.addresses import ForbiddenAddressError, check_address
 from evaluations.llm.endpoints import EndpointError
 from evaluations.llm.patience import ask_within_patience
 from evaluations.llm.probe import Findings, probe_model
-from evaluations.llm.scoring import why_not_by_logprobs
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe, Project, ScoringMode
 from geval_site.key_names import why_not_allowed
 
@@ -57,12 +57,12 @@ class JudgeDraft:
     kind: str = JudgeKind.GEVAL
     settings: Mapping[str, Any] = field(default_factory=dict)
     mode: str = ""
-    samples: int = 20
+    samples: int = default_of("samples")
     temperature: float | None = None
-    use_steps: bool = True
-    concurrency: int = 16
-    max_tokens: int = 32
-    timeout_seconds: float = 60
+    use_steps: bool = default_of("use_steps")
+    concurrency: int = default_of("concurrency")
+    max_tokens: int = default_of("max_tokens")
+    timeout_seconds: float = default_of("timeout_seconds")
     price_in: Decimal | None = None
     price_out: Decimal | None = None
 
@@ -380,53 +380,43 @@ def _drafted(project: Project, draft: JudgeDraft, findings: Findings | None) -> 
         judge = Judge(**common)
         judge.full_clean(validate_unique=False, validate_constraints=False)
         return judge
-    mode = draft.mode or (findings.best_mode if findings else "") if evaluator.has_mode else ""
+    mode = draft.mode or (findings.best_mode if findings else "") if evaluator.chats else ""
     temperature = draft.temperature
     if temperature is None:
         temperature = 1.0 if mode == ScoringMode.SAMPLES else 0.0
+    asking = {name: getattr(draft, name) for name in AskingSettings.model_fields}
     judge = Judge(
         **common,
         endpoint=draft.endpoint,
         model=draft.model.strip(),
-        mode=mode,
-        samples=draft.samples,
-        temperature=temperature,
-        use_steps=draft.use_steps,
-        concurrency=draft.concurrency,
-        max_tokens=draft.max_tokens,
-        timeout_seconds=draft.timeout_seconds,
-        price_in=draft.price_in,
-        price_out=draft.price_out,
+        **asking | {"mode": mode, "temperature": temperature},
     )
     if findings:
         judge.length_parameter = findings.length_parameter
         judge.sends_temperature = findings.temperature
     judge.full_clean(validate_unique=False, validate_constraints=False)
-    for check in _CHECKS:
-        check(judge, findings)
+    _check_required(judge, evaluator)
+    _check_prices(judge)
+    _check_temperature(judge, findings)
+    _check_mode(judge, evaluator, findings)
+    _check_endpoint(evaluator, findings)
     return judge
 
 
-def _check_required(judge: Judge, _findings: Findings | None) -> None:
-    wanted = ("endpoint", "model", "mode") if _uses_mode(judge) else ("endpoint", "model")
+def _check_required(judge: Judge, evaluator: AskingEvaluator) -> None:
+    wanted = ("endpoint", "model", "mode") if evaluator.chats else ("endpoint", "model")
     for name in wanted:
         if not getattr(judge, name):
             raise ValidationError({name: "This field is required."})
 
 
-def _uses_mode(judge: Judge) -> bool:
-    return judge.kind in (JudgeKind.GEVAL, JudgeKind.PAIRWISE)
+def _check_endpoint(evaluator: AskingEvaluator, findings: Findings | None) -> None:
+    why_not = evaluator.why_not_with(findings) if findings else ""
+    if why_not:
+        raise ValidationError({"endpoint": why_not})
 
 
-def _check_echo(judge: Judge, findings: Findings | None) -> None:
-    if judge.kind == "gptscore" and findings and not findings.echo:
-        said = findings.notes.get("echo", "It did not return the prompt with log-probabilities.")
-        raise ValidationError(
-            {"endpoint": f"GPTScore needs the completions API with echo and logprobs. {said}"}
-        )
-
-
-def _check_prices(judge: Judge, _findings: Findings | None) -> None:
+def _check_prices(judge: Judge) -> None:
     if (judge.price_in is None) != (judge.price_out is None):
         raise ValidationError({"price_out": "Enter both prices, or none."})
 
@@ -443,23 +433,15 @@ def _check_temperature(judge: Judge, findings: Findings | None) -> None:
         )
 
 
-def _check_mode(judge: Judge, findings: Findings | None) -> None:
+def _check_mode(judge: Judge, evaluator: AskingEvaluator, findings: Findings | None) -> None:
     if findings and findings.why_not(judge.mode):
         raise ValidationError({"mode": findings.why_not(judge.mode)})
-    if judge.mode == ScoringMode.LOGPROBS and judge.kind == JudgeKind.GEVAL:
-        for criterion in judge.project.criteria.all():
-            reason = why_not_by_logprobs(criterion.scale)
-            if reason:
-                raise ValidationError({"mode": f"{criterion.name}: {reason}"})
+    for criterion in judge.project.criteria.all():
+        reason = evaluator.why_not_on(criterion.scale, judge.mode)
+        if reason:
+            raise ValidationError({"mode": f"{criterion.name}: {reason}"})
 
 
-_CHECKS: tuple[Callable[[Judge, Findings | None], Any], ...] = (
-    _check_required,
-    _check_prices,
-    _check_temperature,
-    _check_mode,
-    _check_echo,
-)
 # What decides a score; a change of it makes a new version. The rest is how fast and at what price.
 _FROZEN = (
     "kind",

@@ -6,10 +6,8 @@ call.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 CHARACTERS_A_TOKEN = 4.0
 # For budgets, where being wrong costs money: no common tokeniser needs more tokens than this for
@@ -27,15 +25,6 @@ class Prices:
     tokens_in: Decimal
     tokens_out: Decimal
     share: Decimal = Decimal(1)
-
-
-def prices_from(parameters: Mapping[str, Any]) -> Prices | None:
-    """The prices frozen into a run's parameters; None where the judge has none."""
-    price_in, price_out = parameters.get("price_in"), parameters.get("price_out")
-    if price_in is None or price_out is None:
-        return None
-    share = BATCH_DISCOUNT if parameters.get("transport") == "batch" else Decimal(1)
-    return Prices(Decimal(price_in), Decimal(price_out), share)
 
 
 def cost(prompt_tokens: int, completion_tokens: int, prices: Prices | None) -> Decimal | None:

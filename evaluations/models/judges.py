@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from decimal import Decimal
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -13,6 +13,8 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.urls import reverse
 
+from evaluations.evaluators.asking_settings import declared, range_of
+from evaluations.evaluators.base import Evaluator
 from evaluations.evaluators.registry import evaluators
 from evaluations.models.errands import Errand
 from evaluations.models.project import Project
@@ -25,6 +27,25 @@ def validate_finite(value: float) -> None:
     """NaN is neither below nor above any limit, so the other validators accept it."""
     if not math.isfinite(value):
         raise ValidationError("Enter a number.")
+
+
+def _declared(name: str) -> dict[str, Any]:
+    """The options of a model's field as the setting is declared; without a default it may be
+    empty."""
+    info = declared(name)
+    lowest, highest = range_of(name)
+    number = not isinstance(info.default, bool)
+    options: dict[str, Any] = {
+        "verbose_name": (info.title or name).lower(),
+        "validators": [
+            *([validate_finite] if number else []),
+            *([] if lowest is None else [MinValueValidator(lowest)]),
+            *([] if highest is None else [MaxValueValidator(highest)]),
+        ],
+    }
+    if info.default is None:
+        return options | {"null": True, "blank": True}
+    return options | {"default": info.default}
 
 
 class EndpointQuerySet(models.QuerySet["Endpoint"]):
@@ -105,6 +126,11 @@ class Endpoint(models.Model):
             raise KeyNameError(why_not)
         return os.environ.get(self.key_env, "") if self.key_env else ""
 
+    @property
+    def models_probed(self) -> list[str]:
+        """The models a probe has found something out about; one that failed has not."""
+        return [probe.model for probe in self.probes.all() if probe.findings]
+
     def keep_key(self, key: str) -> None:
         """Encrypt a key for storing; no page shows it."""
         self.sealed_key = seal(key) if key else ""
@@ -149,10 +175,10 @@ class EndpointQuota(models.Model):
 
 
 class JudgeKind:
-    """Kinds that have special code; all others come from `evaluators/`, or from users' packages."""
+    """The kind a judge has if nothing else is said, and the kind of uploaded scores. What a kind
+    can do its class in `evaluators/` knows, or the class of somebody else's package."""
 
     GEVAL = "geval"
-    PAIRWISE = "pairwise"
     IMPORTED = "imported"
 
 
@@ -176,7 +202,8 @@ class JudgeQuerySet(models.QuerySet["Judge"]):
 
     def with_models(self) -> JudgeQuerySet:
         """Judges with a chat model that can do other tasks, such as writing evaluation steps."""
-        return self.filter(kind__in=(JudgeKind.GEVAL, JudgeKind.PAIRWISE), retired_at=None)
+        chatting = [kind for kind, evaluator in evaluators().items() if evaluator.chats]
+        return self.filter(kind__in=chatting, retired_at=None)
 
 
 class Judge(models.Model):
@@ -198,34 +225,16 @@ class Judge(models.Model):
     )
     model = models.CharField(max_length=200, blank=True)
     mode = models.CharField(max_length=20, choices=ScoringMode, blank=True)
-    samples = models.PositiveIntegerField(
-        "replies per item", default=20, validators=[MinValueValidator(1), MaxValueValidator(100)]
-    )
+    samples = models.PositiveIntegerField(**_declared("samples"))
     temperature = models.FloatField(
-        default=0, validators=[validate_finite, MinValueValidator(0), MaxValueValidator(2)]
+        **_declared("temperature") | {"default": 0, "null": False, "blank": False}
     )
-    use_steps = models.BooleanField("evaluation steps", default=True)
-    concurrency = models.PositiveIntegerField(
-        "concurrent calls", default=16, validators=[MinValueValidator(1), MaxValueValidator(512)]
-    )
-    max_tokens = models.PositiveIntegerField(
-        "longest reply in tokens",
-        default=32,
-        validators=[MinValueValidator(1), MaxValueValidator(32_000)],
-    )
-    timeout_seconds = models.FloatField(
-        "time limit of a call",
-        default=60,
-        validators=[validate_finite, MinValueValidator(1), MaxValueValidator(3600)],
-    )
-    price_in = models.DecimalField(
-        "price per million input tokens", max_digits=12, decimal_places=4, null=True, blank=True,
-        validators=[MinValueValidator(Decimal(0))],
-    )  # fmt: skip
-    price_out = models.DecimalField(
-        "price per million output tokens", max_digits=12, decimal_places=4, null=True, blank=True,
-        validators=[MinValueValidator(Decimal(0))],
-    )  # fmt: skip
+    use_steps = models.BooleanField(**_declared("use_steps"))
+    concurrency = models.PositiveIntegerField(**_declared("concurrency"))
+    max_tokens = models.PositiveIntegerField(**_declared("max_tokens"))
+    timeout_seconds = models.FloatField(**_declared("timeout_seconds"))
+    price_in = models.DecimalField(max_digits=12, decimal_places=4, **_declared("price_in"))
+    price_out = models.DecimalField(max_digits=12, decimal_places=4, **_declared("price_out"))
     length_parameter = models.CharField(
         max_length=40, choices=LengthParameter, default=LengthParameter.MAX_TOKENS
     )
@@ -245,11 +254,16 @@ class Judge(models.Model):
             ),
             models.CheckConstraint(
                 condition=models.Q(
-                    samples__range=(1, 100),
-                    temperature__range=(0, 2),
-                    concurrency__range=(1, 512),
-                    max_tokens__range=(1, 32_000),
-                    timeout_seconds__range=(1, 3600),
+                    **{
+                        f"{name}__range": range_of(name)
+                        for name in (
+                            "samples",
+                            "temperature",
+                            "concurrency",
+                            "max_tokens",
+                            "timeout_seconds",
+                        )
+                    }
                 ),
                 name="judge_settings_in_range",
             ),
@@ -273,6 +287,12 @@ class Judge(models.Model):
         return self.model == STAND_IN
 
     @property
+    def evaluator(self) -> type[Evaluator] | None:
+        """The class that knows what this kind of judge can do; None where the package that brings
+        it is gone."""
+        return evaluators().get(self.kind)
+
+    @property
     def can_run(self) -> bool:
         return self.kind != JudgeKind.IMPORTED
 
@@ -283,13 +303,21 @@ class Judge(models.Model):
     @property
     def rates_on_scale(self) -> bool:
         """Whether its scores are on the criterion's scale, as far as is known."""
-        return self.kind in (JudgeKind.GEVAL, JudgeKind.IMPORTED)
+        return bool(self.evaluator and self.evaluator.rates_on_scale)
+
+    @property
+    def compares_pairs(self) -> bool:
+        return bool(self.evaluator and self.evaluator.compares_pairs)
+
+    @property
+    def writes_steps(self) -> bool:
+        """Whether its prompts have evaluation steps, and `use_steps` means something."""
+        return bool(self.evaluator and self.evaluator.writes_steps)
 
     @property
     def kind_title(self) -> str:
         """The title of its kind, or its name if the package that provides it is missing."""
-        known = evaluators().get(self.kind)
-        return known.title if known else self.kind
+        return self.evaluator.title if self.evaluator else self.kind
 
     @property
     def is_frozen(self) -> bool:

@@ -13,12 +13,13 @@ from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluations.llm.cost import cost, prices_from
+from evaluations.llm.cost import cost
 from evaluations.models.corpus import CandidateOutput
 from evaluations.models.criteria import Criterion, EvaluationSteps
 from evaluations.models.errands import Errand
 from evaluations.models.judges import Judge
 from evaluations.models.project import Project
+from evaluations.models.run_parameters import RunParameters
 
 
 class RunState(models.TextChoices):
@@ -138,9 +139,14 @@ class EvaluationRun(models.Model):
         return self.is_active and self.waits_until is not None and self.waits_until > timezone.now()
 
     @property
+    def frozen(self) -> RunParameters:
+        """What it was started with."""
+        return RunParameters.from_json(self.parameters)
+
+    @property
     def cost(self) -> Decimal | None:
         """Its cost so far, by the prices frozen into it; None without prices."""
-        return cost(self.prompt_tokens, self.completion_tokens, prices_from(self.parameters))
+        return cost(self.prompt_tokens, self.completion_tokens, self.frozen.prices)
 
 
 class RunCriterion(models.Model):

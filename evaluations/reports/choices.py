@@ -19,7 +19,7 @@ class Choice:
     paper: str
     needs: str
     why_not: str
-    has_mode: bool
+    chats: bool
 
 
 def choices() -> dict[str, Any]:
@@ -41,7 +41,7 @@ def choice_of(evaluator: type[Evaluator]) -> Choice:
         evaluator.paper,
         needs_of(evaluator),
         evaluator.why_not(),
-        getattr(evaluator, "has_mode", False),
+        evaluator.chats,
     )
 
 
@@ -51,7 +51,7 @@ def needs_of(evaluator: type[Evaluator]) -> str:
         return "an upload"
     needs: list[str] = sorted(evaluator.needs)
     if issubclass(evaluator, AskingEvaluator):
-        needs.append("an endpoint" if evaluator.has_mode else "an endpoint with echo and logprobs")
+        needs.append("an endpoint" if evaluator.chats else "an endpoint with echo and logprobs")
     if "model" in evaluator.Settings.model_fields:
         needs.append("a model")
     if issubclass(evaluator, LocalEvaluator) and "scores" in evaluator.looks_at:

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from django.db import connection
+from django.db import connection, models
 
 from annotations.results.human_scores import HumanScores, human_scores
 from evaluations.changes import Key, state_of
 from evaluations.llm.injection import PATTERN
 from evaluations.models import Criterion, EvaluationRun, Judge, Project
 from evaluations.models.corpus import CandidateOutput, System
+from evaluations.models.newest_scores import newest_scores
 from evaluations.query_arrays import fetch_numbers, id_list, positions
 from evaluations.reports.options import ReportOptions
 from evaluations.statistics.pairing import FloatArray, IntArray, mean_over_raters, table
@@ -107,13 +108,9 @@ def _frame(project: Project) -> ReportData:
     )
     document_ids = np.array([pk for pk, _ in documents], dtype=np.int64)
     system_ids = np.array([pk for pk, _, _ in systems], dtype=np.int64)
-    # Words as runs of anything but blanks, counted where the texts are.
+    # Counted where the texts are.
     rows = fetch_numbers(
-        [
-            "o.document_id",
-            "o.system_id",
-            "coalesce(array_length(string_to_array(trim(o.text), ' '), 1), 0)",
-        ],
+        ["o.document_id", "o.system_id", "evaluations_word_count(o.text)"],
         f"""FROM evaluations_candidateoutput o JOIN evaluations_document d ON d.id = o.document_id
             WHERE d.project_id = {int(project.pk)}""",
     )
@@ -159,23 +156,7 @@ def fill_judges(
     Args:
         run: take the scores of this run only, where otherwise the newest of each judge count.
     """
-    of_run = f"AND r.id = {int(run.pk)}" if run else ""
-    rows = fetch_numbers(
-        [
-            "r.judge_id",
-            "coalesce(s.criterion_id, 0)",
-            "o.document_id",
-            "o.system_id",
-            "s.value",
-            "r.id",
-        ],
-        f"""FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
-            JOIN evaluations_candidateoutput o ON o.id = s.output_id
-            WHERE r.judge_id IN ({id_list(judge_ids)}) {of_run}
-              AND (s.criterion_id IS NULL OR s.criterion_id IN ({id_list(criterion_ids)}))""",
-    )
-    # A later run's score of the same item replaces an earlier one, so runs come in their order.
-    rows = rows[np.argsort(rows[:, 5], kind="stable")]
+    rows = _score_rows(judge_ids, criterion_ids, run)
     shape = (len(data.document_ids), len(data.system_ids))
     for judge_id in judge_ids:
         of_judge = rows[rows[:, 0] == judge_id]
@@ -189,6 +170,39 @@ def fill_judges(
                     mine[:, 4],
                     shape=shape,
                 )
+
+
+def _score_rows(
+    judge_ids: list[int], criterion_ids: list[int], run: EvaluationRun | None
+) -> FloatArray:
+    """Judge, criterion (0 for all), document, system and value of each score; shape (scores, 5).
+    Scores that count for every criterion come first, so that a criterion's own replaces them."""
+    wanted = f"""r.judge_id IN ({id_list(judge_ids)})
+        AND (s.criterion_id IS NULL OR s.criterion_id IN ({id_list(criterion_ids)}))"""
+    several = list(
+        EvaluationRun.objects.filter(judge__in=judge_ids)
+        .order_by()
+        .values_list("judge", flat=True)
+        .annotate(runs=models.Count("pk"))
+        .filter(runs__gt=1)
+    )
+    # Millions of scores of judges that ran once need no sorting, which would take most of the time.
+    plain = f"""SELECT r.judge_id, s.criterion_id, s.output_id, s.value FROM evaluations_score s
+        JOIN evaluations_evaluationrun r ON r.id = s.run_id WHERE {wanted}"""
+    if run is not None:
+        chosen = f"{plain} AND r.id = {int(run.pk)}"
+    elif several:
+        once = f"{plain} AND r.judge_id NOT IN ({id_list(several)})"
+        again = newest_scores(f"{wanted} AND r.judge_id IN ({id_list(several)})")
+        chosen = f"""{once} UNION ALL
+            SELECT n.judge_id, n.criterion_id, n.output_id, n.value FROM ({again}) AS n"""
+    else:
+        chosen = plain
+    rows = fetch_numbers(
+        ["s.judge_id", "coalesce(s.criterion_id, 0)", "o.document_id", "o.system_id", "s.value"],
+        f"FROM ({chosen}) AS s JOIN evaluations_candidateoutput o ON o.id = s.output_id",
+    )
+    return rows[np.argsort(rows[:, 1] > 0, kind="stable")]
 
 
 def ids_of(project_id: int) -> dict[str, list[int]]:

@@ -264,7 +264,8 @@ def _heatmap(tables: dict[str, np.ndarray], title: str, caption: str) -> Figure:
                 "type": "heatmap", "x": names, "y": names, "z": shown, "text": texts,
                 "texttemplate": "%{text}",
                 "zmin": -1, "zmax": 1,
-                "colorscale": [[0, "--human"], [0.5, "--paper"], [1, "--llm"]],
+                "colorscale": [[0, "--heat-low"], [0.5, "--paper"], [1, "--heat-high"]],
+                "textfont": {"color": "--ink"},
                 "colorbar": {"title": {"text": "rho"}, "thickness": 10},
             }
         ],

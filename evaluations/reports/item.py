@@ -10,7 +10,7 @@ from evaluations.evaluators.registry import make_evaluator
 from evaluations.llm.parsing import Failure
 from evaluations.llm.replies import Choice, Token, choices_from_json
 from evaluations.models import CandidateOutput, PairScore, RunItem, Score
-from evaluations.runs.item_questions import criteria_asked, item_of, settings_of
+from evaluations.runs.item_questions import criteria_asked, item_of
 from evaluations.runs.leases import ClaimedItem
 from evaluations.runs.lifecycle import evaluator_of
 
@@ -101,7 +101,7 @@ def _prompts(item: RunItem) -> tuple[tuple[str, ...], str]:
     texts = item.output.texts(rival=item.rival)
     claimed = ClaimedItem(item.pk, item.output_id, item.criterion_id, texts, item.rival_id)
     seen, about = item_of(claimed, criteria_asked(item.run))
-    settings = settings_of(item.run)
+    settings = item.run.frozen.asking
     question = evaluator.question(seen, about.scale, settings)
     if isinstance(question, Failure):
         return (about.template,), question.detail

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from annotations.models import Preference
-from evaluations.models import Judge, JudgeKind, Project
+from evaluations.models import Judge, Project
 from evaluations.reports.data import ReportData
 from evaluations.reports.pairwise import PairwiseJudge, pairwise_judges
 from evaluations.statistics.preferences import Davidson, davidson
@@ -94,7 +94,7 @@ def leaderboard(
         judges=tuple(
             _on_pairs(data, judge, criterion_id, known, place)
             for judge in judges
-            if judge.kind != JudgeKind.PAIRWISE
+            if not judge.compares_pairs
         ),
         pairwise=(
             pairwise_judges(

@@ -5,13 +5,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from django.db import connection
 
-from evaluations.models import Judge, PairScore, Project
+from evaluations.models import Judge, Project
+from evaluations.models.newest_scores import newest_scores
 from evaluations.statistics.correlation import coefficient_of
 from evaluations.statistics.preferences import bradley_terry
 from evaluations.statistics.results import Estimate
 
 SAME = 1e-9
+
+
+_NEWEST = newest_scores("r.project_id = %s AND s.criterion_id = %s", table="evaluations_pairscore")
+_VERDICTS = f"""
+    SELECT n.judge_id, a.document_id, a.system_id, b.system_id, n.value, n.tie, n.left
+    FROM ({_NEWEST}) AS n JOIN evaluations_candidateoutput a ON a.id = n.output_id
+    JOIN evaluations_candidateoutput b ON b.id = n.rival_id
+    ORDER BY n.run_id, n.output_id, n.rival_id"""
 
 
 @dataclass(frozen=True)
@@ -64,25 +74,13 @@ def pairwise_judges(
         strengths: people's Bradley-Terry or Davidson strengths by system.
         names: of the systems that are looked at.
     """
-    found = PairScore.objects.filter(run__project=project, criterion=criterion_id).order_by("run")
-    # A later run's verdict on the same pair replaces an earlier one.
-    newest: dict[tuple[int, int, int], Verdict] = {}
-    for judge, output, rival, document, first, second, value, tie, left in found.values_list(
-        "run__judge",
-        "output",
-        "rival",
-        "output__document",
-        "output__system",
-        "rival__system",
-        "value",
-        "tie",
-        "left",
-    ):
-        newest[judge, output, rival] = Verdict(document, first, second, value, tie, left)
     by_judge: dict[int, list[Verdict]] = defaultdict(list)
-    for (judge, _output, _rival), verdict in newest.items():
-        if verdict.first in names and verdict.second in names:
-            by_judge[judge].append(verdict)
+    with connection.cursor() as cursor:
+        cursor.execute(_VERDICTS, [project.pk, criterion_id])
+        for judge, *verdict in cursor.fetchall():
+            of_pair = Verdict(*verdict)
+            if of_pair.first in names and of_pair.second in names:
+                by_judge[judge].append(of_pair)
     return tuple(
         _judge(judge.label, by_judge[judge.pk], preferred, strengths, names)
         for judge in judges

@@ -9,6 +9,7 @@ from django.db import connection
 
 from annotations.models import Annotator
 from evaluations.models import CandidateOutput, Criterion, Document, System
+from evaluations.models.newest_scores import newest_scores
 from evaluations.scales import Scale, short
 from evaluations.word_differences import Piece, word_differences
 from geval_site.joined_query import JoinedQuery
@@ -24,11 +25,12 @@ _RATINGS = """
     FROM annotations_rating r JOIN annotations_annotator a ON a.id = r.annotator_id
     JOIN evaluations_candidateoutput o ON o.id = r.output_id WHERE o.document_id = %s
         ORDER BY r.annotator_id"""
-_SCORES = """
-    SELECT s.output_id, s.criterion_id, n.judge_id, s.value, s.distribution
-    FROM evaluations_score s JOIN evaluations_evaluationrun n ON n.id = s.run_id
-    JOIN evaluations_candidateoutput o ON o.id = s.output_id WHERE o.document_id = %s
-        ORDER BY s.run_id"""
+_OF_DOCUMENT = newest_scores(
+    "o.document_id = %s", joins="JOIN evaluations_candidateoutput o ON o.id = s.output_id"
+)
+_SCORES = f"""
+    SELECT n.output_id, n.criterion_id, n.judge_id, n.value, n.distribution
+    FROM ({_OF_DOCUMENT}) AS n ORDER BY n.judge_id"""
 SORTS = {"human": "human mean", "disagreement": "disagreement", "system": "system"}
 
 

@@ -30,7 +30,7 @@ from evaluations.llm.throttle import Throttle
 from evaluations.models import EvaluationRun, ModelReply
 from evaluations.runs import leases, results
 from evaluations.runs.database import Database
-from evaluations.runs.item_questions import Asked, criteria_asked, item_of, settings_of
+from evaluations.runs.item_questions import Asked, criteria_asked, item_of
 from evaluations.runs.quota import Grant, Limits, Permits, take
 from evaluations.runs.share import Share, StoppedError
 from evaluations.runs.shift import Shift
@@ -75,8 +75,9 @@ class AskingShare(Share):
         self.evaluator = evaluator
         self.client = client
         self.policy = policy
-        self.settings = settings_of(run)
-        self.slots: int = run.parameters["concurrency"]
+        self.frozen = run.frozen
+        self.settings = self.frozen.asking
+        self.slots = self.frozen.concurrency
         self.throttle = Throttle(self.slots)
         self.permits: Permits | None = None
         self.spent = Spent()
@@ -134,10 +135,7 @@ class AskingShare(Share):
         limits = Limits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
         if not limits.any:
             return None
-        tokens_each = (
-            estimated_tokens(self.run.parameters.get("characters_each", 4000))
-            + self.settings.max_tokens
-        )
+        tokens_each = estimated_tokens(self.frozen.characters_each) + self.settings.max_tokens
 
         async def ask(handful: int) -> Grant:
             return await self.database.call(
@@ -181,7 +179,7 @@ class AskingShare(Share):
 
     def _claim(self) -> list[Waiting]:
         waiting = [self._as_waiting(item) for item in self.next_items(self._claim_behind)]
-        since = self.run.created_at if self.run.parameters["fresh"] else None
+        since = self.run.created_at if self.frozen.fresh else None
         keys = [entry.key for entry in waiting if entry.key]
         replies = results.stored_replies(self.run.project_id, keys, since=since)
         return [replace(entry, stored=replies.get(entry.key)) for entry in waiting]

@@ -7,7 +7,6 @@ again by a token in its metadata.
 """
 
 import datetime
-import os
 from collections import defaultdict
 from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any
@@ -17,33 +16,28 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.llm import wire
 from evaluations.llm.calls import Answer
 from evaluations.llm.cost import estimated_tokens
-from evaluations.llm.endpoints import TOKENS_TOO_MANY, Client, EndpointError, RemoteBatch
-from evaluations.llm.judgement import (
-    READ_ATTEMPTS,
-    Judgement,
-    JudgeSettings,
-    Question,
-    first_request,
-    score_choices,
+from evaluations.llm.endpoints import (
+    TOKENS_TOO_MANY,
+    Client,
+    EndpointError,
+    RemoteBatch,
+    Request,
 )
+from evaluations.llm.judgement import READ_ATTEMPTS, Judgement
 from evaluations.llm.metering import Spent
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.replies import Reply
 from evaluations.llm.scoring import Scored
-from evaluations.models import Batch, EvaluationRun, ItemState, RunItem
+from evaluations.models import Batch, EvaluationRun, ItemState, ModelReply, RunItem
 from evaluations.runs import leases, results
 from evaluations.runs.database import Database
-from evaluations.runs.item_questions import (
-    Asked,
-    criteria_asked,
-    key_of,
-    question_about,
-    settings_of,
-)
-from evaluations.runs.lifecycle import close_if_finished, pause_run
+from evaluations.runs.item_questions import Asked, criteria_asked, item_of
+from evaluations.runs.share import Share
+from evaluations.runs.shift import Shift
 from evaluations.texts import storable
 
 # OpenAI takes 50,000 requests and 200 MB in a batch; smaller ones come back sooner and are read in
@@ -60,55 +54,225 @@ LONGEST_BATCH = datetime.timedelta(hours=48)
 MOST_RESULTS = 128
 
 
-async def advance_batches(run: EvaluationRun, client: Client, database: Database) -> None:
+async def advance_batches(
+    run: EvaluationRun,
+    evaluator: AskingEvaluator,
+    worker: str,
+    client: Client,
+    database: Database,
+    shift: Shift,
+) -> None:
     """Do what can be done for a run now: read batches that came back, send items that wait. One
     worker at a time."""
-    worker = f"batches:{os.getpid()}"
-    if not await database.call(lambda: _tend(run.pk)):
-        return
-    asked = await database.call(lambda: criteria_asked(run))
-    try:
-        for batch in await database.call(
-            lambda: list(run.batches.filter(state=Batch.State.SENDING))
-        ):
-            sending = _send(batch, run, asked, client, database, maybe_sent=True)
-            if not await _tried(batch, sending, database):
-                return
-        for batch in await database.call(lambda: _due(run)):
-            if not await _tried(
-                batch, _look(batch, run, asked, worker, client, database), database
+    if await database.call(lambda: _tend(run.pk)):
+        await _BatchShare(run, evaluator, worker, client, database, shift).advance()
+
+
+class _BatchShare(Share):
+    """The share of the worker that looks after a run's batches."""
+
+    def __init__(
+        self,
+        run: EvaluationRun,
+        evaluator: AskingEvaluator,
+        worker: str,
+        client: Client,
+        database: Database,
+        shift: Shift,
+    ) -> None:
+        super().__init__(run, worker, database, shift)
+        self.evaluator = evaluator
+        self.client = client
+        self.frozen = run.frozen
+        self.settings = self.frozen.asking
+        self.asked: dict[int, Asked] = {}
+
+    async def advance(self) -> None:
+        """Finish sendings that were begun, read what came back, send what waits; stop at the first
+        step that fails."""
+        self.asked = await self.database.call(lambda: criteria_asked(self.run))
+        try:
+            for batch in await self.database.call(self._half_sent):
+                await self._try(batch, self._send(batch, maybe_sent=True))
+            for batch in await self.database.call(self._due):
+                await self._try(batch, self._look(batch))
+            while not self.stopped.is_set() and (
+                gathered := await self.database.call(lambda: _gather(self.run))
             ):
-                return
-        while made := await database.call(lambda: _gather(run)):
-            if not await _tried(made, _send(made, run, asked, client, database), database):
-                return
-    finally:
-        await database.call(lambda: _stop_tending(run.pk))
-    await database.call(lambda: close_if_finished(run.pk))
+                await self._try(gathered, self._send(gathered))
+                await self.look_up()
+        finally:
+            await self.database.call(lambda: _stop_tending(self.run.pk))
+        await self.leave()
 
+    def _half_sent(self) -> list[Batch]:
+        return list(self.run.batches.filter(state=Batch.State.SENDING))
 
-async def _tried(batch: Batch, step: Coroutine[Any, Any, None], database: Database) -> bool:
-    """Whether a step with a batch worked.
+    def _due(self) -> list[Batch]:
+        return list(self.run.batches.filter(state=Batch.State.SENT, look_at__lte=timezone.now()))
 
-    An error that may pass leaves the batch for a later look, by any worker; if it does not pass,
-    the run pauses.
-    """
-    try:
-        await step
-    except EndpointError as error:
-        text = error.message
-        gives_up = (
-            error.kind.stops_run
-            or not error.kind.is_passing
-            or batch.failures + 1 >= MOST_FAILED_LOOKS
+    async def _try(self, batch: Batch, step: Coroutine[Any, Any, None]) -> None:
+        """Do a step with a batch, unless an earlier one failed.
+
+        An error that may pass leaves the batch for a later look, by any worker; if it does not
+        pass, the run pauses.
+        """
+        if self.stopped.is_set():
+            step.close()
+            return
+        try:
+            await step
+        except EndpointError as error:
+            text = error.message
+            gives_up = (
+                error.kind.stops_run
+                or not error.kind.is_passing
+                or batch.failures + 1 >= MOST_FAILED_LOOKS
+            )
+            await self.database.call(lambda: _note_failure(batch, text))
+            self.stop(text if gives_up else "")
+            return
+        if batch.failures:
+            await self.database.call(lambda: Batch.objects.filter(pk=batch.pk).update(failures=0))
+
+    async def _send(self, batch: Batch, *, maybe_sent: bool = False) -> None:
+        """Send a batch, unless it was sent already by a worker that did not live to write that
+        down."""
+        remote = await self.client.find_batch(str(batch.token)) if maybe_sent else None
+        if remote is None:
+            lines = await self.database.call(lambda: self._lines(batch))
+            if lines:
+                remote = await self.client.send_batch(b"\n".join(lines), token=str(batch.token))
+        await self.database.call(lambda: _note_sent(batch, remote))
+
+    def _lines(self, batch: Batch) -> list[bytes]:
+        """The requests of a batch as JSON lines, each question once, without those that the store
+        can answer."""
+        requests: dict[str, Request] = {}
+        for item in leases.batch_items(batch.pk):
+            question = self._question(item)
+            if not isinstance(question, Failure):
+                request = self._request(question)
+                requests[self._key(request)] = request
+        known = self._stored(list(requests))
+        return [
+            line
+            for key, request in requests.items()
+            if key not in known
+            for line in _request_lines(key, request, several=self.frozen.several_choices)
+        ]
+
+    def _question(self, item: leases.ClaimedItem) -> Any | Failure:
+        seen, about = item_of(item, self.asked)
+        return self.evaluator.question(seen, about.scale, self.settings)
+
+    def _request(self, question: Any) -> Request:
+        """The one request of a question, as evaluators that take batches have it."""
+        (request,) = self.evaluator.requests(question, self.settings)
+        return request
+
+    def _key(self, request: Request) -> str:
+        return results.request_key(self.client.base_url, request)
+
+    def _stored(self, keys: list[str]) -> dict[str, ModelReply]:
+        since = self.run.created_at if self.frozen.fresh else None
+        return results.stored_replies(self.run.project_id, keys, since=since)
+
+    async def _look(self, batch: Batch) -> None:
+        """Ask about a batch, and read it if it has ended."""
+        remote = await self.client.get_batch(batch.remote_id) if batch.remote_id else None
+        if remote and not remote.has_ended:
+            if timezone.now() - batch.created_at > LONGEST_BATCH:
+                self.stop(
+                    f"The endpoint has not finished batch {remote.id} within two days. "
+                    "Cancel the run, or resume it to keep waiting."
+                )
+            await self.database.call(lambda: _look_later(batch, remote.state))
+            return
+        contents = [
+            await self.client.get_file(file_id) for file_id in (remote.files if remote else ())
+        ]
+        most_tokens = TOKENS_TOO_MANY * (self.frozen.max_tokens + 100)
+        replies, errors = read_results(contents, most_tokens=most_tokens)
+        spent = _spent(replies, estimated_tokens(self.frozen.characters_each))
+        # Counted before anything is made of them, so that it counts whatever comes of them.
+        await self.database.call(lambda: results.count_up(self.run.pk, spent))
+        await self.database.call(lambda: self._store(batch, replies, errors, remote))
+
+    @transaction.atomic
+    def _store(
+        self,
+        batch: Batch,
+        replies: dict[str, list[Reply]],
+        errors: dict[str, str],
+        remote: RemoteBatch | None,
+    ) -> None:
+        """Store what came of a batch's items; unreadable replies are asked for again a few times."""
+        attempts = dict(RunItem.objects.filter(batch=batch).values_list("pk", "attempts"))
+        finished: list[results.FinishedItem] = []
+        again: list[int] = []
+        paid: dict[str, Judgement] = {}
+        items = leases.lease_batch(batch.pk, self.worker)
+        questions = {item.id: self._question(item) for item in items}
+        keys = {
+            pk: self._key(self._request(question))
+            for pk, question in questions.items()
+            if not isinstance(question, Failure)
+        }
+        known = self._stored(list(keys.values()))
+        for item in items:
+            question = questions[item.id]
+            if isinstance(question, Failure):
+                finished.append(results.FinishedItem(item, "", question))
+                continue
+            key = keys[item.id]
+            if key in known and _short(key) not in replies:
+                answer = results.answer_from(known[key])
+                outcome = self.evaluator.score_again([answer], question, self.settings)
+                finished.append(
+                    results.FinishedItem(item, key, outcome, stored_reply=known[key].pk)
+                )
+                continue
+            is_first = key not in paid
+            if is_first:
+                found, error = replies.get(_short(key), []), errors.get(_short(key), "")
+                paid[key] = self._judgement(found, error, question)
+            judgement = paid[key]
+            if not isinstance(judgement.outcome, Scored) and attempts[item.id] < READ_ATTEMPTS:
+                again.append(item.id)
+                continue
+            finished.append(
+                results.FinishedItem(item, key, judgement.outcome, judgement if is_first else None)
+            )
+        results.store_each(self.run, finished, self.worker)
+        RunItem.objects.filter(pk__in=again).update(
+            state=ItemState.PENDING, leased_by="", lease_until=None, batch=None
         )
-        await database.call(lambda: _note_failure(batch, text))
-        if gives_up:
-            await database.call(lambda: pause_run(batch.run_id, text))
-        return False
-    if batch.failures:
-        await database.call(lambda: Batch.objects.filter(pk=batch.pk).update(failures=0))
-    return True
+        Batch.objects.filter(pk=batch.pk).update(
+            state=Batch.State.FAILED if remote and remote.has_failed else Batch.State.DONE,
+            remote_state=remote.state if remote else "",
+            message=remote.message if remote else "",
+            ended_at=timezone.now(),
+        )
+
+    def _judgement(self, replies: Sequence[Reply], error: str, question: Any) -> Judgement:
+        """What the replies to one question come to."""
+        if not replies:
+            said = error or "The batch ended without an answer to this item."
+            return Judgement(Failure(Reason.ENDPOINT, said), ())
+        answer = Answer(
+            choices=tuple(choice for reply in replies for choice in reply.choices)[
+                : max(1, self.settings.samples)
+            ],
+            model=replies[-1].model,
+            request_id=replies[-1].request_id,
+            prompt_tokens=sum(reply.prompt_tokens or 0 for reply in replies),
+            completion_tokens=sum(reply.completion_tokens or 0 for reply in replies),
+            calls=len(replies),
+            seconds=0.0,
+        )
+        outcome = self.evaluator.score_again([answer], question, self.settings)
+        return Judgement(outcome, (answer,))
 
 
 def _note_failure(batch: Batch, text: str) -> None:
@@ -130,10 +294,6 @@ def _tend(run_id: int) -> bool:
 
 def _stop_tending(run_id: int) -> None:
     EvaluationRun.objects.filter(pk=run_id).update(preparer_until=None)
-
-
-def _due(run: EvaluationRun) -> list[Batch]:
-    return list(run.batches.filter(state=Batch.State.SENT, look_at__lte=timezone.now()))
 
 
 @transaction.atomic
@@ -161,24 +321,6 @@ def _gather(run: EvaluationRun) -> Batch | None:
     return batch
 
 
-async def _send(
-    batch: Batch,
-    run: EvaluationRun,
-    asked: dict[int, Asked],
-    client: Client,
-    database: Database,
-    *,
-    maybe_sent: bool = False,
-) -> None:
-    """Send a batch, unless it was sent already by a worker that did not live to write that down."""
-    remote = await client.find_batch(str(batch.token)) if maybe_sent else None
-    if remote is None:
-        lines = await database.call(lambda: _lines(batch, run, asked, client.base_url))
-        if lines:
-            remote = await client.send_batch(b"\n".join(lines), token=str(batch.token))
-    await database.call(lambda: _note_sent(batch, remote))
-
-
 def _note_sent(batch: Batch, remote: RemoteBatch | None) -> None:
     batch.remote_id = remote.id if remote else ""
     batch.remote_state = remote.state if remote else "nothing to ask"
@@ -187,73 +329,17 @@ def _note_sent(batch: Batch, remote: RemoteBatch | None) -> None:
     batch.save(update_fields=["remote_id", "remote_state", "state", "look_at"])
 
 
-def _lines(batch: Batch, run: EvaluationRun, asked: dict[int, Asked], base_url: str) -> list[bytes]:
-    """The requests of a batch as JSON lines, each question once, without those that the store can
-    answer."""
-    settings = settings_of(run)
-    items = leases.batch_items(batch.pk)
-    questions: dict[str, Question] = {}
-    for item in items:
-        question = question_about(item, asked)
-        if isinstance(question, Question):
-            questions[key_of(question, settings, base_url)] = question
-    since = run.created_at if run.parameters["fresh"] else None
-    known = results.stored_replies(run.project_id, list(questions), since=since)
-    return [
-        line
-        for key, question in questions.items()
-        if key not in known
-        for line in _request_lines(
-            key, question, settings, several=run.parameters.get("several_choices", True)
-        )
-    ]
-
-
-def _request_lines(
-    key: str, question: Question, settings: JudgeSettings, *, several: bool
-) -> Iterable[bytes]:
-    body = first_request(settings, question.prompt).body()
-    lines = 1
-    if not several:
-        lines = body.pop("n", 1)
+def _request_lines(key: str, request: Request, *, several: bool) -> Iterable[bytes]:
+    body = request.body()
+    lines = 1 if several else body.pop("n", 1)
     for number in range(lines):
-        request = {"method": "POST", "url": "/v1/chat/completions", "body": body}
-        yield orjson.dumps({"custom_id": f"{_short(key)}-{number}", **request})
+        line = {"method": "POST", "url": "/v1/chat/completions", "body": body}
+        yield orjson.dumps({"custom_id": f"{_short(key)}-{number}", **line})
 
 
 def _short(key: str) -> str:
     """A key within the 64 characters that a custom id may have."""
     return key[:48]
-
-
-async def _look(
-    batch: Batch,
-    run: EvaluationRun,
-    asked: dict[int, Asked],
-    worker: str,
-    client: Client,
-    database: Database,
-) -> None:
-    """Ask about a batch, and read it if it has ended."""
-    remote = await client.get_batch(batch.remote_id) if batch.remote_id else None
-    if remote and not remote.has_ended:
-        if timezone.now() - batch.created_at > LONGEST_BATCH:
-            text = (
-                f"The endpoint has not finished batch {remote.id} within two days. "
-                "Cancel the run, or resume it to keep waiting."
-            )
-            await database.call(lambda: pause_run(run.pk, text))
-        await database.call(lambda: _look_later(batch, remote.state))
-        return
-    contents = [await client.get_file(file_id) for file_id in (remote.files if remote else ())]
-    most_tokens = TOKENS_TOO_MANY * (int(run.parameters["max_tokens"]) + 100)
-    replies, errors = read_results(contents, most_tokens=most_tokens)
-    spent = _spent(replies, estimated_tokens(run.parameters.get("characters_each", 4000)))
-    # Counted before anything is made of them, so that it counts whatever comes of them.
-    await database.call(lambda: results.count_up(run.pk, spent))
-    await database.call(
-        lambda: _store_results(batch, run, asked, worker, client.base_url, replies, errors, remote)
-    )
 
 
 def _spent(replies: dict[str, list[Reply]], tokens_each: int) -> Spent:
@@ -319,83 +405,3 @@ def _error_words(result: dict[str, Any]) -> str:
     error = result.get("error") or (body.get("error") if isinstance(body, dict) else None) or {}
     said = str(error.get("message") if isinstance(error, dict) else error)
     return storable(said)[:1000] or "The batch gave an error without a message."
-
-
-@transaction.atomic
-def _store_results(
-    batch: Batch,
-    run: EvaluationRun,
-    asked: dict[int, Asked],
-    worker: str,
-    base_url: str,
-    replies: dict[str, list[Reply]],
-    errors: dict[str, str],
-    remote: RemoteBatch | None,
-) -> None:
-    settings = settings_of(run)
-    attempts = dict(RunItem.objects.filter(batch=batch).values_list("pk", "attempts"))
-    finished: list[results.FinishedItem] = []
-    again: list[int] = []
-    paid: dict[str, Judgement] = {}
-    items = leases.lease_batch(batch.pk, worker)
-    questions = {item.id: question_about(item, asked) for item in items}
-    keys = {
-        pk: key_of(q, settings, base_url) for pk, q in questions.items() if isinstance(q, Question)
-    }
-    since = run.created_at if run.parameters["fresh"] else None
-    known = results.stored_replies(run.project_id, list(keys.values()), since=since)
-    for item in items:
-        question = questions[item.id]
-        if isinstance(question, Failure):
-            finished.append(results.FinishedItem(item, "", question))
-            continue
-        key = keys[item.id]
-        if key in known and _short(key) not in replies:
-            outcome = score_choices([results.answer_from(known[key])], question, settings.mode)
-            finished.append(results.FinishedItem(item, key, outcome, stored_reply=known[key].pk))
-            continue
-        is_first = key not in paid
-        judgement = paid.setdefault(
-            key, _judgement(replies.get(_short(key), []), errors, key, question, settings)
-        )
-        if not isinstance(judgement.outcome, Scored) and attempts[item.id] < READ_ATTEMPTS:
-            again.append(item.id)
-            continue
-        finished.append(
-            results.FinishedItem(item, key, judgement.outcome, judgement if is_first else None)
-        )
-    results.store_each(run, finished, worker)
-    RunItem.objects.filter(pk__in=again).update(
-        state=ItemState.PENDING, leased_by="", lease_until=None, batch=None
-    )
-    Batch.objects.filter(pk=batch.pk).update(
-        state=Batch.State.FAILED if remote and remote.has_failed else Batch.State.DONE,
-        remote_state=remote.state if remote else "",
-        message=remote.message if remote else "",
-        ended_at=timezone.now(),
-    )
-
-
-def _judgement(
-    replies: Sequence[Reply],
-    errors: dict[str, str],
-    key: str,
-    question: Question,
-    settings: JudgeSettings,
-) -> Judgement:
-    """What the replies to one question come to."""
-    if not replies:
-        said = errors.get(_short(key), "The batch ended without an answer to this item.")
-        return Judgement(Failure(Reason.ENDPOINT, said), ())
-    answer = Answer(
-        choices=tuple(choice for reply in replies for choice in reply.choices)[
-            : max(1, settings.samples)
-        ],
-        model=replies[-1].model,
-        request_id=replies[-1].request_id,
-        prompt_tokens=sum(reply.prompt_tokens or 0 for reply in replies),
-        completion_tokens=sum(reply.completion_tokens or 0 for reply in replies),
-        calls=len(replies),
-        seconds=0.0,
-    )
-    return Judgement(score_choices([answer], question, settings.mode), (answer,))

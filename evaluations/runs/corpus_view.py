@@ -7,6 +7,7 @@ from django.db import connection
 
 from evaluations.evaluators.base import Corpus
 from evaluations.models import CandidateOutput, EvaluationRun
+from evaluations.models.newest_scores import newest_scores
 
 
 def corpus_for(run: EvaluationRun, wanted: frozenset[str]) -> Corpus:
@@ -29,16 +30,16 @@ def corpus_for(run: EvaluationRun, wanted: frozenset[str]) -> Corpus:
 
 
 def _scores(project_id: int) -> dict[tuple[str, str], dict[int, float]]:
-    """The newest score of each judge; one that counts for every criterion has an empty
-    criterion."""
+    """The newest score of each judge, of its latest version that gave one; a score that counts for
+    every criterion has an empty criterion."""
     found: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     with connection.cursor() as cursor:
         cursor.execute(
-            """SELECT j.name, coalesce(c.name, ''), s.output_id, s.value
-               FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
-               JOIN evaluations_judge j ON j.id = r.judge_id LEFT JOIN evaluations_criterion c
-                   ON c.id = s.criterion_id
-               WHERE r.project_id = %s ORDER BY j.version, r.id""",
+            f"""SELECT j.name, coalesce(c.name, ''), n.output_id, n.value
+                FROM ({newest_scores("r.project_id = %s")}) AS n
+                JOIN evaluations_judge j ON j.id = n.judge_id
+                LEFT JOIN evaluations_criterion c ON c.id = n.criterion_id
+                ORDER BY j.version""",
             [project_id],
         )
         for judge, criterion, output, value in cursor.fetchall():

@@ -1,19 +1,32 @@
-"""What a run would take, before it is started: items, calls, tokens, money."""
+"""What a run would take, before it is started: items, calls, tokens, money.
 
-from collections.abc import Sequence
+The evaluator itself says what it would ask about some of the items, so that every kind is priced by
+its own requests, those of other packages included.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from django.db import connection
 
-from evaluations.judges.steps import prompt_parts
-from evaluations.llm.cost import cost, estimated_tokens, prices_from
-from evaluations.llm.prompts import compose_template
-from evaluations.models import Criterion, Judge, ScoringMode
-from evaluations.runs.lifecycle import run_parameters
+from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.evaluators.base import Evaluator
+from evaluations.judges.steps import STEPS_MAX_TOKENS, prompt_parts, steps_request
+from evaluations.llm.cost import cost, estimated_tokens
+from evaluations.llm.parsing import Failure
+from evaluations.llm.prompts import needs_steps
+from evaluations.models import Criterion, Judge
+from evaluations.models.run_parameters import RunParameters
+from evaluations.runs.item_questions import Asked, item_of
+from evaluations.runs.layout import missing_items
+from evaluations.runs.leases import ClaimedItem, items_with_texts
+from evaluations.runs.lifecycle import evaluator_for, run_parameters
 
 # A rating with the form's words around it; a reply is mostly this short.
 REPLY_TOKENS = 4
+# So many items, evenly spaced, stand for all of them.
+LOOKED_AT = 400
 
 
 @dataclass(frozen=True)
@@ -21,7 +34,8 @@ class RunEstimate:
     """At most so much: outputs with the same text share a call, and what the store knows costs
     nothing.
 
-    `cost` is in the currency of the judge's prices, None without prices.
+    `cost` is in the currency of the judge's prices, None without prices. `is_free` says that the
+    evaluator asks nobody.
     """
 
     items: int
@@ -29,63 +43,114 @@ class RunEstimate:
     prompt_tokens: int
     completion_tokens: int
     cost: Decimal | None
+    is_free: bool = False
+
+
+@dataclass
+class _Tally:
+    calls: float = 0
+    prompt_tokens: float = 0
+    completion_tokens: float = 0
 
 
 def estimate_run(
     judge: Judge, criteria: Sequence[Criterion], *, fresh: bool, transport: str
 ) -> RunEstimate:
-    """Estimate a run of a judge on criteria.
+    """Estimate a run of a judge on criteria, its evaluation steps included.
 
     Raises:
         PromptError: a criterion's prompt cannot be sent.
+        RunError: there is no such evaluator, or it does not take the judge's settings.
     """
-    items = calls = prompt_tokens = completion_tokens = 0
-    replies = judge.samples if judge.mode == ScoringMode.SAMPLES else 1
+    evaluator = evaluator_for(judge)
     parameters = run_parameters(judge, fresh=fresh, transport=transport)
-    # An endpoint that returns one choice per call is asked, and paid for the prompt, once per
-    # sample.
-    requests = 1 if parameters["several_choices"] else replies
-    for criterion in criteria:
-        steps = criterion.newest_steps if judge.use_steps else None
-        template = compose_template(prompt_parts(criterion), steps=steps.text if steps else None)
-        count, characters = _missing(judge, criterion, template, fresh=fresh)
-        items += count
-        calls += count * requests
-        prompt_tokens += requests * estimated_tokens(characters + count * len(template))
-        completion_tokens += count * replies * REPLY_TOKENS
-    prices = prices_from(parameters)
+    asked = {
+        criterion.pk: _asked(evaluator, judge, criterion)
+        for criterion in (criteria if evaluator.per_criterion else ())
+    }
+    count, looked_at = _missing(evaluator, judge, asked, fresh=fresh)
+    if not isinstance(evaluator, AskingEvaluator):
+        return RunEstimate(count, 0, 0, 0, None, is_free=True)
+    tally = _Tally()
+    for item in looked_at:
+        _add_item(tally, evaluator, parameters, item, asked)
+    share = count / len(looked_at) if looked_at else 0.0
+    total = _Tally(
+        tally.calls * share, tally.prompt_tokens * share, tally.completion_tokens * share
+    )
+    _add_steps(total, evaluator, judge, criteria)
+    prompt_tokens, completion_tokens = round(total.prompt_tokens), round(total.completion_tokens)
     return RunEstimate(
-        items,
-        calls,
+        count,
+        round(total.calls),
         prompt_tokens,
         completion_tokens,
-        cost(prompt_tokens, completion_tokens, prices),
+        cost(prompt_tokens, completion_tokens, parameters.prices),
     )
 
 
-def _missing(judge: Judge, criterion: Criterion, template: str, *, fresh: bool) -> tuple[int, int]:
-    """How many outputs lack a score of the judge with this prompt, and how many characters their
-    texts have."""
+def _asked(evaluator: Evaluator, judge: Judge, criterion: Criterion) -> Asked:
+    steps = criterion.newest_steps if evaluator.writes_steps and judge.use_steps else None
+    template = evaluator.template(prompt_parts(criterion), steps.text if steps else None)
+    return Asked(template, criterion.name, criterion.scale)
+
+
+def _add_item(
+    tally: _Tally,
+    evaluator: AskingEvaluator,
+    parameters: RunParameters,
+    item: ClaimedItem,
+    asked: Mapping[int, Asked],
+) -> None:
+    """What the calls about one item take."""
+    seen, about = item_of(item, asked)
+    question = evaluator.question(seen, about.scale, parameters.asking)
+    if isinstance(question, Failure):
+        return  # fails without a call
+    for request in evaluator.requests(question, parameters.asking):
+        # An endpoint that gives one choice per call is asked, and paid for the prompt, each time.
+        calls = 1 if parameters.several_choices else request.n
+        tally.calls += calls
+        tally.prompt_tokens += calls * estimated_tokens(len(request.shown))
+        tally.completion_tokens += min(request.n * REPLY_TOKENS, request.most_reply_tokens)
+
+
+def _add_steps(
+    tally: _Tally, evaluator: Evaluator, judge: Judge, criteria: Sequence[Criterion]
+) -> None:
+    """The calls by which steps are written for criteria that have none."""
+    if not (evaluator.writes_steps and judge.use_steps):
+        return
+    for criterion in criteria:
+        if needs_steps(prompt_parts(criterion)) and criterion.newest_steps is None:
+            request = steps_request(
+                criterion, model=judge.model, length_parameter=judge.length_parameter
+            )
+            tally.calls += 1
+            tally.prompt_tokens += estimated_tokens(len(request.shown))
+            tally.completion_tokens += STEPS_MAX_TOKENS / 2
+
+
+def _missing(
+    evaluator: Evaluator, judge: Judge, asked: Mapping[int, Asked], *, fresh: bool
+) -> tuple[int, list[ClaimedItem]]:
+    """How many items the run would have, and some of them, evenly spaced, with their texts."""
+    query, given = missing_items(
+        evaluator,
+        project=judge.project_id,
+        judge=judge.pk,
+        templates={pk: about.template for pk, about in asked.items()},
+        fresh=fresh,
+    )
+    numbered = f"""SELECT m.*, row_number() OVER () - 1 AS number, count(*) OVER () AS total
+                   FROM ({query}) AS m (output_id, criterion_id, rival_id)"""
     with connection.cursor() as cursor:
         cursor.execute(
-            """SELECT count(*), coalesce(sum(length(d.source) + length(o.text)
-                + length(d.context)), 0)
-               FROM evaluations_document d JOIN evaluations_candidateoutput o
-                   ON o.document_id = d.id
-               WHERE d.project_id = %(project)s AND (%(fresh)s OR NOT EXISTS (
-                   SELECT FROM evaluations_score s
-                   JOIN evaluations_evaluationrun r ON r.id = s.run_id AND r.judge_id = %(judge)s
-                   JOIN evaluations_runcriterion rc ON rc.run_id = r.id
-                       AND rc.criterion_id = %(criterion)s
-                    AND rc.template = %(template)s
-                   WHERE s.output_id = o.id AND s.criterion_id = %(criterion)s))""",
-            {
-                "project": judge.project_id,
-                "fresh": fresh,
-                "judge": judge.pk,
-                "criterion": criterion.pk,
-                "template": template,
-            },
+            f"""SELECT total, output_id, criterion_id, rival_id FROM ({numbered}) AS n
+                WHERE number %% greatest(1, (total + %(most)s - 1) / %(most)s) = 0
+                ORDER BY number""",
+            given | {"most": LOOKED_AT},
         )
-        count, characters = cursor.fetchone()
-        return int(count), int(characters)
+        rows = cursor.fetchall()
+    total = int(rows[0][0]) if rows else 0
+    return total, items_with_texts([tuple(row[1:]) for row in rows])

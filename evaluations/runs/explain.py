@@ -6,7 +6,7 @@ from evaluations.llm.endpoints import ChatRequest, EndpointError, ErrorKind
 from evaluations.llm.judgement import Question
 from evaluations.llm.patience import ask_within_patience
 from evaluations.models import Explanation, Score
-from evaluations.runs.item_questions import criteria_asked, question_about, settings_of
+from evaluations.runs.item_questions import criteria_asked, question_about
 from evaluations.runs.leases import ClaimedItem
 from evaluations.scales import short
 
@@ -49,7 +49,7 @@ def _request(score: Score) -> ChatRequest:
     run, output = score.run, score.output
     item = ClaimedItem(0, output.pk, score.criterion_id or 0, output.texts())
     question = question_about(item, criteria_asked(run))
-    settings = settings_of(run)
+    settings = run.frozen.asking
     prompt = question.prompt if isinstance(question, Question) else ""
     rated = short(round(score.value, 2))
     asked = (

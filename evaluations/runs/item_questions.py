@@ -30,19 +30,6 @@ def item_of(item: leases.ClaimedItem, asked: Mapping[int, Asked]) -> tuple[Item,
     return Item(item.texts, about.criterion, about.template, item.output_id), about
 
 
-def settings_of(run: EvaluationRun) -> JudgeSettings:
-    """What a run asks with: frozen when it began, whatever became of its judge."""
-    frozen = run.parameters
-    return JudgeSettings(
-        model=frozen["model"],
-        mode=frozen["mode"],
-        samples=frozen["samples"],
-        temperature=frozen["temperature"],
-        max_tokens=frozen["max_tokens"],
-        length_parameter=frozen["length_parameter"],
-    )
-
-
 def criteria_asked(run: EvaluationRun) -> dict[int, Asked]:
     """The run's criteria by id, with their frozen templates."""
     entries = run.run_criteria.select_related("criterion")

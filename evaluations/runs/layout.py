@@ -1,5 +1,6 @@
 """Which items a run consists of: outputs, or pairs of them, that its judge has no score of yet."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import connection
@@ -7,9 +8,8 @@ from django.db import connection
 from evaluations.evaluators.base import Evaluator
 from evaluations.models import EvaluationRun
 
-_INSERT = """INSERT INTO evaluations_runitem
-    (run_id, output_id, criterion_id, rival_id, state, leased_by, attempts, reason, detail)"""
-_REST = "'pending', '', 0, '', ''"
+# The criteria that are asked about, with their prompts.
+_ASKED = "unnest(%(criteria)s::bigint[], %(templates)s::text[]) AS rc (criterion_id, template)"
 # A run of the same judge that asked about the criterion in these very words.
 _ASKED_BEFORE = """JOIN evaluations_evaluationrun r ON r.id = s.run_id AND r.judge_id = %(judge)s
                    JOIN evaluations_runcriterion earlier
@@ -17,44 +17,75 @@ _ASKED_BEFORE = """JOIN evaluations_evaluationrun r ON r.id = s.run_id AND r.jud
                     AND earlier.template = rc.template"""
 
 
-def lay_out_items(run: EvaluationRun, evaluator: Evaluator) -> int:
-    """Add the items that lack a score; returns how many.
+def missing_items(
+    evaluator: Evaluator,
+    *,
+    project: int,
+    judge: int,
+    templates: Mapping[int, str],
+    fresh: bool,
+    first: str = "",
+    rest: str = "",
+) -> tuple[str, dict[str, Any]]:
+    """The query for the items that lack a score, as (output, criterion, rival), and its parameters.
 
     In the order criterion, document, system: calls that share the longest beginning of a prompt
     follow each other, which is what the prefix caches of providers reward.
+
+    Args:
+        templates: what is asked about each criterion, by its id; for evaluators per criterion.
+        fresh: also those that have a score.
+        first, rest: SQL expressions to select before and after.
     """
-    fresh = bool(run.parameters["fresh"])
-    given: dict[str, Any] = {
-        "run": run.pk,
-        "project": run.project_id,
-        "judge": run.judge_id,
-        "fresh": fresh,
-    }
     if evaluator.compares_pairs:
-        return _insert(_pairs(all_pairs=evaluator.settings.pairs == "all"), given)
-    return _insert(_OUTPUTS_BY_CRITERION if evaluator.per_criterion else _OUTPUTS, given)
+        query = _pairs(all_pairs=not evaluator.only_pairs_people_compared)
+    else:
+        query = _OUTPUTS_BY_CRITERION if evaluator.per_criterion else _OUTPUTS
+    given = {
+        "project": project,
+        "judge": judge,
+        "fresh": fresh,
+        "criteria": list(templates),
+        "templates": list(templates.values()),
+    }
+    return query.replace("FIRST", first, 1).replace("REST", rest, 1), given
 
 
-def _insert(query: str, given: dict[str, Any]) -> int:
+def lay_out_items(run: EvaluationRun, evaluator: Evaluator) -> int:
+    """Add the items that lack a score to a run; returns how many."""
+    query, given = missing_items(
+        evaluator,
+        project=run.project_id,
+        judge=run.judge_id,
+        templates=dict(run.run_criteria.values_list("criterion_id", "template")),
+        fresh=run.frozen.fresh,
+        first="%(run)s,",
+        rest=", 'pending', '', 0, '', ''",
+    )
     with connection.cursor() as cursor:
-        cursor.execute(f"{_INSERT} {query}", given)
+        cursor.execute(
+            f"""INSERT INTO evaluations_runitem (run_id, output_id, criterion_id, rival_id, state,
+                    leased_by, attempts, reason, detail)
+                {query}""",
+            given | {"run": run.pk},
+        )
         return int(cursor.rowcount)
 
 
 _OUTPUTS_BY_CRITERION = f"""
-    SELECT %(run)s, o.id, rc.criterion_id, NULL, {_REST}
-    FROM evaluations_runcriterion rc
+    SELECT FIRST o.id, rc.criterion_id, NULL::bigint REST
+    FROM {_ASKED}
     JOIN evaluations_criterion c ON c.id = rc.criterion_id
     JOIN evaluations_document d ON d.project_id = %(project)s
     JOIN evaluations_candidateoutput o ON o.document_id = d.id
-    WHERE rc.run_id = %(run)s AND (%(fresh)s OR NOT EXISTS (
+    WHERE %(fresh)s OR NOT EXISTS (
         SELECT FROM evaluations_score s {_ASKED_BEFORE}
-        WHERE s.output_id = o.id AND s.criterion_id = rc.criterion_id))
+        WHERE s.output_id = o.id AND s.criterion_id = rc.criterion_id)
     ORDER BY c.position, c.id, d.id, o.system_id"""
 
 # The settings of a judge that has run are frozen, so any earlier score of it is the same.
-_OUTPUTS = f"""
-    SELECT %(run)s, o.id, NULL, NULL, {_REST}
+_OUTPUTS = """
+    SELECT FIRST o.id, NULL::bigint, NULL::bigint REST
     FROM evaluations_document d JOIN evaluations_candidateoutput o ON o.document_id = d.id
     WHERE d.project_id = %(project)s AND (%(fresh)s OR NOT EXISTS (
         SELECT FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
@@ -69,13 +100,13 @@ def _pairs(*, all_pairs: bool) -> str:
         WHERE p.output_a_id = o.id AND p.output_b_id = v.id
           AND (p.criterion_id IS NULL OR p.criterion_id = rc.criterion_id))"""
     return f"""
-        SELECT %(run)s, o.id, rc.criterion_id, v.id, {_REST}
-        FROM evaluations_runcriterion rc
+        SELECT FIRST o.id, rc.criterion_id, v.id REST
+        FROM {_ASKED}
         JOIN evaluations_criterion c ON c.id = rc.criterion_id
         JOIN evaluations_document d ON d.project_id = %(project)s
         JOIN evaluations_candidateoutput o ON o.document_id = d.id
         JOIN evaluations_candidateoutput v ON v.document_id = d.id AND v.id > o.id
-        WHERE rc.run_id = %(run)s {"" if all_pairs else compared} AND (%(fresh)s OR NOT EXISTS (
+        WHERE true {"" if all_pairs else compared} AND (%(fresh)s OR NOT EXISTS (
             SELECT FROM evaluations_pairscore s {_ASKED_BEFORE}
             WHERE s.output_id = o.id AND s.rival_id = v.id AND s.criterion_id = rc.criterion_id))
         ORDER BY c.position, c.id, d.id, o.id, v.id"""

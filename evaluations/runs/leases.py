@@ -7,7 +7,6 @@ when their lease runs out. Results (results.py) are stored only under a lease th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -110,6 +109,19 @@ def renew_leases(item_ids: Sequence[int], worker: str) -> None:
             )
 
 
+def items_with_texts(which: Sequence[tuple[int, int | None, int | None]]) -> list[ClaimedItem]:
+    """Items that are no rows yet, from (output, criterion, rival), in their order."""
+    columns = [list(column) for column in zip(*which, strict=True)] or [[], [], []]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""{_COLUMNS} FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) WITH ORDINALITY
+                    AS i(output_id, criterion_id, rival_id, id)
+                {_TEXTS} ORDER BY i.id""",
+            columns,
+        )
+        return _claimed(cursor.fetchall())
+
+
 def batch_items(batch_id: int) -> list[ClaimedItem]:
     """The items of a batch that is at the endpoint."""
     with connection.cursor() as cursor:
@@ -160,7 +172,7 @@ def claim_within_budget(
     run = EvaluationRun.objects.select_for_update().get(
         pk=run_id
     )  # one worker at a time counts the money
-    each, spent = Decimal(run.parameters.get("most_each") or 0), run.cost
+    each, spent = run.frozen.most_each, run.cost
     if run.budget is not None and spent is not None and each:
         in_work = RunItem.objects.filter(run_id=run_id, state=ItemState.LEASED).count()
         most = min(most, int((run.budget - spent) / each) - in_work)

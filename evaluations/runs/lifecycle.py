@@ -12,10 +12,11 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from annotations.models import Preference
+from evaluations.evaluators.asking_settings import AskingSettings
 from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError, Text
-from evaluations.evaluators.registry import make_evaluator
+from evaluations.evaluators.registry import evaluator_class, make_evaluator
 from evaluations.judges.steps import prompt_parts, steps_request, store_steps
-from evaluations.llm.cost import cost, most_tokens, prices_from
+from evaluations.llm.cost import cost, most_tokens
 from evaluations.llm.endpoints import ChatRequest
 from evaluations.llm.judgement import READ_ATTEMPTS
 from evaluations.llm.parsing import Reason
@@ -25,14 +26,13 @@ from evaluations.models import (
     EvaluationRun,
     ItemState,
     Judge,
-    JudgeKind,
     ModelProbe,
     Project,
     RunCriterion,
     RunState,
-    ScoringMode,
     Transport,
 )
+from evaluations.models.run_parameters import RunParameters
 from evaluations.models.runs import ACTIVE_STATES
 from evaluations.runs.layout import lay_out_items
 from evaluations.texts import storable
@@ -97,17 +97,15 @@ def start_run(
         )
     if budget is not None and transport == Transport.BATCH:
         raise RunError("A budget cannot stop a batch that has been sent; use only one of the two.")
-    if transport == Transport.BATCH and judge.kind != JudgeKind.GEVAL:
-        raise RunError(
-            f"Only G-Eval judges are sent in batches; {evaluator.title} is asked call by call."
-        )
+    if transport == Transport.BATCH and not evaluator.takes_batches:
+        raise RunError(f"{evaluator.title} cannot be sent in batches; it is asked call by call.")
     problem = what_is_missing(judge.project, evaluator, criteria)
     if problem:
         raise RunError(problem)
     run = EvaluationRun.objects.create(
         project=judge.project,
         judge=judge,
-        parameters=run_parameters(judge, fresh=fresh, transport=transport),
+        parameters=run_parameters(judge, fresh=fresh, transport=transport).as_json(),
         software_version=__version__,
         budget=budget,
         transport=transport,
@@ -123,7 +121,8 @@ def start_run(
 
 def evaluator_of(run: EvaluationRun) -> tuple[str, dict[str, Any]]:
     """The kind and settings that a run was started with, whatever became of its judge."""
-    return run.parameters.get("kind") or run.judge.kind, run.parameters.get("settings", {})
+    frozen = run.frozen
+    return frozen.kind or run.judge.kind, dict(frozen.settings)
 
 
 def evaluator_for(judge: Judge) -> Evaluator:
@@ -153,7 +152,7 @@ def what_is_missing(project: Project, evaluator: Evaluator, criteria: Sequence[C
             f"{evaluator.title} needs the {lacking[0]} of a document, and no document of this"
             " project has one."
         )
-    if evaluator.compares_pairs and evaluator.settings.pairs == "compared":
+    if evaluator.only_pairs_people_compared:
         asked = Q(criterion=None) | Q(criterion__in=criteria)
         if not Preference.objects.filter(asked, annotator__project=project).exists():
             return (
@@ -255,14 +254,15 @@ def leave_preparation(run_id: int) -> None:
 def missing_steps(run: EvaluationRun) -> dict[int, ChatRequest]:
     """The requests for evaluation steps that criteria of the run need and do not have, by criterion
     id."""
-    if not run.parameters["use_steps"] or evaluator_of(run)[0] != JudgeKind.GEVAL:
+    frozen = run.frozen
+    if not frozen.use_steps or not evaluator_class(evaluator_of(run)[0]).writes_steps:
         return {}
     criteria = [entry.criterion for entry in run.run_criteria.select_related("criterion")]
     return {
         criterion.pk: steps_request(
             criterion,
-            model=run.parameters["model"],
-            length_parameter=run.parameters["length_parameter"],
+            model=frozen.model,
+            length_parameter=frozen.length_parameter,
         )
         for criterion in criteria
         if needs_steps(prompt_parts(criterion)) and not criterion.steps.exists()
@@ -283,11 +283,9 @@ def lay_out_run(run_id: int, written_steps: dict[int, str]) -> int:
     for entry in run.run_criteria.select_related("criterion"):
         criterion = entry.criterion
         if criterion.pk in written_steps:
-            store_steps(criterion, written_steps[criterion.pk], written_by=run.parameters["model"])
+            store_steps(criterion, written_steps[criterion.pk], written_by=run.frozen.model)
         parts = prompt_parts(criterion)
-        steps = (
-            criterion.newest_steps if run.parameters["use_steps"] and needs_steps(parts) else None
-        )
+        steps = criterion.newest_steps if run.frozen.use_steps and needs_steps(parts) else None
         entry.steps = steps
         entry.template = evaluator.template(parts, steps.text if steps else None)
         entry.save(update_fields=["steps", "template"])
@@ -321,11 +319,11 @@ def sizes(run: EvaluationRun) -> dict[str, Any]:
         )
         mean, longest = cursor.fetchone()
     templates = [len(entry.template) for entry in run.run_criteria.all()]
-    replies = run.parameters["samples"] if run.parameters["mode"] == ScoringMode.SAMPLES else 1
+    frozen = run.frozen
     most = cost(
         most_tokens(int(longest) + max(templates, default=0)),
-        replies * run.parameters["max_tokens"],
-        prices_from(run.parameters),
+        frozen.replies_each * frozen.max_tokens,
+        frozen.prices,
     )
     return {
         "characters_each": int(mean) + (sum(templates) // len(templates) if templates else 0),
@@ -371,29 +369,22 @@ def close_if_finished(run_id: int) -> bool:
         return closed
 
 
-def run_parameters(judge: Judge, *, fresh: bool, transport: str) -> dict[str, Any]:
+def run_parameters(judge: Judge, *, fresh: bool, transport: str) -> RunParameters:
     """All that is needed to repeat the run, beside its prompts."""
     endpoint = judge.endpoint
-    return {
-        "kind": judge.kind,
-        "settings": judge.settings,
-        "base_url": endpoint.base_url if endpoint else "",
-        "api_version": endpoint.api_version if endpoint else "",
-        "model": judge.model,
-        "mode": judge.mode,
-        "samples": judge.samples,
-        "temperature": judge.temperature if judge.sends_temperature else None,
-        "max_tokens": judge.max_tokens,
-        "length_parameter": judge.length_parameter,
-        "use_steps": judge.use_steps,
-        "concurrency": judge.concurrency,
-        "timeout_seconds": judge.timeout_seconds,
-        "price_in": None if judge.price_in is None else str(judge.price_in),
-        "price_out": None if judge.price_out is None else str(judge.price_out),
-        "transport": str(transport),
-        "several_choices": _gives_several(judge),
-        "fresh": fresh,
-    }
+    asking = {name: getattr(judge, name) for name in AskingSettings.model_fields}
+    return RunParameters(
+        kind=judge.kind,
+        settings=judge.settings,
+        base_url=endpoint.base_url if endpoint else "",
+        api_version=endpoint.api_version if endpoint else "",
+        model=judge.model,
+        length_parameter=judge.length_parameter,
+        transport=str(transport),
+        several_choices=_gives_several(judge),
+        fresh=fresh,
+        **asking | {"temperature": judge.temperature if judge.sends_temperature else None},
+    )
 
 
 def _gives_several(judge: Judge) -> bool:

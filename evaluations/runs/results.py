@@ -157,6 +157,7 @@ def reason_of(error: BaseException) -> str:
 
 def store_scores(run: EvaluationRun, scored: Sequence[tuple[ClaimedItem, Scored]]) -> None:
     """Add scores, and preferences between pairs, to a run."""
+    mode = run.frozen.mode
     Score.objects.bulk_create(
         Score(
             run_id=run.pk,
@@ -167,7 +168,7 @@ def store_scores(run: EvaluationRun, scored: Sequence[tuple[ClaimedItem, Scored]
             or None,
             coverage=outcome.coverage,
             entropy=outcome.entropy if outcome.distribution else None,
-            mode=run.parameters.get("mode", ""),
+            mode=mode,
             note=outcome.note,
         )
         for item, outcome in scored

@@ -94,7 +94,7 @@ async def _work(
             await lay_out_and_compute(run, evaluator, worker, database, shift)
             return
         assert isinstance(evaluator, AskingEvaluator)
-        endpoint, timeout = run.judge.endpoint, run.parameters["timeout_seconds"]
+        endpoint, timeout = run.judge.endpoint, run.frozen.timeout_seconds
         assert endpoint is not None, "judges that ask have an endpoint"
         client = await database.call(lambda: client_for(endpoint, timeout=timeout))
     except (EndpointError, EvaluatorError, SettingsError) as error:
@@ -106,6 +106,6 @@ async def _work(
         ):
             return
         if run.transport == Transport.BATCH:
-            await advance_batches(run, client, database)
+            await advance_batches(run, evaluator, worker, client, database, shift)
         else:
             await AskingShare(run, evaluator, worker, client, policy, database, shift).judge_all()

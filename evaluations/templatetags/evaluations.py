@@ -1,8 +1,14 @@
 """Template tags and filters for a report's numbers."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from django import template
+from django.contrib.humanize.templatetags.humanize import naturaltime
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from evaluations.reports.export import SYMBOLS, in_a_sentence, in_brackets, in_sight_note, shown
 from evaluations.reports.figures import FIGURE_TITLES
@@ -49,6 +55,22 @@ def fixed(number: float, places: int = 2) -> str:
 def brief(number: float) -> str:
     """A number with no more decimals than it needs, two at most: 4, 3.5."""
     return f"{number:.2f}".rstrip("0").rstrip(".")
+
+
+@register.filter
+def ago(moment: datetime) -> SafeString:
+    """How long ago a moment was, with the full time on hover."""
+    local = timezone.localtime(moment)
+    full = date_format(local, "DATETIME_FORMAT")
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', local.isoformat(), full, naturaltime(moment)
+    )
+
+
+@register.filter
+def starts_with(text: str, beginning: str) -> bool:
+    """Whether a text begins with another one."""
+    return text.startswith(beginning)
 
 
 @register.filter

@@ -44,7 +44,7 @@ def _criterion_row(row: CriterionRow) -> str:
 def _judge_cell(cell: JudgeCell | None) -> str:
     """A judge's score with its distribution and its distance from people."""
     if cell is None:
-        return "<td>-</td>"
+        return "<td>–</td>"
     words = f'<br><small class="quiet">{cell.words}</small>' if cell.words else ""
     return (
         '<td class="nowrap"><span'

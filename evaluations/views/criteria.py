@@ -62,7 +62,7 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
         if "preview" not in request.POST:
             drafted.save()
             messages.success(
-                request, f"{drafted.name} is saved. Active runs keep the prompt they started with."
+                request, f"{drafted.name} is saved. Running runs keep the prompt they started with."
             )
             return redirect("evaluations:criterion_edit", project.slug, drafted.pk)
     shown = (
@@ -85,7 +85,7 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
 
 
 def _latest_request(criterion: Criterion) -> dict[str, Any] | None:
-    """The last request for steps, while it is in progress or if it failed."""
+    """The last time a model was asked for steps, while it is running or if it failed."""
     wanted = criterion.steps_requests.select_related("judge").order_by("-wanted_at").first()
     if wanted is None or not (wanted.is_open or wanted.has_failed):
         return None
@@ -108,7 +108,7 @@ def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         )
         messages.success(request, f"Version {steps.version} is saved; the next run uses it.")
     else:
-        messages.error(request, "Enter steps, or choose a judge whose model writes them.")
+        messages.error(request, "Write steps, or let a judge's model generate them.")
     return redirect("evaluations:criterion_edit", project.slug, pk)
 
 

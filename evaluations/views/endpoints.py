@@ -33,7 +33,7 @@ def endpoint_create(request: HttpRequest, project: Project) -> HttpResponse:
             form.take_errors(error)
         else:
             messages.success(
-                request, f"Endpoint {endpoint} was created. Probe a model on it, or create a judge."
+                request, f"{endpoint} is created. Probe a model on it, or create a judge."
             )
             return redirect(endpoint)
     context = {"project": project, "tab": "judges", "form": form}
@@ -71,7 +71,7 @@ def endpoint_probe(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     endpoint = get_object_or_404(Endpoint, project=project, pk=pk)
     form = ProbeForm(request.POST)
     if endpoint.retired_at:
-        form.add_error(None, "This endpoint is retired and is not called. Restore it first.")
+        form.add_error(None, "This endpoint is retired, so it cannot be probed. Restore it first.")
     if form.is_valid():
         request_probe(endpoint, form.cleaned_data["model"].strip())
         return redirect(endpoint)

@@ -54,9 +54,9 @@ def shown_errand(kind: str, errand: Errand, *, then: str = "refresh") -> dict[st
 def _text(errand: Errand) -> str:
     match errand:
         case ModelProbe():
-            return f"Asking the endpoint {errand.endpoint} what it can do with {errand.model}"
+            return f"Probing what {errand.endpoint} can do with {errand.model}"
         case StepsRequest():
             return f"{errand.judge.model} is writing evaluation steps"
         case Explanation():
-            return "Asking the model for its reasons"
+            return "Asking the model to explain its score"
     raise AssertionError(errand)

@@ -82,10 +82,8 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
         except ValidationError as error:
             form.take_errors(error)
         else:
-            messages.success(
-                request,
-                f"{judge} {'was created' if made else 'already exists'}; start a run with it.",
-            )
+            said = "is created" if made else "already exists"
+            messages.success(request, f"{judge} {said}; you can start a run with it.")
             return redirect("evaluations:run_list", project.slug)
     context = {
         "project": project,
@@ -121,7 +119,7 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
             said = (
                 "is saved"
                 if changed.pk == judge.pk
-                else f"was created; {judge} keeps its runs and is retired"
+                else f"is created; {judge} keeps its runs and is retired"
             )
             messages.success(request, f"{changed} {said}.")
             return redirect(changed)
@@ -145,10 +143,12 @@ def _asked(
     """
     probe = ModelProbe.objects.filter(endpoint=needed.endpoint, model=needed.model).first()
     if probe and probe.has_failed and request.POST.get("waited") == str(probe.pk):
-        form.add_error("endpoint", f"The endpoint was probed: {probe.message}")
+        form.add_error("endpoint", f"The endpoint could not be probed: {probe.message}")
         return None
     if needed.endpoint.retired_at:
-        form.add_error("endpoint", "This endpoint is retired and is not called. Restore it first.")
+        form.add_error(
+            "endpoint", "This endpoint is retired, so it cannot be probed. Restore it first."
+        )
         return None
     return shown_errand("probe", request_probe(needed.endpoint, needed.model), then="submit")
 

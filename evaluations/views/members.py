@@ -74,9 +74,9 @@ def member_change(request: HttpRequest, project: Project, pk: int) -> HttpRespon
         elif form.is_valid():
             change_role(member, form.cleaned_data["role"])
             note_detail(request, f"{member.user} is {member.role}")
-            messages.success(request, f"{member.user} is {member.get_role_display().lower()} now.")
+            messages.success(request, f"{member.user} is now {member.get_role_display().lower()}.")
         else:
-            messages.error(request, "There is no such role.")
+            messages.error(request, "This role does not exist.")
     except MemberError as error:
         messages.error(request, str(error))
     if not project.memberships.filter(user=request.user.pk).exists():
@@ -116,7 +116,7 @@ def invitation_accept(request: HttpRequest, token: str) -> HttpResponse:
         messages.error(request, str(error))
         return redirect("evaluations:project_list")
     messages.success(
-        request, f"You are {member.get_role_display().lower()} of {member.project} now."
+        request, f"You have joined {member.project} as {member.get_role_display().lower()}."
     )
     return redirect(member.project)
 

@@ -78,7 +78,7 @@ def project_import(request: HttpRequest) -> HttpResponse:
         except (ArchiveError, ValidationError) as error:
             form.add_error(None, error if isinstance(error, ValidationError) else str(error))
         else:
-            messages.success(request, f"{project} was imported.")
+            messages.success(request, f"{project} is imported.")
             return redirect(project)
     status = 422 if form.errors else 200
     return render(request, "evaluations/project_import.html", {"form": form}, status=status)

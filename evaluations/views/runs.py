@@ -105,7 +105,7 @@ def run_resume(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = get_object_or_404(EvaluationRun, project=project, pk=pk)
     form = ResumeForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "The budget is not an amount of money.")
+        messages.error(request, "The budget is not a valid amount.")
     else:
         data = form.cleaned_data
         if not resume_run(

@@ -36,7 +36,7 @@ def share_create(request: HttpRequest, project: Project) -> HttpResponse:
     if not form.is_valid():
         messages.error(
             request,
-            "Enter after how many days the link expires, from 1 to 3650, or leave it empty.",
+            "Enter for how many days the link is valid, from 1 to 3650, or leave the field empty.",
         )
         return redirect("evaluations:report_detail", project.slug)
     token, days = new_token(), form.cleaned_data["days"]
@@ -50,8 +50,7 @@ def share_create(request: HttpRequest, project: Project) -> HttpResponse:
     )
     address = request.build_absolute_uri(reverse("evaluations:shared_report", args=[token]))
     messages.success(
-        request,
-        f"Anyone with this address can read the report. The address is shown only now: {address}",
+        request, f"Anyone with this address can read the report. It is only shown now: {address}"
     )
     return redirect("evaluations:report_detail", project.slug)
 
@@ -62,7 +61,7 @@ def share_revoke(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     ShareLink.objects.filter(project=project, pk=pk, revoked_at=None).update(
         revoked_at=timezone.now()
     )
-    messages.success(request, "The link was revoked and no longer opens the report.")
+    messages.success(request, "The link no longer opens the report.")
     return redirect("evaluations:report_detail", project.slug)
 
 
@@ -79,7 +78,7 @@ def shared(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
             .first()
         )
         if link is None:
-            raise Http404("This link does not work; it may have been revoked or have expired.")
+            raise Http404("This link is not valid; it may have been revoked or have expired.")
         request.GET = _view_of(link, request.GET)  # type: ignore[assignment]
         request.shared = True  # type: ignore[attr-defined]
         response = view(request, link.project, *args, **kwargs)
@@ -101,7 +100,7 @@ def _view_of(link: ShareLink, asked: QueryDict) -> QueryDict:
     options, _errors = reports.options_of(view, link.project)
     if any(any(view.getlist(name)) and not getattr(options, name) for name in LISTS):
         raise Http404(
-            "The contents of this link no longer exist. Ask the person who sent it for a new one."
+            "What this link showed no longer exists. Ask the person who sent it for a new one."
         )
     for name in SENDING & set(asked):
         view[name] = asked.get(name, "")
@@ -142,7 +141,7 @@ def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
     """Freeze the current view; the same numbers are the same snapshot."""
     form = SnapshotForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "The note is too long; use at most 300 characters.")
+        messages.error(request, "The note is too long; the limit is 300 characters.")
         return redirect("evaluations:report_detail", project.slug)
     options, _errors = reports.options_of(QueryDict(form.cleaned_data["query"]), project)
     report, _data = report_now(project, options)
@@ -158,10 +157,7 @@ def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
         },
     )
     messages.success(
-        request,
-        "The report is frozen."
-        if made
-        else "A snapshot with exactly these numbers already exists.",
+        request, "The report is frozen." if made else "These numbers are already frozen."
     )
     return redirect(snapshot)
 

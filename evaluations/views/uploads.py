@@ -98,7 +98,7 @@ def _save_columns(request: HttpRequest, upload: Upload) -> None:
         return
     form = SavedColumnsForm({"name": request.POST.get(f"name-{file.pk}", "").strip()})
     if not form.is_valid():
-        messages.error(request, "Give the columns a name of at most 100 characters to save them.")
+        messages.error(request, "To save the columns, enter a name of at most 100 characters.")
         return
     names = sorted(column["name"] for column in file.preview["columns"])
     SavedColumns.objects.update_or_create(
@@ -108,8 +108,7 @@ def _save_columns(request: HttpRequest, upload: Upload) -> None:
     )
     messages.success(
         request,
-        f"Saved as “{form.cleaned_data['name']}”: it will be used for the next file with these "
-        "columns.",
+        f"Saved as “{form.cleaned_data['name']}”. The next file with these columns uses it.",
     )
 
 
@@ -143,7 +142,7 @@ def upload_discard(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     """Discard an upload; nothing of it is in the project unless it was loaded."""
     upload = _upload(project, pk)
     if upload.state == UploadState.LOADING and not upload.is_silent:
-        messages.error(request, "It is being loaded; wait until that has finished.")
+        messages.error(request, "The upload is being loaded; wait until it has finished.")
         return redirect(upload)
     upload.delete()
     return redirect("evaluations:upload_create", project.slug)

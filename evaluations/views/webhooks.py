@@ -67,7 +67,7 @@ def webhook_remove(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     webhook = get_object_or_404(Webhook, project=project, pk=pk)
     note_detail(request, webhook.url)
     webhook.delete()
-    messages.success(request, "The webhook was removed and gets no more messages.")
+    messages.success(request, "The webhook is removed and gets no more messages.")
     return redirect("evaluations:webhook_list", project.slug)
 
 
@@ -78,7 +78,7 @@ def webhook_test(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     webhook = get_object_or_404(Webhook, project=project, pk=pk)
     leave_message(webhook, WebhookEvent.TEST, {"project": project.slug})
     transaction.on_commit(wake_for_webhooks)
-    messages.success(request, "A test message was sent. Reload this page to see the response.")
+    messages.success(request, "A test message is being sent. Reload this page to see the answer.")
     return redirect("evaluations:webhook_list", project.slug)
 
 

@@ -1,4 +1,5 @@
-// The light/dark switch. Loaded before the page is painted, so that it does not flash.
+// The light/dark switch. A classic script that blocks the page until it has run: modules wait until the page has been
+// read, and a page that was painted in the other theme by then would flash. Hence also the function around it all.
 (() => {
   const root = document.documentElement;
   const kept = localStorage.getItem("theme");
@@ -8,7 +9,7 @@
   document.addEventListener("DOMContentLoaded", () => {
     const button = document.querySelector("[data-theme-switch]");
     if (!button) return;
-    const name = () => { button.textContent = isDark() ? "Light" : "Dark"; };
+    const name = () => { button.textContent = isDark() ? "Light theme" : "Dark theme"; };
     button.hidden = false;
     name();
     button.addEventListener("click", () => {

@@ -340,7 +340,7 @@ def test_pairs_in_dispute_are_compared_by_output_not_by_side(
     ("change", "field", "message"),
     [
         ({"criteria": []}, "criteria", "Choose at least one"),
-        ({"selection": "sample"}, "sample_size", "Enter the s"),
+        ({"selection": "sample"}, "sample_size", "Enter the number"),
         ({"practice_items": "3"}, "practice_items", "There are 0 items with known answers"),
         ({"check_percent": "10"}, "check_percent", "Add known answers"),
         (

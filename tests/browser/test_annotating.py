@@ -158,7 +158,7 @@ def test_rating_twenty_outputs_with_everything_that_can_happen(
     press(page, "u")
     wait_for_another(page, left)
     assert current(page) == incomplete
-    expect(page.get_by_text("submitted, change it")).to_be_visible()
+    expect(page.get_by_text("submitted, you can still change it")).to_be_visible()
     press(page, "ArrowDown", "ArrowDown", "5")  # from the first question to the third
     done[incomplete] = [4, 4, 5, 2]
     press(page, "Enter")

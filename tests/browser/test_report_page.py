@@ -40,12 +40,12 @@ def test_filters_drill_down_and_exports(reported: Project, sign_in: Callable[[st
     expect(page.locator("[data-figure] .main-svg").first).to_be_visible()
     page.get_by_text("Filters:").click()
     page.get_by_label("level").select_option("system")
-    page.get_by_label("documents whose name has").fill("d1")
-    page.get_by_role("button", name="Apply").click()
+    page.get_by_label("document name contains").fill("d1")
+    page.get_by_role("button", name="Apply filters").click()
     expect(page).to_have_url(re.compile("level=system.*documents=d1"))
     expect(page.get_by_text("System-level correlation")).to_be_visible()
 
-    page.get_by_role("link", name="All of it").click()
+    page.get_by_role("link", name="Clear filters").click()
     page.locator(".paper tbody a").first.click()
     expect(page.get_by_role("heading", name="imported on coherence")).to_be_visible()
     page.locator("tbody a").first.click()
@@ -89,12 +89,47 @@ def test_the_page_follows_a_run(
     expect(page.locator(".paper").get_by_text("Judge Judy")).to_be_visible(timeout=4_000)
 
 
+def test_a_page_that_nobody_sees_asks_nothing(
+    reported: Project, sign_in: Callable[[str], Page]
+) -> None:
+    page = sign_in("olga")
+    with page.expect_request("**/report/live/**"):
+        page.goto(REPORT)
+    hide = "is => Object.defineProperty(document, 'hidden', {configurable: true, get: () => is})"
+    page.evaluate(hide, True)
+    page.wait_for_timeout(500)  # what was sent before
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+
+    page.wait_for_timeout(4_000)  # more than twice as long as it waits between two questions
+    assert asked == []
+
+    page.evaluate(hide, False)
+    with page.expect_request("**/report/live/**"):
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def test_a_page_stays_as_it_is_when_its_reader_is_signed_out(
+    reported: Project, sign_in: Callable[[str], Page]
+) -> None:
+    page = sign_in("olga")
+    page.goto(REPORT)
+    page.context.clear_cookies()
+
+    with page.expect_response("**/sign-in/**"):
+        pass
+    page.wait_for_timeout(500)
+
+    expect(page.locator("#report-numbers .paper")).to_be_visible()
+    expect(page.get_by_label("Password")).to_have_count(0)
+
+
 def test_a_share_link_works_signed_out(
     reported: Project, sign_in: Callable[[str], Page], browser: Browser
 ) -> None:
     page = sign_in("olga")
     page.goto(REPORT + "?coefficient=kendall")
-    page.get_by_role("button", name="Make a link").click()
+    page.get_by_role("button", name="Create link").click()
     said = page.get_by_role("status").inner_text()
     address = said[said.index("http") :].strip()
 
@@ -105,7 +140,7 @@ def test_a_share_link_works_signed_out(
         visitor.get_by_text("Summary-level correlation with the mean human rating: kendall")
     ).to_be_visible()
     expect(visitor.locator("[data-figure] .main-svg").first).to_be_visible()
-    expect(visitor.get_by_role("button", name="Make a link")).to_have_count(0)
+    expect(visitor.get_by_role("button", name="Create link")).to_have_count(0)
     visitor.context.close()
 
 

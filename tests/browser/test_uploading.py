@@ -32,7 +32,7 @@ def page(owner: User, sign_in: Callable[[str], Page]) -> Page:
 
 def look_at(page: Page, *files: Path) -> None:
     page.get_by_label("Files").set_input_files(list(files))
-    page.get_by_role("button", name="Look at the data").click()
+    page.get_by_role("button", name="Check data").click()
 
 
 def test_a_good_file_is_checked_and_loaded_in_the_background(
@@ -81,14 +81,14 @@ def test_an_invalid_file_is_mended_by_saying_what_its_columns_are(
         ("Antwort", "output"),
         ("Modell", "system's name"),
     ):
-        page.get_by_label(f"What {column} is").select_option(label=target)
-    page.get_by_label("Keep for files like this, as").fill("Fragen")
+        page.get_by_label(f"Content of {column}").select_option(label=target)
+    page.get_by_label("Save these columns for similar files as").fill("Fragen")
     page.get_by_role("button", name="Save columns and check").click()
     expect(page.get_by_text("Saved as “Fragen”")).to_be_visible()
     page.get_by_role("button", name="Load data").click()
 
     expect(page.get_by_role("status").last).to_contain_text("Loaded 2 documents, 3 outputs.")
-    page.get_by_role("link", name="See documents").click()
+    page.get_by_role("link", name="Show documents").click()
     expect(page.get_by_role("table")).to_contain_text("2025")
 
 
@@ -100,9 +100,9 @@ def test_errors_are_downloaded_as_they_are_listed(
     ratings.write_text(RATINGS + "\nd1,good,coherence,=cmd|x,seven")
 
     look_at(page, outputs, ratings)
-    expect(page.get_by_role("alert")).to_contain_text("1 error, so nothing is loaded.")
+    expect(page.get_by_role("alert")).to_contain_text("1 error, so nothing was loaded.")
     with page.expect_download() as download:
-        page.get_by_role("link", name="Download all as CSV").click()
+        page.get_by_role("link", name="Download all errors as CSV").click()
 
     assert (
         "ratings.csv,26,score,\"expected a number, found 'seven'\""
@@ -153,7 +153,7 @@ def test_files_can_be_dropped(page: Page, project: Project) -> None:
         base64.b64encode(OUTPUTS.encode()).decode(),
     )
     expect(page.get_by_text("dropped.jsonl (")).to_be_visible()
-    page.get_by_role("button", name="Look at the data").click()
+    page.get_by_role("button", name="Check data").click()
 
     expect(page.get_by_role("status")).to_contain_text("Ready to load")
 
@@ -166,7 +166,7 @@ def test_no_serious_violation_of_accessibility(
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     found = Axe().run(page).response["violations"]
     page.get_by_label("Or paste rows").fill("A,B,C\nOne.,1,x\n")
-    page.get_by_role("button", name="Look at the data").click()
+    page.get_by_role("button", name="Check data").click()
     expect(page.get_by_role("alert")).to_be_visible()
     found += Axe().run(page).response["violations"]
 

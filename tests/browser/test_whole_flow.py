@@ -39,7 +39,7 @@ def test_from_an_upload_to_correlations(
     page.get_by_role("link", name="Data", exact=True).click()
     page.get_by_role("link", name="Upload").first.click()
     page.get_by_label("Files").set_input_files(files)
-    page.get_by_role("button", name="Look at the data").click()
+    page.get_by_role("button", name="Check data").click()
     page.get_by_role("button", name="Load data").click()
     expect(page.get_by_role("status")).to_contain_text("6 outputs")
 
@@ -60,12 +60,12 @@ def test_from_an_upload_to_correlations(
     expect(page.locator("#progress")).to_contain_text("12 of 12", timeout=60_000)
     expect(page.locator("#progress")).to_contain_text("Done")
 
-    expect(page.locator("#progress")).to_contain_text("So far")
+    expect(page.locator("#progress")).to_contain_text("Results so far")
     page.get_by_role("link", name="Items").click()
     page.locator("tbody a").first.click()
     expect(page.get_by_role("heading", name="Distribution over the scale")).to_be_visible()
     page.get_by_role("button", name="Explain this score").click()
-    expect(page.get_by_text("Asked afterwards of")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("wrote this afterwards")).to_be_visible(timeout=60_000)
 
     page.get_by_role("link", name="Report", exact=True).first.click()
     expect(page.get_by_role("table").first).to_contain_text("Judge Judy")
@@ -89,10 +89,8 @@ def test_a_judge_s_form_waits_for_its_endpoint_and_goes_on_by_itself(
     page.get_by_label("Model").fill("offline-stand-in")
     page.get_by_label("Endpoint").select_option("nobody")
     page.get_by_role("button", name="Create judge").click()
-    expect(
-        page.get_by_text("Asking the endpoint nobody what it can do with offline-stand-in…")
-    ).to_be_visible()
-    expect(page.get_by_text("No worker is alive")).to_be_visible()
+    expect(page.get_by_text("Probing what nobody can do with offline-stand-in…")).to_be_visible()
+    expect(page.get_by_text("No worker is running")).to_be_visible()
 
     start_worker()
 
@@ -102,7 +100,7 @@ def test_a_judge_s_form_waits_for_its_endpoint_and_goes_on_by_itself(
     expect(page.get_by_label("Name", exact=True)).to_have_value("Judge Judy")
     page.get_by_label("Endpoint").select_option("here")
     page.get_by_role("button", name="Create judge").click()
-    expect(page.get_by_text("Judge Judy was created; start a run with it.")).to_be_visible(
+    expect(page.get_by_text("Judge Judy is created; you can start a run with it.")).to_be_visible(
         timeout=60_000
     )
 
@@ -148,7 +146,7 @@ def test_the_page_of_a_document_works_with_the_keyboard_alone(
     page.goto("/p/small/data/")
     page.keyboard.press("Tab")
 
-    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    expect(page.get_by_role("link", name="Skip to main content")).to_be_focused()
     page.get_by_role("link", name="d1").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("d1")

@@ -129,7 +129,7 @@ def test_an_archived_project_is_read_and_not_changed_until_it_is_brought_back(
 ) -> None:
     client.post("/p/small/archived/")
 
-    assert "Archived since" in client.get("/p/small/").content.decode()
+    assert "Archived on" in client.get("/p/small/").content.decode()
     assert client.get("/p/small/report/").status_code == 200
     assert client.get("/p/small/archive/").status_code == 200
     refused = client.post("/p/small/criteria/new/", {"name": "new"})

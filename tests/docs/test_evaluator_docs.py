@@ -1,15 +1,27 @@
 """Each evaluator has a page that tells what it must; the example of an own evaluator works as it is
 printed."""
 
+import json
 import re
 import subprocess
 import sys
+import threading
+import types
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
 
 import pytest
 
+from evaluations.evaluators import registry
 from evaluations.evaluators.base import Evaluator
 from evaluations.evaluators.registry import broken_evaluators, evaluators
+from evaluations.judges.judges import endpoint_at
+from evaluations.models import Judge, Project, RunState
+from evaluations.runs.estimate import estimate_run
+from evaluations.runs.lifecycle import start_run
+from evaluations.runs.worker import work_on_run
 from tests.conftest import CHECKOUT
 
 FOLDER = CHECKOUT / "docs" / "evaluators"
@@ -74,3 +86,90 @@ def test_the_example_of_an_own_evaluator_scores_and_a_broken_one_is_named(
     assert scores == "[-2.0, 0.0]"
     assert listed.startswith("True [('broken', ")
     assert "no_such_module:Nothing cannot be loaded: ModuleNotFoundError" in listed
+
+
+class _SaysYes(BaseHTTPRequestHandler):
+    """An endpoint whose model says yes to all but one text."""
+
+    asked: list[str] = []
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        prompt = body["messages"][-1]["content"]
+        self.asked.append(prompt)
+        said = "Perhaps." if "unclear" in prompt else "Yes."
+        message = {"role": "assistant", "content": said}
+        choice = {"index": 0, "finish_reason": "stop", "message": message}
+        usage = {"prompt_tokens": 9, "completion_tokens": 1}
+        reply = {"id": "1", "model": "m", "choices": [choice], "usage": usage}
+        content = json.dumps(reply).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_arguments: object) -> None:
+        pass
+
+
+@pytest.fixture
+def says_yes() -> Iterator[str]:
+    _SaysYes.asked = []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _SaysYes)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def own_asking_kind(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The second example of the page, found by an entry point as an installed package's is."""
+    code = re.findall(r"```python\n(.*?)```", (FOLDER / "your-own.md").read_text(), re.S)[1]
+    module = types.ModuleType("asking_package")
+    exec(code, module.__dict__)
+    monkeypatch.setitem(sys.modules, "asking_package", module)
+    own = EntryPoint("yes_or_no", "asking_package:YesOrNo", registry.ENTRY_POINTS)
+
+    def with_own(**wanted: str) -> EntryPoints:
+        return EntryPoints([*entry_points(group=registry.ENTRY_POINTS), own]).select(**wanted)
+
+    monkeypatch.setattr(registry, "entry_points", with_own)
+    for cached in (registry._loaded, registry.evaluators):
+        cached.cache_clear()
+    yield
+    for cached in (registry._loaded, registry.evaluators):
+        cached.cache_clear()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_example_that_asks_an_llm_is_estimated_run_and_stored(
+    own_asking_kind: None, says_yes: str, small_project: Project
+) -> None:
+    project = small_project
+    criteria = list(project.criteria.all())
+    document = project.documents.get(doc_id="d1")
+    document.outputs.filter(pk=document.outputs.first().pk).update(text="An unclear one.")  # type: ignore[union-attr]
+    judge = Judge.objects.create(
+        project=project,
+        name="yes",
+        kind="yes_or_no",
+        endpoint=endpoint_at(project, says_yes),
+        model="m",
+        mode="direct",
+        use_steps=True,
+    )
+
+    estimate = estimate_run(judge, criteria, fresh=False, transport="live")
+    run = start_run(judge, criteria)
+    work_on_run(run.pk, "tester")
+
+    run.refresh_from_db()
+    assert run.state == RunState.DONE
+    assert estimate.calls == run.calls == len(_SaysYes.asked)
+    assert set(run.scores.values_list("value", flat=True)) == {1.0}
+    failed = run.items.filter(state="failed")
+    assert failed.count() == len(criteria)
+    assert all("perhaps." in item.detail for item in failed)
+    assert not judge.rates_on_scale

@@ -5,7 +5,8 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.llm.cost import Prices, cost, estimated_tokens, most_tokens, prices_from
+from evaluations.llm.cost import Prices, cost, estimated_tokens, most_tokens
+from evaluations.models.run_parameters import RunParameters
 
 
 def test_cost_by_hand() -> None:
@@ -14,13 +15,17 @@ def test_cost_by_hand() -> None:
 
 
 def test_batches_cost_half() -> None:
-    prices = prices_from({"price_in": "0.15", "price_out": "0.60", "transport": "batch"})
+    prices = RunParameters.from_json(
+        {"price_in": "0.15", "price_out": "0.60", "transport": "batch"}
+    ).prices
 
     assert cost(2_000_000, 500_000, prices) == Decimal("0.30")
 
 
 def test_without_prices_there_is_no_cost() -> None:
-    assert cost(10, 10, prices_from({"price_in": None, "price_out": "1"})) is None
+    assert (
+        cost(10, 10, RunParameters.from_json({"price_in": None, "price_out": "1"}).prices) is None
+    )
 
 
 @given(st.text())

@@ -86,7 +86,7 @@ def test_the_page_asks_for_itself_until_the_answer_is_there(
     done = browser.get(state)
 
     assert (waiting.status_code, "HX-Refresh" in waiting) == (200, False)
-    assert "No worker is alive" in waiting.content.decode()
+    assert "No worker is running" in waiting.content.decode()
     assert (done.status_code, done["HX-Refresh"]) == (286, "true")
     page = browser.get(endpoint.get_absolute_url()).content.decode()
     assert "20 per token" in page

@@ -56,9 +56,9 @@ def test_a_preview_shows_the_prompt_with_a_document_and_saves_nothing(
         ({"inputs": "{{Sumary}}"}, "unknown placeholder {{Sumary}}"),
         ({"prompt_file": "Rate it."}, "no placeholder for the text to judge"),
         ({"scale_max": "1"}, "needs lowest &lt; highest"),
-        ({"labels_text": "Yes"}, "is not a point and its name"),
+        ({"labels_text": "Yes"}, "is not a point with a label"),
         ({"labels_text": "9 = Yes"}, "not on the scale"),
-        ({"name": "Fluency"}, "A criterion Fluency already exists."),
+        ({"name": "Fluency"}, "A criterion named “Fluency” already exists."),
     ],
 )
 def test_what_will_not_do_is_refused_at_its_field(

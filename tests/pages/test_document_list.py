@@ -131,7 +131,7 @@ def test_metadata_is_shown_and_filtered_by(client: Client, scored: Project) -> N
     assert names(client, "name=ann%C3%A9e&value=2024") == ["d1", "d2", "d3"]
     assert names(client, "name=category&value=nothing") == []
     assert (
-        "No document is what you filter by."
+        "No document matches your filters."
         in client.get("/p/small/data/?name=category&value=x").content.decode()
     )
 

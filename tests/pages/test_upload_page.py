@@ -110,7 +110,7 @@ def test_errors_are_listed_by_row_and_can_be_downloaded(client: Client, project:
     upload, page = choose(client, {"outputs.jsonl": OUTPUTS, "ratings.csv": RATINGS + bad})
 
     assert upload is not None
-    assert "150 errors, so nothing is loaded." in page
+    assert "150 errors, so nothing was loaded." in page
     assert page.count("expected a number, found &#x27;five&#x27;") == 100
     rows = list(
         csv.reader(

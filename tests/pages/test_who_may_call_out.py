@@ -87,7 +87,7 @@ def test_webhooks_need_the_right_as_well(
     assert answer.status_code == status
     assert Webhook.objects.count() == (status == 200)
     page = owner.get("/p/small/webhooks/").content.decode()
-    assert ("Make webhook" in page) == (status == 200)
+    assert ("Create webhook" in page) == (status == 200)
     assert ("Ask the site&#x27;s administrator" in page) == (status == 403)
 
 

@@ -195,7 +195,7 @@ def test_a_share_link_opens_the_view_without_signing_in_until_it_is_revoked(
 
     assert page.status_code == 200
     assert "System-level correlation" in page.content.decode()
-    assert "Make a link" not in page.content.decode()
+    assert "Create link" not in page.content.decode()
     assert parts == [200, 200, 200, 200]
     assert (
         "?sort=disagreement"

@@ -73,7 +73,7 @@ def test_after_three_workers_it_is_put_aside_and_said_on_its_page(
     client.force_login(owner)
     page = client.get(parked.get_absolute_url()).content.decode()
     assert "The worker ended 3 times while it worked on this" in page
-    assert "Try again" in page
+    assert "Retry upload" in page
 
 
 def test_trying_again_gives_it_new_attempts(

@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.evaluators.asking_settings import AskingSettings, declared, option_of
 from evaluations.evaluators.base import EvaluatorError
 from evaluations.evaluators.registry import evaluator_class
 from evaluations.judges.judges import JudgeDraft, change_judge, create_judge, endpoint_at
@@ -22,6 +23,23 @@ def settings_from(listed: list[str]) -> dict[str, str]:
     if wrong:
         raise CommandError(f"--set needs NAME=VALUE; {wrong[0]!r} has no “=”.")
     return dict(one.split("=", 1) for one in listed)
+
+
+def _add_setting(parser: ArgumentParser, name: str) -> None:
+    """The option of a declared setting. Limits are checked with the rest of the judge."""
+    info, option = declared(name), f"--{option_of(name)}"
+    if info.default is True:
+        said = f"without: {(info.title or name).lower()}"
+        parser.add_argument(option, dest=name, action="store_false", help=said)
+        return
+    kind = Decimal if name.startswith("price") else type(info.default or 0.0)
+    said = f"{(info.title or name).lower()}. {info.description}"
+    if info.default:
+        said += f" Default: {info.default:g}."
+    if name == "mode":
+        parser.add_argument(option, choices=ScoringMode.values, default="", help=said)
+        return
+    parser.add_argument(option, dest=name, type=kind, default=info.default, help=said)
 
 
 class Command(SiteCommand):
@@ -49,41 +67,14 @@ class Command(SiteCommand):
         )
         parser.add_argument("--change", action="store_true", help="change the judge with this name")
         parser.add_argument("--model", default="", help="of the endpoint")
-        parser.add_argument(
-            "--mode",
-            choices=ScoringMode.values,
-            help="default: the best one that the endpoint supports",
-        )
-        parser.add_argument(
-            "--n", type=int, default=20, help="replies per item in mode samples (default: 20)"
-        )
+        for name in AskingSettings.model_fields:
+            _add_setting(parser, name)
         parser.add_argument(
             "--temperature", type=float, help="default: 1 in mode samples, otherwise 0"
         )
         parser.add_argument(
             "--key-env", default="", help="environment variable of the worker that contains the key"
         )
-        parser.add_argument(
-            "--no-steps", action="store_true", help="without evaluation steps (ablation)"
-        )
-        parser.add_argument(
-            "--concurrency", type=int, default=16, help="concurrent calls (default: 16)"
-        )
-        parser.add_argument(
-            "--max-tokens", type=int, default=32, help="longest reply in tokens (default: 32)"
-        )
-        parser.add_argument(
-            "--timeout",
-            type=float,
-            default=60,
-            help="time limit of a call in seconds (default: 60)",
-        )
-        parser.add_argument(
-            "--price-in",
-            type=Decimal,
-            help="price per million input tokens, for estimates and budgets",
-        )
-        parser.add_argument("--price-out", type=Decimal, help="price per million output tokens")
         parser.add_argument(
             "--no-probe", action="store_true", help="do not probe the endpoint first"
         )
@@ -99,15 +90,7 @@ class Command(SiteCommand):
                 settings=settings_from(options["set"]),
                 endpoint=endpoint,
                 model=options["model"],
-                mode=options["mode"] or "",
-                samples=options["n"],
-                temperature=options["temperature"],
-                use_steps=not options["no_steps"],
-                concurrency=options["concurrency"],
-                max_tokens=options["max_tokens"],
-                timeout_seconds=options["timeout"],
-                price_in=options["price_in"],
-                price_out=options["price_out"],
+                **{name: options[name] for name in AskingSettings.model_fields},
             )
             if options["change"]:
                 before = find_judge(project, options["name"])

@@ -90,11 +90,14 @@ class Command(SiteCommand):
     ) -> None:
         try:
             estimate = estimate_run(judge, criteria, fresh=fresh, transport=transport)
-        except PromptError as error:
+        except (PromptError, RunError) as error:
             raise CommandError(str(error)) from None
         if as_json:
             money = None if estimate.cost is None else str(estimate.cost)
             self.stdout.write(orjson.dumps(asdict(estimate) | {"cost": money}).decode())
+            return
+        if estimate.is_free:
+            self.stdout.write(f"{estimate.items:,} items: computed here, without calls or cost.")
             return
         price = "unknown without prices" if estimate.cost is None else f"about {estimate.cost:.4f}"
         self.stdout.write(

@@ -1,108 +1,105 @@
 // Marking words of the output with an error type and a severity. Offsets count code points, as the server does.
-(() => {
-  const box = () => document.querySelector("#stage [data-spans]");
-  const text = () => document.querySelector("#stage [data-text]");
-  const field = () => box().querySelector("[name=spans]");
-  const points = (string) => [...string].length;
+import { paint, range } from "./reading.js";
 
-  function spans() {
-    try { return JSON.parse(field().value || "[]"); } catch { return []; }
+const box = () => document.querySelector("#stage [data-spans]");
+const text = () => document.querySelector("#stage [data-text]");
+const field = () => box().querySelector("[name=spans]");
+const points = (string) => [...string].length;
+
+function spans() {
+  try { return JSON.parse(field().value || "[]"); } catch { return []; }
+}
+
+function keep(list) {
+  field().value = list.length ? JSON.stringify(list) : "";
+  field().dispatchEvent(new Event("input", { bubbles: true }));
+  show();
+}
+
+function show() {
+  if (!box()) { paint("span", []); return; }
+  const whole = text().textContent;
+  const list = box().querySelector("[data-span-list]");
+  const marked = spans();
+  list.replaceChildren(...marked.map((span, index) => {
+    const item = document.createElement("li");
+    const remove = document.createElement("button");
+    remove.type = "button";
+    remove.className = "link";
+    remove.textContent = "Remove";
+    remove.setAttribute("aria-label", `Remove ${span.category}: ${span.quote}`);
+    remove.addEventListener("click", () => keep(spans().filter((_, other) => other !== index)));
+    item.append(`“${span.quote}” ${span.category}${span.severity ? `, ${span.severity}` : ""} `, remove);
+    return item;
+  }));
+  const letters = [...whole];
+  const place = (count) => letters.slice(0, count).join("").length;
+  paint("span", marked.map((span) => range(text(), place(span.start), place(span.end))).filter(Boolean));
+}
+
+// The selected words, without blanks around them.
+function selected() {
+  const selection = getSelection();
+  if (!selection.rangeCount || selection.isCollapsed) return null;
+  const chosen = selection.getRangeAt(0);
+  if (!text().contains(chosen.startContainer) || !text().contains(chosen.endContainer)) return null;
+  const before = document.createRange();
+  before.setStart(text(), 0);
+  before.setEnd(chosen.startContainer, chosen.startOffset);
+  const raw = chosen.toString();
+  const quote = raw.trim();
+  const start = points(before.toString()) + points(raw.slice(0, raw.length - raw.trimStart().length));
+  return quote ? { start, end: start + points(quote), quote } : null;
+}
+
+export function mark() {
+  if (!box()) return;
+  const span = selected();
+  if (!span) {
+    beginWithKeys();
+    return;
   }
+  span.category = box().querySelector("[data-category]").value;
+  span.severity = box().querySelector("[data-severity]")?.value ?? "";
+  keep([...spans(), span]);
+  getSelection().removeAllRanges();
+}
 
-  function keep(list) {
-    field().value = list.length ? JSON.stringify(list) : "";
-    field().dispatchEvent(new Event("input", { bubbles: true }));
-    show();
-  }
+// Without a selection: put one on the first word, to be moved and extended with the arrows.
+function beginWithKeys() {
+  const output = text();
+  output.tabIndex = -1;
+  output.focus();
+  const walker = document.createTreeWalker(output, NodeFilter.SHOW_TEXT);
+  if (!walker.nextNode()) return;
+  getSelection().setBaseAndExtent(walker.currentNode, 0, walker.currentNode, 0);
+  getSelection().modify("extend", "forward", "word");
+}
 
-  function show() {
-    if (!box()) { window.geval.reading.paint("span", []); return; }
-    const whole = text().textContent;
-    const list = box().querySelector("[data-span-list]");
-    const marked = spans();
-    list.replaceChildren(...marked.map((span, index) => {
-      const item = document.createElement("li");
-      const remove = document.createElement("button");
-      remove.type = "button";
-      remove.className = "link";
-      remove.textContent = "Remove";
-      remove.setAttribute("aria-label", `Remove ${span.category}: ${span.quote}`);
-      remove.addEventListener("click", () => keep(spans().filter((_, other) => other !== index)));
-      item.append(`“${span.quote}” ${span.category}${span.severity ? `, ${span.severity}` : ""} `, remove);
-      return item;
-    }));
-    const letters = [...whole];
-    const place = (count) => letters.slice(0, count).join("").length;
-    window.geval.reading.paint("span", marked.map((span) => window.geval.reading.range(text(), place(span.start), place(span.end))).filter(Boolean));
-  }
-
-  // The selected words, without blanks around them.
-  function selected() {
-    const selection = getSelection();
-    if (!selection.rangeCount || selection.isCollapsed) return null;
-    const range = selection.getRangeAt(0);
-    if (!text().contains(range.startContainer) || !text().contains(range.endContainer)) return null;
-    const before = document.createRange();
-    before.setStart(text(), 0);
-    before.setEnd(range.startContainer, range.startOffset);
-    const raw = range.toString();
-    const quote = raw.trim();
-    const start = points(before.toString()) + points(raw.slice(0, raw.length - raw.trimStart().length));
-    return quote ? { start, end: start + points(quote), quote } : null;
-  }
-
-  function mark() {
-    if (!box()) return;
-    const span = selected();
-    if (!span) {
-      beginWithKeys();
-      return;
+export function moveWithKeys(event) {
+  const selection = getSelection();
+  if (document.activeElement !== text() || selection.isCollapsed) return false;
+  const forward = event.key === "ArrowRight";
+  if (event.key === "Enter") {
+    mark();
+    text().blur();
+  } else if (event.key === "Escape") {
+    selection.removeAllRanges();
+    text().blur();
+  } else if (forward || event.key === "ArrowLeft") {
+    if (event.shiftKey) selection.modify("extend", forward ? "forward" : "backward", "word");
+    else {
+      if (forward) selection.collapseToEnd();
+      else { selection.collapseToStart(); selection.modify("move", "backward", "word"); }
+      selection.modify("extend", "forward", "word");
     }
-    span.category = box().querySelector("[data-category]").value;
-    span.severity = box().querySelector("[data-severity]")?.value ?? "";
-    keep([...spans(), span]);
-    getSelection().removeAllRanges();
-  }
+  } else return false;
+  event.preventDefault();
+  return true;
+}
 
-  // Without a selection: put one on the first word, to be moved and extended with the arrows.
-  function beginWithKeys() {
-    const output = text();
-    output.tabIndex = -1;
-    output.focus();
-    const walker = document.createTreeWalker(output, NodeFilter.SHOW_TEXT);
-    if (!walker.nextNode()) return;
-    getSelection().setBaseAndExtent(walker.currentNode, 0, walker.currentNode, 0);
-    getSelection().modify("extend", "forward", "word");
-  }
-
-  function moveWithKeys(event) {
-    const selection = getSelection();
-    if (document.activeElement !== text() || selection.isCollapsed) return false;
-    const forward = event.key === "ArrowRight";
-    if (event.key === "Enter") {
-      mark();
-      text().blur();
-    } else if (event.key === "Escape") {
-      selection.removeAllRanges();
-      text().blur();
-    } else if (forward || event.key === "ArrowLeft") {
-      if (event.shiftKey) selection.modify("extend", forward ? "forward" : "backward", "word");
-      else {
-        if (forward) selection.collapseToEnd();
-        else { selection.collapseToStart(); selection.modify("move", "backward", "word"); }
-        selection.modify("extend", "forward", "word");
-      }
-    } else return false;
-    event.preventDefault();
-    return true;
-  }
-
-  document.addEventListener("mousedown", (event) => {
-    if (event.target.closest("[data-mark]")) event.preventDefault(); // keep the selection
-  });
-  document.addEventListener("click", (event) => { if (event.target.closest("[data-mark]")) mark(); });
-  document.addEventListener("task", show);
-
-  window.geval = window.geval || {};
-  window.geval.spans = { mark, moveWithKeys };
-})();
+document.addEventListener("mousedown", (event) => {
+  if (event.target.closest("[data-mark]")) event.preventDefault(); // keep the selection
+});
+document.addEventListener("click", (event) => { if (event.target.closest("[data-mark]")) mark(); });
+document.addEventListener("task", show);

@@ -9,7 +9,7 @@ RENAME_KEY = """
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluations", "0012_errands_and_queues")]
+    dependencies = [("evaluations", "0014_words_of_an_output")]
 
     operations = [
         migrations.RenameField("upload", "faults", "errors"),

@@ -1,0 +1,116 @@
+"""The settings of every judge that asks an LLM: names, types, defaults, limits and help, declared once.
+
+The database's fields, forms, the API's schema, command options and the settings that a run freezes
+are all made from `AskingSettings`; `docs/commands.md` and `docs/api.md` are held to it by a test.
+"""
+
+from decimal import Decimal
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.fields import FieldInfo
+
+Mode = Literal["logprobs", "samples", "direct"]
+
+
+class AskingSettings(BaseModel):
+    """How a judge asks its model. `mode` empty takes the best one that the endpoint can do."""
+
+    model_config = ConfigDict(frozen=True)
+
+    mode: Mode | Literal[""] = Field(
+        "",
+        title="Scoring",
+        description=(
+            "The endpoint is probed first; a mode it does not support is refused. By default the"
+            " best one it supports."
+        ),
+    )
+    samples: int = Field(
+        20,
+        ge=1,
+        le=100,
+        title="Replies per item",
+        description="Only for the scoring mode Samples.",
+        json_schema_extra={"option": "n"},
+    )
+    temperature: float | None = Field(
+        None,
+        ge=0,
+        le=2,
+        title="Temperature",
+        description="Leave empty for 1 with samples and 0 otherwise.",
+    )
+    use_steps: bool = Field(
+        True,
+        title="Use evaluation steps",
+        description="The LLM writes the steps first (auto chain-of-thought).",
+        json_schema_extra={"option": "no-steps"},
+    )
+    concurrency: int = Field(
+        16,
+        ge=1,
+        le=512,
+        title="Parallel calls per worker",
+        description="How many calls each worker keeps open at once.",
+    )
+    max_tokens: int = Field(
+        32,
+        ge=1,
+        le=32_000,
+        title="Maximum reply length (tokens)",
+        description="A rating needs a few tokens; a model that reasons first needs hundreds.",
+    )
+    timeout_seconds: float = Field(
+        60,
+        ge=1,
+        le=3600,
+        title="Time limit per call (seconds)",
+        description="Counts the whole call, not its parts.",
+        json_schema_extra={"option": "timeout"},
+    )
+    price_in: Decimal | None = Field(
+        None,
+        ge=0,
+        max_digits=12,
+        decimal_places=4,
+        title="Price per million tokens in",
+        description="For estimates and budgets, in any currency.",
+    )
+    price_out: Decimal | None = Field(
+        None,
+        ge=0,
+        max_digits=12,
+        decimal_places=4,
+        title="Price per million tokens out",
+        description="Give both prices, or none.",
+    )
+
+
+def declared(name: str) -> FieldInfo:
+    """The declaration of a setting."""
+    return AskingSettings.model_fields[name]
+
+
+def default_of(name: str) -> Any:
+    """A setting's default."""
+    return declared(name).default
+
+
+def limit_of(info: FieldInfo, which: Literal["ge", "le"]) -> Any:
+    """A setting's lowest (`ge`) or highest (`le`) value; None where it has none."""
+    limits = (getattr(part, which, None) for part in info.metadata)
+    return next((limit for limit in limits if limit is not None), None)
+
+
+def range_of(name: str) -> tuple[Any, Any]:
+    """The lowest and the highest value of a setting."""
+    info = declared(name)
+    return limit_of(info, "ge"), limit_of(info, "le")
+
+
+def option_of(name: str) -> str:
+    """What the command line calls a setting, without the dashes."""
+    extra = declared(name).json_schema_extra
+    named = extra.get("option") if isinstance(extra, dict) else None
+    return str(named or name.replace("_", "-"))

@@ -1,0 +1,29 @@
+"""The newest score of a judge: the one of its latest run that has one, whatever earlier runs gave.
+
+Every place that shows, averages or compares scores takes them from here.
+"""
+
+_KEYS = {
+    "evaluations_score": "r.judge_id, s.output_id, s.criterion_id",
+    "evaluations_pairscore": "r.judge_id, s.output_id, s.rival_id, s.criterion_id",
+}
+
+
+def newest_scores(where: str, *, joins: str = "", table: str = "evaluations_score") -> str:
+    """The query for `judge_id` and all columns of the newest score of each judge, output (or pair)
+    and criterion.
+
+    A score without a criterion, which counts for every one, is newest among its like. Filter on
+    values outside: inside, an older score would take the place of a newer one.
+
+    Args:
+        where: which scores are looked at, by judges (`r` is the run), outputs or criteria (`s` is
+            the score).
+        joins: tables that `where` needs.
+        table: `evaluations_score`, or `evaluations_pairscore` for verdicts on pairs.
+    """
+    keys = _KEYS[table]
+    return f"""
+        SELECT DISTINCT ON ({keys}) r.judge_id, s.*
+        FROM {table} s JOIN evaluations_evaluationrun r ON r.id = s.run_id {joins}
+        WHERE {where} ORDER BY {keys}, s.run_id DESC"""

@@ -1,0 +1,89 @@
+"""What a run was started with, frozen: whatever becomes of its judge, the run can be read and
+repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from decimal import Decimal
+from typing import Any, cast
+
+from evaluations.evaluators.asking_settings import Mode, default_of
+from evaluations.llm.cost import BATCH_DISCOUNT, Prices
+from evaluations.llm.judgement import JudgeSettings
+
+# Of runs that were laid out before sizes were kept with them.
+USUAL_CHARACTERS = 4000
+
+
+@dataclass(frozen=True)
+class RunParameters:
+    """The settings of a run; stored as JSON in `EvaluationRun.parameters`.
+
+    `characters_each` (the mean length of a prompt) and `most_each` (what the dearest item can cost)
+    are known once the run is laid out.
+    """
+
+    kind: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    base_url: str = ""
+    api_version: str = ""
+    model: str = ""
+    mode: str = ""
+    samples: int = default_of("samples")
+    temperature: float | None = 0.0
+    max_tokens: int = default_of("max_tokens")
+    length_parameter: str = "max_tokens"
+    use_steps: bool = default_of("use_steps")
+    concurrency: int = default_of("concurrency")
+    timeout_seconds: float = default_of("timeout_seconds")
+    price_in: Decimal | None = None
+    price_out: Decimal | None = None
+    transport: str = "live"
+    several_choices: bool = True
+    fresh: bool = False
+    characters_each: int = USUAL_CHARACTERS
+    most_each: Decimal | None = None
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> RunParameters:
+        """The parameters of a stored run; what older versions did not store has its default."""
+        known = {entry.name for entry in fields(cls)}
+        given = {name: value for name, value in stored.items() if name in known}
+        for name in ("price_in", "price_out", "most_each"):
+            if given.get(name) is not None:
+                given[name] = Decimal(given[name])
+        return cls(**given)
+
+    def as_json(self) -> dict[str, Any]:
+        """What is stored when a run is created: all but what its layout adds."""
+        stored = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        del stored["characters_each"], stored["most_each"]
+        for name in ("price_in", "price_out"):
+            stored[name] = None if stored[name] is None else str(stored[name])
+        return stored
+
+    @property
+    def prices(self) -> Prices | None:
+        """The frozen prices, lower in batches; None where the judge had none."""
+        if self.price_in is None or self.price_out is None:
+            return None
+        share = BATCH_DISCOUNT if self.transport == "batch" else Decimal(1)
+        return Prices(self.price_in, self.price_out, share)
+
+    @property
+    def replies_each(self) -> int:
+        """How many replies a question is to get."""
+        return self.samples if self.mode == "samples" else 1
+
+    @property
+    def asking(self) -> JudgeSettings:
+        """What a request is made with."""
+        return JudgeSettings(
+            model=self.model,
+            mode=cast(Mode, self.mode),
+            samples=self.samples,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            length_parameter=self.length_parameter,
+        )
