@@ -9,7 +9,7 @@ def main() -> None:
     """Run a management command; commands are for this machine unless GEVAL_MODE says otherwise."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
     os.environ.setdefault("GEVAL_MODE", "local")
-    from django.core.management import execute_from_command_line
+    from django.core.management import execute_from_command_line  # noqa: PLC0415
 
     execute_from_command_line(sys.argv)
 

@@ -186,7 +186,7 @@ def _run(row: Mapping[str, Any]) -> None:
     try:
         RunParameters.from_json(row["parameters"])
     except (TypeError, ValueError, ArithmeticError):
-        raise WrongValueError("parameters: a price is no number") from None
+        raise WrongValueError("parameters: a price is not a number") from None
 
 
 def _reply(row: Mapping[str, Any]) -> None:

@@ -1,4 +1,5 @@
-"""The settings of every judge that asks an LLM: names, types, defaults, limits and help, declared once.
+"""The settings of every judge that asks an LLM: names, types, defaults, limits and help, declared
+once.
 
 The database's fields, forms, the API's schema, command options and the settings that a run freezes
 are all made from `AskingSettings`; `docs/commands.md` and `docs/api.md` are held to it by a test.

@@ -16,7 +16,8 @@ PREFIX = "set_"
 
 
 class EvaluatorForm(TakesErrors):
-    """Name and settings; for evaluators that ask an LLM the fields of `asking_fields` in between."""
+    """Name and settings; for evaluators that ask an LLM the fields of `asking_fields` in
+    between."""
 
     name = forms.CharField(max_length=200, help_text="The name shown in reports.")
 

@@ -1,4 +1,5 @@
-"""Form fields made from declared settings: an evaluator's own, and those of every judge that asks."""
+"""Form fields made from declared settings: an evaluator's own, and those of every judge that
+asks."""
 
 import types
 from decimal import Decimal

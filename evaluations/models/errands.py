@@ -20,10 +20,10 @@ class ErrandState(models.TextChoices):
     FAILED = "failed", "Failed"
 
 
-Kind = TypeVar("Kind", bound="Errand", covariant=True)
+Kind_co = TypeVar("Kind_co", bound="Errand", covariant=True)
 
 
-class ErrandQuerySet(models.QuerySet[Kind]):
+class ErrandQuerySet(models.QuerySet[Kind_co]):
     def free(self) -> Self:
         """Errands that a worker may claim: unclaimed, or with an expired lease."""
         lost = Q(state=ErrandState.ASKING, taken_until__lte=timezone.now())

@@ -207,7 +207,8 @@ class _BatchShare(Share):
         errors: dict[str, str],
         remote: RemoteBatch | None,
     ) -> None:
-        """Store what came of a batch's items; unreadable replies are asked for again a few times."""
+        """Store what came of a batch's items; unreadable replies are asked for again a few
+        times."""
         attempts = dict(RunItem.objects.filter(batch=batch).values_list("pk", "attempts"))
         finished: list[results.FinishedItem] = []
         again: list[int] = []

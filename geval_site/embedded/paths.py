@@ -29,9 +29,8 @@ def socket_dir(data_dir: Path) -> Path:
         return inside
     digest = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    base = (
-        Path(runtime) if runtime and len(runtime) < 60 and Path(runtime).is_dir() else Path("/tmp")
-    )  # noqa: S108
+    usable = runtime and len(runtime) < 60 and Path(runtime).is_dir()
+    base = Path(runtime) if usable else Path("/tmp")  # noqa: S108
     if not base.is_dir():
         base = Path(tempfile.gettempdir())
     return base / f"geval-site-{os.geteuid()}-{digest}"

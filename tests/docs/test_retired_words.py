@@ -1,7 +1,9 @@
-"""Words and phrases that were replaced do not come back. A failure names file and line, the phrase and the better one.
+"""Words and phrases that were replaced do not come back. A failure names file and line, the phrase
+and the better one.
 
-In templates only what a reader sees is looked at: text, and the attributes that are shown or read out. In Python and
-scripts it is the texts in quotes, docstrings left out; docs are read as they are.
+In templates only what a reader sees is looked at: text, and the attributes that are shown or read
+out. In Python and scripts it is the texts in quotes, docstrings left out; docs are read as they
+are.
 """
 
 import ast
@@ -15,7 +17,8 @@ import pytest
 
 from tests.conftest import CHECKOUT
 
-# Folders and files that are clean. Those that are still being worked on join the list when they are done.
+# Folders and files that are clean. Those that are still being worked on join the list when they are
+# done.
 CLEAN = (
     "templates", "static/js", "evaluations/forms", "evaluations/views", "annotations/forms.py",
     "annotations/views",
@@ -39,14 +42,17 @@ RETIRED = {
     r"(?:brings?|took|takes?|taken) (?:it )?(?:back|out)": "restore, revoke, remove",
     r"bring (?:it|a project|them) in": "import",
     r"calls in flight": "parallel calls per worker",
-    r"(?:replies|call|item|time|one|calls) an? (?:item|hour|minute|line|million)": "per item, per hour",
+    r"(?:replies|call|item|time|one|calls) an? (?:item|hour|minute|line|million)": (
+        "per item, per hour"
+    ),
     r"valid for days": "valid for (days)",
     r"rated too": "also rated by people",
     r"do not differ(?! significantly)": "do not differ significantly",
     r"worth ratings": "effective ratings",
     r"may a judge": "can a judge",
     r"documents whose name has": "document name contains",
-    r"pairwise accuracy (?:with ties calibrated|\(ties calibrated\))": "tie-calibrated pairwise accuracy",
+    r"pairwise accuracy (?:with ties calibrated|\(ties calibrated\))": "tie-calibrated pairwise "
+    "accuracy",
     r"speak to the judge": "address the judge directly (possible prompt injection)",
     r"heard of it": "no progress",
     r"call a worker": "retry",
@@ -95,7 +101,8 @@ def template_text(text: str) -> str:
 
 
 def python_texts(text: str) -> str:
-    """The messages, where they are: texts in quotes of more than a word. Docstrings, comments and names are blank."""
+    """The messages, where they are: texts in quotes of more than a word. Docstrings, comments and
+    names are blank."""
     lines = [" " * len(line) for line in text.splitlines()]
     docstrings = {
         node.body[0].lineno
@@ -169,7 +176,10 @@ def test_no_retired_word(place: str) -> None:
 
 
 def test_only_what_is_seen_counts_in_templates() -> None:
-    text = '<p class="fault">{% if fault %}{{ fault }}{% endif %}\nHow judges\n go  with people</p><b title="a fault">'
+    text = (
+        '<p class="fault">{% if fault %}{{ fault }}{% endif %}\nHow judges\n go  with people</p>'
+        '<b title="a fault">'
+    )
 
     assert list(retired_in(template_text(text))) == [
         (3, "fault", "error(s)"),

@@ -12,7 +12,8 @@ TEMPLATES = sorted(
     path for path in (CHECKOUT / "templates").rglob("*") if path.suffix in (".html", ".txt")
 )
 INLINE = re.compile(r"<script(?![^>]*\bsrc=)|<style\b|\s(?:style|on[a-z]+)=\"", re.I)
-# The theme must be known before anything is painted, and Plotly's bundle is no module; htmx has a tag of its own.
+# The theme must be known before anything is painted, and Plotly's bundle is no module; htmx has a
+# tag of its own.
 CLASSIC = {"js/theme.js", "plotly/plotly.min.js"}
 
 

@@ -1,4 +1,5 @@
-"""The words of an output, on which length bias rests: as Python splits, and letters where a script has no blanks."""
+"""The words of an output, on which length bias rests: as Python splits, and letters where a script
+has no blanks."""
 
 import pytest
 from django.db import connection
