@@ -15,7 +15,7 @@ Mode = Literal["logprobs", "samples", "direct"]
 
 
 class AskingSettings(BaseModel):
-    """How a judge asks its model. `mode` empty takes the best one that the endpoint can do."""
+    """How a judge asks its model. If `mode` is empty, the best supported one is used."""
 
     model_config = ConfigDict(frozen=True)
 
