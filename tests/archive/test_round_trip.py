@@ -223,7 +223,7 @@ def test_what_is_no_zip_a_zip_bomb_and_a_taken_name_are_refused(
     with pytest.raises(ArchiveError, match="A project 'small' already exists"):
         read_archive(archived(small_project))
     settings.ARCHIVE_LIMIT_BYTES = 100  # type: ignore[attr-defined]
-    with pytest.raises(ArchiveError, match="this site takes 0 MB"):
+    with pytest.raises(ArchiveError, match="this site accepts 0 MB"):
         read_archive(archived(small_project), slug="copy")
 
 

@@ -96,11 +96,11 @@ def test_the_pages_say_it(client: Client, small_project: Project) -> None:
     )
     Rating.objects.all().delete()
     assert (
-        "is removed"
+        "was removed"
         in client.post(f"{base}/outputs/{output.pk}/remove/", follow=True).content.decode()
     )
     assert (
-        "Document d1 is removed"
+        "Document d1 was removed"
         in client.post(f"{base}/{document.pk}/remove/", follow=True).content.decode()
     )
     assert set(Document.objects.values_list("doc_id", flat=True)) == {"d2", "d3"}

@@ -72,7 +72,7 @@ def test_after_three_workers_it_is_put_aside_and_said_on_its_page(
     client = Client()
     client.force_login(owner)
     page = client.get(parked.get_absolute_url()).content.decode()
-    assert "The worker ended 3 times while it worked on this" in page
+    assert "The worker stopped 3 times while it processed this upload" in page
     assert "Retry upload" in page
 
 
@@ -135,7 +135,7 @@ def test_a_full_disk_while_files_arrive_is_an_answer(
     )
 
     assert answer.status_code == 507
-    assert "make room" in answer.content.decode()
+    assert "free some space" in answer.content.decode()
     assert not Upload.objects.exists()
 
 

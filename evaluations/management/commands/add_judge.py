@@ -70,9 +70,6 @@ class Command(SiteCommand):
         for name in AskingSettings.model_fields:
             _add_setting(parser, name)
         parser.add_argument(
-            "--temperature", type=float, help="default: 1 in mode samples, otherwise 0"
-        )
-        parser.add_argument(
             "--key-env", default="", help="environment variable of the worker that contains the key"
         )
         parser.add_argument(
@@ -118,6 +115,6 @@ class Command(SiteCommand):
             return find_endpoint(project, options["endpoint"])
         if not options["base_url"]:
             raise CommandError(
-                "Name the endpoint with --base-url, or with --endpoint if it is unchanged."
+                "Name the endpoint with --base-url, or an existing one with --endpoint."
             )
         return endpoint_at(project, options["base_url"], key_env=options["key_env"])
