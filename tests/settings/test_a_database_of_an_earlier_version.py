@@ -1,0 +1,71 @@
+"""A database made by an earlier version migrates, and gives the same report to the last byte.
+
+tests/data holds the demo project as version 0.1.0 left it before its folders and names were put in
+order: ratings of people and of a release, runs of two judges (one of them twice), chrF, imported
+scores, and an upload with an error. The report beside it was written by that version.
+"""
+
+import gzip
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+import pytest
+from django.db import connection
+
+from tests.conftest import CHECKOUT
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+NAME = "before_the_house_was_ordered"
+
+pytestmark = [pytest.mark.django_db, pytest.mark.processes]
+
+
+def unpacked(kind: str) -> str:
+    return gzip.decompress((DATA / f"{NAME}.{kind}.gz").read_bytes()).decode()
+
+
+@pytest.fixture
+def earlier(database_url: str) -> Iterator[str]:
+    """The address of a database that holds the dump."""
+    name = f"{connection.settings_dict['NAME']}_earlier"
+    parts = urlsplit(database_url)
+    address = urlunsplit(parts._replace(path=f"/{name}"))
+    with psycopg.connect(database_url, autocommit=True) as server:
+        server.execute(f'DROP DATABASE IF EXISTS "{name}"')
+        server.execute(f'CREATE DATABASE "{name}"')
+        try:
+            with psycopg.connect(address, autocommit=True) as database:
+                database.execute(unpacked("sql"))
+            yield address
+        finally:
+            server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def manage(address: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, str(CHECKOUT / "manage.py"), *arguments],
+        env=os.environ | {"DATABASE_URL": address},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_it_migrates_and_gives_the_same_report(earlier: str) -> None:
+    manage(earlier, "migrate", "--verbosity", "0")
+
+    assert manage(earlier, "report", "demo", "--format", "json") == unpacked("report.json")
+    with psycopg.connect(earlier) as database:
+        found = database.execute("SELECT state, error_count, errors FROM evaluations_upload")
+        state, count, errors = found.fetchone() or ("", 0, [])
+        assert (state, count, errors[0]["message"]) == ("faulty", 1, "Not a number.")
+        (runs,) = database.execute("SELECT count(*) FROM evaluations_evaluationrun").fetchone()  # type: ignore[misc]
+        assert runs >= 6
