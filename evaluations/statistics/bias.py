@@ -1,6 +1,5 @@
 """Biases of judges: towards long texts, LLM-written texts, and texts of their own family."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,26 +23,6 @@ class PreferenceGroup:
     def gap(self) -> float:
         """How much higher the judge scores the LLM's text."""
         return self.llm_written - self.human_written
-
-
-def by_human_preference(rows: Sequence[tuple[str, float, float]]) -> dict[str, PreferenceGroup]:
-    """Scores of human- and LLM-written texts, grouped by which one people prefer (Liu et al., 2023,
-    Figure 2).
-
-    Args:
-        rows: (human preference, judge's score of the human text, judge's score of the LLM text).
-    """
-    groups: dict[str, list[tuple[float, float]]] = {}
-    for preference, human_text, llm_text in rows:
-        groups.setdefault(preference, []).append((human_text, llm_text))
-    return {
-        name: PreferenceGroup(
-            human_written=float(np.mean([human for human, _llm in pairs])),
-            llm_written=float(np.mean([llm for _human, llm in pairs])),
-            pairs=len(pairs),
-        )
-        for name, pairs in groups.items()
-    }
 
 
 def partial_correlation(

@@ -1,10 +1,9 @@
 """Map a judge's scores to the human scale, and compare their distributions."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, spatial
+from scipy import optimize
 
 from evaluations.statistics.pairing import FloatArray
 
@@ -120,32 +119,3 @@ def reliability(
         )
         for at in np.unique(place)
     )
-
-
-def binned_jsd(
-    human_labels: Sequence[Sequence[float]],
-    judge_labels: Sequence[Sequence[float]],
-    levels: Sequence[float],
-) -> tuple[dict[float, float], float]:
-    """Jensen-Shannon distance of human and judge labels, binned by the human median (Elangovan et
-    al., 2025).
-
-    Returns:
-        The distance (natural logarithm) by median, and their mean weighted by the items of each
-            bin.
-    """
-    medians = np.array([np.median(labels) for labels in human_labels])
-    found: dict[float, float] = {}
-    weighted = 0.0
-    for median in np.unique(medians):
-        items = [int(item) for item in np.flatnonzero(medians == median)]
-        shares = [
-            np.array(
-                [float(sum(list(side[item]).count(level) for item in items)) for level in levels]
-            )
-            for side in (human_labels, judge_labels)
-        ]
-        distance = float(spatial.distance.jensenshannon(*shares))
-        found[float(median)] = distance
-        weighted += distance * len(items) / len(medians)
-    return found, weighted

@@ -42,11 +42,6 @@ class PairCounts:
         return (self.concordant + self.tied_both) / self.pairs if self.pairs else None
 
     @property
-    def tau_eq(self) -> float | None:
-        """The same from -1 to 1."""
-        return None if self.accuracy is None else 2 * self.accuracy - 1
-
-    @property
     def gamma(self) -> float | None:
         """Goodman and Kruskal's gamma: leaves ties out, which favours a judge with many ties."""
         ordered = self.concordant + self.discordant

@@ -93,19 +93,6 @@ def fleiss_kappa(ratings: FloatArray) -> Estimate:
     return _ratio(float(by_unit.mean()) - chance, 1 - chance, "all ratings are the same")
 
 
-def highest_correlation(reliability: float) -> Estimate:
-    """The largest correlation any judge can have with ratings of a reliability (attenuation;
-    Spearman, 1904)."""
-    if reliability <= 0:
-        return Estimate.undefined("the ratings have no reliability")
-    return Estimate(float(np.sqrt(min(1.0, reliability))))
-
-
-def spearman_brown(reliability: float, factor: float) -> float:
-    """The reliability with so many times the raters (Spearman, 1910; Brown, 1910)."""
-    return factor * reliability / (1 + (factor - 1) * reliability)
-
-
 def _ratio(numerator: float, denominator: float, reason: str) -> Estimate:
     return (
         Estimate.undefined(reason)

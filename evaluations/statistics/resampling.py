@@ -203,27 +203,6 @@ def leave_one_out_values(
         )
 
 
-def fisher_interval(
-    value: float, n: int, coefficient: Coefficient, *, confidence: float = 0.95
-) -> Interval:
-    """An interval by Fisher's z with the variances of Bonett and Wright (2000).
-
-    Args:
-        value: a correlation in (-1, 1).
-        n: the number of pairs behind it.
-    """
-    variance = {
-        "pearson": 1 / (n - 3) if n > 3 else np.nan,
-        "spearman": (1 + value**2 / 2) / (n - 3) if n > 3 else np.nan,
-        "kendall": 0.437 / (n - 4) if n > 4 else np.nan,
-    }[coefficient]
-    if np.isnan(variance) or abs(value) >= 1:
-        return Interval(None, None, 0, "too few pairs, or a perfect correlation")
-    half = stats.norm.ppf((1 + confidence) / 2) * np.sqrt(variance)
-    low, high = np.tanh(np.arctanh(value) + np.array([-half, half]))
-    return Interval(float(low), float(high))
-
-
 def _resampled(
     human: FloatArray, judge: FloatArray, draws: Draws, number: int
 ) -> tuple[FloatArray, FloatArray]:

@@ -14,7 +14,6 @@ from evaluations.statistics.resampling import (
     bca_interval,
     bootstrap_samples,
     draw,
-    fisher_interval,
     leave_one_out_values,
     percentile_interval,
 )
@@ -120,10 +119,3 @@ def test_where_no_resample_has_a_value_there_is_a_reason_and_no_number() -> None
 
     assert (interval.low, interval.high) == (None, None)
     assert interval.reason
-
-
-@pytest.mark.parametrize(("value", "n"), [(1.0, 20), (0.3, 3)])
-def test_fishers_interval_needs_enough_pairs_and_no_perfect_correlation(
-    value: float, n: int
-) -> None:
-    assert fisher_interval(value, n, "pearson").low is None

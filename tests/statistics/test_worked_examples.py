@@ -13,8 +13,8 @@ from evaluations.llm.replies import Choice
 from evaluations.scales import Scale
 from evaluations.statistics.agreement import krippendorff_alpha, leave_one_out
 from evaluations.statistics.alt_test import alt_test
-from evaluations.statistics.bias import by_human_preference, partial_correlation, self_preference
-from evaluations.statistics.calibration import binned_jsd, isotonic
+from evaluations.statistics.bias import partial_correlation, self_preference, writer_bias
+from evaluations.statistics.calibration import isotonic
 from evaluations.statistics.concentration import concentration
 from evaluations.statistics.correlation import COEFFICIENTS, coefficients_by_document, correlations
 from evaluations.statistics.pairing import mean_over_raters
@@ -28,14 +28,11 @@ from evaluations.statistics.ppi import neyman_allocation, ppi_mean
 from evaluations.statistics.preferences import bradley_terry, next_pair_gains
 from evaluations.statistics.reliability import (
     cohen_kappa,
-    highest_correlation,
     intraclass,
-    spearman_brown,
 )
 from evaluations.statistics.resampling import (
     Draws,
     bootstrap_samples,
-    fisher_interval,
     percentile_interval,
 )
 from evaluations.statistics.significance import (
@@ -105,7 +102,6 @@ def ties(example: dict[str, Any]) -> dict[str, Any]:
             "tau_c": tau_c(human, judge).value,
             "gamma": pairs.gamma,
             "acc_eq": pairs.accuracy,
-            "tau_eq": pairs.tau_eq,
             "spearman": all_of_it["spearman"]["summary"].value,
             "pearson": all_of_it["pearson"]["summary"].value,
         }
@@ -148,13 +144,6 @@ def exhaustive(example: dict[str, Any]) -> dict[str, Any]:
         "hi": interval.high,
         "mean": by_document.mean(),
     }
-
-
-def fisher(example: dict[str, Any]) -> dict[str, list[float | None]]:
-    found = {
-        c: fisher_interval(example["input"]["r"], example["input"]["n"], c) for c in COEFFICIENTS
-    }
-    return {coefficient: [interval.low, interval.high] for coefficient, interval in found.items()}
 
 
 def williams(example: dict[str, Any]) -> dict[str, float]:
@@ -293,14 +282,21 @@ def unparsed(example: dict[str, Any]) -> dict[str, float]:
 
 
 def groups(example: dict[str, Any]) -> dict[str, Any]:
+    """Each row as a document with a text by a person and one by an LLM."""
     rows = next(iter(example["input"].values()))
+    preferred = {"human": (2.0, 1.0), "equal": (1.0, 1.0), "llm": (1.0, 2.0)}
+    human = np.array([preferred[preference] for preference, *_scores in rows])
+    judge = np.array([scores for _preference, *scores in rows], dtype=float)
+    draws = draw(human.shape, "documents", rng=np.random.default_rng(0), resamples=10)
+    found = writer_bias(human, judge, np.array([True, False]), np.array([False, True]), draws)
+    assert found
     return {
         name: {
             "human_written": group.human_written,
             "llm_written": group.llm_written,
             "gap": group.gap,
         }
-        for name, group in by_human_preference([tuple(row) for row in rows]).items()
+        for name, (group, _interval) in found.groups.items()
     }
 
 
@@ -340,17 +336,7 @@ def attenuation(_example: dict[str, Any]) -> dict[str, float | None]:
     assert reliability
     return {
         "reliability_k": reliability,
-        "max_correlation": highest_correlation(reliability).value,
-        "spearman_brown_double": spearman_brown(reliability, 2),
     }
-
-
-def distance(example: dict[str, Any]) -> dict[str, float]:
-    given = example["input"]
-    by_bin, weighted = binned_jsd(
-        given["human_labels"], given["judge_labels"], example["parameters"]["levels"]
-    )
-    return {f"bin{median:g}": value for median, value in by_bin.items()} | {"weighted": weighted}
 
 
 def allocation(example: dict[str, Any]) -> dict[str, Any]:
@@ -368,6 +354,11 @@ def next_pairs(example: dict[str, Any]) -> dict[str, float]:
     return {f"{first}-{second}": gain for (first, second), gain in gains.items()}
 
 
+# What no report states: intervals are bootstrapped, labels are compared by agreement, and ceilings
+# by leaving people out. Examples by the beginning of their id, and single values.
+NOT_REPORTED = ("fisher_ci", "binned_jsd")
+VALUES_NOT_REPORTED = {"tau_eq", "max_correlation", "spearman_brown_double"}
+
 # The beginning of an example's id -> how we compute it; the longest beginning that fits is taken.
 COMPUTE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "summary_level": level,
@@ -379,7 +370,6 @@ COMPUTE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "float_broken_tie": float_tie,
     "bootstrap_fixed_indices": bootstrap,
     "bootstrap_exhaustive": exhaustive,
-    "fisher_ci": fisher,
     "williams": williams,
     "permutation_exact": permutation,
     "multiplicity": lambda example: {
@@ -405,14 +395,17 @@ COMPUTE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "self_preference": own_family,
     "score_concentration": spread,
     "attenuation_ceiling": attenuation,
-    "binned_jsd": distance,
     "neyman_allocation": allocation,
     "bt_next_pair": next_pairs,
 }
 
 
 @pytest.mark.skipif(not EXAMPLES, reason="the worked examples are not on this machine")
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["id"])
+@pytest.mark.parametrize(
+    "example",
+    [example for example in EXAMPLES if not example["id"].startswith(NOT_REPORTED)],
+    ids=lambda example: example["id"],
+)
 def test_worked_example(example: dict[str, Any]) -> None:
     name = max((name for name in COMPUTE if example["id"].startswith(name)), key=len)
 
@@ -425,6 +418,8 @@ def assert_close(found: Any, expected: Any, *, tolerance: float, at: str) -> Non
     """Every expected number is there and right; what we compute beyond is no error."""
     if isinstance(expected, dict):
         for key, value in expected.items():
+            if key in VALUES_NOT_REPORTED:
+                continue
             assert_close(found[key], value, tolerance=tolerance, at=f"{at}.{key}")
     elif isinstance(expected, list):
         assert len(found) == len(expected), at
