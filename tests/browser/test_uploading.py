@@ -1,5 +1,4 @@
-"""The upload pages in a real browser, with a real worker: a good file, a invalid one, a hostile
-one."""
+"""The upload pages in a real browser, with a real worker: good, invalid and hostile files."""
 
 import base64
 import gzip

@@ -1,5 +1,4 @@
-"""Every error of a bad file is told with file, line, column and what was expected; all of them at
-once."""
+"""Every error of a file is reported with file, line, column and what was expected."""
 
 import gzip
 from collections.abc import Callable
