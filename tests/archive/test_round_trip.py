@@ -162,7 +162,7 @@ def test_keys_are_not_in_an_archive(rich: Project) -> None:
         assert "sealed" not in archive.read("endpoints.jsonl").decode()
 
 
-def test_a_run_under_way_is_paused_in_the_copy(rich: Project) -> None:
+def test_an_active_run_is_paused_in_the_copy(rich: Project) -> None:
     run = rich.runs.first()
     assert run is not None
     run.state = RunState.RUNNING

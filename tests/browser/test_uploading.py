@@ -65,7 +65,7 @@ def test_a_good_file_is_checked_and_loaded_in_the_background(
     assert not UploadPart.objects.exists()
 
 
-def test_an_invalid_file_is_mended_by_saying_what_its_columns_are(
+def test_an_invalid_file_is_fixed_by_saying_what_its_columns_are(
     page: Page, project: Project, tmp_path: Path
 ) -> None:
     invalid = tmp_path / "faulty.csv"
