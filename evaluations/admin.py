@@ -21,8 +21,7 @@ for model in (Criterion, EvaluationRun, Judge, Membership, Project, WorkerHeartb
 
 @admin.register(Endpoint)
 class EndpointAdmin(admin.ModelAdmin):
-    """For inspecting and renaming; change addresses and keys on the project's pages, which check
-    both."""
+    """For inspecting and renaming; addresses and keys change on the project's pages."""
 
     readonly_fields = ("project", "base_url", "api_version", "key_env")
 

@@ -1,5 +1,4 @@
-"""Additional checks of `manage.py check --deploy`: demo accounts, proxies that are not
-configured."""
+"""Checks of `manage.py check --deploy`: demo accounts, proxies that are not configured."""
 
 from typing import Any
 

@@ -1,5 +1,4 @@
-"""Convert DATABASE_URL and CELERY_BROKER_URL to Django's and Celery's settings; empty means
-embedded."""
+"""Convert DATABASE_URL and CELERY_BROKER_URL to settings; empty means embedded."""
 
 from pathlib import Path
 from typing import Any

@@ -16,8 +16,7 @@ PERMISSIONS = ", ".join(f"{name}=()" for name in UNUSED)
 
 
 class HeadersMiddleware:
-    """The outermost middleware; Django's and django-csp's follow, before all that create
-    responses."""
+    """The outermost middleware; Django's and django-csp's follow."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -12,8 +12,7 @@ from django.db import connection, models
 
 
 class JoinedQuery:
-    """A query over some tables; each row becomes one record per table, followed by the other
-    columns."""
+    """A query over some tables; a row becomes one record per table, then the other columns."""
 
     def __init__(
         self, tables: Mapping[str, type[models.Model]], rest: str, *, others: Sequence[str] = ()

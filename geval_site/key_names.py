@@ -1,5 +1,4 @@
-"""Check which environment variables endpoint keys may be read from: only those the operator
-lists."""
+"""Endpoint keys are read only from environment variables that the operator lists."""
 
 import re
 from collections.abc import Iterable

@@ -13,8 +13,7 @@ class SealError(ValueError):
 
 
 class KeyNameError(SealError):
-    """A variable that keys may not be read from; callers treat it like a key that cannot be
-    decrypted."""
+    """A variable that keys may not be read from; treated like a key that cannot be decrypted."""
 
 
 def seal(text: str) -> str:

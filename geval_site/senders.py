@@ -22,8 +22,7 @@ def known_sender(request: HttpRequest) -> str:
 
 
 def sender_of(request: HttpRequest) -> str:
-    """The token, else the user, else the address (at most 64 characters). Invalid tokens are
-    ignored."""
+    """The token, else the user, else the address. Invalid tokens are ignored."""
     return known_sender(request) or f"address {counted_address(client_address(request))}"
 
 

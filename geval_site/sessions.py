@@ -32,8 +32,7 @@ class SessionStore(db.SessionStore):
 
 
 class UserBackend(ModelBackend):
-    """Django's users with their passwords. The demo's passwords do not work on a production
-    site."""
+    """Django's users with their passwords; the demo's do not work on a production site."""
 
     def authenticate(
         self,

@@ -1,5 +1,4 @@
-"""Refuse requests with text that the database cannot store (NUL), so that they cause no server
-error."""
+"""Refuse requests with text that the database cannot store, such as NUL."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,8 +30,7 @@ class Utf8Request(WSGIRequest):
 
 
 class WellFormedMiddleware:
-    """Refuses NUL in addresses and cookies, codecs other than UTF-8, and values that cannot be
-    stored."""
+    """Refuses NUL in addresses and cookies, other codecs, and values that cannot be stored."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

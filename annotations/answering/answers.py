@@ -46,7 +46,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class PreferencePair:
-    """A comparison from an answer; `output_a` has the lower id, a positive `value` means it is
+    """A comparison from an answer; `output_a` has the lower id, `value` is positive if it is
     better."""
 
     output_a: int

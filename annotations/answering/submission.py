@@ -214,8 +214,7 @@ def _upsert(
     in_sight: bool,
     more: dict[str, list[bool | None]] | None = None,
 ) -> dict[tuple[Any, ...], Any]:  # fmt: skip
-    """Insert or replace an annotator's values in one statement; returns the previous values by
-    key."""
+    """Insert or replace an annotator's values in one statement; returns previous values by key."""
     more = more or {}
     columns = [*keys, value, *more]
     kinds = (

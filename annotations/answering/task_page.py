@@ -49,8 +49,7 @@ class Option:
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """One question: a field of the form with its options, or a number to type if there are too
-    many."""
+    """A question: a form field with its options, or a number to type if there are too many."""
 
     field: str
     title: str
@@ -96,8 +95,8 @@ class TaskPage:
 def task_page(
     seat: Seat, assignment: Assignment, *, fields: dict[str, str] | None = None
 ) -> TaskPage:
-    """The page of an assignment; `fields` replace the draft if the form is shown again with
-    errors."""
+    """The page of an assignment; `fields` replace the draft if a form with errors is shown
+    again."""
     campaign = seat.campaign
     criteria = criteria_of(campaign)
     begun = fields if fields is not None else draft_fields(assignment)

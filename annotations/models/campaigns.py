@@ -46,8 +46,7 @@ class CampaignQuerySet(models.QuerySet["Campaign"]):
 
 
 class Campaign(models.Model):
-    """Annotation with a plan. The plan (items, criteria, overlap, checks) is fixed when it
-    opens."""
+    """Annotation with a plan (items, criteria, overlap, checks), which is fixed when it opens."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="campaigns")
     name = models.CharField(max_length=200)

@@ -110,8 +110,7 @@ def idle_reason(seat: Seat) -> IdleReason:
 
 
 def _reserved(seat: Seat) -> list[int]:
-    """Reserved items; leases older than a quarter of their time are renewed, as the annotator is
-    active."""
+    """Reserved items; leases that have used a quarter of their time are renewed."""
     lease = seat.campaign.lease_minutes
     with connection.cursor() as cursor:
         cursor.execute(
@@ -173,8 +172,7 @@ def _reserve_more(seat: Seat) -> int:
 
 
 def _pick_ordinary(seat: Seat) -> list[_Picked]:
-    """Free items from the annotator's position, or from the start; by document, a whole
-    document."""
+    """Free items from the annotator's position, or from the start; possibly a whole document."""
     in_documents = seat.campaign.order == ItemOrder.DOCUMENT
     values: dict[str, Any] = {
         "campaign": seat.campaign_id,

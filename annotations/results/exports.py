@@ -52,8 +52,7 @@ CHUNK = 5_000
 
 
 def as_csv(project: Project, kind: str) -> Iterator[str]:
-    """A header and a line for each record; cells that a spreadsheet would read as formulas are
-    escaped."""
+    """A header and a line for each record; cells that look like formulas are escaped."""
     yield csv_line(COLUMNS[kind])
     for row in _rows(project, kind):
         yield csv_line(row, number="{:.12g}".format)

@@ -1,5 +1,4 @@
-"""A campaign's progress: how much is done, how fast, how well, by whom, and what looks
-suspicious."""
+"""A campaign's progress: how much is done, how fast, how well, and suspicious answers."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -112,8 +111,7 @@ def own_progress(campaign: Campaign, annotator_id: int) -> OwnProgress:
 
 
 def _totals(campaign: Campaign) -> tuple[int, int, float | None]:
-    """Ordinary answers, assigned items, and answers per hour (in the last hour, or since the
-    start)."""
+    """Ordinary answers, assigned items, and answers per hour (of the last hour at most)."""
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT count(*) FILTER (WHERE a.state = 'submitted'), count(*)

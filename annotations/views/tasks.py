@@ -234,7 +234,6 @@ def _seconds(request: HttpRequest) -> float | None:
 
 
 def _draft_number(request: HttpRequest) -> int:
-    """Drafts are numbered by the browser's clock (ms), so that an older one never replaces a
-    newer."""
+    """Drafts are numbered by the browser's clock; an older one never replaces a newer."""
     written = request.POST.get("number", "")
     return whole_number(written, default=int(timezone.now().timestamp() * 1000))

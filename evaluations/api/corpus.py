@@ -1,5 +1,4 @@
-"""HTTP API of documents, outputs, ratings, preferences and scores: paginated lists, bulk
-transfer."""
+"""HTTP API of documents, outputs, ratings, preferences and scores: lists and bulk transfer."""
 
 import tempfile
 from pathlib import Path as FilePath
@@ -141,8 +140,7 @@ def list_outputs(request: HttpRequest, slug: Path[str], page: Query[OutputFilter
 
 @router.delete("/documents/{int:pk}", response={204: None})
 def remove_document_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
-    """Remove a document with its outputs if nothing depends on them; otherwise 409 says what
-    does."""
+    """Remove a document with its outputs if nothing depends on them; else 409 says what does."""
     document = get_object_or_404(Document, project=project_for(request, slug, change=True), pk=pk)
     remove_document(document)
     return Status(204, None)

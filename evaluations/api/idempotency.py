@@ -141,8 +141,7 @@ def _repeat(request: HttpRequest, sender: str, key: str) -> HttpResponse | None:
 
 
 def _may_still(request: HttpRequest) -> bool:
-    """Whether the request is still authorized: its response may contain what only members may
-    see."""
+    """Whether the request is still authorized: its response may be for members only."""
     try:
         request.resolver_match = resolve(request.path_info)
         if TokenAuth()(request) is None:

@@ -1,5 +1,4 @@
-"""HTTP API of endpoints and judges: list, create, change, probe, retire. Keys are never
-returned."""
+"""HTTP API of endpoints and judges: list, create, change, probe, retire; never returns keys."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -156,8 +155,7 @@ def change_endpoint(request: HttpRequest, slug: Path[str], pk: int, data: Endpoi
 
 @router.post("/endpoints/{int:pk}/probe", response={202: ProbeOut})
 def probe(request: HttpRequest, slug: Path[str], pk: int, data: ProbeIn) -> Any:
-    """Have a worker find out what the endpoint can do with a model; poll `address` for the
-    progress."""
+    """Have a worker probe the endpoint for a model; poll `address` for the progress."""
     endpoint = _endpoint(request, slug, pk)
     if endpoint.retired_at:
         raise ValidationError("This endpoint is retired and is not called. Restore it first.")

@@ -9,8 +9,7 @@ from evaluations.corpus.rows import is_text
 
 
 class In(Schema):
-    """A request's body or query. Texts with NUL or invalid Unicode are refused with the field's
-    name."""
+    """A request's body or query. Texts with NUL or invalid Unicode are refused."""
 
     @model_validator(mode="before")
     @classmethod

@@ -32,8 +32,7 @@ DIRECTORY_BYTES = 2**16
 
 
 class ArchiveError(ValueError):
-    """A file that is not a valid archive; the message says where and what to do. Nothing was
-    written."""
+    """An invalid archive; the message says where and what to do. Nothing was written."""
 
 
 @dataclass(frozen=True)
@@ -185,8 +184,7 @@ def _new_project(manifest: Manifest, *, slug: str, name: str) -> Project:
 
 
 class _TableReader:
-    """Reads one file into its table; keeps the ids of records that others point to, by their
-    keys."""
+    """Reads one file into its table; keeps the ids of referenced records by their keys."""
 
     def __init__(
         self, table: Table, project_id: int, ids: dict[str, dict[tuple[Any, ...], int]]

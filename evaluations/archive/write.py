@@ -1,5 +1,4 @@
-"""Export a project as an archive; files stream from the database, so that memory use stays
-small."""
+"""Export a project as an archive; files stream from the database."""
 
 import datetime
 import zipfile

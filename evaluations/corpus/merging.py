@@ -150,8 +150,7 @@ class Merge:
     def _merge_scores(
         self, tally: Tally, table: StagingTable, target: str, keys: tuple[str, str, str], value: str
     ) -> None:
-        """Insert new rows; only if some already existed, check whether they are the same or
-        contradict."""
+        """Insert new rows; only if some already exist, check whether they contradict."""
         if not table.count:
             return
         columns = ", ".join(keys)
@@ -185,8 +184,7 @@ class Merge:
             )
 
     def _finish_new_criteria(self) -> None:
-        """Give new criteria the scale that their ratings show, and a preset's wording if one
-        fits."""
+        """Give new criteria a scale for their ratings, and a preset's wording if one fits."""
         new = {
             seen.criterion.name: seen
             for seen in self.load.seen.values()

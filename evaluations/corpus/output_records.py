@@ -1,5 +1,4 @@
-"""Read outputs from records: our columns, other tools' columns, and the G-Eval and UniEval
-releases."""
+"""Read outputs from records in our columns, other tools' columns, or releases' formats."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -20,8 +19,7 @@ HUMAN_MEAN = "human mean"
 
 
 def output_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
-    """An output in our columns or in another tool's, together with the ratings in the same
-    record."""
+    """An output in our columns or in another tool's, with the ratings in the same record."""
     given, record = record, _in_our_columns(record, defaults)
     fields = Fields(record, place)
     doc_id = fields.identifier("doc_id") if "doc_id" in record else None

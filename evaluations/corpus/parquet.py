@@ -27,8 +27,7 @@ LIMITS: dict[str, Any] = {
 def parquet_records(
     stream: IO[bytes], name: str, errors: FileErrors
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Rows of a Parquet file by their number. Its index is at its end, so it is unpacked to a file
-    first."""
+    """Numbered rows of a Parquet file, which is unpacked first: its index is at its end."""
     # Arrow is large, and only few uploads need it.
     import pyarrow
 

@@ -57,8 +57,7 @@ class PreferenceStage:
         self.table.add(values)
 
     def merge(self, tally: Tally, *, conflicts: Conflicts) -> None:
-        """Insert new rows; a row that contradicts an existing one, or another row, is a
-        conflict."""
+        """Insert new rows; one that contradicts an existing or another new one is a conflict."""
         if not self.table.count:
             return
         with connection.cursor() as cursor:

@@ -1,5 +1,4 @@
-"""Preview a file before anything is loaded: its format, its columns and their meaning, its first
-rows."""
+"""Preview a file before it is loaded: its format, columns and their meaning, first rows."""
 
 import itertools
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,4 @@
-"""Load a judge's raw replies from a release: parsed, counted into distributions, stored like our
-own."""
+"""Load a judge's raw replies from a release: parsed, counted and stored like our own."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any

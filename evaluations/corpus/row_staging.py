@@ -1,5 +1,4 @@
-"""Stage rows in temporary tables, or report their errors. Only keys are held in memory, not
-texts."""
+"""Stage rows in temporary tables, or report their errors. Memory has only keys, not texts."""
 
 import hashlib
 from collections.abc import Iterable, Sequence

@@ -160,8 +160,7 @@ def is_text(value: str) -> bool:
 
 
 class LoadError(Exception):
-    """Files that cannot be loaded: nothing was written. Has the first errors and their total
-    number."""
+    """Files that cannot be loaded: nothing was written. Has the first errors and their total."""
 
     def __init__(self, errors: list[FileError], total: int) -> None:
         super().__init__(f"{total} error{'s' if total != 1 else ''}; nothing was loaded.")

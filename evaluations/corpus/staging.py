@@ -11,8 +11,7 @@ CHUNK_BYTES = 8 * 2**20
 
 @dataclass
 class Tally:
-    """How many records of a kind a load created and changed, and how many of its rows already
-    existed."""
+    """How many records of a kind a load created and changed, and how many already existed."""
 
     created: int = 0
     unchanged: int = 0

@@ -1,2 +1,1 @@
-"""Evaluators, which score outputs: one file each, found by entry points; `base` has their
-interface."""
+"""Evaluators: one file each, found by entry points; `base` has their interface."""

@@ -1,5 +1,4 @@
-"""Forms for criteria (from presets, from scratch, from a prompt file) and their evaluation
-steps."""
+"""Forms for criteria (from presets, scratch or a prompt file) and evaluation steps."""
 
 from typing import Any
 

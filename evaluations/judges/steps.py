@@ -1,5 +1,4 @@
-"""Auto chain-of-thought: evaluation steps written by an LLM (Liu et al., 2023), stored as
-versions."""
+"""Auto chain-of-thought: versions of evaluation steps by an LLM (Liu et al., 2023)."""
 
 import re
 

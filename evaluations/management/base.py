@@ -26,8 +26,7 @@ class SiteCommand(BaseCommand):
 
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Create the tables; of commands and workers that start together, only the first does the
-    work."""
+    """Create the tables; of processes that start together, only the first does the work."""
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
         try:

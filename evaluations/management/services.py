@@ -35,8 +35,7 @@ def start_workers(processes: Processes) -> list[subprocess.Popen[str]]:
 
 
 def start_one_worker(processes: Processes) -> list[subprocess.Popen[str]]:
-    """Start a Celery worker for all queues, which is enough for a command that waits for one
-    run."""
+    """Start a Celery worker for all queues, enough for a command that waits for one run."""
     return [_start_worker(processes, "all", jobs=[RUNS, *SHORT], pool=["--concurrency", "2"])]
 
 

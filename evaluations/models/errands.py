@@ -1,5 +1,4 @@
-"""Requests to endpoints that workers make for pages and the API, so that no visitor waits for a
-server."""
+"""Requests to endpoints that workers make for pages and the API, which never wait."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Store the files of an upload in the database until they are loaded, so that every worker can read
-them."""
+"""Store uploaded files in the database until they are loaded, readable by every worker."""
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence

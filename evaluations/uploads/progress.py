@@ -15,8 +15,7 @@ EVERY_SECONDS = 0.5
 
 
 class ProgressWriter:
-    """Called when a step begins; a thread writes the step and the bytes read to the upload's
-    row."""
+    """Called when a step begins; a thread writes it and the bytes read to the upload's row."""
 
     def __init__(self, upload: Upload, counter: Counter) -> None:
         self.upload = upload

@@ -1,5 +1,4 @@
-"""Pages of criteria: the list, presets, the editor with the prompt as it is sent, versions of
-steps."""
+"""Pages of criteria: the list, presets, the editor with its prompt, versions of steps."""
 
 from difflib import unified_diff
 from typing import Any

@@ -1,5 +1,4 @@
-"""Progress of a request to an endpoint: the part of a page that polls until a worker has the
-answer."""
+"""The part of a page that polls until a worker has an endpoint's answer."""
 
 from typing import Any
 

@@ -93,8 +93,7 @@ def audit_list(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def invitation_accept(request: HttpRequest, token: str) -> HttpResponse:
-    """Accept an invitation: signed-in users join with a click, others sign in or create an account
-    first."""
+    """Accept an invitation: signed-in users join with a click, others sign in first."""
     invitation = invitation_for(token)
     if invitation is None:
         return render(request, "evaluations/invitation.html", {"invitation": None}, status=410)

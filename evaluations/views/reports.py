@@ -68,8 +68,7 @@ def report_piece(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def piece(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
-    """Only the numbers, if they have changed since `mark`; otherwise 204, which costs one small
-    query."""
+    """Only the numbers, if they have changed since `mark`; else 204, which costs one query."""
     mark = mark_of(project)
     if request.GET.get("mark") == mark:
         return HttpResponse(status=204)

@@ -1,5 +1,4 @@
-"""Share links and snapshots: editors create and revoke them; anybody with the address can open
-them."""
+"""Share links and snapshots: created by editors, open to anybody with the address."""
 
 import hashlib
 from collections.abc import Callable

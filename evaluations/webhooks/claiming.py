@@ -1,5 +1,4 @@
-"""Choose the next messages: a few per project, so that a slow receiver delays only its own
-project."""
+"""Choose the next messages: a few per project, so that slow receivers delay no others."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,2 +1,1 @@
-"""The bundled PostgreSQL: started by the first command that connects, shared, stopped by the
-last."""
+"""The bundled PostgreSQL: started by the first process that needs it, stopped by the last."""

@@ -29,8 +29,7 @@ END $$
 
 
 def install_queue(connection: BaseDatabaseWrapper) -> bool:
-    """Install pgmq's functions if the queue is in this database and they are missing; True if it
-    did."""
+    """Install missing functions of pgmq if the queue is in this database; True if it did."""
     if settings.CELERY_BROKER_URL != PGMQ:
         return False
     with connection.cursor() as cursor:

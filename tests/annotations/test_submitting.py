@@ -182,7 +182,7 @@ def test_after_the_deadline_nothing_is_taken(
     assert Assignment.objects.get(pk=assignment).draft == fields
 
 
-def test_a_removed_member_is_told_so_and_gets_back_what_was_typed(
+def test_a_removed_member_sees_the_reason_and_gets_back_what_was_typed(
     at_work: AtWork,
     annotators: list[User],
     client_of: Callable[[User], Client],
@@ -200,7 +200,7 @@ def test_a_removed_member_is_told_so_and_gets_back_what_was_typed(
     assert "my thoughts" in answer.content.decode()
 
 
-def test_who_was_taken_out_of_the_campaign_is_told_so(
+def test_who_was_removed_from_the_campaign_sees_the_reason(
     at_work: AtWork, annotators: list[User], client_of: Callable[[User], Client]
 ) -> None:
     campaign, _seat, assignment, fields = at_work

@@ -162,7 +162,7 @@ def test_keys_are_not_in_an_archive(rich: Project) -> None:
         assert "sealed" not in archive.read("endpoints.jsonl").decode()
 
 
-def test_a_run_under_way_is_paused_in_the_copy(rich: Project) -> None:
+def test_an_active_run_is_paused_in_the_copy(rich: Project) -> None:
     run = rich.runs.first()
     assert run is not None
     run.state = RunState.RUNNING
@@ -239,6 +239,6 @@ def test_commands_write_and_read_an_archive(rich: Project, tmp_path: Path) -> No
 
     assert "7 outputs, 3 annotators" in out.getvalue() or "7 outputs" in out.getvalue()
     assert "Project copy was created: 4 documents" in out.getvalue()
-    with pytest.raises(CommandError, match="is unchanged"):
+    with pytest.raises(CommandError, match="already exists"):
         call_command("export_project", "small", str(path))
     assert not list(tmp_path.glob("*.part"))

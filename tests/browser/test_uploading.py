@@ -1,5 +1,4 @@
-"""The upload pages in a real browser, with a real worker: a good file, a invalid one, a hostile
-one."""
+"""The upload pages in a real browser, with a real worker: good, invalid and hostile files."""
 
 import base64
 import gzip
@@ -66,7 +65,7 @@ def test_a_good_file_is_checked_and_loaded_in_the_background(
     assert not UploadPart.objects.exists()
 
 
-def test_an_invalid_file_is_mended_by_saying_what_its_columns_are(
+def test_an_invalid_file_is_fixed_by_saying_what_its_columns_are(
     page: Page, project: Project, tmp_path: Path
 ) -> None:
     invalid = tmp_path / "faulty.csv"

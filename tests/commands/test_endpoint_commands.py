@@ -33,7 +33,7 @@ def test_an_endpoint_is_made_and_changed_piece_by_piece(
     assert "give its --base-url" in missing.stderr
 
 
-def test_a_judge_is_probed_changed_into_a_new_version_retired_and_brought_back(
+def test_a_judge_is_probed_changed_into_a_new_version_retired_and_restored(
     manage: Manage, small_project: Project, start_standin: Start
 ) -> None:
     manage("endpoint", "small", "main", "--base-url", start_standin().base_url)
@@ -85,7 +85,7 @@ def test_a_judge_is_probed_changed_into_a_new_version_retired_and_brought_back(
         (("create_token", "nobody", "x"), "There is no user 'nobody'"),
     ],
 )
-def test_mistakes_are_told_in_a_sentence(
+def test_mistakes_are_reported_in_a_sentence(
     manage: Manage, small_project: Project, arguments: tuple[str, ...], said: str
 ) -> None:
     done = manage(*arguments)

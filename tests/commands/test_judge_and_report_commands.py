@@ -132,7 +132,7 @@ def test_a_judge_is_added_with_all_its_settings(add_judge: Manage) -> None:
         ),
     ],
 )
-def test_mistakes_are_told_in_a_sentence(
+def test_mistakes_are_reported_in_a_sentence(
     manage: Manage, small_project: Project, arguments: tuple[str, ...], said: str
 ) -> None:
     done = manage(*arguments)

@@ -99,7 +99,7 @@ def test_summevals_own_json_brings_its_ratings(project: Project, load: Load) -> 
     assert len(ratings) == 6
 
 
-def test_what_no_tool_writes_is_told_in_our_words(project: Project, load: Load) -> None:
+def test_what_no_tool_writes_is_reported_in_our_words(project: Project, load: Load) -> None:
     with pytest.raises(LoadError) as refused:
         load(project, {"x.jsonl": '{"colour": "red"}'})
 

@@ -1,5 +1,4 @@
-"""Every error of a bad file is told with file, line, column and what was expected; all of them at
-once."""
+"""Every error of a file is reported with file, line, column and what was expected."""
 
 import gzip
 from collections.abc import Callable
@@ -137,7 +136,7 @@ def test_a_broken_byte_is_named_with_its_line_and_column(project: Project, load:
     ]
 
 
-def test_a_cut_gzip_file_is_told_as_such(project: Project, load: Load) -> None:
+def test_a_cut_gzip_file_is_reported_as_such(project: Project, load: Load) -> None:
     packed = gzip.compress((OUTPUTS * 50).encode())
 
     found = errors_of(load, project, packed[: len(packed) // 2], name="outputs.jsonl.gz")
@@ -145,7 +144,9 @@ def test_a_cut_gzip_file_is_told_as_such(project: Project, load: Load) -> None:
     assert any("compressed data is damaged" in message for _, _, message in found)
 
 
-def test_all_errors_are_told_at_once_the_first_hundred_listed(project: Project, load: Load) -> None:
+def test_all_errors_are_reported_at_once_the_first_hundred_listed(
+    project: Project, load: Load
+) -> None:
     load(project, {"outputs.jsonl": OUTPUTS})
 
     with pytest.raises(LoadError) as raised:
@@ -155,7 +156,7 @@ def test_all_errors_are_told_at_once_the_first_hundred_listed(project: Project, 
     assert [error.line for error in raised.value.errors] == list(range(2, 102))
 
 
-def test_errors_of_several_files_are_told_together(project: Project, load: Load) -> None:
+def test_errors_of_several_files_are_reported_together(project: Project, load: Load) -> None:
     with pytest.raises(LoadError) as raised:
         load(project, {"a.jsonl": GOOD + "{\n", "b.csv": HEADER + "d9,s,c,ann,x\n"})
 

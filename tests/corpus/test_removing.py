@@ -124,7 +124,7 @@ def test_the_api_says_it(owner: User, small_project: Project) -> None:
     assert send(f"/criteria/{Criterion.objects.get(name='fluency').pk}").status_code == 204
 
 
-def test_an_archived_project_is_read_and_not_changed_until_it_is_brought_back(
+def test_an_archived_project_is_read_and_not_changed_until_it_is_restored(
     client: Client, owner: User, small_project: Project
 ) -> None:
     client.post("/p/small/archived/")

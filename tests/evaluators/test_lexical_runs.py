@@ -124,7 +124,7 @@ def test_a_corpus_without_references_is_refused_before_it_starts(small_project: 
         start_run(judge, [])
 
 
-def test_a_paused_run_stores_what_was_done_and_goes_on_from_there(
+def test_a_paused_run_stores_what_was_done_and_resumes_from_there(
     project: Project, load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = (

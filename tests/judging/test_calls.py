@@ -97,7 +97,7 @@ def test_the_budget_ends_the_patience() -> None:
         ErrorKind.BAD_REQUEST,
     ],
 )
-def test_an_error_that_does_not_pass_is_told_at_once(kind: ErrorKind) -> None:
+def test_an_error_that_does_not_pass_is_reported_at_once(kind: ErrorKind) -> None:
     script = Scripted([failing(kind), reply(1)])
 
     with pytest.raises(EndpointError):
@@ -106,7 +106,7 @@ def test_an_error_that_does_not_pass_is_told_at_once(kind: ErrorKind) -> None:
     assert script.slept == []
 
 
-def test_an_address_where_nothing_answers_is_told_after_a_few_tries() -> None:
+def test_an_address_where_nothing_answers_is_reported_after_a_few_tries() -> None:
     script = Scripted([failing(ErrorKind.CONNECTION)] * 9)
 
     with pytest.raises(EndpointError):

@@ -116,7 +116,7 @@ def test_a_model_without_trained_weights_for_the_task_is_refused(
         FactCc({"model": tiny("bert")}).load()
 
 
-def test_labels_that_cannot_be_told_apart_are_asked_for(tiny: Callable[[str], str]) -> None:
+def test_labels_that_cannot_be_distinguished_are_asked_for(tiny: Callable[[str], str]) -> None:
     with pytest.raises(EvaluatorError, match=r"no label 'true' \(labels: correct, incorrect\)"):
         FactCc({"model": tiny("classifier"), "label": "true"}).load()
 
@@ -158,7 +158,7 @@ def test_a_run_scores_what_it_can_and_fails_the_rest_by_name(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_whose_model_is_missing_pauses_with_the_message_and_goes_on_when_it_is_there(
+def test_a_run_whose_model_is_missing_pauses_with_the_message_and_resumes_when_it_is_there(
     project: Project, load: Load, tiny: Callable[[str], str], tmp_path: Path
 ) -> None:
     load(project, {"outputs.jsonl": OUTPUTS})

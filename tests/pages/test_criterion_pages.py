@@ -88,7 +88,7 @@ def test_a_prompt_file_loads_unchanged(client: Client, small_project: Project) -
     assert Criterion.objects.get(name="wit").prompt_file == prompt
 
 
-def test_presets_are_added_and_those_there_already_are_not_offered(
+def test_presets_are_added_and_existing_ones_are_not_offered(
     client: Client, small_project: Project
 ) -> None:
     page = client.get("/p/small/criteria/").content.decode()

@@ -128,7 +128,7 @@ def test_a_finished_run_shows_counts_failures_and_prompts(
     assert "hx-trigger" not in text
 
 
-def test_htmx_gets_the_live_part_alone_and_is_told_when_to_stop(
+def test_htmx_gets_the_live_part_alone_and_learns_when_to_stop(
     client: Client, run: EvaluationRun
 ) -> None:
     finished = client.get(run.get_absolute_url(), headers={"HX-Request": "true"})

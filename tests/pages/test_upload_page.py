@@ -312,7 +312,7 @@ def test_parquet_with_lists_and_missing_values(client: Client, project: Project)
     assert Document.objects.get(doc_id="1").references == ["I", "i"]
 
 
-def test_texts_are_replaced_only_if_asked_to_and_nothing_stands_on_them(
+def test_texts_are_replaced_only_if_asked_to_and_nothing_depends_on_them(
     client: Client, small_project: Project
 ) -> None:
     CandidateOutput.objects.filter(document__doc_id="d3").first()

@@ -119,7 +119,7 @@ def test_a_number_leads_to_its_documents_the_most_different_first(
     assert f"/p/small/data/{found[0].pk}/?sort=disagreement" in page
 
 
-def test_the_page_is_told_when_something_changed_and_costs_little_when_not(
+def test_the_page_learns_when_something_changed_and_costs_little_when_not(
     client: Client, judged_project: Project, run: EvaluationRun
 ) -> None:
     first = client.get(ADDRESS + "live/")

@@ -60,7 +60,7 @@ def test_a_killed_workers_run_is_finished_by_another_without_paying_twice(
     assert set(run.items.values_list("state", flat=True)) == {ItemState.DONE}
 
 
-def test_a_worker_told_to_stop_leaves_nothing_leased(
+def test_a_worker_asked_to_stop_leaves_nothing_leased(
     small_project: Project, make_judge: Callable[..., Judge], start_worker: StartWorker
 ) -> None:
     judge = make_judge(small_project, "--latency", "0.3", use_steps=False, concurrency=1)

@@ -98,7 +98,7 @@ def test_a_budget_pauses_the_run_before_it_is_passed(judge: Judge, share: str) -
     assert not run.items.filter(state=ItemState.LEASED).exists()
 
 
-def test_with_more_money_the_run_goes_on_to_its_end(judge: Judge) -> None:
+def test_with_more_money_the_run_continues_to_its_end(judge: Judge) -> None:
     run = worked_on(start(judge, budget=Decimal("0.0001")))
     assert (run.state, run.calls) == (RunState.PAUSED, 0)
 

@@ -270,7 +270,7 @@ def test_a_clock_that_was_set_back_does_not_keep_an_item_for_hours(
     assert worked_on(run).state == RunState.DONE
 
 
-def test_a_worker_told_to_stop_gives_up_calls_that_take_long(
+def test_a_worker_asked_to_stop_gives_up_calls_that_take_long(
     small_project: Project, make_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("evaluations.runs.asking.GRACE_SECONDS", 0.2)

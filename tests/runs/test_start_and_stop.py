@@ -148,7 +148,7 @@ def test_a_run_with_nothing_to_do_is_done_at_once(judge: Judge) -> None:
     assert second.state == RunState.DONE
 
 
-def test_a_paused_run_goes_on_where_it_was(judge: Judge) -> None:
+def test_a_paused_run_resumes_where_it_was(judge: Judge) -> None:
     run = start(judge)
     lay_out_run(run.pk, {})
 

@@ -209,7 +209,7 @@ def test_a_wrong_key_pauses_the_run_with_the_endpoints_words(
     assert run.items.filter(state=ItemState.PENDING).count() == 12
 
 
-def test_a_run_paused_by_an_absent_endpoint_goes_on_when_it_is_back(
+def test_a_run_paused_by_an_absent_endpoint_resumes_when_it_is_back(
     small_project: Project, make_judge: MakeJudge, start_standin: Callable[..., StandInProcess]
 ) -> None:
     judge = make_judge(small_project, base_url=f"http://127.0.0.1:{free_port()}/v1")
@@ -248,7 +248,7 @@ def test_a_document_without_a_context_fails_where_the_prompt_shows_it(
     assert not ModelReply.objects.exists()
 
 
-def test_a_worker_told_to_leave_gives_back_what_it_holds(
+def test_a_worker_asked_to_leave_gives_back_what_it_holds(
     small_project: Project, make_judge: MakeJudge
 ) -> None:
     judge = make_judge(small_project, "--latency", "0.5", use_steps=False, concurrency=2)

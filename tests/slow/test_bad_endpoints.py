@@ -33,7 +33,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_the_run_waits_with_one_clear_message_and_goes_on_when_it_is_mended(
+def test_the_run_waits_with_one_clear_message_and_resumes_when_it_is_fixed(
     name: str,
     owner: User,
     small_project: Project,

@@ -186,7 +186,7 @@ def test_who_the_provider_knows_gets_an_account_and_sees_what_they_are_invited_t
     expect(page.get_by_role("heading", name="Small")).to_be_hidden()
 
 
-def test_a_provider_that_refuses_is_told_on_a_page_of_ours(
+def test_a_provider_that_refuses_is_reported_on_a_page_of_ours(
     context: BrowserContext, address: str, provider: Provider
 ) -> None:
     page = context.new_page()

@@ -149,7 +149,7 @@ def test_a_server_that_is_away_gets_it_later(webhook: Webhook, receiver: Receive
 
 @pytest.mark.django_db
 @override_settings(ALLOW_PRIVATE_ENDPOINTS=False)
-def test_private_networks_are_not_told_where_the_site_does_not_call_them(
+def test_private_networks_are_not_named_where_the_site_does_not_call_them(
     webhook: Webhook, receiver: Receiver
 ) -> None:
     delivery = leave_message(webhook, WebhookEvent.TEST, {})
@@ -161,7 +161,7 @@ def test_private_networks_are_not_told_where_the_site_does_not_call_them(
 
 
 @pytest.mark.django_db
-def test_a_closed_campaign_is_told_once(webhook: Webhook, small_project: Project) -> None:
+def test_a_closed_campaign_is_announced_once(webhook: Webhook, small_project: Project) -> None:
     campaign = Campaign.objects.create(project=small_project, name="Ratings", state="open")
 
     for _ in range(2):
@@ -173,7 +173,7 @@ def test_a_closed_campaign_is_told_once(webhook: Webhook, small_project: Project
 
 
 @pytest.mark.django_db
-def test_a_campaign_with_all_its_answers_is_told_once(
+def test_a_campaign_with_all_its_answers_is_announced_once(
     webhook: Webhook, small_project: Project, owner: User
 ) -> None:
     campaign = Campaign.objects.create(project=small_project, name="Ratings", overlap=1)
@@ -198,7 +198,7 @@ def test_a_campaign_with_all_its_answers_is_told_once(
 
 
 @pytest.mark.django_db
-def test_only_events_it_listens_to_are_told(webhook: Webhook, small_project: Project) -> None:
+def test_only_events_it_listens_to_are_sent(webhook: Webhook, small_project: Project) -> None:
     Webhook.objects.update(events=[WebhookEvent.RUN_FINISHED.value])
 
     close_campaign(Campaign.objects.create(project=small_project, name="Ratings", state="open"))
@@ -208,7 +208,7 @@ def test_only_events_it_listens_to_are_told(webhook: Webhook, small_project: Pro
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.processes
-def test_a_real_run_by_a_real_worker_is_told(
+def test_a_real_run_by_a_real_worker_is_announced(
     webhook: Webhook,
     receiver: Receiver,
     small_project: Project,

@@ -31,8 +31,7 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class Job:
-    """A file to read: its rows, or its preview if `defaults` is None. `seconds` is processor
-    time."""
+    """A file to read: its rows, or without `defaults` its preview; `seconds` is processor time."""
 
     file: InputFile
     defaults: FileDefaults | None

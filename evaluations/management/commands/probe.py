@@ -1,5 +1,4 @@
-"""`manage.py probe PROJECT --base-url URL --model M`: find out what a model on an endpoint can
-do."""
+"""`manage.py probe PROJECT …`: find out what a model on an endpoint can do."""
 
 from argparse import ArgumentParser
 from typing import Any

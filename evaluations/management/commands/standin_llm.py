@@ -1,5 +1,4 @@
-"""`manage.py standin_llm`: an OpenAI-compatible server for trials, tests and benchmarks. Not an
-LLM."""
+"""`manage.py standin_llm`: an OpenAI-compatible server for tests and benchmarks. Not an LLM."""
 
 import asyncio
 import contextlib
