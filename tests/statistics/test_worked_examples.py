@@ -33,6 +33,7 @@ from evaluations.statistics.reliability import (
 from evaluations.statistics.resampling import (
     Draws,
     bootstrap_samples,
+    draw,
     percentile_interval,
 )
 from evaluations.statistics.significance import (
@@ -284,14 +285,15 @@ def unparsed(example: dict[str, Any]) -> dict[str, float]:
 def groups(example: dict[str, Any]) -> dict[str, Any]:
     """Each row as a document with a text by a person and one by an LLM."""
     rows = next(iter(example["input"].values()))
-    preferred = {"human": (2.0, 1.0), "equal": (1.0, 1.0), "llm": (1.0, 2.0)}
+    preferred = {"human_better": (2.0, 1.0), "equal": (1.0, 1.0), "llm_better": (1.0, 2.0)}
+    names = {"human": "human_better", "equal": "equal", "llm": "llm_better"}
     human = np.array([preferred[preference] for preference, *_scores in rows])
     judge = np.array([scores for _preference, *scores in rows], dtype=float)
     draws = draw(human.shape, "documents", rng=np.random.default_rng(0), resamples=10)
     found = writer_bias(human, judge, np.array([True, False]), np.array([False, True]), draws)
     assert found
     return {
-        name: {
+        names[name]: {
             "human_written": group.human_written,
             "llm_written": group.llm_written,
             "gap": group.gap,
