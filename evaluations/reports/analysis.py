@@ -151,36 +151,45 @@ def draws_for(shape: tuple[int, int], over: Over) -> Draws:
     return draw(shape, over, rng=np.random.default_rng(SEED))
 
 
-def analyse_judge(
-    human: FloatArray,
-    ratings: FloatArray,
-    scores: FloatArray,
-    words: FloatArray,
-    by_human: np.ndarray,
-    by_llm: np.ndarray,
-    scale: Scale,
-    level: Level,
-    coefficient: Coefficient,
-    over: Over,
-) -> JudgeAnalysis:
-    """Everything about a judge on one criterion.
+@dataclass(frozen=True)
+class Judged:
+    """A judge on one criterion, beside people.
 
-    Args:
-        human, scores, words: shape (documents, systems), NaN for missing.
-        ratings: shape (annotators, documents, systems).
-        by_human, by_llm: shape (systems,).
+    `human`, `scores` and `words` (of each output) have shape (documents, systems), NaN for missing;
+    `ratings` has (annotators, documents, systems); `by_human` and `by_llm` say which systems are
+    people and language models, shape (systems,).
     """
+
+    human: FloatArray
+    ratings: FloatArray
+    scores: FloatArray
+    words: FloatArray
+    by_human: np.ndarray
+    by_llm: np.ndarray
+    scale: Scale
+
+
+@dataclass(frozen=True)
+class View:
+    """Which correlation a reader looks at, and over what its interval is drawn."""
+
+    level: Level = "summary"
+    coefficient: Coefficient = "spearman"
+    over: Over = "documents"
+
+
+def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
+    """Everything about a judge on one criterion."""
+    human, scores = judged.human, judged.scores
     documents = human.shape[0]
     draws = draws_for(human.shape, "documents") if documents else None
     pairs = complete_pairs(human, scores)
     present = ~np.isnan(pairs[0])
     intervals = {c: _interval(human, scores, c, "summary", draws) for c in COEFFICIENTS}
-    is_default = (level, coefficient, over) in {("summary", c, "documents") for c in COEFFICIENTS}
-    shown = (
-        intervals[coefficient]
-        if is_default
-        else _chosen_interval(human, scores, coefficient, level, over)
-    )
+    is_default = (view.level, view.coefficient, view.over) in {
+        ("summary", c, "documents") for c in COEFFICIENTS
+    }
+    shown = intervals[view.coefficient] if is_default else _chosen_interval(human, scores, view)
     rng = np.random.default_rng(SEED)
     complete = present.all(axis=1)
     return JudgeAnalysis(
@@ -190,7 +199,7 @@ def analyse_judge(
         bca=_bca(human, scores, draws),
         shown=shown,
         by_document=coefficients_by_document(*pairs, "spearman") if documents else np.empty(0),
-        alt_test=_alt_test(ratings, scores, scale),
+        alt_test=_alt_test(judged.ratings, scores, judged.scale),
         spread=concentration(scores),
         pairwise=tie_calibrated_accuracy(human, scores),
         soft_pairwise=(
@@ -201,8 +210,10 @@ def analyse_judge(
         ppi=ppi_table(human, scores),
         calibration=cross_validated_error(human, scores, rng=rng),
         reliability=reliability(pairs[1][present], pairs[0][present]),
-        length=length_bias(human, scores, words, draws) if draws else NO_LENGTH_BIAS,
-        writers=writer_bias(human, scores, by_human, by_llm, draws) if draws else None,
+        length=length_bias(human, scores, judged.words, draws) if draws else NO_LENGTH_BIAS,
+        writers=writer_bias(human, scores, judged.by_human, judged.by_llm, draws)
+        if draws
+        else None,
     )
 
 
@@ -218,14 +229,12 @@ def _interval(
     return percentile_interval(bootstrap_samples(human, scores, coefficient, draws, level=level))
 
 
-def _chosen_interval(
-    human: FloatArray, scores: FloatArray, coefficient: Coefficient, level: Level, over: Over
-) -> Interval:
+def _chosen_interval(human: FloatArray, scores: FloatArray, view: View) -> Interval:
     if not human.size:
         return Interval(None, None, 0, "there are no documents")
-    if level == "dataset":
+    if view.level == "dataset":
         return Interval(None, None, 0, "intervals are given at summary and system level")
-    return _interval(human, scores, coefficient, level, draws_for(human.shape, over))
+    return _interval(human, scores, view.coefficient, view.level, draws_for(human.shape, view.over))
 
 
 def _bca(human: FloatArray, scores: FloatArray, draws: Draws | None) -> Interval:

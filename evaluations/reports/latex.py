@@ -1,9 +1,10 @@
 """The paper's table: judges by criteria, for LaTeX with booktabs."""
 
 import re
+from collections.abc import Sequence
 
 from evaluations.reports.export import SYMBOLS
-from evaluations.reports.report import JudgeResult, Report
+from evaluations.reports.report import Report
 from evaluations.statistics.correlation import Coefficient
 
 _SPECIAL = {
@@ -51,12 +52,19 @@ def as_latex(report: Report) -> str:
         rf"Judge & {symbols} \\",
         r"\midrule",
     ]
-    rows = [_row(report, judge, second) for judge in report.judges]
-    columns_of = [
-        [row[at] for row in rows if row[at] is not None] for at in range(2 * len(names) + 2)
-    ]
-    best = [max((value or 0.0 for value in column), default=None) for column in columns_of]
-    for judge, row in zip(report.judges, rows, strict=True):
+    best = _row(
+        *(
+            (*found.by_criterion, found.average)
+            for found in (report.best(options.coefficient), report.best(second))
+        )
+    )
+    for judge in report.judges:
+        row = _row(
+            *(
+                (*report.values(judge, coefficient), report.average(judge, coefficient))
+                for coefficient in (options.coefficient, second)
+            )
+        )
         cells = [_cell(value, best[at]) for at, value in enumerate(row)]
         letters = [result.letters if result else "" for result in report.row(judge)]
         for at, mark in enumerate(letters):
@@ -79,25 +87,9 @@ def as_latex(report: Report) -> str:
     )
 
 
-def _row(report: Report, judge: str, second: Coefficient) -> list[float | None]:
-    values: list[float | None] = []
-    results = report.row(judge)
-    for result in results:
-        values += [
-            _value(report, result, report.options.coefficient),
-            _value(report, result, second),
-        ]
-    for start in (0, 1):
-        column = values[start::2][: len(results)]
-        known = [value for value in column if value is not None]
-        values.append(sum(known) / len(known) if known and len(known) == len(column) else None)
-    return values
-
-
-def _value(report: Report, result: JudgeResult | None, coefficient: Coefficient) -> float | None:
-    if result is None:
-        return None
-    return result.correlations.estimates[coefficient][report.options.level].value
+def _row(first: Sequence[float | None], second: Sequence[float | None]) -> tuple[float | None, ...]:
+    """Two values per column, side by side."""
+    return tuple(value for pair in zip(first, second, strict=True) for value in pair)
 
 
 def _cell(value: float | None, best: float | None) -> str:

@@ -3,18 +3,18 @@
 import hashlib
 import threading
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+from cachetools import LRUCache, cached
 
 Result = TypeVar("Result")
 MOST_RESULTS = 4000
 
-_results: OrderedDict[bytes, Any] = OrderedDict()
-_gates: dict[bytes, threading.Lock] = {}
-_lock = threading.Lock()
+_results: LRUCache[bytes, Any] = LRUCache(MOST_RESULTS)
+_changed = threading.Condition()
 
 
 def remembered(compute: Callable[..., Result], *arguments: Any, **more: Any) -> Result:
@@ -34,45 +34,36 @@ def remembered_as(name: str, parts: Iterable[Any], compute: Callable[[], Result]
 
     Where several threads ask for the same, one computes and the others wait for it.
     """
-    key = _digest(name, parts)
-    with _lock:
-        if key in _results:
-            _results.move_to_end(key)
-            found: Result = _results[key]
-            return found
-        gate = _gates.setdefault(key, threading.Lock())
-    with gate:
-        with _lock:
-            if key in _results:
-                computed: Result = _results[key]
-                return computed
-        try:
-            computed = compute()
-            with _lock:
-                _results[key] = computed
-                while len(_results) > MOST_RESULTS:
-                    _results.popitem(last=False)
-            return computed
-        finally:
-            with _lock:
-                _gates.pop(key, None)
+    found: Result = _computed(_digest(name, parts), compute)
+    return found
+
+
+@cached(_results, key=lambda key, _compute: key, condition=_changed)
+def _computed(_key: bytes, compute: Callable[[], Any]) -> Any:
+    return compute()
 
 
 def forget() -> None:
     """Forget everything, for measuring and for tests."""
-    with _lock:
+    with _changed:
         _results.clear()
 
 
 def _digest(name: str, parts: Iterable[Any]) -> bytes:
     digest = hashlib.blake2b(name.encode(), digest_size=16)
+    _add(digest, parts)
+    return digest.digest()
+
+
+def _add(digest: hashlib.blake2b, parts: Iterable[Any]) -> None:
     for value in parts:
         if isinstance(value, np.ndarray):
             digest.update(_of_array(value))
+        elif is_dataclass(value):
+            _add(digest, (getattr(value, field.name) for field in fields(value)))
         else:
             digest.update(repr(value).encode())
         digest.update(b"\0")
-    return digest.digest()
 
 
 # Tables live as long as nothing changes, so their digests are kept with them.

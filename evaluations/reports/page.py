@@ -97,31 +97,28 @@ def _sentence(criterion: CriterionResult) -> str:
 
 
 def _rows(report: Report, second: Coefficient) -> tuple[JudgeRow, ...]:
-    options = report.options
-    best: dict[tuple[int, Coefficient], float] = {}
-    for criterion in report.criteria:
-        for coefficient in (options.coefficient, second):
-            values = [_value(result, coefficient, options) for result in criterion.judges]
-            known = [value for value in values if value is not None]
-            if len(known) > 1:
-                best[criterion.pk, coefficient] = max(known)
-    averages = {judge: report.average(judge) for judge in report.judges}
-    highest = max((value for value in averages.values() if value is not None), default=None)
+    chosen = report.options.coefficient
+    best, second_best = report.best(chosen), report.best(second)
     rows = []
     for judge in report.judges:
-        cells = []
-        for criterion, result in zip(report.criteria, report.row(judge), strict=True):
-            cells.append(_cell(criterion, result, options, second, best) if result else None)
-        average = averages[judge]
-        is_best = average is not None and average == highest and len(averages) > 1
+        average = report.average(judge)
+        cells = [
+            _cell(criterion, result, report.options, second, (highest, second_highest))
+            if result
+            else None
+            for criterion, result, highest, second_highest in zip(
+                report.criteria,
+                report.row(judge),
+                best.by_criterion,
+                second_best.by_criterion,
+                strict=True,
+            )
+        ]
+        is_best = average is not None and average == best.average
         rows.append(
             JudgeRow(judge, tuple(cells), "–" if average is None else f"{average:.2f}", is_best)
         )
     return tuple(rows)
-
-
-def _value(result: JudgeResult, coefficient: Coefficient, options: ReportOptions) -> float | None:
-    return result.correlations.estimates[coefficient][options.level].value
 
 
 def _cell(
@@ -129,7 +126,7 @@ def _cell(
     result: JudgeResult,
     options: ReportOptions,
     second: Coefficient,
-    best: dict[tuple[int, Coefficient], float],
+    best: tuple[float | None, float | None],
 ) -> JudgeNumbers:
     first, other = result.shown(options), result.correlations.estimates[second][options.level]
     return JudgeNumbers(
@@ -139,9 +136,8 @@ def _cell(
         interval=in_brackets(result.analysis.shown),
         letters=result.letters if options.level == "summary" else "",
         second=shown(other),
-        is_best=first.value is not None
-        and first.value == best.get((criterion.pk, options.coefficient)),
-        second_is_best=other.value is not None and other.value == best.get((criterion.pk, second)),
+        is_best=first.value is not None and first.value == best[0],
+        second_is_best=other.value is not None and other.value == best[1],
         reason=first.reason,
     )
 

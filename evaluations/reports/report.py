@@ -1,7 +1,7 @@
 """A project's report: how well each judge's scores agree with the mean human rating."""
 
 import itertools
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,9 @@ from evaluations.reports.analysis import (
     SEED,
     Agreement,
     JudgeAnalysis,
+    Judged,
     Significance,
+    View,
     analyse_agreement,
     analyse_judge,
     compare_pair,
@@ -114,6 +116,19 @@ def _rho(result: JudgeResult) -> float | None:
 
 
 @dataclass(frozen=True)
+class Best:
+    """The highest value of a coefficient, by criterion and of the averages."""
+
+    by_criterion: tuple[float | None, ...]
+    average: float | None
+
+
+def _highest(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return max(known) if len(known) > 1 else None
+
+
+@dataclass(frozen=True)
 class Report:
     """A project's numbers, in the order of its criteria and judges; `systems` are those the tables
     are over."""
@@ -148,13 +163,30 @@ class Report:
         """A judge's results, one per criterion."""
         return [next((one for one in c.judges if one.judge == judge), None) for c in self.criteria]
 
-    def average(self, judge: str) -> float | None:
-        """The mean of a judge's shown correlations over criteria; None where one is missing."""
-        values = [
-            result.shown(self.options).value if result else None for result in self.row(judge)
+    def values(self, judge: str, coefficient: Coefficient) -> list[float | None]:
+        """A judge's correlations at the view's level, one per criterion."""
+        level = self.options.level
+        return [
+            result.correlations.estimates[coefficient][level].value if result else None
+            for result in self.row(judge)
         ]
+
+    def average(self, judge: str, coefficient: Coefficient | None = None) -> float | None:
+        """The mean of a judge's correlations over criteria; None where one is missing.
+
+        Args:
+            coefficient: the view's, if it is not said.
+        """
+        values = self.values(judge, coefficient or self.options.coefficient)
         known = [value for value in values if value is not None]
         return float(np.mean(known)) if known and len(known) == len(values) else None
+
+    def best(self, coefficient: Coefficient) -> Best:
+        """The highest value of each column of the paper's table; None where fewer than two judges
+        have one, as nothing is best among one."""
+        columns = zip(*(self.values(judge, coefficient) for judge in self.judges), strict=True)
+        averages = [self.average(judge, coefficient) for judge in self.judges]
+        return Best(tuple(_highest(column) for column in columns), _highest(averages))
 
 
 def build_report(
@@ -232,16 +264,16 @@ def _computed_result(
             judge=judge.label,
             analysis=remembered(
                 analyse_judge,
-                human.mean,
-                human.ratings,
-                table,
-                data.words,
-                data.kinds("human"),
-                data.kinds("llm"),
-                criterion.scale,
-                options.level,
-                options.coefficient,
-                options.over,
+                Judged(
+                    human=human.mean,
+                    ratings=human.ratings,
+                    scores=table,
+                    words=data.words,
+                    by_human=data.kinds("human"),
+                    by_llm=data.kinds("llm"),
+                    scale=criterion.scale,
+                ),
+                View(options.level, options.coefficient, options.over),
             ),
             missing=data.outputs - int((~np.isnan(table)).sum()),
             is_stand_in=judge.is_stand_in,
