@@ -140,7 +140,7 @@ def test_rows_can_be_pasted_from_a_spreadsheet(client: Client, project: Project)
 
 
 def test_nothing_chosen_is_said(client: Client, project: Project) -> None:
-    assert "Choose a file or paste rows" in choose(client, {})[1]
+    assert "Choose a file, or paste rows" in choose(client, {})[1]
 
 
 def test_columns_are_guessed_by_other_names_and_the_rest_is_metadata(
