@@ -222,7 +222,7 @@ def _attention_checks(campaign: Campaign, ordinary: int) -> Iterator[CampaignIte
     """Checks that ask for a certain answer; the text shown is built from it."""
     chance = random.Random(campaign.seed)  # noqa: S311 (a design, not a secret)
     count = min(MOST_ATTENTION_CHECKS, max(1, ordinary * campaign.check_percent // 100))
-    # A random start by primary key, not ORDER BY random(), which would sort millions.
+    # The first items in the campaign's own order, which the seed has mixed.
     models = list(campaign.items.filter(kind=ItemKind.ORDINARY).order_by("position")[:count])
     criteria = list(campaign.criteria.all())
     for model in models:

@@ -15,10 +15,10 @@ from evaluations.api.schemas import In
 from evaluations.corpus.removing import remove_criterion
 from evaluations.models import Criterion, EvaluationRun, JudgeKind, Project
 from evaluations.reports.data import ids_of
-from evaluations.reports.export import as_json
 from evaluations.reports.options import read_options
 from evaluations.reports.page import report_now
 from evaluations.reports.progress import run_progress
+from evaluations.reports.report_json import as_json
 from evaluations.runs.lifecycle import cancel_run, pause_run, resume_run, start_run
 
 router = Router()

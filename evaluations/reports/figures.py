@@ -14,8 +14,8 @@ import numpy as np
 from evaluations.models import Criterion
 from evaluations.reports.analysis import correlations_summary
 from evaluations.reports.data import ReportData
-from evaluations.reports.export import in_brackets
 from evaluations.reports.report import CriterionResult, JudgeResult
+from evaluations.reports.words import in_brackets
 from evaluations.scales import Scale, short
 
 # A browser draws some thousand points with ease; of more a fixed random sample is shown, and the

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from evaluations.reports.export import as_csv, as_json, as_markdown, as_text
 from evaluations.reports.latex import as_latex
 from evaluations.reports.report import Report
+from evaluations.reports.report_json import as_json
+from evaluations.reports.tables import as_csv, as_markdown, as_text
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from evaluations.reports.export import SYMBOLS
 from evaluations.reports.report import Report
+from evaluations.reports.words import SYMBOLS
 from evaluations.statistics.correlation import Coefficient
 
 _SPECIAL = {

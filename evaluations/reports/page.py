@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from evaluations.models import PairScore, Project
 from evaluations.reports.cautions import all_cautions, many_ties
 from evaluations.reports.data import ReportData
-from evaluations.reports.export import in_a_sentence, in_brackets, shown
 from evaluations.reports.figures import figures_of
 from evaluations.reports.leaderboard import Leaderboard, leaderboard
 from evaluations.reports.live import live_data, mark_of
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, Report, build_report
+from evaluations.reports.words import in_a_sentence, in_brackets, shown
 from evaluations.statistics.correlation import Coefficient
 
 

@@ -10,9 +10,9 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from evaluations.reports.export import SYMBOLS, in_a_sentence, in_brackets, in_sight_note, shown
 from evaluations.reports.figures import FIGURE_TITLES
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
+from evaluations.reports.words import SYMBOLS, in_a_sentence, in_brackets, in_sight_note, shown
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient
 from evaluations.statistics.ppi import SystemMean
 from evaluations.statistics.resampling import Interval

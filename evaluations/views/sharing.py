@@ -18,9 +18,9 @@ from evaluations.models import Project, ReportSnapshot, ShareLink
 from evaluations.models.sharing import new_token
 from evaluations.models.tokens import digest_of
 from evaluations.people.access import EDITORS, READERS, project_view
-from evaluations.reports.export import as_json
 from evaluations.reports.options import LISTS
 from evaluations.reports.page import report_now
+from evaluations.reports.report_json import as_json
 from evaluations.views import reports
 
 # Parameters of how a part of the page is sent, not of what it shows.

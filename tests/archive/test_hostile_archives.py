@@ -11,8 +11,8 @@ from django.db import transaction
 from annotations.models import Rating
 from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.models import Project
-from evaluations.reports.export import as_json
 from evaluations.reports.report import build_report
+from evaluations.reports.report_json import as_json
 from tests.archive.test_round_trip import archived, changed
 from tests.hostile_files import zip_of_many
 

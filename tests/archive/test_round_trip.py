@@ -14,8 +14,8 @@ from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.archive.write import write_archive
 from evaluations.judges.judges import JudgeDraft, create_judge
 from evaluations.models import ItemState, ModelReply, PairScore, Project, RunItem, RunState, Score
-from evaluations.reports.export import as_json
 from evaluations.reports.report import build_report
+from evaluations.reports.report_json import as_json
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
 

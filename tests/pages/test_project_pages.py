@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evaluations.models import Document, EvaluationRun, Judge, Membership, Project, System
-from evaluations.reports.export import shown
 from evaluations.reports.report import build_report
+from evaluations.reports.words import shown
 
 pytestmark = pytest.mark.django_db
 

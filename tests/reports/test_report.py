@@ -10,8 +10,10 @@ import pytest
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import LoadResult, load_files
 from evaluations.models import Project
-from evaluations.reports.export import as_json, as_markdown, as_text, in_a_sentence
 from evaluations.reports.report import build_report
+from evaluations.reports.report_json import as_json
+from evaluations.reports.tables import as_markdown, as_text
+from evaluations.reports.words import in_a_sentence
 from tests.conftest import OUTPUTS, RATINGS
 
 pytestmark = pytest.mark.django_db

@@ -12,8 +12,8 @@ from evaluations.management.commands.serve import open_site, wait_until_interrup
 from evaluations.management.services import ensure_workers, start_standin, start_workers
 from evaluations.management.watching import watch_run
 from evaluations.models import EvaluationRun, Judge, Project, RunState, WorkerHeartbeat
-from evaluations.reports.export import as_text
 from evaluations.reports.report import build_report
+from evaluations.reports.tables import as_text
 from evaluations.runs.lifecycle import start_run
 from evaluations.standin import HONEST_NAME, MODEL
 from geval_site.processes import Processes

@@ -1,4 +1,4 @@
-"""A report as JSON, CSV, Markdown, or a text table for the terminal."""
+"""A report as JSON; an undefined value is null with its reason beside it."""
 
 from typing import Any
 
@@ -6,15 +6,11 @@ import orjson
 
 from evaluations.reports.analysis import SEED, Agreement, JudgeAnalysis, Significance
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
-from evaluations.spreadsheets import csv_line
-from evaluations.standin import HONEST_NAME
-from evaluations.statistics.alt_test import LEAST_OUTPUTS, AltTest
+from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
 from evaluations.statistics.ppi import PpiTable
 from evaluations.statistics.resampling import RESAMPLES, Interval
 from evaluations.statistics.results import Estimate
-
-SYMBOLS = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
 
 
 def as_json(report: Report) -> str:
@@ -36,177 +32,6 @@ def as_json(report: Report) -> str:
         "criteria": {result.criterion: _criterion_json(result) for result in report.criteria},
     }
     return orjson.dumps(content, option=orjson.OPT_INDENT_2).decode()
-
-
-CSV_COLUMNS = (
-    "criterion", "judge", "level", "coefficient", "value", "reason", "documents", "documents_used",
-    "pairs", "ci_low", "ci_high",
-)  # fmt: skip
-
-
-def as_csv(report: Report) -> str:
-    """One row per value, for spreadsheets and data frames."""
-    lines = [csv_line(CSV_COLUMNS)]
-    for criterion in report.criteria:
-        for result in criterion.judges:
-            found = result.correlations
-            for level in LEVELS:
-                for coefficient in COEFFICIENTS:
-                    estimate = found.estimates[coefficient][level]
-                    interval = (
-                        result.intervals[coefficient]
-                        if level == "summary"
-                        else Interval(None, None)
-                    )
-                    lines.append(
-                        csv_line((
-                            criterion.criterion, result.judge, level, coefficient, estimate.value,
-                            estimate.reason, found.documents, found.documents_used, found.pairs,
-                            interval.low, interval.high,
-                        ))
-                    )  # fmt: skip
-    return "".join(lines)
-
-
-def as_markdown(report: Report) -> str:
-    """One table per criterion: judges by levels and coefficients."""
-    parts = [f"# {report.name}: scores and human ratings"]
-    for criterion in report.criteria:
-        header = [
-            "judge",
-            *(f"{level} {SYMBOLS[c]}" for level in LEVELS for c in COEFFICIENTS),
-            "documents",
-            "missing",
-        ]
-        parts.append(f"\n## {criterion.criterion}\n")
-        parts.append("| " + " | ".join(header) + " |")
-        parts.append("|---" + "|---:" * (len(header) - 1) + "|")
-        parts.extend(
-            "| " + " | ".join(_markdown_cell(cell) for cell in _cells(result)) + " |"
-            for result in criterion.judges
-        )
-        if criterion.best:
-            parts.append(f"\n{in_a_sentence(criterion)}")
-    if report.in_sight:
-        parts.append(f"\n{in_sight_note(report)}")
-    if report.stand_ins:
-        parts.append(f"\n{stand_in_note(report)}")
-    return "\n".join(parts) + "\n"
-
-
-def stand_in_note(report: Report) -> str:
-    """The note about scores that are not from an LLM."""
-    return f"{' and '.join(report.stand_ins)}: {HONEST_NAME}."
-
-
-def in_sight_note(report: Report) -> str:
-    """The note about ratings made while LLM scores were visible; empty if there are none."""
-    if not report.in_sight:
-        return ""
-    count = f"{report.in_sight:,} rating{'s were' if report.in_sight > 1 else ' was'}"
-    return f"{count} made while LLM scores were visible, which may inflate agreement with judges."
-
-
-def as_text(report: Report) -> str:
-    """One table per criterion in columns, for the terminal."""
-    if not report.judges:
-        return (
-            f"{report.name}: no judge has scores yet; load some, or run one with `manage.py judge"
-            f" {report.project}`.\n"
-        )
-    parts = [
-        f"{report.name}: how well judges agree with the mean human rating (r Pearson, rho "
-        "Spearman, tau Kendall's tau-b)"
-    ]
-    symbols = [SYMBOLS[coefficient] for _level in LEVELS for coefficient in COEFFICIENTS]
-    name_width = max(len(judge) for judge in report.judges)
-    number = 5
-    group = len(COEFFICIENTS) * (number + 1) - 1
-    for criterion in report.criteria:
-        rows = [_cells(result) for result in criterion.judges]
-        parts.append(f"\n{criterion.criterion}")
-        levels = "  ".join(level.center(group, "·") for level in LEVELS)
-        parts.append(f"{'':{name_width}}  {levels}")
-        for name, *cells in [["judge", *symbols, "documents", "missing"], *rows]:
-            numbers, counts = cells[: len(symbols)], cells[len(symbols) :]
-            groups = (
-                " ".join(cell.rjust(number) for cell in numbers[start : start + len(COEFFICIENTS)])
-                for start in range(0, len(symbols), len(COEFFICIENTS))
-            )
-            line = "  ".join(
-                [name.ljust(name_width), *groups, counts[0].rjust(10), counts[1].rjust(7)]
-            )
-            parts.append(line.rstrip())
-        if criterion.best:
-            parts.append(in_a_sentence(criterion))
-    parts.append(
-        "\nrho [low, high]: 95 % percentile bootstrap over documents. documents: those that enter "
-        "the summary-level average; in the rest, people or the judge gave every output the same "
-        "score. missing: outputs without a score. -: undefined, `--format json` says why."
-    )
-    if report.in_sight:
-        parts.append(in_sight_note(report))
-    if report.stand_ins:
-        parts.append(stand_in_note(report))
-    return "\n".join(parts) + "\n"
-
-
-def shown(estimate: Estimate) -> str:
-    """Two decimals, or a dash for an undefined value."""
-    return "-" if estimate.value is None else f"{estimate.value:.2f}"
-
-
-def in_brackets(interval: Interval) -> str:
-    """An interval as reports print it, empty where there is none."""
-    return (
-        ""
-        if interval.low is None or interval.high is None
-        else f"[{interval.low:.2f}, {interval.high:.2f}]"
-    )
-
-
-def in_a_sentence(result: CriterionResult) -> str:
-    """A criterion's result in one sentence; empty if no judge has a correlation."""
-    best = result.best
-    if best is None:
-        return ""
-    estimate = best.correlations.estimates["spearman"]["summary"]
-    ceiling, share = result.agreement.ceiling["spearman"], result.share_of_ceiling(best)
-    interval = f" {in_brackets(best.intervals['spearman'])}".rstrip()
-    said = (
-        f"{best.judge} agrees with people on how to rank a document's outputs"
-        f" (rho = {shown(estimate)}{interval})"
-    )
-    if share is not None:
-        said += f", {share:.0%} of what one annotator reaches ({shown(ceiling)})"
-    if best.alt_test.outputs < LEAST_OUTPUTS:
-        return f"{said}."
-    can = "can" if best.alt_test.passes else "cannot yet"
-    return (
-        f"{said}; by the alternative annotator test it {can} replace an annotator at epsilon"
-        f" {best.alt_test.epsilon:g}."
-    )
-
-
-def _markdown_cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").splitlines())
-
-
-def _cells(result: JudgeResult) -> list[str]:
-    """A judge's row: name, coefficients level by level, documents used of all, outputs without a
-    score."""
-    found = result.correlations
-    numbers = [
-        shown(found.estimates[coefficient][level])
-        for level in LEVELS
-        for coefficient in COEFFICIENTS
-    ]
-    return [
-        result.judge,
-        *numbers,
-        f"{found.documents_used} of {found.documents}",
-        str(result.missing or ""),
-    ]
 
 
 def _criterion_json(result: CriterionResult) -> dict[str, Any]:
@@ -363,26 +188,6 @@ def _significance_json(found: Significance) -> dict[str, Any]:
     }
 
 
-def _with_interval(estimate: Estimate, interval: Interval) -> dict[str, Any]:
-    return _estimate_json(estimate) | {"ci": _interval_json(interval)}
-
-
-def _interval_json(interval: Interval) -> list[float] | None:
-    return None if interval.low is None or interval.high is None else [interval.low, interval.high]
-
-
-def _alt_test_json(test: AltTest) -> dict[str, Any]:
-    return {
-        "epsilon": test.epsilon,
-        "winning_rate": _estimate_json(test.winning_rate),
-        "advantage_probability": _estimate_json(test.advantage),
-        "p": list(test.p),
-        "outputs": test.outputs,
-        "passes": test.passes,
-        "smallest_epsilon": test.smallest_epsilon,
-    }
-
-
 def _agreement_json(agreement: Agreement) -> dict[str, Any]:
     return {
         "ceiling": {
@@ -408,6 +213,26 @@ def _agreement_json(agreement: Agreement) -> dict[str, Any]:
             for name, found in agreement.leave_one_out.items()
         },
     }
+
+
+def _alt_test_json(test: AltTest) -> dict[str, Any]:
+    return {
+        "epsilon": test.epsilon,
+        "winning_rate": _estimate_json(test.winning_rate),
+        "advantage_probability": _estimate_json(test.advantage),
+        "p": list(test.p),
+        "outputs": test.outputs,
+        "passes": test.passes,
+        "smallest_epsilon": test.smallest_epsilon,
+    }
+
+
+def _with_interval(estimate: Estimate, interval: Interval) -> dict[str, Any]:
+    return _estimate_json(estimate) | {"ci": _interval_json(interval)}
+
+
+def _interval_json(interval: Interval) -> list[float] | None:
+    return None if interval.low is None or interval.high is None else [interval.low, interval.high]
 
 
 def _estimate_json(estimate: Estimate) -> dict[str, Any]:

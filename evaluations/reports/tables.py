@@ -1,0 +1,127 @@
+"""A report as tables: CSV, Markdown, and columns for the terminal."""
+
+from evaluations.reports.report import JudgeResult, Report
+from evaluations.reports.words import SYMBOLS, in_a_sentence, in_sight_note, shown, stand_in_note
+from evaluations.spreadsheets import csv_line
+from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
+from evaluations.statistics.resampling import Interval
+
+CSV_COLUMNS = (
+    "criterion", "judge", "level", "coefficient", "value", "reason", "documents", "documents_used",
+    "pairs", "ci_low", "ci_high",
+)  # fmt: skip
+
+
+def as_csv(report: Report) -> str:
+    """One row per value, for spreadsheets and data frames."""
+    lines = [csv_line(CSV_COLUMNS)]
+    for criterion in report.criteria:
+        for result in criterion.judges:
+            found = result.correlations
+            for level in LEVELS:
+                for coefficient in COEFFICIENTS:
+                    estimate = found.estimates[coefficient][level]
+                    interval = (
+                        result.intervals[coefficient]
+                        if level == "summary"
+                        else Interval(None, None)
+                    )
+                    lines.append(
+                        csv_line((
+                            criterion.criterion, result.judge, level, coefficient, estimate.value,
+                            estimate.reason, found.documents, found.documents_used, found.pairs,
+                            interval.low, interval.high,
+                        ))
+                    )  # fmt: skip
+    return "".join(lines)
+
+
+def as_markdown(report: Report) -> str:
+    """One table per criterion: judges by levels and coefficients."""
+    parts = [f"# {report.name}: scores and human ratings"]
+    for criterion in report.criteria:
+        header = [
+            "judge",
+            *(f"{level} {SYMBOLS[c]}" for level in LEVELS for c in COEFFICIENTS),
+            "documents",
+            "missing",
+        ]
+        parts.append(f"\n## {criterion.criterion}\n")
+        parts.append("| " + " | ".join(header) + " |")
+        parts.append("|---" + "|---:" * (len(header) - 1) + "|")
+        parts.extend(
+            "| " + " | ".join(_markdown_cell(cell) for cell in _cells(result)) + " |"
+            for result in criterion.judges
+        )
+        if criterion.best:
+            parts.append(f"\n{in_a_sentence(criterion)}")
+    if report.in_sight:
+        parts.append(f"\n{in_sight_note(report)}")
+    if report.stand_ins:
+        parts.append(f"\n{stand_in_note(report)}")
+    return "\n".join(parts) + "\n"
+
+
+def as_text(report: Report) -> str:
+    """One table per criterion in columns, for the terminal."""
+    if not report.judges:
+        return (
+            f"{report.name}: no judge has scores yet; load some, or run one with `manage.py judge"
+            f" {report.project}`.\n"
+        )
+    parts = [
+        f"{report.name}: how well judges agree with the mean human rating (r Pearson, rho "
+        "Spearman, tau Kendall's tau-b)"
+    ]
+    symbols = [SYMBOLS[coefficient] for _level in LEVELS for coefficient in COEFFICIENTS]
+    name_width = max(len(judge) for judge in report.judges)
+    number = 5
+    group = len(COEFFICIENTS) * (number + 1) - 1
+    for criterion in report.criteria:
+        rows = [_cells(result) for result in criterion.judges]
+        parts.append(f"\n{criterion.criterion}")
+        levels = "  ".join(level.center(group, "·") for level in LEVELS)
+        parts.append(f"{'':{name_width}}  {levels}")
+        for name, *cells in [["judge", *symbols, "documents", "missing"], *rows]:
+            numbers, counts = cells[: len(symbols)], cells[len(symbols) :]
+            groups = (
+                " ".join(cell.rjust(number) for cell in numbers[start : start + len(COEFFICIENTS)])
+                for start in range(0, len(symbols), len(COEFFICIENTS))
+            )
+            line = "  ".join(
+                [name.ljust(name_width), *groups, counts[0].rjust(10), counts[1].rjust(7)]
+            )
+            parts.append(line.rstrip())
+        if criterion.best:
+            parts.append(in_a_sentence(criterion))
+    parts.append(
+        "\nrho [low, high]: 95 % percentile bootstrap over documents. documents: those that enter "
+        "the summary-level average; in the rest, people or the judge gave every output the same "
+        "score. missing: outputs without a score. -: undefined, `--format json` says why."
+    )
+    if report.in_sight:
+        parts.append(in_sight_note(report))
+    if report.stand_ins:
+        parts.append(stand_in_note(report))
+    return "\n".join(parts) + "\n"
+
+
+def _markdown_cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").splitlines())
+
+
+def _cells(result: JudgeResult) -> list[str]:
+    """A judge's row: name, coefficients level by level, documents used of all, outputs without a
+    score."""
+    found = result.correlations
+    numbers = [
+        shown(found.estimates[coefficient][level])
+        for level in LEVELS
+        for coefficient in COEFFICIENTS
+    ]
+    return [
+        result.judge,
+        *numbers,
+        f"{found.documents_used} of {found.documents}",
+        str(result.missing or ""),
+    ]
