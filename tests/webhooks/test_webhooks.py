@@ -5,6 +5,7 @@ import base64
 import hashlib
 import hmac
 import json
+import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +13,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+import standardwebhooks
 from django.contrib.auth.models import User
 from django.test import Client, override_settings
 from django.utils import timezone
@@ -95,6 +97,20 @@ def test_a_message_is_signed_as_standard_webhooks_says(
     assert json.loads(body)["data"] == {"project": "small"}
     assert abs(int(headers["webhook-timestamp"]) - timezone.now().timestamp()) < 60
     assert send_due() == 0
+
+
+def test_receivers_can_check_messages_with_the_standards_own_library() -> None:
+    secret, body = new_secret(), '{"type":"run.finished"}'
+    now = int(time.time())
+    headers = {
+        "webhook-id": "msg_1",
+        "webhook-timestamp": str(now),
+        "webhook-signature": signature(secret, "msg_1", now, body),
+    }
+
+    assert standardwebhooks.Webhook(secret).verify(body, headers) == {"type": "run.finished"}
+    with pytest.raises(standardwebhooks.WebhookVerificationError):
+        standardwebhooks.Webhook(secret).verify(body + " ", headers)
 
 
 def test_the_signature_of_the_specification_s_example() -> None:
