@@ -209,7 +209,8 @@ def _prompts(project: object) -> list[str]:
 
 async def _bare_loop(base_url: str, prompts: Sequence[str]) -> Measured:
     """The floor: the same client and requests, nothing else."""
-    from evaluations.llm.endpoints import ChatRequest, Client
+    from evaluations.llm.endpoints import Client
+    from evaluations.llm.requests import ChatRequest
 
     async with Client(base_url, "", timeout=60, allow_private=True) as client:
         waiting = iter(prompts)

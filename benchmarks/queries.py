@@ -1,4 +1,4 @@
-"""`make bench-queries`: each query that is written in SQL beside the same one by Django's ORM, in turn.
+"""`make bench-queries`: each query that is written in SQL beside Django's own, in turn.
 
 A written query stays only where it is clearly faster: it has to be at least 1.3 times as fast.
 """

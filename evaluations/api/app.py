@@ -16,7 +16,7 @@ from evaluations.api.runs import router as runs
 from evaluations.corpus.removing import StillInUseError
 from evaluations.corpus.rows import LoadError
 from evaluations.judges.judges import ProbeNeededError
-from evaluations.llm.endpoints import EndpointError
+from evaluations.llm.errors import EndpointError
 from evaluations.llm.prompts import PromptError
 from evaluations.people.audit import note_refusal
 from evaluations.runs.errands import request_probe

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from evaluations.evaluators.base import Evaluator, Item, Outcome
 from evaluations.llm.calls import Answer
-from evaluations.llm.endpoints import Request
 from evaluations.llm.judgement import AskFully, Judgement, JudgeSettings
 from evaluations.llm.parsing import Failure
 from evaluations.llm.probe import Findings
+from evaluations.llm.requests import Request
 from evaluations.scales import Scale
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import Item, Outcome
 from evaluations.llm.calls import Answer
-from evaluations.llm.endpoints import Request
 from evaluations.llm.judgement import (
     AskFully,
     Judgement,
@@ -19,6 +18,7 @@ from evaluations.llm.judgement import (
 )
 from evaluations.llm.parsing import Failure
 from evaluations.llm.prompts import PromptParts, compose_template
+from evaluations.llm.requests import Request
 from evaluations.llm.scoring import why_not_by_logprobs
 from evaluations.scales import Scale
 

@@ -24,12 +24,12 @@ from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import Item, Outcome, Text, mean
 from evaluations.evaluators.references import ReferenceSettings, reduced
 from evaluations.llm.calls import Answer
-from evaluations.llm.endpoints import EchoRequest, Request
 from evaluations.llm.judgement import AskFully, Judgement, JudgeSettings
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.probe import Findings
 from evaluations.llm.prompts import PromptError, PromptParts
 from evaluations.llm.replies import EchoedToken
+from evaluations.llm.requests import EchoRequest, Request
 from evaluations.llm.scoring import Scored
 from evaluations.scales import Scale
 

@@ -10,7 +10,6 @@ from pydantic import Field
 from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import Item, Outcome, Settings, mean
 from evaluations.llm.calls import Answer
-from evaluations.llm.endpoints import Request
 from evaluations.llm.judgement import (
     AskFully,
     Judgement,
@@ -23,6 +22,7 @@ from evaluations.llm.judgement import (
 )
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.prompts import PromptError, PromptParts, fields_used, render
+from evaluations.llm.requests import Request
 from evaluations.llm.scoring import Preferred
 from evaluations.scales import Scale
 

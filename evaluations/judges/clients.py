@@ -3,7 +3,8 @@
 from django.conf import settings
 
 from evaluations.llm.addresses import ForbiddenAddressError, check_address
-from evaluations.llm.endpoints import Client, EndpointError, ErrorKind
+from evaluations.llm.endpoints import Client
+from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.models import Endpoint
 from geval_site.sealing import SealError
 

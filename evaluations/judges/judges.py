@@ -16,7 +16,7 @@ from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError
 from evaluations.evaluators.registry import make_evaluator
 from evaluations.judges.clients import client_for
 from evaluations.llm.addresses import ForbiddenAddressError, check_address
-from evaluations.llm.endpoints import EndpointError
+from evaluations.llm.errors import EndpointError
 from evaluations.llm.patience import ask_within_patience
 from evaluations.llm.probe import Findings, probe_model
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe, Project, ScoringMode

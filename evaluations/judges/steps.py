@@ -5,8 +5,8 @@ import re
 from django.db import transaction
 
 from evaluations.llm.calls import Answer
-from evaluations.llm.endpoints import ChatRequest
 from evaluations.llm.prompts import PromptParts, steps_prompt
+from evaluations.llm.requests import ChatRequest
 from evaluations.models import Criterion, EvaluationSteps
 
 STEPS_MAX_TOKENS = 600

@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evaluations.llm.endpoints import LONGEST_WAIT_SECONDS, EndpointError, ErrorKind, Request
+from evaluations.llm.errors import LONGEST_WAIT_SECONDS, EndpointError, ErrorKind
 from evaluations.llm.replies import Choice, Reply
+from evaluations.llm.requests import Request
 
 Ask = Callable[[Any], Awaitable[Reply]]
 Sleep = Callable[[float], Awaitable[None]]

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from evaluations.llm.calls import Answer
-from evaluations.llm.endpoints import ChatRequest
 from evaluations.llm.parsing import Failure, Reason, parse_rating
 from evaluations.llm.prompts import PromptError, Texts, render
 from evaluations.llm.replies import Choice
+from evaluations.llm.requests import ChatRequest
 from evaluations.llm.scoring import Scored, score_by_logprobs, score_by_samples, score_directly
 from evaluations.scales import Scale
 

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from evaluations.llm.cost import estimated_tokens
-from evaluations.llm.endpoints import Client, EndpointError, Request
+from evaluations.llm.endpoints import Client
+from evaluations.llm.errors import EndpointError
 from evaluations.llm.replies import Reply
+from evaluations.llm.requests import Request
 
 
 @dataclass

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from evaluations.llm.endpoints import EndpointError, ErrorKind
+from evaluations.llm.errors import EndpointError, ErrorKind
 
 PATIENCE_SECONDS = 120.0
 Result = TypeVar("Result")

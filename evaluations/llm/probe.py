@@ -6,8 +6,10 @@ from functools import partial
 from typing import Any, TypeVar
 
 from evaluations.llm.calls import RetryPolicy, ask_until_answered
-from evaluations.llm.endpoints import ChatRequest, Client, EchoRequest, EndpointError, ErrorKind
+from evaluations.llm.endpoints import Client
+from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.llm.replies import Reply
+from evaluations.llm.requests import ChatRequest, EchoRequest
 
 QUESTION = "Answer with one digit only. How many sides does a triangle have?"
 MOST_ALTERNATIVES = (20, 5, 1)

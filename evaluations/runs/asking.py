@@ -20,11 +20,13 @@ from django.utils import timezone
 from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
 from evaluations.llm.cost import estimated_tokens
-from evaluations.llm.endpoints import Client, EndpointError, ErrorKind, Request
+from evaluations.llm.endpoints import Client
+from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.llm.judgement import Judgement
 from evaluations.llm.metering import Spent, ask_counted
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.replies import Reply
+from evaluations.llm.requests import Request
 from evaluations.llm.scoring import Scored
 from evaluations.llm.throttle import Throttle
 from evaluations.models import EvaluationRun, ModelReply

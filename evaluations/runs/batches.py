@@ -20,17 +20,13 @@ from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.llm import wire
 from evaluations.llm.calls import Answer
 from evaluations.llm.cost import estimated_tokens
-from evaluations.llm.endpoints import (
-    TOKENS_TOO_MANY,
-    Client,
-    EndpointError,
-    RemoteBatch,
-    Request,
-)
+from evaluations.llm.endpoints import TOKENS_TOO_MANY, Client, RemoteBatch
+from evaluations.llm.errors import EndpointError
 from evaluations.llm.judgement import READ_ATTEMPTS, Judgement
 from evaluations.llm.metering import Spent
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.replies import Reply
+from evaluations.llm.requests import Request
 from evaluations.llm.scoring import Scored
 from evaluations.models import Batch, EvaluationRun, ItemState, ModelReply, RunItem
 from evaluations.runs import leases, results

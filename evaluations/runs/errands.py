@@ -18,7 +18,7 @@ from django.utils import timezone
 from evaluations.judges.criteria import generate_steps
 from evaluations.judges.judges import probe_endpoint
 from evaluations.judges.steps import StepsError
-from evaluations.llm.endpoints import EndpointError
+from evaluations.llm.errors import EndpointError
 from evaluations.llm.prompts import PromptError
 from evaluations.models import (
     Criterion,

@@ -2,9 +2,10 @@
 
 from evaluations.judges.clients import client_for
 from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
-from evaluations.llm.endpoints import ChatRequest, EndpointError, ErrorKind
+from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.llm.judgement import Question
 from evaluations.llm.patience import ask_within_patience
+from evaluations.llm.requests import ChatRequest
 from evaluations.models import Explanation, Score
 from evaluations.runs.item_questions import criteria_asked, question_about
 from evaluations.runs.leases import ClaimedItem

@@ -17,10 +17,10 @@ from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError
 from evaluations.evaluators.registry import evaluator_class, make_evaluator
 from evaluations.judges.steps import prompt_parts, steps_request, store_steps
 from evaluations.llm.cost import cost, most_tokens
-from evaluations.llm.endpoints import ChatRequest
 from evaluations.llm.judgement import READ_ATTEMPTS
 from evaluations.llm.parsing import Reason
 from evaluations.llm.prompts import needs_steps
+from evaluations.llm.requests import ChatRequest
 from evaluations.models import (
     Criterion,
     EvaluationRun,

@@ -10,9 +10,11 @@ from django.utils import timezone
 from evaluations.evaluators.base import LocalEvaluator
 from evaluations.judges.steps import StepsError, read_steps
 from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
-from evaluations.llm.endpoints import Client, EndpointError, Request
+from evaluations.llm.endpoints import Client
+from evaluations.llm.errors import EndpointError
 from evaluations.llm.metering import Spent, ask_counted
 from evaluations.llm.replies import Reply
+from evaluations.llm.requests import Request
 from evaluations.models import EvaluationRun, RunState
 from evaluations.runs import results
 from evaluations.runs.database import Database

@@ -16,11 +16,11 @@ from django.db.models import F
 
 from evaluations.changes import note_change
 from evaluations.llm.calls import Answer
-from evaluations.llm.endpoints import Request
 from evaluations.llm.judgement import Judgement
 from evaluations.llm.metering import Spent
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.replies import choices_from_json, choices_to_json
+from evaluations.llm.requests import Request
 from evaluations.llm.scoring import Preferred, Scored
 from evaluations.models import EvaluationRun, ItemState, ModelReply, PairScore, Score
 from evaluations.runs.leases import ClaimedItem

@@ -8,7 +8,7 @@ from evaluations.evaluators.base import EvaluatorError, LocalEvaluator, Settings
 from evaluations.evaluators.registry import make_evaluator
 from evaluations.judges.clients import client_for
 from evaluations.llm.calls import RetryPolicy
-from evaluations.llm.endpoints import EndpointError
+from evaluations.llm.errors import EndpointError
 from evaluations.models import EvaluationRun, RunState, Transport
 from evaluations.runs import leases, results
 from evaluations.runs.asking import AskingShare

@@ -10,11 +10,11 @@ from evaluations.evaluators.base import Item, SettingsError
 from evaluations.evaluators.gptscore import GptScore, Likelihood, aspects, tokens_of
 from evaluations.judges.judges import JudgeDraft, create_judge
 from evaluations.llm.calls import Answer
-from evaluations.llm.endpoints import EchoRequest
 from evaluations.llm.judgement import JudgeSettings
 from evaluations.llm.parsing import Failure
 from evaluations.llm.prompts import PromptError, PromptParts, Texts
 from evaluations.llm.replies import Choice, EchoedToken
+from evaluations.llm.requests import EchoRequest
 from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ModelReply, Project, RunState
 from evaluations.runs.lifecycle import start_run

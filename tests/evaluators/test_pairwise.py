@@ -10,10 +10,10 @@ from evaluations.evaluators.base import Item
 from evaluations.evaluators.pairwise import Pairwise
 from evaluations.judges.judges import JudgeDraft, create_judge
 from evaluations.llm.calls import Answer
-from evaluations.llm.endpoints import ChatRequest
 from evaluations.llm.judgement import JudgeSettings
 from evaluations.llm.prompts import PromptParts, Texts
 from evaluations.llm.replies import Choice, Token
+from evaluations.llm.requests import ChatRequest
 from evaluations.llm.scoring import Preferred
 from evaluations.models import EvaluationRun, PairScore, Project, RunState
 from evaluations.runs.lifecycle import RunError, start_run

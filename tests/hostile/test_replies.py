@@ -13,7 +13,8 @@ import pytest
 from django.utils import timezone
 
 from evaluations.llm.calls import RetryPolicy
-from evaluations.llm.endpoints import Client, EndpointError
+from evaluations.llm.endpoints import Client
+from evaluations.llm.errors import EndpointError
 from evaluations.llm.probe import probe_model
 from evaluations.models import (
     Batch,

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluations.llm.calls import RetryPolicy, ask_until_answered
-from evaluations.llm.endpoints import ChatRequest, EndpointError, ErrorKind
+from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.llm.replies import Choice, Reply
+from evaluations.llm.requests import ChatRequest
 
 REQUEST = ChatRequest(model="m", prompt="p")
 

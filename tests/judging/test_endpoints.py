@@ -8,15 +8,11 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.llm.endpoints import (
-    ChatRequest,
-    Client,
-    EndpointError,
-    ErrorKind,
-    status_error,
-)
+from evaluations.llm.endpoints import Client
+from evaluations.llm.errors import EndpointError, ErrorKind, status_error
 from evaluations.llm.network import MASK, spellings
 from evaluations.llm.replies import Choice, Token, choices_from_json, choices_to_json
+from evaluations.llm.requests import ChatRequest
 from tests.processes import StandInProcess, free_port
 
 

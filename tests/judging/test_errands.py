@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluations.judges.judges import EndpointDraft, save_endpoint
-from evaluations.llm.endpoints import EndpointError, ErrorKind
+from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.llm.patience import ask_within_patience
 from evaluations.models import Endpoint, ErrandState, Judge, ModelProbe, Project
 from evaluations.runs import errands

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.llm.endpoints import Client, EndpointError, ErrorKind
+from evaluations.llm.endpoints import Client
+from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.llm.probe import Findings, probe_model
 from tests.processes import StandInProcess, free_port
 

@@ -13,7 +13,7 @@ from django.test import Client
 
 from evaluations.archive.write import write_archive
 from evaluations.judges.clients import client_for
-from evaluations.llm.endpoints import EndpointError
+from evaluations.llm.errors import EndpointError
 from evaluations.models import Endpoint, Membership, Project, Webhook
 from tests.conftest import CHECKOUT
 

@@ -132,7 +132,7 @@ def test_the_database_refuses_a_second_score_of_the_same_item(run: EvaluationRun
 def test_request_keys_tell_everything_apart_that_changes_an_answer() -> None:
     from dataclasses import replace
 
-    from evaluations.llm.endpoints import ChatRequest
+    from evaluations.llm.requests import ChatRequest
 
     plain = ChatRequest(model="m", prompt="p")
     others = [

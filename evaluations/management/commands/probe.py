@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from evaluations.judges.judges import endpoint_at, probe_endpoint
-from evaluations.llm.endpoints import EndpointError
+from evaluations.llm.errors import EndpointError
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_judge, find_project, in_words
 from evaluations.reports.findings import findings_rows

@@ -1,0 +1,84 @@
+"""What an endpoint is asked: chat completions, and texts echoed with log-probabilities. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """One chat completion: everything that changes its answer."""
+
+    model: str
+    prompt: str
+    temperature: float | None = 0.0
+    n: int = 1
+    max_tokens: int = 32
+    top_logprobs: int | None = None
+    length_parameter: str = "max_tokens"
+    system: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def body(self) -> dict[str, Any]:
+        """The request as OpenAI's protocol has it, without what an endpoint would take as its own
+        default."""
+        system = [{"role": "system", "content": self.system}] if self.system else []
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [*system, {"role": "user", "content": self.prompt}],
+            self.length_parameter: self.max_tokens,
+            **self.extra,
+        }
+        if self.temperature is not None:
+            body["temperature"] = self.temperature
+        if self.n > 1:
+            body["n"] = self.n
+        if self.top_logprobs is not None:
+            body |= {"logprobs": True, "top_logprobs": self.top_logprobs}
+        return body
+
+    @property
+    def shown(self) -> str:
+        """What the model reads."""
+        return self.system + self.prompt
+
+    @property
+    def most_reply_tokens(self) -> int:
+        """What its choices can take together."""
+        return self.n * self.max_tokens
+
+
+@dataclass(frozen=True)
+class EchoRequest:
+    """A legacy completion that sends a text back with the log-probability of each of its tokens.
+
+    One token is generated and discarded: some servers take 0 for "as many as you like".
+    """
+
+    model: str
+    text: str
+    n: int = 1
+
+    def body(self) -> dict[str, Any]:
+        return {
+            "model": self.model,
+            "prompt": self.text,
+            "echo": True,
+            "logprobs": 1,
+            "max_tokens": 1,
+            "temperature": 0,
+        }
+
+    @property
+    def shown(self) -> str:
+        """What the model reads."""
+        return self.text
+
+    @property
+    def most_reply_tokens(self) -> int:
+        return 1
+
+
+Request = ChatRequest | EchoRequest
