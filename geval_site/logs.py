@@ -108,7 +108,11 @@ def formatter(style: str) -> logging.Formatter:
     render: Processor = (
         _as_json
         if style == "json"
-        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), sort_keys=False)
+        else structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(),
+            sort_keys=False,
+            exception_formatter=structlog.dev.plain_traceback,  # ours are texts already
+        )
     )
     return structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=[_describe_foreign, *_shared()],

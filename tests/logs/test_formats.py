@@ -30,10 +30,17 @@ except ZeroDivisionError:
 """
 
 
-def logged(**settings: str) -> list[str]:
+GUNICORN = """
+from gunicorn.config import Config
+from geval_site.web_log import WebLogger
+WebLogger(Config()).error("Error handling request %s", "/shared/a-token/?page=2")
+"""
+
+
+def logged(code: str = LOG, **settings: str) -> list[str]:
     kept = {name: os.environ[name] for name in ("PATH", "GEVAL_DATA_DIR")}
     done = subprocess.run(
-        [sys.executable, "-c", LOG],
+        [sys.executable, "-c", code],
         cwd=CHECKOUT, capture_output=True, text=True, timeout=60, check=True,
         env=kept | {"DJANGO_SETTINGS_MODULE": "geval_site.settings"} | settings,
     )  # fmt: skip
@@ -55,12 +62,21 @@ def test_json_has_one_object_per_line(settings: dict[str, str]) -> None:
     assert read[2]["exception"].endswith("ZeroDivisionError")
 
 
+def test_the_web_server_writes_the_same_lines() -> None:
+    (line,) = [json.loads(line) for line in logged(GUNICORN, GEVAL_MODE="production")]
+
+    assert line["event"] == "Error handling request /shared/…"
+    assert line["logger"] == "gunicorn.error"
+
+
 def test_a_terminal_shows_words() -> None:
-    first, second, *rest = logged(GEVAL_MODE="local")
+    first, second, third, *rest = logged(GEVAL_MODE="local")
 
     assert "run paused" in first
     assert "run=3" in first
     assert "lost a broker" in second
+    assert "Internal Server Error: /" in third
+    assert len(rest) == 2
     assert rest[-1] == "ZeroDivisionError"
 
 
