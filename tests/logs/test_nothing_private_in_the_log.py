@@ -136,6 +136,18 @@ def test_objects_and_messages_of_exceptions_are_logged_by_their_type(lines: Line
     assert [other["event"] for other in lines.all[1:]] == ["failed: RuntimeError"] * 2
 
 
+def test_a_failed_task_is_logged_without_its_arguments(lines: Lines) -> None:
+    context = {"name": "send", "id": "6f1c", "exc": repr(ValueError(TEXT)), "args": f"({KEY!r},)"}
+    logging.getLogger("celery.app.trace").error(
+        "Task %(name)s[%(id)s] raised: %(exc)s", context, extra={"data": context}
+    )
+
+    line = lines.only("task failed")
+    assert (line["task"], line["task_id"]) == ("send", "6f1c")
+    assert TEXT not in lines.text
+    assert KEY not in lines.text
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", [f"/shared/{KEY}/", f"/invitation/{KEY}/", f"/sharde/{KEY}/"])
 def test_addresses_are_logged_without_their_tokens(
