@@ -15,6 +15,8 @@ class EvaluationsConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("geval_site.checks")  # registered on import, which needs the models
+        import_module("geval_site.query_log")
+        import_module("evaluations.people.sign_in_log")
         post_migrate.connect(_install_queue, sender=self)
 
 

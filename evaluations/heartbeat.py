@@ -8,7 +8,6 @@ worker, of all workers, or of the queue.
 
 import contextlib
 import itertools
-import logging
 import os
 import socket
 import threading
@@ -16,6 +15,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+import structlog
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 from django.conf import settings
 from django.db import Error as DatabaseError
@@ -43,11 +43,12 @@ from evaluations.waking import (
     wake_one_worker,
 )
 from evaluations.webhooks.claiming import can_send_more
+from geval_site.logs import kind_of
 
 BEAT_SECONDS = 5.0
 UPLOADS_EVERY = 12  # beats
 LEFTOVERS_EVERY = 720
-log = logging.getLogger(__name__)
+log = structlog.stdlib.get_logger(__name__)
 _leaving = threading.Event()
 
 
@@ -93,6 +94,7 @@ def _start(sender: Any, **_kwargs: Any) -> None:
     consumed = set(sender.app.amqp.queues.consume_from)
     jobs = [job for job, queue in settings.QUEUES.items() if queue in consumed]
     threading.Thread(target=_keep_beating, args=[jobs], name="heartbeat", daemon=True).start()
+    log.info("worker started", worker=worker_name(), jobs=jobs)
 
 
 @worker_shutting_down.connect
@@ -107,6 +109,7 @@ def _announce_leaving(**_kwargs: Any) -> None:
 def _stop(**_kwargs: Any) -> None:
     with contextlib.suppress(DatabaseError):
         WorkerHeartbeat.objects.filter(name=worker_name()).delete()
+    log.info("worker stopped", worker=worker_name())
 
 
 def _keep_beating(jobs: list[str]) -> None:
@@ -131,7 +134,7 @@ def _keep_beating(jobs: list[str]) -> None:
                 wake_for_webhooks()
         except Exception as error:
             # The thread must survive a database or a queue that is unavailable for a while.
-            log.warning("Heartbeat: %s", error)
+            log.warning("heartbeat failed", worker=worker_name(), reason=kind_of(error))
             with contextlib.suppress(DatabaseError):
                 connection.close()
         _leaving.wait(BEAT_SECONDS)

@@ -5,6 +5,7 @@ import os
 import socket
 import time
 
+import structlog
 from celery import shared_task
 
 import evaluations.worker_start  # noqa: F401 - imported for its signal handler
@@ -27,6 +28,7 @@ from geval_site.queues import (
 # Brokers hand a message to another worker if it is not acknowledged for long: pgmq after 10
 # minutes, RabbitMQ after 30.
 SLICE_SECONDS = 300.0
+log = structlog.stdlib.get_logger(__name__)
 
 
 @shared_task(name=JUDGE_RUN)
@@ -46,7 +48,11 @@ def judge_run(run_id: int) -> None:
 @shared_task(name=WORK_ON_UPLOAD)
 def upload_files(upload_id: int) -> None:
     """Check or load an upload."""
-    work_on_upload(upload_id)
+    try:
+        work_on_upload(upload_id)
+    except Exception:
+        # Its page says that it failed; Celery's message about the task would say no more.
+        log.exception("upload failed", upload=upload_id)
 
 
 @shared_task(name=SEND_WEBHOOKS)

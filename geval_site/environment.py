@@ -40,6 +40,20 @@ def whole(name: str, *, default: int, least: int = 0, env: Mapping[str, str] = o
     return number
 
 
+def seconds(name: str, *, default: float, env: Mapping[str, str] = os.environ) -> float:
+    """A duration; fractions are allowed."""
+    value = text(name, env=env)
+    if not value:
+        return default
+    try:
+        number = float(value)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise ImproperlyConfigured(f"{name} is {value!r}; write a number of seconds, as in 0.5.")
+    return number
+
+
 def choice(
     name: str, *, default: str, among: tuple[str, ...], env: Mapping[str, str] = os.environ
 ) -> str:

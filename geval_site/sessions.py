@@ -1,8 +1,8 @@
 """Django's sessions and users, read by prebuilt statements because every request needs both."""
 
-import logging
 from typing import Any
 
+import structlog
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends import db
@@ -13,7 +13,7 @@ from django.utils import timezone
 from geval_site.demo_logins import is_refused
 from geval_site.joined_query import JoinedQuery
 
-log = logging.getLogger(__name__)
+log = structlog.stdlib.get_logger(__name__)
 _SESSIONS = JoinedQuery(
     {"s": Session}, "FROM django_session s WHERE s.session_key = %s AND s.expire_date > %s"
 )
@@ -44,7 +44,7 @@ class UserBackend(ModelBackend):
         # Checked after the password, so that the response takes as long as for any other.
         user = super().authenticate(request, username, password, **kwargs)
         if user is not None and is_refused(user.get_username(), password or ""):
-            log.warning("Somebody tried to sign in with the demo's password for %s.", user)
+            log.warning("demo password refused", account=user.pk)
             return None
         return user
 

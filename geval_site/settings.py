@@ -7,13 +7,14 @@ PostgreSQL unless it is asked for by name.
 """
 
 import datetime
+import logging
 import os
 from pathlib import Path
 
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from geval_site import environment
+from geval_site import environment, logs
 from geval_site.databases import broker_options, database_settings
 from geval_site.datafolder import (
     default_data_dir,
@@ -85,6 +86,7 @@ INSTALLED_APPS = [
     "ninja",
     "csp",
     "axes",
+    "django_structlog",
     "evaluations",
     "annotations",
     *OPENID["apps"],
@@ -106,6 +108,8 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    # After the user is known, and around all that takes time.
+    "geval_site.request_log.RequestLogMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "geval_site.rates.RequestRateMiddleware",
@@ -276,16 +280,18 @@ TEMPORARY_DIR = temporary_folder(DATA_DIR)
 FILE_UPLOAD_TEMP_DIR = TEMPORARY_DIR
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {
-        "handlers": ["console"],
-        "level": environment.text("GEVAL_LOG_LEVEL", default="WARNING"),
-    },
-}
+# What is in the log, and what never is: docs/deploy.md.
+LOGGING = logs.configure(
+    level=logs.level_from_environment(),
+    style=logs.format_from_environment(production=PRODUCTION),
+)
+# Slower ones are logged with a warning; 0 logs all.
+SLOW_REQUEST_SECONDS = environment.seconds("GEVAL_SLOW_REQUEST_SECONDS", default=2)
+SLOW_QUERY_SECONDS = environment.seconds("GEVAL_SLOW_QUERY_SECONDS", default=1)
+# A line for the start and end of each request, at the level DEBUG only.
+DJANGO_STRUCTLOG_STATUS_DEFAULT_LOG_LEVEL = logging.DEBUG
+DJANGO_STRUCTLOG_STATUS_4XX_LOG_LEVEL = logging.DEBUG
+DJANGO_STRUCTLOG_STATUS_5XX_LOG_LEVEL = logging.DEBUG
 
 # Size limits of an endpoint's reply and of a file of its batch API; more is an error of the call.
 REPLY_LIMIT_BYTES = environment.whole("GEVAL_REPLY_LIMIT_MB", default=8, least=1) * 2**20

@@ -14,3 +14,4 @@ keepalive = 0
 # Seconds that loading, or opening a large report for the first time, may take.
 timeout = 120
 loglevel = "warning"
+logger_class = "geval_site.web_log.WebLogger"

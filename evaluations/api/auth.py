@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import structlog
 from django.http import Http404, HttpRequest
 from django.utils import timezone
 from ninja.security import HttpBearer, SessionAuth
@@ -93,6 +94,7 @@ def _project(
     member = member_of(slug, request.user.pk)
     if member is None or (token and token.project_id not in (None, member.project_id)):
         raise Http404(f"There is no project {slug!r}.")
+    structlog.contextvars.bind_contextvars(project=slug, user_id=request.user.pk)
     if member.role not in (EDITORS if change else READERS):
         raise ForbiddenError(f"The role {member.role} cannot do this in project {slug}.")
     if change and token and not token.may_change:

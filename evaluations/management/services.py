@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from evaluations.models import WorkerHeartbeat
+from geval_site import environment
 from geval_site.processes import Processes
 from geval_site.queues import RUNS, SHORT
 
@@ -36,12 +37,22 @@ def start_workers(processes: Processes) -> list[subprocess.Popen[str]]:
 
 def start_one_worker(processes: Processes) -> list[subprocess.Popen[str]]:
     """Start a Celery worker for all queues, enough for a command that waits for one run."""
-    return [_start_worker(processes, "all", jobs=[RUNS, *SHORT], pool=["--concurrency", "2"])]
+    return [
+        _start_worker(
+            processes, "all", jobs=[RUNS, *SHORT], pool=["--concurrency", "2"], quiet=True
+        )
+    ]
 
 
 def _start_worker(
-    processes: Processes, name: str, *, jobs: Sequence[str], pool: Sequence[str]
+    processes: Processes,
+    name: str,
+    *,
+    jobs: Sequence[str],
+    pool: Sequence[str],
+    quiet: bool = False,
 ) -> subprocess.Popen[str]:
+    log_level = environment.text("GEVAL_LOG_LEVEL", default="WARNING")
     return processes.start(
         [
             sys.executable, "-W", f"ignore:{AS_ROOT}", "-m", "celery", "-A", "geval_site",
@@ -50,7 +61,12 @@ def _start_worker(
             "--without-mingle", "--without-gossip", "--without-heartbeat",
             "--hostname", f"geval-{name}-{os.getpid()}@%h",
         ],
-        env={"GEVAL_MODE": os.environ.get("GEVAL_MODE", "local"), "C_FORCE_ROOT": "1"},
+        env={
+            "GEVAL_MODE": os.environ.get("GEVAL_MODE", "local"),
+            "C_FORCE_ROOT": "1",
+            # Beside a progress bar only what somebody has to look at.
+            **({"GEVAL_LOG_LEVEL": log_level} if quiet else {}),
+        },
         stdout=subprocess.DEVNULL,
     )  # fmt: skip
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import structlog
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -93,6 +94,7 @@ def project_view(
             if member is None:
                 raise Http404("There is no such project.")
             project, role = member.project, member.role
+            structlog.contextvars.bind_contextvars(project=project.slug)
             if role not in roles:
                 raise PermissionDenied(
                     f"The role {role} has no access to this page of the project."

@@ -7,6 +7,7 @@ import datetime
 from collections.abc import Callable
 from typing import Any
 
+import structlog
 from axes.signals import user_locked_out
 from django.core.exceptions import ValidationError
 from django.dispatch import receiver
@@ -23,6 +24,7 @@ LEFT_OUT = frozenset(
     for name in ("current", "next", "back", "list", "detail", "submit", "draft", "skip")
 )
 REFUSED = 400
+log = structlog.stdlib.get_logger(__name__)
 MOST_REFUSED_AN_HOUR = 100
 # Fields that decide which server the site calls, and with which key.
 TELLING = {"base_url": "address", "url": "address", "key_env": "key variable", "key": "key"}
@@ -98,6 +100,8 @@ def _note(request: HttpRequest, project: Project, *, refused: str) -> None:
     if refused and _is_full(project.pk):
         return
     assert request.resolver_match is not None
+    if refused:
+        log.warning("change refused", action=request.resolver_match.view_name, reason=refused)
     AuditEntry.objects.create(
         project=project,
         user_id=request.user.pk,

@@ -11,10 +11,10 @@ import asyncio
 import contextlib
 import datetime
 import functools
-import logging
 from dataclasses import dataclass, replace
 from typing import Any
 
+import structlog
 from django.utils import timezone
 
 from evaluations.evaluators.asking import AskingEvaluator
@@ -46,7 +46,7 @@ GRACE_SECONDS = 10.0
 # When so many items in a row come to nothing for reasons that are not their own, a person should
 # look.
 FAILURES_IN_A_ROW = 20
-log = logging.getLogger(__name__)
+log = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -215,9 +215,7 @@ class AskingShare(Share):
             except StoppedError:
                 continue
             except Exception as error:  # whatever one item does, the others continue
-                log.exception(
-                    "Item %s of run %s met an unexpected error.", waiting.item.id, self.run.pk
-                )
+                log.exception("item failed unexpectedly", item=waiting.item.id, run=self.run.pk)
                 done = results.FinishedItem(
                     waiting.item, "", Failure(Reason.UNFORESEEN, results.reason_of(error))
                 )

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import contextvars
 import functools
 import time
 from collections.abc import Callable
@@ -45,8 +46,10 @@ class Database:
             DatabaseAwayError, DiskFullError: the server did not come back in time, or has no room
                 left.
         """
+        # With the ids that the coroutine has bound for the log.
+        context = contextvars.copy_context()
         return await asyncio.get_running_loop().run_in_executor(
-            self._thread, functools.partial(_patiently, function)
+            self._thread, functools.partial(context.run, _patiently, function)
         )
 
     async def close(self) -> None:

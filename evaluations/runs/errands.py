@@ -5,12 +5,12 @@ A project has a few of them in hand at a time, so that its silent endpoints take
 others.
 """
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+import structlog
 from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
@@ -41,7 +41,7 @@ MOST_IN_HAND = 4
 _LOCK = (
     0x65727264  # any constant: with a project's id it is the lock under which its errands are taken
 )
-log = logging.getLogger(__name__)
+log = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def work_on_errand(kind: str, pk: int) -> None:
     except (EndpointError, StepsError, PromptError) as error:
         _finish(errand, ErrandState.FAILED, str(error))
     except Exception as error:
-        log.exception("The errand %s %s failed unexpectedly", kind, pk)
+        log.exception("errand failed unexpectedly", kind=kind, errand=pk)
         _finish(
             errand,
             ErrandState.FAILED,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
+import structlog
 from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Greatest
@@ -19,6 +20,7 @@ from evaluations.llm.prompts import Texts
 from evaluations.models import EvaluationRun, ItemState, RunItem
 from evaluations.models.runs import EXPIRED
 
+log = structlog.stdlib.get_logger(__name__)
 LEASE_SECONDS = 60
 # How many workers may be lost while judging an item before it counts as the cause.
 MOST_LOST_WORKERS = 5
@@ -52,7 +54,7 @@ def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[Cla
     with connection.cursor() as cursor:
         cursor.execute(
             f"""WITH free AS (
-                   SELECT i.id, i.attempts FROM evaluations_runitem i
+                   SELECT i.id, i.attempts, i.state, i.leased_by FROM evaluations_runitem i
                    WHERE i.run_id = %(run)s AND i.id > %(after)s
                        AND i.state IN ('pending', 'leased')
                      AND (i.state = 'pending' OR {EXPIRED.format("i.lease_until")})
@@ -70,8 +72,14 @@ def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[Cla
                    SET state = 'leased', leased_by = %(worker)s, attempts = attempts + 1,
                        lease_until = now() + make_interval(secs => %(lease)s)
                    FROM picked WHERE i.id = picked.id
-                       RETURNING i.id, i.output_id, i.criterion_id, i.rival_id)
-               {_COLUMNS} FROM leased i {_TEXTS} ORDER BY i.id""",
+                       RETURNING i.id, i.output_id, i.criterion_id, i.rival_id),
+               lost AS (
+                   SELECT count(*) FILTER (WHERE state = 'leased') AS leases,
+                       array_agg(DISTINCT leased_by) FILTER (WHERE state = 'leased') AS workers,
+                       count(*) FILTER (WHERE attempts >= %(most_lost)s) AS failed
+                   FROM free)
+               {_COLUMNS}, lost.leases, lost.workers, lost.failed
+               FROM lost LEFT JOIN (leased i {_TEXTS}) ON TRUE ORDER BY i.id""",
             {
                 "run": run_id,
                 "after": after_id,
@@ -82,7 +90,22 @@ def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[Cla
                 "most_lost": MOST_LOST_WORKERS,
             },
         )
-        return _claimed(cursor.fetchall())
+        rows = cursor.fetchall()
+    _log_lost(run_id, *rows[0][-3:])
+    return _claimed([row[:-3] for row in rows if row[0] is not None])
+
+
+def _log_lost(run_id: int, leases: int, workers: list[str] | None, failed: int) -> None:
+    """One line for a claim that took items of lost workers, and one for items that fail by them."""
+    if leases:
+        transaction.on_commit(
+            lambda: log.warning("lease lost", run=run_id, count=leases, lost_workers=workers)
+        )
+    if failed:
+        reasons = {str(Reason.WORKER_LOST): failed}
+        transaction.on_commit(
+            lambda: log.warning("items failed", run=run_id, count=failed, reasons=reasons)
+        )
 
 
 def _claimed(rows: Sequence[tuple[Any, ...]]) -> list[ClaimedItem]:

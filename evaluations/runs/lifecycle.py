@@ -2,10 +2,12 @@
 laid out), closed."""
 
 import datetime
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+import structlog
 from django.db import connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Greatest
@@ -44,6 +46,8 @@ TOO_LONG = (
     "%s items are longer than the model's context, such as: %s All others are judged. Go on to"
     " leave them out, or retry them with a model that takes longer prompts."
 )
+QUOTES = re.compile(r": | \(|[“\"]|, such as| redirects to | does not know ")
+log = structlog.stdlib.get_logger(__name__)
 PREPARE_LEASE = datetime.timedelta(minutes=5)
 # Workers that were lost while they prepared a run, before it counts as the cause.
 MOST_PREPARATIONS = 3
@@ -116,7 +120,27 @@ def start_run(
             run=run, criterion=criterion, template=evaluator.template(prompt_parts(criterion))
         )
     transaction.on_commit(lambda: wake_one_worker(run.pk))
+    _log_on_commit(
+        "run started", ids_of(run.pk), transport=str(transport), criteria=len(criteria), fresh=fresh
+    )
     return run
+
+
+def ids_of(run_id: int) -> dict[str, Any]:
+    """The ids of a run for the log."""
+    found = EvaluationRun.objects.filter(pk=run_id).values_list("project__slug", "judge_id").first()
+    project, judge = found or (None, None)
+    return {"run": run_id, "project": project, "judge": judge}
+
+
+def _log_on_commit(event: str, ids: dict[str, Any], **more: Any) -> None:
+    """Log what happened once it cannot be undone."""
+    transaction.on_commit(lambda: log.info(event, **ids, **more))
+
+
+def _opening(message: str) -> str:
+    """The first words of a message, which are ours: behind them it may quote a server or a text."""
+    return QUOTES.split(message, maxsplit=1)[0].rstrip(".")
 
 
 def evaluator_of(run: EvaluationRun) -> tuple[str, dict[str, Any]]:
@@ -185,6 +209,7 @@ def resume_run(
             failed = failed.filter(reason=reason)
         failed.update(state=ItemState.PENDING, reason="", detail="", attempts=0)
     prepared = run.started_at is not None
+    ids = ids_of(run.pk)
     if prepared and not run.items.open().exists():
         if run.state != RunState.PAUSED:
             return False
@@ -193,6 +218,7 @@ def resume_run(
             message="",
             parameters=run.parameters | {"leaves_out_too_long": True},
         )
+        _log_on_commit("run resumed", ids)
         return close_if_finished(run.pk)
     run.state = RunState.RUNNING if prepared else RunState.PREPARING
     run.message, run.finished_at, run.preparer_until, run.preparations = "", None, None, 0
@@ -210,21 +236,28 @@ def resume_run(
         ]
     )
     transaction.on_commit(lambda: wake_workers(run.pk))
+    _log_on_commit("run resumed", ids, retries_failed=retry_failed)
     return True
 
 
 def pause_run(run_id: int, message: str) -> bool:
     """Pause a run with the reason; True if it was running."""
     waiting = EvaluationRun.objects.active().filter(pk=run_id)
-    return waiting.update(state=RunState.PAUSED, message=storable(message)) == 1
+    ids = ids_of(run_id)
+    paused = waiting.update(state=RunState.PAUSED, message=storable(message)) == 1
+    if paused:
+        _log_on_commit("run paused", ids, message=_opening(message))
+    return paused
 
 
 def cancel_run(run_id: int, message: str) -> bool:
     """Cancel a run for good; its scores are kept. True if it was running or paused."""
     waiting = EvaluationRun.objects.filter(pk=run_id, state__in=(*ACTIVE_STATES, RunState.PAUSED))
-    return (
-        waiting.update(state=RunState.CANCELLED, message=message, finished_at=timezone.now()) == 1
-    )
+    ids, now = ids_of(run_id), timezone.now()
+    cancelled = waiting.update(state=RunState.CANCELLED, message=message, finished_at=now) == 1
+    if cancelled:
+        _log_on_commit("run cancelled", ids)
+    return cancelled
 
 
 def claim_preparation(run_id: int) -> bool:
@@ -236,6 +269,7 @@ def claim_preparation(run_id: int) -> bool:
     waiting = EvaluationRun.objects.unattended().filter(pk=run_id, state=RunState.PREPARING)
     lost = waiting.filter(preparations__gte=MOST_PREPARATIONS)
     if lost.update(state=RunState.PAUSED, message=PREPARATION_LOST):
+        _log_on_commit("run paused", ids_of(run_id), message=_opening(PREPARATION_LOST))
         return False
     return (
         waiting.update(
@@ -364,9 +398,23 @@ def close_if_finished(run_id: int) -> bool:
             },
         )
         closed = bool(cursor.rowcount == 1)
-        if closed and EvaluationRun.objects.filter(pk=run_id, state=RunState.DONE).exists():
-            announce_run(run_id)
+        if closed:
+            run = EvaluationRun.objects.get(pk=run_id)
+            if run.state == RunState.DONE:
+                announce_run(run_id)
+            _log_closed(run)
         return closed
+
+
+def _log_closed(run: EvaluationRun) -> None:
+    failed = {row["reason"]: row["count"] for row in run.items.failures_by_reason()}
+    _log_on_commit(
+        "run finished" if run.state == RunState.DONE else "run paused",
+        ids_of(run.pk),
+        message=_opening(run.message),
+        done=run.items.counts()[ItemState.DONE],
+        failed=failed,
+    )
 
 
 def run_parameters(judge: Judge, *, fresh: bool, transport: str) -> RunParameters:

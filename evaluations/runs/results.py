@@ -5,12 +5,13 @@ A result is stored only for an item whose lease the worker still holds (leases.p
 
 import datetime
 import hashlib
-import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
+import structlog
 from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import F
 
@@ -27,7 +28,7 @@ from evaluations.runs.leases import ClaimedItem
 from evaluations.scales import short
 from evaluations.texts import storable
 
-log = logging.getLogger(__name__)
+log = structlog.stdlib.get_logger(__name__)
 # What a value does that no column takes.
 _REFUSED = (DataError, IntegrityError, ValueError)
 
@@ -128,7 +129,19 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> 
                    WHERE i.id = n.id""",
                 [list(column) for column in zip(*rows, strict=True)],
             )
+    _log_failures(run_id, [entry.outcome for entry in kept])
     return len(kept)
+
+
+def _log_failures(run_id: int, outcomes: Sequence[Scored | Failure]) -> None:
+    """One line for all of a stored batch; details may quote a reply, so only reasons are logged."""
+    reasons = Counter(str(one.reason) for one in outcomes if isinstance(one, Failure))
+    if reasons:
+        transaction.on_commit(
+            lambda: log.warning(
+                "items failed", run=run_id, count=reasons.total(), reasons=dict(reasons)
+            )
+        )
 
 
 def store_each(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> None:
@@ -141,7 +154,7 @@ def store_each(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str
             try:
                 store(run, [entry], worker)
             except _REFUSED as error:
-                log.exception("Item %s of run %s cannot be stored.", entry.item.id, run.pk)
+                log.exception("result refused by the database", item=entry.item.id, run=run.pk)
                 failure = Failure(
                     Reason.UNFORESEEN, f"Its result could not be stored ({reason_of(error)})."
                 )

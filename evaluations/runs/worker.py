@@ -1,7 +1,8 @@
 """One worker's work on one run: prepare it, do a share of it, and pause it on unexpected errors."""
 
 import asyncio
-import logging
+
+import structlog
 
 from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import EvaluatorError, LocalEvaluator, SettingsError
@@ -21,7 +22,7 @@ from evaluations.runs.lifecycle import (
 from evaluations.runs.preparing import lay_out_and_compute, prepare
 from evaluations.runs.shift import Shift
 
-log = logging.getLogger(__name__)
+log = structlog.stdlib.get_logger(__name__)
 
 
 def work_on_run(
@@ -49,6 +50,7 @@ def work_on_run(
 
 
 async def _work_guarded(run_id: int, worker: str, policy: RetryPolicy, shift: Shift) -> None:
+    structlog.contextvars.bind_contextvars(run=run_id, worker=worker)
     database = Database()
     try:
         await _work(run_id, worker, policy, shift, database)
@@ -57,7 +59,7 @@ async def _work_guarded(run_id: int, worker: str, policy: RetryPolicy, shift: Sh
             raise
         text = str(_holds(error, DiskFullError) or "")
         if not text:
-            log.exception("Run %s met an unexpected error.", run_id)
+            log.exception("run failed unexpectedly")
             text = (
                 f"An unexpected error occurred ({results.reason_of(error)}). Resume the run to try"
                 " again; if it happens again, report it."
@@ -84,10 +86,15 @@ async def _work(
     run_id: int, worker: str, policy: RetryPolicy, shift: Shift, database: Database
 ) -> None:
     run = await database.call(
-        lambda: EvaluationRun.objects.select_related("judge__endpoint").filter(pk=run_id).first()
+        lambda: (
+            EvaluationRun.objects.select_related("judge__endpoint", "project")
+            .filter(pk=run_id)
+            .first()
+        )
     )
     if run is None or not run.is_active:
         return
+    structlog.contextvars.bind_contextvars(project=run.project.slug, judge=run.judge_id)
     try:
         evaluator = make_evaluator(*evaluator_of(run))
         if isinstance(evaluator, LocalEvaluator):

@@ -1,10 +1,10 @@
 """Check and load uploads in one transaction each: small ones at once, others by a worker."""
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+import structlog
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
@@ -29,7 +29,7 @@ PARKED = (
     f"The worker stopped {MOST_ATTEMPTS} times while it processed this upload, perhaps because it "
     "ran out of memory. Split the files, or try again."
 )
-log = logging.getLogger(__name__)
+log = structlog.stdlib.get_logger(__name__)
 NOTHING: dict[str, Any] = {"result": None, "errors": [], "error_count": 0}
 
 
@@ -101,7 +101,7 @@ def _start(
         try:
             work_on_upload(upload.pk)
         except Exception:
-            log.exception("Upload %s failed while somebody waited; its page says so", upload.pk)
+            log.exception("upload failed", upload=upload.pk, project=upload.project.slug)
     else:
         transaction.on_commit(lambda: call(upload.pk))
 
@@ -119,6 +119,13 @@ def work_on_upload(upload_id: int) -> None:
     except LoadError as error:
         errors = [asdict(found) for found in error.errors]
         _finish(upload, UploadState.INVALID, result=None, errors=errors, error_count=error.total)
+        log.warning(
+            "upload failed",
+            upload=upload.pk,
+            project=upload.project.slug,
+            reason="errors in the files",
+            errors=error.total,
+        )
     except Exception as error:
         # The person waiting for it has to see that it ended; the log has the details.
         said = FULL if is_disk_full(error) else FAILED.format(type(error).__name__)

@@ -41,7 +41,7 @@ def claim_deliveries() -> list[WebhookDelivery]:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
         cursor.execute(_TAKE, _bounds())
         taken = [pk for (pk,) in cursor.fetchall()]
-    return list(WebhookDelivery.objects.filter(pk__in=taken).select_related("webhook"))
+    return list(WebhookDelivery.objects.filter(pk__in=taken).select_related("webhook__project"))
 
 
 def can_send_more() -> bool:

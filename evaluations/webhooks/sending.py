@@ -5,12 +5,13 @@ Many are sent at the same time, and a failure of one does not affect the others.
 
 import asyncio
 import datetime
-import logging
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import aiohttp
+import structlog
 from django.conf import settings
 from django.utils import timezone
 
@@ -25,7 +26,7 @@ TIMEOUT_SECONDS = 10
 # The delay before each further attempt, as Standard Webhooks recommends; after the last, none
 # follows.
 RETRY_SECONDS = (5, 300, 1800, 7200, 18_000, 36_000, 50_400)
-log = logging.getLogger(__name__)
+log = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Outcome:
     delivery: WebhookDelivery
     taken: bool
     answer: str
+    reason: str = ""  # for the log: `answer` may quote the address or the receiver
 
 
 def send_due() -> int:
@@ -60,14 +62,17 @@ async def _send(delivery: WebhookDelivery) -> Outcome:
             )
             secret = unseal(delivery.webhook.sealed_secret)
             status = await _post(delivery, secret, int(timezone.now().timestamp()))
-        return Outcome(delivery, 200 <= status < 300, f"status {status}")
+        return Outcome(delivery, 200 <= status < 300, f"status {status}", f"status {status}")
     except TimeoutError:
-        return Outcome(delivery, False, f"no answer within {TIMEOUT_SECONDS} seconds")
+        late = f"no answer within {TIMEOUT_SECONDS} seconds"
+        return Outcome(delivery, False, late, late)
     except (ForbiddenAddressError, SealError, aiohttp.ClientError, OSError, ValueError) as error:
-        return Outcome(delivery, False, str(error) or type(error).__name__)
+        kind = type(error).__name__
+        return Outcome(delivery, False, str(error) or kind, kind)
     except Exception as error:
-        log.exception("Message %s could not be sent", delivery.pk)
-        return Outcome(delivery, False, f"unexpected error ({type(error).__name__})")
+        log.exception("unexpected error of a webhook", delivery=delivery.pk)
+        unexpected = f"unexpected error ({type(error).__name__})"
+        return Outcome(delivery, False, unexpected, unexpected)
 
 
 def _note(outcome: Outcome) -> None:
@@ -83,6 +88,17 @@ def _note(outcome: Outcome) -> None:
     # If this attempt took too long, another may have begun; then that one's outcome counts.
     mine = WebhookDelivery.objects.filter(pk=delivery.pk, attempts=delivery.attempts)
     mine.update(state=state, next_at=next_at, answer=outcome.answer[:300], sending_until=None)
+    if not outcome.taken:
+        log.warning(
+            "webhook failed",
+            project=delivery.webhook.project.slug,
+            webhook=delivery.webhook_id,
+            delivery=delivery.pk,
+            host=urlsplit(delivery.webhook.url).hostname,
+            attempt=delivery.attempts,
+            given_up=state == WebhookDelivery.State.GIVEN_UP,
+            reason=outcome.reason,
+        )
 
 
 async def _post(delivery: WebhookDelivery, secret: str, timestamp: int) -> int:

@@ -1,0 +1,110 @@
+"""Webhooks and uploads that fail, and errors of the heartbeat, leave one line each."""
+
+from pathlib import Path
+
+import pytest
+from django.db import OperationalError
+
+from evaluations import heartbeat, tasks
+from evaluations.forms import initial_options
+from evaluations.models import Project, Upload, Webhook, WebhookDelivery, WebhookEvent
+from evaluations.uploads import work
+from evaluations.uploads.keeping import ChosenFile, keep_upload
+from evaluations.uploads.work import start_check
+from evaluations.webhooks.announcing import leave_message
+from evaluations.webhooks.sending import RETRY_SECONDS, send_due
+from evaluations.webhooks.signing import new_secret
+from geval_site.sealing import seal
+from tests.conftest import OUTPUTS
+from tests.logs.conftest import Lines
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def delivery(project: Project) -> WebhookDelivery:
+    webhook = Webhook.objects.create(
+        project=project,
+        url="http://127.0.0.1:1/hook-sentinel?q=sentinel",
+        events=[WebhookEvent.RUN_FINISHED.value],
+        sealed_secret=seal(new_secret()),
+    )
+    return leave_message(webhook, WebhookEvent.TEST, {"text": "sentinel"})
+
+
+def kept(project: Project, path: Path, content: str) -> Upload:
+    path.write_text(content)
+    return keep_upload(project, None, [ChosenFile(path, path.name)], initial_options([path.name]))
+
+
+def test_a_failed_webhook_is_logged_with_its_host_only(
+    delivery: WebhookDelivery, lines: Lines
+) -> None:
+    send_due()
+
+    line = lines.only("webhook failed")
+    assert (line["host"], line["project"], line["delivery"]) == ("127.0.0.1", "small", delivery.pk)
+    assert (line["attempt"], line["given_up"]) == (1, False)
+    assert line["reason"] == "ForbiddenAddressError"  # one that is no port for HTTP
+    assert "sentinel" not in lines.text
+
+
+def test_the_last_attempt_of_a_webhook_is_logged_as_given_up(
+    delivery: WebhookDelivery, lines: Lines
+) -> None:
+    WebhookDelivery.objects.update(attempts=len(RETRY_SECONDS))
+
+    send_due()
+
+    assert lines.only("webhook failed")["given_up"] is True
+
+
+def test_errors_in_the_files_of_an_upload_are_counted(
+    project: Project, tmp_path: Path, lines: Lines
+) -> None:
+    broken = OUTPUTS.replace('"output": "The 1.', '"output": 1, "x": "The 1.', 1)
+
+    start_check(kept(project, tmp_path / "outputs.jsonl", broken))
+
+    line = lines.only("upload failed")
+    assert (line["project"], line["errors"]) == ("small", 1)
+    assert "ferry" not in lines.text
+
+
+@pytest.mark.parametrize("waiting", [True, False])
+def test_an_upload_that_fails_unexpectedly_leaves_one_line_with_its_place(
+    project: Project,
+    tmp_path: Path,
+    lines: Lines,
+    monkeypatch: pytest.MonkeyPatch,
+    waiting: bool,
+) -> None:
+    def fail(*_arguments: object, **_named: object) -> None:
+        raise ValueError("sentinel")
+
+    monkeypatch.setattr(work, "load_files", fail)
+    monkeypatch.setattr(work, "AT_ONCE_BYTES", 2**20 if waiting else -1)
+
+    start_check(kept(project, tmp_path / "outputs.jsonl", OUTPUTS), call_worker=tasks.upload_files)
+
+    line = lines.only("upload failed")
+    assert line["level"] == "error"
+    assert "in _check" in line["exception"]
+    assert line["exception"].endswith("\nValueError")
+
+
+def test_the_heartbeat_says_what_it_cannot_do(
+    lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: object) -> None:
+        heartbeat._leaving.set()
+        raise OperationalError("connection refused\nDETAIL: sentinel")
+
+    monkeypatch.setattr(heartbeat, "beat", fail)
+
+    heartbeat._keep_beating(["runs"])
+    heartbeat._leaving.clear()
+
+    line = lines.only("heartbeat failed")
+    assert line["reason"] == "OperationalError: connection refused"
+    assert line["worker"] == heartbeat.worker_name()
