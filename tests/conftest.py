@@ -27,10 +27,20 @@ from evaluations.runs.errands import neglected_errands, work_on_errand
 from evaluations.runs.lifecycle import close_if_finished, lay_out_run, start_run
 from geval_site.celery import app as celery_app
 from geval_site.databases import queue_conninfo
+from tests import database
 from tests.processes import StandInProcess, WorkerProcess, free_port
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "shared" / "benchmarks"
 CHECKOUT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: Any
+) -> None:
+    """What pytest-django asks for before it makes a test database."""
+    with django_db_blocker.unblock():
+        database.use_template()
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +56,8 @@ def database_url(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]
         celery_app.conf.broker_transport_options["conn_string"] = queue_conninfo(parts)
     account = parts["USER"] + (f":{quote(parts['PASSWORD'], safe='')}" if parts["PASSWORD"] else "")
     yield (
-        f"postgresql://{account}@/{parts['NAME']}?host={quote(parts['HOST'], safe='')}&port={parts['PORT']}"
+        f"postgresql://{account}@/{parts['NAME']}"
+        f"?host={quote(parts['HOST'], safe='')}&port={parts['PORT']}"
     )
     celery_app.close()
     pools.reset()  # the queue's connections would keep the test database from being dropped
