@@ -1,9 +1,7 @@
 """Fixtures that several tests share: a small project, people, the stand-in LLM and workers as real
 processes."""
 
-import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,7 +26,7 @@ from evaluations.runs.lifecycle import close_if_finished, lay_out_run, start_run
 from geval_site.celery import app as celery_app
 from geval_site.databases import queue_conninfo
 from tests import database
-from tests.processes import StandInProcess, WorkerProcess, free_port
+from tests.processes import StandInProcess, WorkerProcess, free_port, run_to_its_end
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "shared" / "benchmarks"
 CHECKOUT = Path(__file__).resolve().parents[1]
@@ -246,14 +244,8 @@ def manage(database_url: str) -> Callable[..., subprocess.CompletedProcess[str]]
     """Run manage.py as a process of its own on the test database."""
 
     def run(*arguments: str, timeout: float = 120, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "manage.py", *arguments],
-            cwd=CHECKOUT,
-            env={**os.environ, "DATABASE_URL": database_url, **env},
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
+        return run_to_its_end(
+            "manage.py", *arguments, timeout=timeout, **{"DATABASE_URL": database_url, **env}
         )
 
     return run
