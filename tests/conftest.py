@@ -251,7 +251,7 @@ def manage(database_url: str) -> Callable[..., subprocess.CompletedProcess[str]]
     return run
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def benchmarks() -> Path:
     """The folder of real data beside the checkout; tests that need it are skipped where it is
     not."""
