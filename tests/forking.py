@@ -86,7 +86,7 @@ def start_forked(
     stderr: int | IO[Any],
     new_session: bool,
 ) -> ForkedProcess:
-    """Start `python COMMAND`, which is `-m MODULE …` or `FILE …`."""
+    """Start `python COMMAND`, which is `-m MODULE …`, `-c CODE` or `FILE …`."""
     numbers = [given if isinstance(given, int) else given.fileno() for given in (stdout, stderr)]
     ended, ending = os.pipe()
     request = json.dumps([list(command), dict(env), new_session]).encode()
@@ -184,7 +184,10 @@ def _run(command: list[str]) -> None:
     """What `python COMMAND` does."""
     if os.environ.get("PYTHONWARNINGS") == "ignore":
         warnings.simplefilter("ignore")
-    if command[0] == "-m":
+    if command[0] == "-c":
+        sys.argv = ["-c", *command[2:]]
+        exec(command[1], {"__name__": "__main__"})
+    elif command[0] == "-m":
         sys.argv = command[1:]
         runpy.run_module(command[1], run_name="__main__", alter_sys=True)
     else:

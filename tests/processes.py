@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,11 +32,12 @@ def start_python(
     stdout: int | IO[Any] = 1,
     stderr: int | IO[Any] = 2,
     new_session: bool = False,
-    **environment: str,
+    env: Mapping[str, str] | None = None,
+    **more: str,
 ) -> "subprocess.Popen[bytes] | ForkedProcess":
-    """Start `python COMMAND` in the checkout: as a copy of a process that is warm, or from nothing
-    where GEVAL_TEST_COLD is set."""
-    env = {**os.environ, **environment}
+    """Start `python COMMAND` in the checkout, with `env` (ours if there is none) and `more`: as a
+    copy of a process that is warm, or from nothing where GEVAL_TEST_COLD is set."""
+    env = {**(os.environ if env is None else env), **more}
     if sys.platform == "linux" and not os.environ.get("GEVAL_TEST_COLD"):
         return start_forked(command, env=env, stdout=stdout, stderr=stderr, new_session=new_session)
     return subprocess.Popen(
@@ -130,11 +131,11 @@ class WorkerProcess:
 
 
 def run_to_its_end(
-    *command: str, timeout: float, **environment: str
+    *command: str, timeout: float, env: Mapping[str, str] | None = None, **more: str
 ) -> "subprocess.CompletedProcess[str]":
     """Run `python COMMAND`; what it says and its exit code."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        process = start_python(*command, stdout=out, stderr=err, **environment)
+        process = start_python(*command, stdout=out, stderr=err, env=env, **more)
         try:
             code = process.wait(timeout)
         except subprocess.TimeoutExpired:
