@@ -7,11 +7,12 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-neural test-slow test-hostile test-servers lint clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries fuzz
+.PHONY: help demo test test-durations test-neural test-slow test-hostile test-servers lint clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries fuzz
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table)"
 	@echo "make test    the whole test suite"
+	@echo "make test-durations   the same, ending with the twenty slowest tests"
 	@echo "make test-neural   the neural evaluators, on tiny models (installs torch and transformers)"
 	@echo "make test-slow     the demo and the README as a user runs them; kill -9; an archive into an empty site; OpenID Connect"
 	@echo "make test-hostile  hostile servers, files and visitors; ends with a table of what was tried, survived and lost"
@@ -44,8 +45,12 @@ $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
 demo: $(VENV)/.installed
 	@$(BIN)/python manage.py demo --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve)
 
+TESTS := -n auto --dist worksteal --ignore tests/neural --ignore tests/servers --ignore tests/slow --ignore tests/hostile
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest -n auto --dist worksteal --ignore tests/neural --ignore tests/servers --ignore tests/slow --ignore tests/hostile
+	@$(BIN)/python -m pytest $(TESTS)
+
+test-durations: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest $(TESTS) --durations=20 --durations-min=0.5
 
 $(VENV)/.installed-neural: $(VENV)/.installed-dev
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test,lint,neural]"
@@ -56,12 +61,12 @@ test-neural: $(VENV)/.installed-neural
 	@$(BIN)/python -m pytest -n auto --dist worksteal tests/neural
 
 test-slow: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest -n auto --dist worksteal tests/slow
+	@GEVAL_TEST_COLD=1 $(BIN)/python -m pytest -n auto --dist worksteal tests/slow
 
 # What is measured beside a run needs the machine for itself.
 ALONE := tests/hostile/test_beside_a_run.py
 test-hostile: $(VENV)/.installed-dev
-	@export GEVAL_HOSTILE_TABLE=$$(mktemp -d); \
+	@export GEVAL_TEST_COLD=1 GEVAL_HOSTILE_TABLE=$$(mktemp -d); \
 		$(BIN)/python -m pytest -q $(ALONE) && \
 		$(BIN)/python -m pytest -n auto --dist worksteal --ignore $(ALONE) tests/hostile; \
 		status=$$?; rm -rf $$GEVAL_HOSTILE_TABLE; exit $$status

@@ -1,9 +1,7 @@
 """Fixtures that several tests share: a small project, people, the stand-in LLM and workers as real
 processes."""
 
-import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,10 +25,20 @@ from evaluations.runs.errands import neglected_errands, work_on_errand
 from evaluations.runs.lifecycle import close_if_finished, lay_out_run, start_run
 from geval_site.celery import app as celery_app
 from geval_site.databases import queue_conninfo
-from tests.processes import StandInProcess, WorkerProcess, free_port
+from tests import database
+from tests.processes import StandInProcess, WorkerProcess, free_port, run_to_its_end
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "shared" / "benchmarks"
 CHECKOUT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: Any
+) -> None:
+    """What pytest-django asks for before it makes a test database."""
+    with django_db_blocker.unblock():
+        database.use_template()
 
 
 @pytest.fixture(scope="session")
@@ -236,20 +244,14 @@ def manage(database_url: str) -> Callable[..., subprocess.CompletedProcess[str]]
     """Run manage.py as a process of its own on the test database."""
 
     def run(*arguments: str, timeout: float = 120, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "manage.py", *arguments],
-            cwd=CHECKOUT,
-            env={**os.environ, "DATABASE_URL": database_url, **env},
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
+        return run_to_its_end(
+            "manage.py", *arguments, timeout=timeout, **{"DATABASE_URL": database_url, **env}
         )
 
     return run
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def benchmarks() -> Path:
     """The folder of real data beside the checkout; tests that need it are skipped where it is
     not."""

@@ -8,11 +8,14 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+from tests.forking import ForkedProcess, start_forked
 
 _NUMBERS = itertools.count()
 CHECKOUT = Path(__file__).resolve().parents[1]
@@ -24,18 +27,41 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def start_python(
+    *command: str,
+    stdout: int | IO[Any] = 1,
+    stderr: int | IO[Any] = 2,
+    new_session: bool = False,
+    env: Mapping[str, str] | None = None,
+    **more: str,
+) -> "subprocess.Popen[bytes] | ForkedProcess":
+    """Start `python COMMAND` in the checkout, with `env` (ours if there is none) and `more`: as a
+    copy of a process that is warm, or from nothing where GEVAL_TEST_COLD is set."""
+    env = {**(os.environ if env is None else env), **more}
+    if sys.platform == "linux" and not os.environ.get("GEVAL_TEST_COLD"):
+        return start_forked(command, env=env, stdout=stdout, stderr=stderr, new_session=new_session)
+    return subprocess.Popen(
+        [sys.executable, *command],
+        cwd=CHECKOUT,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=stderr,
+        start_new_session=new_session,
+    )
+
+
 class StandInProcess:
     """`manage.py standin_llm` on a port of its own."""
 
     def __init__(self, switches: Sequence[str] = ()) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "manage.py", "standin_llm", "--port", "0", *switches],
-            cwd=CHECKOUT,
-            stdout=subprocess.PIPE,
-            text=True,
+        listening, speaking = os.pipe()
+        self.process = start_python(
+            "manage.py", "standin_llm", "--port", "0", *switches, stdout=speaking
         )
-        assert self.process.stdout is not None
-        self.greeting = self.process.stdout.readline()
+        os.close(speaking)
+        self.stdout = os.fdopen(listening)
+        self.greeting = self.stdout.readline()
         self.base_url = next(word for word in self.greeting.split() if word.startswith("http://"))
 
     @property
@@ -49,8 +75,7 @@ class StandInProcess:
     def stop(self) -> None:
         self.process.terminate()
         self.process.wait(20)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        self.stdout.close()
 
 
 class SiteProcess:
@@ -61,16 +86,11 @@ class SiteProcess:
     ) -> None:
         port = free_port()
         self.address = f"http://127.0.0.1:{port}"
-        self.process = subprocess.Popen(
-            [
-                sys.executable, "-m", "gunicorn", "geval_site.wsgi", "--config",
-                "python:geval_site.web_server",
-                "--bind", f"127.0.0.1:{port}", "--workers", "1", "--threads", str(threads),
-                "--log-level", "error",
-                *switches,
-            ],
-            cwd=CHECKOUT,
-            env={**os.environ, "DATABASE_URL": database_url, **environment},
+        self.process = start_python(
+            "-m", "gunicorn", "geval_site.wsgi", "--config", "python:geval_site.web_server",
+            "--bind", f"127.0.0.1:{port}", "--workers", "1", "--threads", str(threads),
+            "--log-level", "error", *switches,
+            **{"DATABASE_URL": database_url, **environment},
         )  # fmt: skip
         deadline = time.monotonic() + 30
         while True:
@@ -94,21 +114,33 @@ class WorkerProcess:
     """
 
     def __init__(self, database_url: str, *switches: str) -> None:
-        self.process = subprocess.Popen(
-            [
-                sys.executable, "-m", "celery", "-A", "geval_site", "--quiet", "worker",
-                "--concurrency", "1",
+        with Path(os.devnull).open("wb") as nowhere:
+            self.process = start_python(
+                "-m", "celery", "-A", "geval_site", "--quiet", "worker", "--concurrency", "1",
                 "--loglevel", "ERROR", "--without-mingle", "--without-gossip",
                 "--hostname", f"t{os.getpid()}-{next(_NUMBERS)}@%h", *switches,
-            ],
-            cwd=CHECKOUT,
-            env={**os.environ, "DATABASE_URL": database_url, "PYTHONWARNINGS": "ignore"},
-            stdout=subprocess.DEVNULL,
-            start_new_session=True,
-        )  # fmt: skip
+                stdout=nowhere, new_session=True,
+                DATABASE_URL=database_url, PYTHONWARNINGS="ignore",
+            )  # fmt: skip
 
     def kill(self) -> None:
         """Like a machine that loses power: no last words."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(20)
+
+
+def run_to_its_end(
+    *command: str, timeout: float, env: Mapping[str, str] | None = None, **more: str
+) -> "subprocess.CompletedProcess[str]":
+    """Run `python COMMAND`; what it says and its exit code."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        process = start_python(*command, stdout=out, stderr=err, env=env, **more)
+        try:
+            code = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(command, code, out.read(), err.read())

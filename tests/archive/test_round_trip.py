@@ -46,7 +46,7 @@ def changed(archive: io.BytesIO, **files: Callable[[bytes], bytes | None]) -> io
 
 @pytest.fixture
 def rich(judged_project: Project, load: Load, start_standin: Callable[..., object]) -> Project:
-    """Ratings, preferences, spans, a G-Eval run with a failure, a pairwise run, ROUGE, imported
+    """Ratings, preferences, spans, a G-Eval run with a failure, a pairwise run, chrF, imported
     scores and replies."""
     project = judged_project
     references = json.dumps(
@@ -87,7 +87,7 @@ def rich(judged_project: Project, load: Load, start_standin: Callable[..., objec
     pairs = JudgeDraft("Pairs", endpoint=endpoint, model="offline-stand-in", kind="pairwise")
     for draft, criteria in (
         (pairs, list(project.criteria.all())),
-        (JudgeDraft("R", kind="rouge"), []),
+        (JudgeDraft("R", kind="chrf"), []),
     ):
         run = start_run(create_judge(project, draft)[0], criteria)
         work_on_run(run.pk, "tester")

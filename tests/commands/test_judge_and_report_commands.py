@@ -10,7 +10,8 @@ from subprocess import CompletedProcess
 import pytest
 
 from evaluations.models import Judge, Project, WorkerHeartbeat
-from tests.processes import StandInProcess
+from tests.conftest import wait_until
+from tests.processes import StandInProcess, WorkerProcess
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 Manage = Callable[..., CompletedProcess[str]]
@@ -28,6 +29,13 @@ def add_judge(
         return manage("add_judge", "small", name, "--base-url", address, *model, *mode, *more)
 
     return add
+
+
+@pytest.fixture
+def worker(start_worker: Callable[[], WorkerProcess]) -> None:
+    """A worker that is there already, so that no command has to bring one and to end it."""
+    start_worker()
+    wait_until(WorkerHeartbeat.objects.alive().exists)
 
 
 def test_the_whole_flow_from_the_terminal(manage: Manage, add_judge: Manage) -> None:
@@ -49,7 +57,7 @@ def test_the_whole_flow_from_the_terminal(manage: Manage, add_judge: Manage) -> 
     assert not WorkerHeartbeat.objects.exists()  # the worker that came along has left
 
 
-def test_only_some_criteria_are_judged(manage: Manage, add_judge: Manage) -> None:
+def test_only_some_criteria_are_judged(manage: Manage, add_judge: Manage, worker: None) -> None:
     add_judge("G-Eval", "--mode", "direct")
 
     judged = manage("judge", "small", "--judge", "G-Eval", "--criterion", "Fluency", "--json")
@@ -58,7 +66,10 @@ def test_only_some_criteria_are_judged(manage: Manage, add_judge: Manage) -> Non
 
 
 def test_failed_items_end_with_code_1_and_can_be_retried(
-    manage: Manage, add_judge: Manage, start_standin: Callable[..., StandInProcess]
+    manage: Manage,
+    add_judge: Manage,
+    start_standin: Callable[..., StandInProcess],
+    worker: None,
 ) -> None:
     add_judge("G-Eval", "--no-steps", switches=("--refusal-rate", "1"))
 
@@ -142,7 +153,7 @@ def test_mistakes_are_reported_in_a_sentence(
     assert "Traceback" not in done.stderr
 
 
-def test_reports_in_all_formats_agree(manage: Manage, add_judge: Manage) -> None:
+def test_reports_in_all_formats_agree(manage: Manage, add_judge: Manage, worker: None) -> None:
     add_judge("G-Eval")
     manage("judge", "small", "--judge", "G-Eval")
 

@@ -33,12 +33,14 @@ def root() -> Iterator[Path]:
 
 def start(folder: Path, code: str, **more: object) -> subprocess.Popen[str]:
     environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
-    setup = "import django; django.setup(); "
     return subprocess.Popen(
-        [sys.executable, "-c", setup + code],
+        [sys.executable, "-c", code],
         cwd=CHECKOUT,
-        env={**environment, "GEVAL_DATA_DIR": str(folder),
-            "DJANGO_SETTINGS_MODULE": "geval_site.settings"},
+        env={
+            **environment,
+            "GEVAL_DATA_DIR": str(folder),
+            "DJANGO_SETTINGS_MODULE": "geval_site.settings",
+        },
         stdout=subprocess.PIPE, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 

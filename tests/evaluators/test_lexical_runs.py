@@ -83,7 +83,7 @@ def test_the_mean_over_references_is_a_setting(referenced: Project) -> None:
 
 
 def test_a_second_run_has_nothing_to_do_unless_it_is_to_be_fresh(referenced: Project) -> None:
-    first = computed(referenced, "rouge")
+    first = computed(referenced, "chrf")
 
     assert worked_on(start_run(first.judge, [])).items.count() == 0
     assert worked_on(start_run(first.judge, [], fresh=True)).items.count() == 6
@@ -133,9 +133,9 @@ def test_a_paused_run_stores_what_was_done_and_resumes_from_there(
         for d in range(60)
     )
     load(project, {"outputs.jsonl": "\n".join(rows)})
-    monkeypatch.setattr("evaluations.evaluators.rouge.Rouge.chunk", 2)
+    monkeypatch.setattr("evaluations.evaluators.chrf.Chrf.chunk", 2)
     monkeypatch.setattr("evaluations.runs.local.LOOK_SECONDS", 0.001)
-    judge, _ = create_judge(project, JudgeDraft(name="ROUGE", kind="rouge"))
+    judge, _ = create_judge(project, JudgeDraft(name="chrF", kind="chrf"))
     run = start_run(judge, [])
 
     def paused_after_a_while() -> bool:

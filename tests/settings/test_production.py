@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import CHECKOUT
+from tests.processes import run_to_its_end
 
 pytestmark = pytest.mark.processes
 COMPLETE = {
@@ -18,30 +19,33 @@ COMPLETE = {
 }
 
 
+def without_ours(environment: dict[str, str]) -> dict[str, str]:
+    """An environment as a service has it: nothing of the tests' own but the folder."""
+    return {name: os.environ[name] for name in ("PATH", "GEVAL_DATA_DIR")} | environment
+
+
 def manage(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: os.environ[name] for name in ("PATH", "GEVAL_DATA_DIR")}
-    return subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        cwd=CHECKOUT, env=kept | environment, capture_output=True, text=True, timeout=60,
-        check=False,
-    )  # fmt: skip
+    return run_to_its_end("manage.py", *arguments, env=without_ours(environment), timeout=60)
 
 
 def setting(expression: str, **environment: str) -> str:
     code = f"from django.conf import settings; print({expression})"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=CHECKOUT,
-        env={name: os.environ[name] for name in ("PATH", "GEVAL_DATA_DIR")}
-        | {"DJANGO_SETTINGS_MODULE": "geval_site.settings"}
-        | environment,
-        capture_output=True, text=True, timeout=60, check=True,
-    )  # fmt: skip
+    done = run_to_its_end(
+        "-c",
+        code,
+        env=without_ours({"DJANGO_SETTINGS_MODULE": "geval_site.settings"} | environment),
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
 
 def test_djangos_own_deployment_check_finds_nothing() -> None:
-    done = manage("check", "--deploy", "--fail-level", "WARNING", **COMPLETE)
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"],
+        cwd=CHECKOUT, env=without_ours(COMPLETE), capture_output=True, text=True, timeout=60,
+        check=False,
+    )  # fmt: skip
 
     assert done.returncode == 0, done.stderr
     assert "no issues" in done.stdout
