@@ -22,6 +22,7 @@ SWITCHES = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--disable-gpu",
     "--no-first-run",
 ]
 
