@@ -112,7 +112,7 @@ def test_a_judge_is_added_with_all_its_settings(add_judge: Manage) -> None:
         True,
         1,
     ]
-    assert "another concurrency" in other.stderr
+    assert "different concurrency" in other.stderr
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,6 @@ def test_one_that_is_there_is_taken_as_it_is(name: str) -> None:
 
 def test_a_name_that_no_account_can_have_is_a_clear_error() -> None:
     with pytest.raises(
-        AccountError, match=r"the account no:name could not be made: .*Run as an ordinary user"
+        AccountError, match=r"the account no:name could not be created: .*Run as an ordinary user"
     ):
         system_account("no:name")

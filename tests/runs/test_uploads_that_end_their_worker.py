@@ -153,7 +153,7 @@ def test_an_upload_that_fails_while_somebody_waits_is_a_page_and_no_failure(
     )
 
     assert page.status_code == 200
-    assert "It failed unexpectedly: ZeroDivisionError" in page.content.decode()
+    assert "Unexpected error: ZeroDivisionError" in page.content.decode()
 
 
 def test_what_is_older_than_a_day_is_cleared(settings: Any, tmp_path: Path) -> None:
