@@ -56,7 +56,7 @@ def test_the_run_waits_with_one_clear_message_and_resumes_when_it_is_fixed(
     assert said in terminal.stderr
     assert "Traceback" not in terminal.stderr
     assert said in page
-    assert "Go on" in page
+    assert "Resume run" in page
 
     Endpoint.objects.filter(pk=judge.endpoint_id).update(
         base_url=start_standin().base_url, sealed_key=""

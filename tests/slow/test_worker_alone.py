@@ -43,7 +43,7 @@ def test_it_starts_the_database_and_ends_with_it(root: Path) -> None:
     lines: list[str] = []
     for line in worker.stdout:
         lines.append(line)
-        if " ready." in line:
+        if "worker started" in line:
             break
     assert worker.poll() is None, "".join(lines[-20:])
 
