@@ -9,13 +9,13 @@ from django.db import connection, transaction
 from annotations.answering.answers import Answer, Shape, read_answer
 from annotations.answering.submission import questions_of
 from annotations.models import Campaign, CampaignItem, CampaignKind, Decision
-from annotations.results.comparable_values import SAID
+from annotations.results.comparable_values import COMPARABLE
 
 # The largest distance between two answers to an item, over its questions.
 _FURTHEST = f"""
     SELECT item_id, max(spread) FROM (
-        SELECT item_id, max(value) - min(value) AS spread FROM ({SAID}) AS said
-            GROUP BY item_id, key) AS by_question
+        SELECT item_id, max(value) - min(value) AS spread FROM ({COMPARABLE}) AS given
+            GROUP BY item_id, criterion_id) AS by_question
     GROUP BY item_id HAVING max(spread) > %(beyond)s"""
 
 

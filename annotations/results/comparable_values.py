@@ -1,20 +1,29 @@
-"""SQL for annotators' answers to ordinary items as numbers that can be compared.
+"""SQL for what annotators gave to a campaign's ordinary items, as numbers that can be compared.
 
-One row per answer to a question: scores as they are, choices in the order of the outputs' ids,
-because the left side differs between annotators. Rankings and best-worst choices have no such
-number.
+One row per question that an annotator has answered, from the same ratings and preferences that
+reports read: scores as they are, choices in the order of the outputs' ids. Rankings and best-worst
+choices have no such number.
 """
 
-SAID = """
-    SELECT a.item_id, a.annotator_id, v.key, v.value::float8 AS value
-    FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
-        AND i.kind = 'ordinary',
-         jsonb_each_text(a.answer -> 'scores') AS v(key, value)
+COMPARABLE = """
+    SELECT a.item_id, a.annotator_id, r.criterion_id, r.score AS value
+    FROM annotations_assignment a
+    JOIN annotations_campaign c ON c.id = a.campaign_id AND c.kind = 'rating'
+    JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary'
+    JOIN annotations_campaign_criteria m ON m.campaign_id = c.id
+    JOIN annotations_rating r ON r.output_id = a.shown[1] AND r.criterion_id = m.criterion_id
+        AND r.annotator_id = a.annotator_id
     WHERE a.campaign_id = %(campaign)s AND a.state = 'submitted'
     UNION ALL
-    SELECT a.item_id, a.annotator_id, v.key, v.value::float8 * CASE
-        WHEN a.shown[1] < a.shown[2] THEN 1 ELSE -1 END
-    FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
-        AND i.kind = 'ordinary',
-         jsonb_each_text(a.answer -> 'choices') AS v(key, value)
-    WHERE a.campaign_id = %(campaign)s AND a.state = 'submitted'"""
+    SELECT a.item_id, a.annotator_id, p.criterion_id, p.value::float8
+    FROM annotations_assignment a
+    JOIN annotations_campaign c ON c.id = a.campaign_id AND c.kind = 'pairwise'
+    JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary'
+    JOIN annotations_preference p ON p.annotator_id = a.annotator_id
+        AND p.output_a_id = least(a.shown[1], a.shown[2])
+        AND p.output_b_id = greatest(a.shown[1], a.shown[2])
+    LEFT JOIN annotations_campaign_criteria m
+        ON m.campaign_id = c.id AND m.criterion_id = p.criterion_id
+    WHERE a.campaign_id = %(campaign)s AND a.state = 'submitted'
+        AND (m.id IS NOT NULL OR (p.criterion_id IS NULL AND NOT EXISTS (
+            SELECT FROM annotations_campaign_criteria WHERE campaign_id = c.id)))"""

@@ -8,7 +8,7 @@ import numpy as np
 from django.db import connection
 
 from annotations.models import Campaign, ItemKind
-from annotations.results.comparable_values import SAID
+from annotations.results.comparable_values import COMPARABLE
 
 # Below this share of the usual time per item, somebody may be clicking without reading.
 FAST_SHARE = 0.3
@@ -239,10 +239,10 @@ _BY_ANNOTATOR = f"""
     WHERE s.campaign_id = %(campaign)s GROUP BY n.id, n.name, s.removed_at ORDER BY n.id"""
 # Each answer compared with the mean of the others' on the same item and question.
 _DISTANCES = f"""
-    WITH said AS ({SAID}
+    WITH given AS ({COMPARABLE}
     ), compared AS (
         SELECT annotator_id, value, sum(value) OVER w - value AS others, count(*) OVER w - 1 AS n
-        FROM said WINDOW w AS (PARTITION BY item_id, key)
+        FROM given WINDOW w AS (PARTITION BY item_id, criterion_id)
     )
     SELECT annotator_id, avg(abs(value - others / n)), count(*) FROM compared WHERE n > 0
         GROUP BY annotator_id"""

@@ -444,3 +444,22 @@ def test_who_may_open_what(
     }
 
     assert statuses == PAGES[path]
+
+
+def test_progress_and_adjudication_read_the_ratings_that_reports_read(
+    make_campaign: Callable[..., Campaign],
+    annotators: list[User],
+    seat_of: Callable[..., Seat],
+    ratings_for: Callable[..., dict[str, str]],
+) -> None:
+    campaign = make_campaign(overlap=2, adjudicate_beyond=1.0)
+    for user, score in zip(annotators[:2], ("2", "5"), strict=False):
+        answer_all(seat_of(campaign, user), ratings_for(campaign, score))
+    assert {row.spread for row in disputed_items(campaign)} == {3.0}
+
+    # As an upload, or another campaign, replaces what somebody gave.
+    Rating.objects.filter(annotator__user=annotators[1]).update(score=2)
+
+    assert disputed_items(campaign) == []
+    rows = {row.annotator: row for row in campaign_progress(campaign).annotators}
+    assert rows["ann1"].distance == 0.0
