@@ -168,7 +168,7 @@ def as_endpoint_error(error: Exception, base_url: str, model: str) -> EndpointEr
 
 def _unreachable(causes: Sequence[BaseException], base_url: str) -> str:
     """Why nothing can be reached there, in plain words; empty for what has none."""
-    host = urlsplit(base_url).hostname or base_url
+    host = _part(base_url, "hostname") or base_url
     for cause in causes:
         if isinstance(cause, ConnectionRefusedError):
             return f"Nothing answers at {base_url}. Is the server running, and is the port right?"
@@ -183,6 +183,14 @@ def _unreachable(causes: Sequence[BaseException], base_url: str) -> str:
                 " address with http://."
             )
     return ""
+
+
+def _part(base_url: str, name: str) -> str:
+    """A part of an address; empty where it is none that can be taken apart."""
+    try:
+        return getattr(urlsplit(base_url), name) or ""
+    except ValueError:
+        return ""
 
 
 def _causes(error: BaseException) -> list[BaseException]:
@@ -230,7 +238,7 @@ def status_error(
         return EndpointError(
             ErrorKind.MODEL_NOT_FOUND,
             f"{base_url} does not know the model {model!r} or has no chat there: {said}"
-            + ("" if urlsplit(base_url).path.strip("/") else " Most addresses end in /v1."),
+            + ("" if _part(base_url, "path").strip("/") else " Most addresses end in /v1."),
         )
     if "context" in said.lower() and ("length" in said.lower() or "token" in said.lower()):
         return EndpointError(

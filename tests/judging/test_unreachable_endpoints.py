@@ -70,3 +70,7 @@ def test_an_address_without_its_path_names_the_usual_one(server: str) -> None:
 
 def test_an_error_without_a_reason_says_so_once(server: str) -> None:
     assert said(f"http://{server}/broken").message.endswith(": it gave no reason.")
+
+
+def test_what_is_no_address_has_a_message_of_its_own() -> None:
+    assert "http://[" in said("http://[").message
