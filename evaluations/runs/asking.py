@@ -9,13 +9,11 @@ goes away for a while.
 
 import asyncio
 import contextlib
-import datetime
 import functools
 from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
-from django.utils import timezone
 
 from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
@@ -32,9 +30,9 @@ from evaluations.llm.throttle import Throttle
 from evaluations.models import EvaluationRun, ModelReply
 from evaluations.runs import leases, results
 from evaluations.runs.database import Database
-from evaluations.runs.item_questions import Asked, criteria_asked, item_of
+from evaluations.runs.question_share import QuestionShare
 from evaluations.runs.quota import Grant, Limits, Permits, take
-from evaluations.runs.share import Share, StoppedError
+from evaluations.runs.share import StoppedError
 from evaluations.runs.shift import Shift
 from evaluations.runs.waits import SHOWN_WAIT_SECONDS, Wait
 
@@ -60,7 +58,7 @@ class Waiting:
     stored: ModelReply | None = None
 
 
-class AskingShare(Share):
+class AskingShare(QuestionShare):
     """The share of a worker that calls an endpoint."""
 
     def __init__(
@@ -73,17 +71,12 @@ class AskingShare(Share):
         database: Database,
         shift: Shift,
     ) -> None:
-        super().__init__(run, worker, database, shift)
-        self.evaluator = evaluator
-        self.client = client
+        super().__init__(run, evaluator, worker, client, database, shift)
         self.policy = policy
-        self.frozen = run.frozen
-        self.settings = self.frozen.asking
         self.slots = self.frozen.concurrency
         self.throttle = Throttle(self.slots)
         self.permits: Permits | None = None
         self.spent = Spent()
-        self.asked_criteria: dict[int, Asked] = {}
         self.waiting: asyncio.Queue[Waiting | None] = asyncio.Queue()
         self.finished: list[results.FinishedItem] = []
         self.asked: dict[str, asyncio.Future[Judgement]] = {}
@@ -96,7 +89,7 @@ class AskingShare(Share):
 
     async def judge_all(self) -> None:
         """Judge until no item is free; release items that are not finished if the run stops."""
-        self.asked_criteria = await self.database.call(lambda: criteria_asked(self.run))
+        await self.read_criteria()
         self.permits = self._permits()
         writer = asyncio.create_task(self._write())
         ending: asyncio.Task[None] | None = None
@@ -181,9 +174,7 @@ class AskingShare(Share):
 
     def _claim(self) -> list[Waiting]:
         waiting = [self._as_waiting(item) for item in self.next_items(self._claim_behind)]
-        since = self.run.created_at if self.frozen.fresh else None
-        keys = [entry.key for entry in waiting if entry.key]
-        replies = results.stored_replies(self.run.project_id, keys, since=since)
+        replies = self.stored_replies([entry.key for entry in waiting if entry.key])
         return [replace(entry, stored=replies.get(entry.key)) for entry in waiting]
 
     def _claim_behind(self, last_id: int) -> list[leases.ClaimedItem]:
@@ -197,12 +188,10 @@ class AskingShare(Share):
         return items
 
     def _as_waiting(self, item: leases.ClaimedItem) -> Waiting:
-        seen, about = item_of(item, self.asked_criteria)
-        question = self.evaluator.question(seen, about.scale, self.settings)
+        question = self.question_of(item)
         if isinstance(question, Failure):
             return Waiting(item, question)
-        requests = self.evaluator.requests(question, self.settings)
-        return Waiting(item, question, results.request_key(self.client.base_url, *requests))
+        return Waiting(item, question, self.key_of(self.requests_of(question)))
 
     async def _judge_items(self) -> None:
         while (waiting := await self.waiting.get()) is not None:
@@ -307,9 +296,9 @@ class AskingShare(Share):
 
     def _note_wait(self, seconds: float, error: EndpointError) -> None:
         """Remember the longest wait, so that the run's page can say what it waits for."""
-        until = timezone.now() + datetime.timedelta(seconds=seconds)
-        if seconds >= SHOWN_WAIT_SECONDS and (self.wait.until is None or until > self.wait.until):
-            self.wait = Wait(until, error.message)
+        wait = Wait.of(seconds, error.message)
+        if seconds >= SHOWN_WAIT_SECONDS and wait.outlasts(self.wait):
+            self.wait = wait
 
     async def _write(self) -> None:
         """Store finished items every moment, renew leases, and notice that the run was paused."""

@@ -28,11 +28,10 @@ from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.replies import Reply
 from evaluations.llm.requests import Request
 from evaluations.llm.scoring import Scored
-from evaluations.models import Batch, EvaluationRun, ItemState, ModelReply, RunItem
+from evaluations.models import Batch, EvaluationRun, ItemState, RunItem
 from evaluations.runs import leases, results
 from evaluations.runs.database import Database
-from evaluations.runs.item_questions import Asked, criteria_asked, item_of
-from evaluations.runs.share import Share
+from evaluations.runs.question_share import QuestionShare
 from evaluations.runs.shift import Shift
 from evaluations.texts import storable
 
@@ -64,29 +63,13 @@ async def advance_batches(
         await _BatchShare(run, evaluator, worker, client, database, shift).advance()
 
 
-class _BatchShare(Share):
+class _BatchShare(QuestionShare):
     """The share of the worker that looks after a run's batches."""
-
-    def __init__(
-        self,
-        run: EvaluationRun,
-        evaluator: AskingEvaluator,
-        worker: str,
-        client: Client,
-        database: Database,
-        shift: Shift,
-    ) -> None:
-        super().__init__(run, worker, database, shift)
-        self.evaluator = evaluator
-        self.client = client
-        self.frozen = run.frozen
-        self.settings = self.frozen.asking
-        self.asked: dict[int, Asked] = {}
 
     async def advance(self) -> None:
         """Finish sendings that were begun, read what came back, send what waits; stop at the first
         step that fails."""
-        self.asked = await self.database.call(lambda: criteria_asked(self.run))
+        await self.read_criteria()
         try:
             for batch in await self.database.call(self._half_sent):
                 await self._try(batch, self._send(batch, maybe_sent=True))
@@ -146,11 +129,11 @@ class _BatchShare(Share):
         can answer."""
         requests: dict[str, Request] = {}
         for item in leases.batch_items(batch.pk):
-            question = self._question(item)
+            question = self.question_of(item)
             if not isinstance(question, Failure):
                 request = self._request(question)
-                requests[self._key(request)] = request
-        known = self._stored(list(requests))
+                requests[self.key_of([request])] = request
+        known = self.stored_replies(list(requests))
         return [
             line
             for key, request in requests.items()
@@ -158,21 +141,10 @@ class _BatchShare(Share):
             for line in _request_lines(key, request, several=self.frozen.several_choices)
         ]
 
-    def _question(self, item: leases.ClaimedItem) -> Any | Failure:
-        seen, about = item_of(item, self.asked)
-        return self.evaluator.question(seen, about.scale, self.settings)
-
     def _request(self, question: Any) -> Request:
         """The one request of a question, as evaluators that take batches have it."""
-        (request,) = self.evaluator.requests(question, self.settings)
+        (request,) = self.requests_of(question)
         return request
-
-    def _key(self, request: Request) -> str:
-        return results.request_key(self.client.base_url, request)
-
-    def _stored(self, keys: list[str]) -> dict[str, ModelReply]:
-        since = self.run.created_at if self.frozen.fresh else None
-        return results.stored_replies(self.run.project_id, keys, since=since)
 
     async def _look(self, batch: Batch) -> None:
         """Ask about a batch, and read it if it has ended."""
@@ -210,13 +182,13 @@ class _BatchShare(Share):
         again: list[int] = []
         paid: dict[str, Judgement] = {}
         items = leases.lease_batch(batch.pk, self.worker)
-        questions = {item.id: self._question(item) for item in items}
+        questions = {item.id: self.question_of(item) for item in items}
         keys = {
-            pk: self._key(self._request(question))
+            pk: self.key_of(self.requests_of(question))
             for pk, question in questions.items()
             if not isinstance(question, Failure)
         }
-        known = self._stored(list(keys.values()))
+        known = self.stored_replies(list(keys.values()))
         for item in items:
             question = questions[item.id]
             if isinstance(question, Failure):

@@ -1,13 +1,13 @@
-"""From a claimed item to the question that is asked about it, and the digest of its request."""
+"""From a claimed item to the question that is asked about it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evaluations.evaluators.base import Item
-from evaluations.llm.judgement import JudgeSettings, Question, first_request, question_on
+from evaluations.llm.judgement import Question, question_on
 from evaluations.llm.parsing import Failure
 from evaluations.models import EvaluationRun
-from evaluations.runs import leases, results
+from evaluations.runs import leases
 from evaluations.scales import Scale
 
 
@@ -44,8 +44,3 @@ def question_about(item: leases.ClaimedItem, asked: Mapping[int, Asked]) -> Ques
     have."""
     about = asked[item.criterion_id or 0]
     return question_on(about.template, item.texts, about.criterion, about.scale)
-
-
-def key_of(question: Question, settings: JudgeSettings, base_url: str) -> str:
-    """The digest that decides whether a stored answer may be used for a question."""
-    return results.request_key(base_url, first_request(settings, question.prompt))

@@ -1,11 +1,8 @@
 """Preparing a run: have the evaluation steps written that it lacks, then lay out its items."""
 
 import asyncio
-import datetime
 import functools
 import time
-
-from django.utils import timezone
 
 from evaluations.evaluators.base import LocalEvaluator
 from evaluations.judges.steps import StepsError, read_steps
@@ -100,7 +97,7 @@ class _Preparation(Share):
             )
 
     def _note_wait(self, seconds: float, error: EndpointError) -> None:
-        self.wait = Wait(timezone.now() + datetime.timedelta(seconds=seconds), error.message)
+        self.wait = Wait.of(seconds, error.message)
 
     async def _watchful_rest(self, seconds: float) -> None:
         ends = time.monotonic() + seconds

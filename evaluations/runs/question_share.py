@@ -1,0 +1,61 @@
+"""The share of a worker whose evaluator asks an LLM, call by call or in batches.
+
+What is asked about an item, the key of its requests, and the replies stored under such keys.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.llm.endpoints import Client
+from evaluations.llm.parsing import Failure
+from evaluations.llm.requests import Request
+from evaluations.models import EvaluationRun, ModelReply
+from evaluations.runs import results
+from evaluations.runs.database import Database
+from evaluations.runs.item_questions import Asked, criteria_asked, item_of
+from evaluations.runs.leases import ClaimedItem
+from evaluations.runs.share import Share
+from evaluations.runs.shift import Shift
+
+
+class QuestionShare(Share):
+    """`settings` are those the run was started with, `asked_criteria` its criteria by id."""
+
+    def __init__(
+        self,
+        run: EvaluationRun,
+        evaluator: AskingEvaluator,
+        worker: str,
+        client: Client,
+        database: Database,
+        shift: Shift,
+    ) -> None:
+        super().__init__(run, worker, database, shift)
+        self.evaluator = evaluator
+        self.client = client
+        self.frozen = run.frozen
+        self.settings = self.frozen.asking
+        self.asked_criteria: dict[int, Asked] = {}
+
+    async def read_criteria(self) -> None:
+        """Read what the run asks; before anything else."""
+        self.asked_criteria = await self.database.call(lambda: criteria_asked(self.run))
+
+    def question_of(self, item: ClaimedItem) -> Any | Failure:
+        """What is asked about an item, or why nothing can be."""
+        seen, about = item_of(item, self.asked_criteria)
+        return self.evaluator.question(seen, about.scale, self.settings)
+
+    def requests_of(self, question: Any) -> tuple[Request, ...]:
+        """The requests that open a question."""
+        return self.evaluator.requests(question, self.settings)
+
+    def key_of(self, requests: Sequence[Request]) -> str:
+        """The digest that decides whether a stored reply may be used."""
+        return results.request_key(self.client.base_url, *requests)
+
+    def stored_replies(self, keys: Sequence[str]) -> dict[str, ModelReply]:
+        """The newest stored reply for each key; a fresh run uses only its own."""
+        since = self.run.created_at if self.frozen.fresh else None
+        return results.stored_replies(self.run.project_id, keys, since=since)
