@@ -26,6 +26,7 @@ from evaluations.corpus.staging import StagingTable
 from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
 
 DOCUMENT_COLUMNS = ("source", "context", "references", "metadata")
+NO_OUTPUT = "no output of system {} for document {}; load the outputs first, or in the same upload"
 RUNS_HERE = "{} is a judge that runs here; use a different judge name for imported scores"
 
 
@@ -196,10 +197,7 @@ class RowStager:
         key = (doc_id, row.system_id)
         output = self._output(key)
         if output is None:
-            message = (
-                f"no output of system {row.system_id} for document {doc_id}; load the outputs "
-                "first, or in the same upload"
-            )
+            message = NO_OUTPUT.format(row.system_id, doc_id)
             self.errors.add(file, row.line, "doc_id, system_id", message)
             return
         if isinstance(row, RatingRow):
@@ -241,10 +239,7 @@ class RowStager:
         doc_id = row.doc_id or self._doc_id_of(row.source)
         output, run = self._output((doc_id, row.system_id)), self._import_run(row.judge)
         if output is None:
-            message = (
-                f"no output of system {row.system_id} for document {doc_id}; load the outputs "
-                "first, or in the same upload"
-            )
+            message = NO_OUTPUT.format(row.system_id, doc_id)
             self.errors.add(file, row.line, "doc_id, system_id", message)
         elif run is None:
             self.errors.add(file, row.line, "judge", RUNS_HERE.format(row.judge))
@@ -265,10 +260,7 @@ class RowStager:
                 (key for key in ((n, system) for n in names) if self._output(key) is not None), None
             )
             if key is None:
-                message = (
-                    f"no output of system {system} for document {names[0]}; load the outputs "
-                    "first, or in the same upload"
-                )
+                message = NO_OUTPUT.format(system, names[0])
                 self.errors.add(file, row.line, "doc_id, system", message)
                 return
             places.append(self._output(key))

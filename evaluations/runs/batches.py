@@ -16,11 +16,10 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.llm import wire
 from evaluations.llm.calls import Answer
 from evaluations.llm.cost import estimated_tokens
-from evaluations.llm.endpoints import TOKENS_TOO_MANY, Client, RemoteBatch
+from evaluations.llm.endpoints import TOKENS_TOO_MANY, RemoteBatch
 from evaluations.llm.errors import EndpointError
 from evaluations.llm.judgement import READ_ATTEMPTS, Judgement
 from evaluations.llm.metering import Spent
@@ -30,9 +29,7 @@ from evaluations.llm.requests import Request
 from evaluations.llm.scoring import Scored
 from evaluations.models import Batch, EvaluationRun, ItemState, RunItem
 from evaluations.runs import leases, results
-from evaluations.runs.database import Database
 from evaluations.runs.question_share import QuestionShare
-from evaluations.runs.shift import Shift
 from evaluations.texts import storable
 
 # OpenAI takes 50,000 requests and 200 MB in a batch; smaller ones come back sooner and are read in
@@ -49,26 +46,14 @@ LONGEST_BATCH = datetime.timedelta(hours=48)
 MOST_RESULTS = 128
 
 
-async def advance_batches(
-    run: EvaluationRun,
-    evaluator: AskingEvaluator,
-    worker: str,
-    client: Client,
-    database: Database,
-    shift: Shift,
-) -> None:
-    """Do what can be done for a run now: read batches that came back, send items that wait. One
-    worker at a time."""
-    if await database.call(lambda: _tend(run.pk)):
-        await _BatchShare(run, evaluator, worker, client, database, shift).advance()
-
-
-class _BatchShare(QuestionShare):
+class BatchShare(QuestionShare):
     """The share of the worker that looks after a run's batches."""
 
     async def advance(self) -> None:
-        """Finish sendings that were begun, read what came back, send what waits; stop at the first
-        step that fails."""
+        """Do what can be done for the run now, one worker at a time: finish sendings that were
+        begun, read what came back, send what waits; stop at the first step that fails."""
+        if not await self.database.call(lambda: _tend(self.run.pk)):
+            return
         await self.read_criteria()
         try:
             for batch in await self.database.call(self._half_sent):

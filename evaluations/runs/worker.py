@@ -13,7 +13,7 @@ from evaluations.llm.errors import EndpointError
 from evaluations.models import EvaluationRun, RunState, Transport
 from evaluations.runs import leases, results
 from evaluations.runs.asking import AskingShare
-from evaluations.runs.batches import advance_batches
+from evaluations.runs.batches import BatchShare
 from evaluations.runs.database import Database, DatabaseAwayError, DiskFullError
 from evaluations.runs.lifecycle import (
     evaluator_of,
@@ -113,6 +113,6 @@ async def _work(
         ):
             return
         if run.transport == Transport.BATCH:
-            await advance_batches(run, evaluator, worker, client, database, shift)
+            await BatchShare(run, evaluator, worker, client, database, shift).advance()
         else:
             await AskingShare(run, evaluator, worker, client, policy, database, shift).judge_all()

@@ -33,7 +33,7 @@ def add_judge(
 
 @pytest.fixture
 def worker(start_worker: Callable[[], WorkerProcess]) -> None:
-    """A worker that is there already, so that no command has to bring one and to end it."""
+    """A running worker, so that no command has to start and end its own."""
     start_worker()
     wait_until(WorkerHeartbeat.objects.alive().exists)
 

@@ -1,5 +1,7 @@
-"""What nothing stands on can go; otherwise what stands on it is said, and all stays. Projects are
-put away whole."""
+"""What nothing depends on can be removed; otherwise its dependents are named and all stays.
+
+Projects are put away whole.
+"""
 
 from collections.abc import Callable
 from typing import Any

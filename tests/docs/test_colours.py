@@ -1,4 +1,4 @@
-"""Text can be read on what it stands on, light and dark: a contrast of 4.5 at least, as WCAG asks
+"""Text can be read on its background, light and dark: a contrast of 4.5 at least, as WCAG asks
 for."""
 
 import re
