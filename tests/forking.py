@@ -1,10 +1,13 @@
 """Python processes that start at once: copies of one that has imported what others made.
 
 Importing SciPy, the OpenAI client, Celery and Django takes a process two seconds or more, and the
-suite starts some hundred. Here a waiting process has imported them, and forks. Settings and all
-modules of ours are read by each copy by itself, in the environment it is given, and each runs as
+suite starts some hundred. Here a waiting process has imported them, and forks. Each copy runs as
 `python manage.py …` or `python -m …` would: in a process of its own, with real signals and a real
 exit code.
+
+Settings and all modules of ours are read in the environment that the process is given: by each copy
+by itself, or, for processes on a test database, which all have the same environment, by a second
+waiting process, which is a copy of the first and forks in turn.
 """
 
 import atexit
@@ -19,11 +22,14 @@ import socket
 import subprocess
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, NoReturn
+
+import django
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 # What takes long to import and reads no settings of Django meanwhile.
@@ -35,6 +41,8 @@ IMPORTED = (
     "kombu.transport.virtual", "krippendorff", "markdown_it", "openai.types.chat", "orjson",
     "pgmq", "psycopg_pool", "pydantic.networks", "scipy.stats", "whitenoise.middleware",
 )  # fmt: skip
+OURS = ("geval_site.urls", "geval_site.celery", "evaluations.tasks")
+WAIT: list[str] = []  # the command of a waiting process itself
 
 
 class ForkedProcess:
@@ -89,17 +97,56 @@ def start_forked(
     """Start `python COMMAND`, which is `-m MODULE …`, `-c CODE` or `FILE …`."""
     numbers = [given if isinstance(given, int) else given.fileno() for given in (stdout, stderr)]
     ended, ending = os.pipe()
-    request = json.dumps([list(command), dict(env), new_session]).encode()
-    control = _control()
-    socket.send_fds(control, [len(request).to_bytes(8, "big")], [*numbers, ending])
-    control.sendall(request)
+    environment = {name: value for name, value in env.items() if name != "PYTEST_CURRENT_TEST"}
+    pid = _ask(_control_for(environment), command, environment, new_session, [*numbers, ending])
     os.close(ending)
-    return ForkedProcess(int.from_bytes(control.recv(8), "big"), ended)
+    return ForkedProcess(pid, ended)
+
+
+def _ask(
+    control: socket.socket,
+    command: Sequence[str],
+    env: Mapping[str, str],
+    new_session: bool,
+    numbers: Sequence[int],
+) -> int:
+    """Have a waiting process fork with these files; returns the id of the new process."""
+    request = json.dumps([list(command), dict(env), new_session]).encode()
+    socket.send_fds(control, [len(request).to_bytes(8, "big")], numbers)
+    control.sendall(request)
+    pid = control.recv(8)
+    assert pid, "the process that starts processes is gone"
+    return int.from_bytes(pid, "big")
+
+
+def _control_for(environment: Mapping[str, str]) -> socket.socket:
+    """The way to a waiting process for a command: to one that has read our modules where the same
+    environment has been asked for before, on a database that already exists."""
+    if not {"DATABASE_URL", "GEVAL_MODE"} <= environment.keys():
+        return _control()
+    key = frozenset(environment.items())
+    _asked_for[key] += 1
+    return _control_in(key) if _asked_for[key] > 1 else _control()
+
+
+_asked_for: Counter[frozenset[tuple[str, str]]] = Counter()
+
+
+@cache
+def _control_in(environment: frozenset[tuple[str, str]]) -> socket.socket:
+    """The way to a second waiting process, which ends when this one does."""
+    ours, its = socket.socketpair()
+    with Path(os.devnull).open("r+b") as nowhere:
+        numbers = [nowhere.fileno(), nowhere.fileno(), its.fileno()]
+        _ask(_control(), WAIT, dict(environment), True, numbers)
+    its.close()
+    atexit.register(ours.close)
+    return ours
 
 
 @cache
 def _control() -> socket.socket:
-    """The way to the waiting process, which ends when this one does."""
+    """The way to the first waiting process, which ends when this one does."""
     ours, its = socket.socketpair()
     waiting = subprocess.Popen(
         [sys.executable, "-m", "tests.forking", str(its.fileno())],
@@ -149,20 +196,27 @@ class _Waiting:
         if pid:
             os.close(stdout)
             os.close(stderr)
-            self.running[pid] = ending
+            if command == WAIT:
+                os.close(ending)
+            else:
+                self.running[pid] = ending
             self.control.sendall(pid.to_bytes(8, "big"))
             return None
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.dup2(stdout, 1)
         os.dup2(stderr, 2)
-        for number in (stdout, stderr, ending, self.died, self.dies, *self.running.values()):
+        for number in (stdout, stderr, self.died, self.dies, *self.running.values()):
             os.close(number)
         self.control.close()
         if new_session:
             os.setsid()
         os.environ.clear()
         os.environ.update(environment)
+        if command == WAIT:
+            _read_our_modules()
+            return _Waiting(socket.socket(fileno=ending)).serve()
+        os.close(ending)
         return command
 
     def _collect(self) -> None:
@@ -178,6 +232,18 @@ class _Waiting:
         for pid in self.running:
             os.kill(pid, signal.SIGTERM)
         os._exit(0)
+
+
+def _read_our_modules() -> None:
+    """Import what commands, workers and the site import, in their environment."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
+    # A mistake in the environment is each command's own to report.
+    with contextlib.suppress(Exception, SystemExit):
+        django.setup()
+        for name in OURS:
+            import_module(name)
+    gc.collect()
+    gc.freeze()
 
 
 def _run(command: list[str]) -> None:
