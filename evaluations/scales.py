@@ -23,6 +23,7 @@ MOST_POINTS = 1001
 # The largest absolute value of ratings, scores and ends of scales, so that sums and squares stay
 # precise.
 FARTHEST = 1e9
+_YES_AND_NO = {"Yes": 1.0, "No": 0.0}
 
 
 def short(number: float) -> str:
@@ -56,6 +57,12 @@ class Scale:
         """All points, in ascending order."""
         count = int((self.highest - self.lowest) / self.step + 1e-9) + 1
         return tuple(round(self.lowest + index * self.step, 9) for index in range(count))
+
+    @property
+    def words(self) -> Mapping[str, float]:
+        """The words that name points: the labels, or Yes and No on a scale of 0 and 1 without
+        any."""
+        return self.labels or (_YES_AND_NO if self.points == (0, 1) else {})
 
     @property
     def is_integral(self) -> bool:

@@ -121,6 +121,7 @@ class JudgeOut(Schema):
     concurrency: int
     max_tokens: int
     timeout_seconds: float
+    min_coverage: float
     price_in: Decimal | None
     price_out: Decimal | None
     is_frozen: bool

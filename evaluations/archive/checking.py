@@ -24,7 +24,7 @@ from evaluations.scales import is_number, problems_of_scale
 Check = Callable[[Any], None]
 YEARS = range(1970, 2200)
 JUDGE_NUMBERS = frozenset(
-    {"samples", "temperature", "concurrency", "max_tokens", "timeout_seconds"}
+    {"samples", "temperature", "concurrency", "max_tokens", "timeout_seconds", "min_coverage"}
 )
 
 

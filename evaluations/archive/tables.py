@@ -196,7 +196,7 @@ TABLES = (
         """SELECT t.name AS judge, t.version, t.kind, t.settings, e.name AS endpoint, t.model,
             t.mode, t.samples,
                   t.temperature, t.use_steps, t.concurrency, t.max_tokens, t.timeout_seconds,
-                      t.price_in, t.price_out,
+                  t.min_coverage, t.price_in, t.price_out,
                   t.length_parameter, t.sends_temperature, t.created_at, t.retired_at
            FROM evaluations_judge t LEFT JOIN evaluations_endpoint e ON e.id = t.endpoint_id
            WHERE t.project_id = %(project)s""",
@@ -214,6 +214,7 @@ TABLES = (
         | same(
             "max_tokens",
             "timeout_seconds",
+            "min_coverage",
             "price_in",
             "price_out",
             "length_parameter",
@@ -224,6 +225,7 @@ TABLES = (
         key=("judge", "version"),
         of_project=True,
         json=frozenset({"settings"}),
+        later={"min_coverage": 0},
     ),
     Table(
         "runs",

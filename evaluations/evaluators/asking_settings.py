@@ -70,6 +70,16 @@ class AskingSettings(BaseModel):
         description="Counts the whole call, not its parts.",
         json_schema_extra={"option": "timeout"},
     )
+    min_coverage: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        title="Minimum coverage",
+        description=(
+            "Only for scoring by probabilities: the share of probability that the points of the "
+            "scale must have. Below it an item fails; 0 accepts any."
+        ),
+    )
     price_in: Decimal | None = Field(
         None,
         ge=0,

@@ -54,4 +54,4 @@ class GEval(AskingEvaluator):
     def score_again(
         self, answers: Sequence[Answer], question: Question, asking: JudgeSettings
     ) -> Outcome:
-        return score_choices(list(answers), question, asking.mode)
+        return score_choices(list(answers), question, asking)

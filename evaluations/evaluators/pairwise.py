@@ -130,7 +130,7 @@ class Pairwise(AskingEvaluator):
         outcomes = []
         for number, order in enumerate(question.orders):
             part = replace(answers[0], choices=tuple(choices[number * each : (number + 1) * each]))
-            outcome = score_choices([part], order, asking.mode)
+            outcome = score_choices([part], order, asking)
             if isinstance(outcome, Failure):
                 return outcome
             outcomes.append(outcome)

@@ -14,7 +14,7 @@ from evaluations.models import Endpoint, Project, ScoringMode
 
 NO_LIMIT = "For all workers together. Leave empty for no limit."
 # What means something only where a chat model replies.
-CHATTING = {"mode", "samples", "temperature", "max_tokens"}
+CHATTING = {"mode", "samples", "temperature", "max_tokens", "min_coverage"}
 
 
 class TakesErrors(forms.Form):

@@ -63,6 +63,7 @@ class JudgeDraft:
     concurrency: int = default_of("concurrency")
     max_tokens: int = default_of("max_tokens")
     timeout_seconds: float = default_of("timeout_seconds")
+    min_coverage: float = default_of("min_coverage")
     price_in: Decimal | None = None
     price_out: Decimal | None = None
 
@@ -453,5 +454,6 @@ _FROZEN = (
     "temperature",
     "use_steps",
     "max_tokens",
+    "min_coverage",
 )
 _SETTINGS = (*_FROZEN, "concurrency", "timeout_seconds")

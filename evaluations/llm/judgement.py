@@ -21,6 +21,8 @@ from evaluations.scales import Scale
 Mode = Literal["logprobs", "samples", "direct"]
 TOP_LOGPROBS = 20
 READ_ATTEMPTS = 3
+# The same question would get the same answer.
+_NOT_ASKED_AGAIN = (Reason.NO_LOGPROBS, Reason.LOW_COVERAGE)
 
 AskFully = Callable[[Any], Awaitable[Answer]]
 
@@ -35,6 +37,7 @@ class JudgeSettings:
     temperature: float | None = 0.0
     max_tokens: int = 32
     length_parameter: str = "max_tokens"
+    min_coverage: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -89,20 +92,26 @@ async def judge(question: Question, settings: JudgeSettings, ask: AskFully) -> J
     answers: list[Answer] = []
     for _ in range(READ_ATTEMPTS):
         answers.append(await ask(request))
-        outcome = score_choices(answers, question, settings.mode)
-        if isinstance(outcome, Scored) or outcome.reason == Reason.NO_LOGPROBS:
+        outcome = score_choices(answers, question, settings)
+        if isinstance(outcome, Scored) or outcome.reason in _NOT_ASKED_AGAIN:
             break
     return Judgement(outcome, tuple(answers))
 
 
-def score_choices(answers: list[Answer], question: Question, mode: Mode) -> Scored | Failure:
+def score_choices(
+    answers: list[Answer], question: Question, settings: JudgeSettings
+) -> Scored | Failure:
     """The score that answers give, by the mode of the judge; also how stored answers are scored
     again."""
-    if mode == "samples":
+    if settings.mode == "samples":
         values, failures = _read_samples(answers, question)
         return score_by_samples(values) if values else _most_frequent(failures)
-    score = score_by_logprobs if mode == "logprobs" else score_directly
-    return score(answers[-1].choices[0], scale=question.scale, criterion=question.criterion)
+    choice, scale, criterion = answers[-1].choices[0], question.scale, question.criterion
+    if settings.mode == "direct":
+        return score_directly(choice, scale=scale, criterion=criterion)
+    return score_by_logprobs(
+        choice, scale=scale, criterion=criterion, min_coverage=settings.min_coverage
+    )
 
 
 def readable_choices(

@@ -3,13 +3,18 @@
 A rating is looked for in this order, and the first kind that is found decides: a number after a
 name ("Coherence: 4", "Score: 4/5"), a number that begins a line ("4", "4.", "- 4", "2 (somewhat)"),
 a word that names a scale point ("Yes"), a lone number in a reply of a few words ("Good (3)"), a
-number after a verb of rating ("I would give it a 4"). A number anywhere else in prose is not a
-rating: replies quote the texts they judge.
+lone number in parentheses at the end, a number after a verb of rating ("I would give it a 4"). A
+number anywhere else in prose is not a rating: replies quote the texts they judge, and "2 sentences
+are wrong" counts sentences.
+
+A number that is not alone is an error, never half of what was said: "4/10" on a scale from 1 to 5,
+"3-4", "3 or 4", "4 5".
 """
 
 import math
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -30,6 +35,7 @@ class Reason(StrEnum):
     BETWEEN_POINTS = "between_points"
     NO_LOGPROBS = "no_logprobs"
     SPLIT_NUMBER = "split_number"
+    LOW_COVERAGE = "low_coverage"
     PROMPT = "prompt"
     CONTEXT = "context"
     ENDPOINT = "endpoint"
@@ -62,6 +68,9 @@ _EXPLANATIONS = {
     Reason.SPLIT_NUMBER: (
         "The model splits two-digit ratings into several tokens, so their probabilities are "
         "unknown."
+    ),
+    Reason.LOW_COVERAGE: (
+        "The points of the scale have less of the probability than the judge's minimum coverage."
     ),
     Reason.PROMPT: "The prompt needs something that this document does not have.",
     Reason.CONTEXT: (
@@ -106,21 +115,32 @@ class Failure:
 # Replies come from servers that nobody vouches for, so every pattern takes a time that grows with
 # the text, not with its square: runs of blanks and digits are possessive (`++`, never tried again
 # shorter), all other repetitions are bounded.
+_DIGITS = r"(?:\d++(?:[.,]\d++)?+|(?<![\d.,])\.\d++)"
+# What is said with a number: a share in percent, the end of the scale ("4/5"), or a second number.
 _NUMBER = (
-    r"(?P<number>[-−]?\d++(?:[.,]\d++)?+)(?!\d|[.,]\d|%)(?P<of>\s*+(?:/|out"
-    r" of|of)\s*+\d++(?:\.\d++)?+)?"
+    rf"(?P<number>[-−]?{_DIGITS})(?!\d|[.,]\d)(?P<percent>[^\S\n]?%)?+"
+    r"(?P<of>\s*+(?:(?:points?|stars?)\s++)?(?:/|out of|of)\s*+(?P<top>\d++(?:[.,]\d++)?+))?+"
+    r"(?P<other>[^\S\n]*+(?:[-–—]|,?+[^\S\n]*+\b(?:to|or|and)\b(?:[^\S\n]++an?\b)?+)[^\S\n]*+"
+    r"(?P<second>\d++(?:[.,]\d++)?+)"
+    r"|[^\S\n]*+[,;&]?[^\S\n]*+(?P<next>\d++(?:[.,]\d++)?+)(?=[^\S\n]*+(?:$|\n|[.;)\]])))?+"
+)
+# A number before another word counts things ("2 sentences are wrong"), unless it is one of these.
+_NO_COUNT = (
+    r"(?![^\S\n]++(?!(?:because|since|as|for|due|given|points?|stars?|overall|but|if|with|is|was"
+    r"|would|seems)\b)[a-zß-öø-ÿ])"
 )
 _NAMES = r"score|rating|rate|grade|answer|response|result|evaluation|verdict"
 _IN_PROSE = re.compile(
     rf"\b(?:rate[ds]?|rating|scored?|give[ns]?|assign(?:ed|s)?)\b[^.\n\d]{{0,60}}?(?<![\d.,]){_NUMBER}(?![\w-])",
     re.I,
 )
-# A dash is a bullet where a blank follows it; directly before a digit it may be the sign of the
-# number.
+# A dash is a bullet where a blank follows it; directly before a digit it is the sign of the number.
 _BEGINS_LINE = re.compile(
-    rf"^[^\S\n]*+(?:-[^\S\n]++|•[^\S\n]*+)?(?:\d{{1,2}}[.)][^\S\n]++(?=[-−]?\d))?{_NUMBER}(?=$|\s|[.,;:!?)\]}}\"'(])",
+    rf"^[^\S\n]*+(?:-[^\S\n]++|•[^\S\n]*+)?(?:\d{{1,2}}[.)][^\S\n]++(?=[-−.]?\d))?{_NUMBER}(?=$|\s|[.,;:!?)\]}}\"'(–—]){_NO_COUNT}",
     re.M,
 )
+_LONE = re.compile(rf"(?<![\w.,]){_NUMBER}(?!\w){_NO_COUNT}")
+_ENDS_REPLY = re.compile(rf"[(\[]\s?{_NUMBER}\s?[)\]][\s.!\"']{{0,9}}$")
 _REFUSAL = re.compile(
     r"\b(?:I(?:'|’)?m sorry|I am sorry|I apologi[sz]e|I (?:can(?:no|')t|can’t|won(?:'|’)t|am unable"
     r" to|am not able to)"
@@ -133,6 +153,8 @@ _SHORT_REPLY = 40
 LONGEST_REPLY = 200_000
 # A number with more digits is no rating, and reading it costs time.
 _MOST_DIGITS = 20
+# The highest points of scales on which a percentage is a rating.
+_PERCENT = (1, 100)
 
 
 def parse_rating(
@@ -155,12 +177,18 @@ def parse_rating(
     ratings = find_ratings(text, scale=scale, criterion=criterion)
     if not ratings:
         return _nothing_found(choice, text)
-    if not reasons_first and len({rating.value for rating in ratings}) > 1:
-        found = ", ".join(short(rating.value) for rating in ratings[:5])
+    counted = ratings[-1:] if reasons_first else ratings
+    values = {}
+    for rating in counted:
+        if isinstance(rating, Failure):
+            return rating
+        values[rating.value] = rating
+    if len(values) > 1:
+        found = ", ".join(short(value) for value in list(values)[:5])
         return Failure(
             Reason.TWO_RATINGS, f"The reply rates differently in one form ({found}): {quote(text)}"
         )
-    rating = ratings[-1] if reasons_first else ratings[0]
+    rating = values.popitem()[1]
     if not scale.holds(rating.value):
         return Failure(
             Reason.OUT_OF_SCALE,
@@ -185,20 +213,29 @@ def parse_first_digit(choice: Choice) -> Rating | Failure:
     )
 
 
-def find_ratings(text: str, *, scale: Scale, criterion: str) -> list[Rating]:
-    """All ratings of the first kind that the text holds, in the order they stand."""
+def find_ratings(text: str, *, scale: Scale, criterion: str) -> list[Rating | Failure]:
+    """All ratings of the first kind that the text holds, in the order they stand; a Failure where a
+    number is not a rating by itself ("4/10" on a scale from 1 to 5, "3 or 4")."""
     plain = _mask_scale_range(_one_to_one(text), scale)
-    signed = scale.lowest < 0
+
+    def read(matches: Iterable[re.Match[str]]) -> list[Rating | Failure]:
+        # A share of something else is prose, unless the scale is one of shares.
+        return [
+            _from_match(match, scale, text)
+            for match in matches
+            if not match["percent"] or scale.highest in _PERCENT
+        ]
+
     for pattern in (_after_a_name(criterion), _BEGINS_LINE):
-        found = [_from_match(match, signed=signed) for match in pattern.finditer(plain)]
-        if found:
+        if found := read(pattern.finditer(plain)):
             return found
-    named = _named_points(plain, scale, criterion)
-    if named:
-        return named
-    if len(plain.strip()) <= _SHORT_REPLY and len(lone := list(re.finditer(_NUMBER, plain))) == 1:
-        return [_from_match(lone[0], signed=signed)]
-    return [_from_match(match, signed=signed) for match in _IN_PROSE.finditer(plain)]
+    if named := _named_points(plain, scale, criterion):
+        return [*named]
+    pattern = _LONE if len(plain.strip()) <= _SHORT_REPLY else _ENDS_REPLY
+    lone = list(pattern.finditer(plain))
+    if len(lone) == 1 and not re.search(r"\d", plain[: lone[0].start()] + plain[lone[0].end() :]):
+        return read(lone)
+    return read(_IN_PROSE.finditer(plain))
 
 
 def reply_text(choice: Choice) -> str:
@@ -260,29 +297,35 @@ def _after_a_name(criterion: str) -> re.Pattern[str]:
     )
 
 
-def _from_match(match: re.Match[str], *, signed: bool) -> Rating:
-    digits = match.group("number")
-    start = match.start("number")
-    if digits[0] in "-−" and not signed:  # on a scale without negative points a dash is punctuation
-        digits, start = digits[1:], start + 1
-    value = (
-        float(digits.replace(",", ".").replace("−", "-"))
-        if len(digits) <= _MOST_DIGITS
-        else math.inf
-    )
-    return Rating(value, start, digits[:_MOST_DIGITS])
+def _from_match(match: re.Match[str], scale: Scale, text: str) -> Rating | Failure:
+    value, other = _value(match["number"]), match["second"] or match["next"]
+    if match["top"] and _value(match["top"]) != scale.highest:
+        detail = f"{match.group().strip()} is not on the scale {scale}: {quote(text)}"
+        return Failure(Reason.OUT_OF_SCALE, detail)
+    if other and _value(other) != value:
+        detail = f"The reply names two ratings ({match.group().strip()}): {quote(text)}"
+        return Failure(Reason.TWO_RATINGS, detail)
+    if match["percent"]:
+        value *= scale.highest / 100
+    return Rating(value, match.start("number"), match["number"][:_MOST_DIGITS])
+
+
+def _value(digits: str) -> float:
+    if len(digits) > _MOST_DIGITS:
+        return math.inf
+    return float(digits.replace(",", ".").replace("−", "-"))
 
 
 def _named_points(text: str, scale: Scale, criterion: str) -> list[Rating]:
     """Words such as Yes and No that name points: at the start of a line, or after the criterion's
     name."""
-    if not scale.labels:
+    if not scale.words:
         return []
-    words = "|".join(re.escape(label) for label in sorted(scale.labels, key=len, reverse=True))
+    words = "|".join(re.escape(label) for label in sorted(scale.words, key=len, reverse=True))
     lead = (
         rf"(?:\b(?:{_NAMES}|{re.escape(criterion)})\b\s*+[:=]\s*+|^[^\S\n]*+(?:[-•\"'][^\S\n]*+)?)"
     )
-    values = {label.casefold(): point for label, point in scale.labels.items()}
+    values = {label.casefold(): point for label, point in scale.words.items()}
     return [
         Rating(values[match.group("word").casefold()], match.start("word"), match.group("word"))
         for match in re.finditer(rf"{lead}(?P<word>{words})\b", text, re.I | re.M)

@@ -6,16 +6,25 @@ had before normalising is kept as the coverage.
 """
 
 import math
+import re
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from evaluations.llm.parsing import Failure, Reason, parse_rating, quote, reply_text
 from evaluations.llm.replies import Choice, Token
 from evaluations.scales import Scale, short
 
+# The share of probability that may go to texts of which nobody knows which point they begin to
+# spell ("1" on a scale from 1 to 10); it counts as being off the scale.
+MOST_UNRESOLVED = 0.01
 # What may stand around a rating within one token: "4.", " 4", "(4)", "**4".
 _AROUND = " \t\r\n▁Ġ.,;:!?()[]{}*_#'\"`/-–•>"
+
+
+_OF_THE_SCALE = re.compile(r"(?P<point>\d+)(?:/(?P<top>\d+))?")
 
 
 @dataclass(frozen=True)
@@ -60,11 +69,17 @@ def expected_score(distribution: Mapping[float, float]) -> float:
 
 
 def score_by_logprobs(
-    choice: Choice, *, scale: Scale, criterion: str, reasons_first: bool = False
+    choice: Choice,
+    *,
+    scale: Scale,
+    criterion: str,
+    reasons_first: bool = False,
+    min_coverage: float = 0.0,
 ) -> Scored | Failure:
     """Weight the scale points by the probabilities at the token that holds the rating.
 
-    Raises nothing: a reply that cannot be scored gives a Failure with its reason.
+    Raises nothing: a reply that cannot be scored, or whose points have less than `min_coverage` of
+    the probability, gives a Failure with its reason.
     """
     rating = parse_rating(choice, scale=scale, criterion=criterion, reasons_first=reasons_first)
     if isinstance(rating, Failure):
@@ -80,7 +95,14 @@ def score_by_logprobs(
     masses = _point_masses(choice.tokens, index, offset, scale)
     if isinstance(masses, Failure):
         return masses
-    return _normalised(masses)
+    scored = _normalised(masses)
+    if isinstance(scored, Scored) and (scored.coverage or 0) < min_coverage:
+        detail = (
+            f"Only {scored.coverage:.2%} of the probability is on the scale {scale}; the judge's "
+            f"minimum coverage is {min_coverage:.0%}. The reply: {quote(reply_text(choice))}"
+        )
+        return Failure(Reason.LOW_COVERAGE, detail)
+    return scored
 
 
 def score_by_samples(values: Sequence[float]) -> Scored:
@@ -91,11 +113,9 @@ def score_by_samples(values: Sequence[float]) -> Scored:
     """
     if not values:
         raise ValueError("no ratings to count")
-    shares = {
-        value: sum(other == value for other in values) / len(values)
-        for value in sorted(set(values))
-    }
-    return Scored(expected_score(shares), shares)
+    shares = {value: count / len(values) for value, count in sorted(Counter(values).items())}
+    # Of the values, not of their shares: a sum of rounded shares would break ties between outputs.
+    return Scored(fmean(values), shares)
 
 
 def score_directly(
@@ -152,7 +172,7 @@ def _point_masses(
 ) -> dict[float, float] | Failure:
     """Probability of each scale point at the rating's token, equal points summed."""
     spelled = {short(point): point for point in scale.points if point == int(point) and point >= 0}
-    labels = {label.casefold(): point for label, point in scale.labels.items()}
+    labels = {label.casefold(): point for label, point in scale.words.items()}
     whole = {text: p for text, p in _by_bare_text(tokens[index], offset).items() if p > 0}
     labelled: dict[float, float] = {}
     digits: dict[str, float] = {}
@@ -160,8 +180,11 @@ def _point_masses(
         if text.casefold() in labels:
             point = labels[text.casefold()]
             labelled[point] = labelled.get(point, 0.0) + probability
-        elif text.isdecimal():
-            digits[text] = digits.get(text, 0.0) + probability
+        elif (number := _OF_THE_SCALE.fullmatch(text)) and number["top"] in (
+            None,
+            short(scale.highest),
+        ):
+            digits[number["point"]] = digits.get(number["point"], 0.0) + probability
     numbers = _resolve_digits(tokens, index, digits, spelled)
     if isinstance(numbers, Failure):
         return numbers
@@ -194,29 +217,31 @@ def _resolve_digits(
 ) -> dict[float, float] | Failure:
     """Masses of the points that digits spell, on scales beyond one digit too.
 
-    A model that writes "10" as one token leaves no doubt. One that writes "1" and then "0" does:
-    the mass of "1" is to be divided between 1 and 10 by what follows, which is known only if the
-    reply itself went that way.
+    The mass of a "1" that the reply went on from is divided between 1 and 10 by what may follow it.
+    For another "1" that is not known, unless the model is seen to write "10" as one token.
     """
-    longest = max((len(text) for text in spelled), default=1)
     chosen = _bare(tokens[index].text)
     # A text such as "01" spells no point; equal spellings do ("５" is "5" by now).
-    writes_whole_numbers = longest == 1 or any(len(text) > 1 for text in digits)
+    writes_whole_numbers = any(len(text) > 1 and text in spelled for text in digits)
     masses: dict[float, float] = {}
+    unresolved = 0.0
     for text, probability in digits.items():
         could_go_on = any(other != text and other.startswith(text) for other in spelled)
-        if writes_whole_numbers or not could_go_on:
-            if text in spelled:
-                masses[spelled[text]] = masses.get(spelled[text], 0.0) + probability
+        if could_go_on and text == chosen:
+            shares = _continued(tokens, index + 1, text, spelled)
+        elif not could_go_on or writes_whole_numbers:
+            shares = {spelled[text]: 1.0} if text in spelled else {}
+        else:
+            unresolved += probability
             continue
-        if text != chosen:
-            return Failure(
-                Reason.SPLIT_NUMBER,
-                f"“{text}” may be the beginning of a longer rating, and its continuation was not"
-                " asked; use samples.",
-            )
-        for point, share in _continued(tokens, index + 1, text, spelled).items():
+        for point, share in shares.items():
             masses[point] = masses.get(point, 0.0) + probability * share
+    if unresolved > MOST_UNRESOLVED:
+        return Failure(
+            Reason.SPLIT_NUMBER,
+            f"{unresolved:.0%} of the probability is on digits that may begin a longer rating, and "
+            "their continuation was not asked; use samples.",
+        )
     return masses
 
 

@@ -233,6 +233,7 @@ class Judge(models.Model):
     concurrency = models.PositiveIntegerField(**_declared("concurrency"))
     max_tokens = models.PositiveIntegerField(**_declared("max_tokens"))
     timeout_seconds = models.FloatField(**_declared("timeout_seconds"))
+    min_coverage = models.FloatField(**_declared("min_coverage"))
     price_in = models.DecimalField(max_digits=12, decimal_places=4, **_declared("price_in"))
     price_out = models.DecimalField(max_digits=12, decimal_places=4, **_declared("price_out"))
     length_parameter = models.CharField(
@@ -262,6 +263,7 @@ class Judge(models.Model):
                             "concurrency",
                             "max_tokens",
                             "timeout_seconds",
+                            "min_coverage",
                         )
                     }
                 ),

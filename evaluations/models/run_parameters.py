@@ -37,6 +37,7 @@ class RunParameters:
     use_steps: bool = default_of("use_steps")
     concurrency: int = default_of("concurrency")
     timeout_seconds: float = default_of("timeout_seconds")
+    min_coverage: float = 0.0  # runs of versions that had no minimum accepted any
     price_in: Decimal | None = None
     price_out: Decimal | None = None
     transport: str = "live"
@@ -86,4 +87,5 @@ class RunParameters:
             temperature=self.temperature,
             max_tokens=self.max_tokens,
             length_parameter=self.length_parameter,
+            min_coverage=self.min_coverage,
         )

@@ -111,7 +111,7 @@ def test_others_do_not_see_how_a_question_goes(
 FORM = {
     "kind": "geval", "name": "J", "model": "m", "mode": "", "samples": "20", "max_tokens": "32",
     "concurrency": "4",
-    "timeout_seconds": "30",
+    "timeout_seconds": "30", "min_coverage": "0.5",
 }  # fmt: skip
 
 

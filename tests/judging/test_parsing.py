@@ -41,6 +41,13 @@ def parsed(
         ("1. 4", 4),
         ("Rating = 5", 5),
         ("On a scale of 1 to 5: the rating is 2", 2),
+        ("4 points", 4),
+        ("3 stars out of 5", 3),
+        ("I'd say 3.5 out of 5", 3.5),
+        ("4 because it reads well", 4),
+        ("4 - good", 4),
+        ("4-4", 4),
+        ("The response keeps to the topic and is a pleasure to read (4).", 4),
     ],
 )
 def test_the_rating_is_found_however_a_model_writes_it(reply: str, value: float) -> None:
@@ -59,6 +66,21 @@ def test_the_rating_is_found_however_a_model_writes_it(reply: str, value: float)
         ("0", Reason.OUT_OF_SCALE),
         ("Coherence: 4\nCoherence: 2", Reason.TWO_RATINGS),
         ("4\n5", Reason.TWO_RATINGS),
+        ("4/10", Reason.OUT_OF_SCALE),
+        ("Score: 4 out of 10", Reason.OUT_OF_SCALE),
+        ("Rating: 3/3", Reason.OUT_OF_SCALE),
+        ("-1", Reason.OUT_OF_SCALE),
+        ("Coherence: -3", Reason.OUT_OF_SCALE),
+        ("Score: 3-4", Reason.TWO_RATINGS),
+        ("Score: 4 to 5", Reason.TWO_RATINGS),
+        ("3 or 4", Reason.TWO_RATINGS),
+        ("I would give it a 3 or a 4", Reason.TWO_RATINGS),
+        ("4 5", Reason.TWO_RATINGS),
+        ("3, 4", Reason.TWO_RATINGS),
+        ("2 sentences are wrong, so 1", Reason.NO_RATING),
+        ("2 sentences are wrong", Reason.NO_RATING),
+        ("3 of 5 sentences are fine", Reason.NO_RATING),
+        ("Score: 40%", Reason.NO_RATING),
         ("I'm sorry, I can't rate this text.", Reason.REFUSAL),
         ("As an AI I cannot judge.", Reason.REFUSAL),
         (
@@ -104,6 +126,26 @@ def test_words_name_points_where_the_scale_has_labels(reply: str, value: float) 
     rating = parsed(reply, scale=YES_NO)
 
     assert isinstance(rating, Rating)
+    assert rating.value == value
+
+
+@pytest.mark.parametrize(
+    ("reply", "scale", "value"),
+    [
+        ("Score: .5", Scale(0, 1, 0.1), 0.5),
+        ("80%", Scale(0, 1, 0.1), 0.8),
+        ("80%", Scale(0, 100), 80),
+        ("Score: 80 %", Scale(0, 100), 80),
+        ("Yes", Scale(0, 1), 1),
+        ("No (0)", Scale(0, 1), 0),
+    ],
+)
+def test_shares_and_yes_or_no_are_ratings_on_scales_of_that_kind(
+    reply: str, scale: Scale, value: float
+) -> None:
+    rating = parsed(reply, scale=scale)
+
+    assert isinstance(rating, Rating), rating
     assert rating.value == value
 
 

@@ -1,6 +1,7 @@
 """G-Eval's weighting on hand-made replies: score = sum p(s)·s over the scale's points."""
 
 import math
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -109,6 +110,44 @@ def test_ten_in_two_tokens_divides_the_mass_of_one_by_what_follows() -> None:
     assert result.distribution == pytest.approx({1: 0.2, 9: 0.2, 10: 0.6})
 
 
+def test_ten_in_two_tokens_is_ten_also_where_the_whole_number_is_among_the_alternatives() -> None:
+    result = scored(
+        place("1", {"1": 0.8, "10": 0.1, "2": 0.1}), place("0", {"0": 1.0}), scale=ONE_TO_TEN
+    )
+
+    assert result.distribution == pytest.approx({2: 0.1, 10: 0.9})
+
+
+def test_a_token_that_repeats_the_end_of_the_scale_is_its_rating() -> None:
+    result = scored(place("4/5", {"4/5": 0.5, "3/5": 0.2, "4/10": 0.1, "5": 0.2}))
+
+    assert result.distribution == pytest.approx({3: 0.2 / 0.9, 4: 0.5 / 0.9, 5: 0.2 / 0.9})
+    assert result.coverage == pytest.approx(0.9)
+
+
+def test_a_beginning_that_hardly_ever_comes_costs_coverage_and_not_the_item() -> None:
+    result = scored(place("9", {"9": 0.99, "8": 0.009, "1": 1e-3}), scale=ONE_TO_TEN)
+
+    assert result.distribution == pytest.approx({8: 0.009 / 0.999, 9: 0.99 / 0.999})
+    assert result.coverage == pytest.approx(0.999)
+
+
+def test_a_score_on_less_than_the_minimum_coverage_is_a_failure_that_says_so() -> None:
+    choice = Choice("4", tokens=(place("4", {"4": 0.0004, "The": 0.9996}),))
+
+    failure = score_by_logprobs(choice, scale=ONE_TO_FIVE, criterion="coherence", min_coverage=0.5)
+
+    assert isinstance(failure, Failure)
+    assert failure.reason == Reason.LOW_COVERAGE
+    assert "Only 0.04% of the probability is on the scale 1-5" in failure.detail
+
+
+def test_yes_and_no_are_points_of_a_scale_of_0_and_1() -> None:
+    result = scored(place("Yes", {"Yes": 0.75, "No": 0.25}), scale=Scale(0, 1))
+
+    assert result.value == pytest.approx(0.75)
+
+
 def test_an_unasked_continuation_is_refused_with_its_reason() -> None:
     failure = score(place("9", {"9": 0.6, "1": 0.4}), scale=ONE_TO_TEN)
 
@@ -149,6 +188,19 @@ def test_samples_give_the_shares_of_their_ratings() -> None:
 
     assert result.value == 4
     assert result.distribution == {3: 0.25, 4: 0.5, 5: 0.25}
+
+
+def test_outputs_with_the_same_mean_of_samples_have_the_same_score() -> None:
+    spread = score_by_samples([1] * 3 + [2] * 14 + [3] * 3)
+
+    assert spread.value == score_by_samples([2] * 20).value == 2
+
+
+@given(st.lists(st.sampled_from([1, 1.5, 2, 2.5, 3, 4, 5]), min_size=1, max_size=40))
+def test_a_score_of_samples_is_their_exact_mean(values: list[float]) -> None:
+    exact = sum(Fraction(value) for value in values) / len(values)
+
+    assert score_by_samples(values).value == float(exact)
 
 
 def test_a_direct_score_is_the_rating_as_it_stands() -> None:

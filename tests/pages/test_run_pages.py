@@ -31,6 +31,7 @@ JUDGE = {
     "concurrency": "4",
     "max_tokens": "32",
     "timeout_seconds": "30",
+    "min_coverage": "0.5",
     "price_in": "",
     "price_out": "",
 }
