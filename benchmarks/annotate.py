@@ -22,7 +22,7 @@ from benchmarks.site import BENCHMARK_DATA, temporary_site, web_site
 ANNOTATORS = 20
 OVERLAP = 5
 TASK = re.compile(rb'data-assignment="(\d+)"')
-SCORES = re.compile(rb'name="(score-\d+)" value="3"')
+SCORES = re.compile(rb'name="(score-\d+)"\s+value="3"')
 
 
 @dataclass

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import hypothesis
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
@@ -28,6 +29,9 @@ from geval_site.databases import queue_conninfo
 from tests import database
 from tests.processes import StandInProcess, WorkerProcess, free_port, run_to_its_end
 
+# How long an example takes is the machine's affair.
+hypothesis.settings.register_profile("whatever the machine", deadline=None)
+hypothesis.settings.load_profile("whatever the machine")
 BENCHMARKS = Path(__file__).resolve().parents[2] / "shared" / "benchmarks"
 CHECKOUT = Path(__file__).resolve().parents[1]
 

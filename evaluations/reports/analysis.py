@@ -16,9 +16,10 @@ from evaluations.statistics.agreement import (
     Measurement,
     alpha_interval,
     human_ceiling,
+    judge_as_a_rater,
     krippendorff_alpha,
 )
-from evaluations.statistics.alt_test import AltTest, alt_test
+from evaluations.statistics.alt_test import LEAST_ANNOTATORS, LEAST_OUTPUTS, AltTest, alt_test
 from evaluations.statistics.bias import LengthBias, WriterBias, length_bias, writer_bias
 from evaluations.statistics.calibration import (
     CalibrationError,
@@ -36,6 +37,11 @@ from evaluations.statistics.correlation import (
     complete_pairs,
     correlations,
     system_means,
+)
+from evaluations.statistics.jackknife import (
+    LeftOut,
+    correlation_interval,
+    no_interval,
 )
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.pairwise import (
@@ -68,27 +74,31 @@ from evaluations.statistics.significance import (
 
 # Fixed and stated, so that published intervals can be reproduced.
 SEED = 0
-EPSILON = 0.2
 ALPHA = 0.05
 # All groups are tried; for more judges than this, letters would not be helpful.
 MOST_LETTERED = 12
 LEAST_SYSTEMS = 4
+# Percentile and BCa intervals are too narrow for fewer documents.
+LEAST_FOR_BOOTSTRAP = 50
 
 
 @dataclass(frozen=True)
 class JudgeAnalysis:
     """A judge on one criterion.
 
-    `intervals` are at summary level over documents, percentile; `bca` is the same for Spearman,
-    bias-corrected; `shown` is the interval of the level, coefficient and units that the reader
-    chose. `by_document` has shape (documents,), Spearman's rho, NaN where undefined.
+    `intervals` are at summary level over documents; `percentile` and `bca` are the same for
+    Spearman by the bootstrap; `shown` is the interval of the level, coefficient and units that the
+    reader chose. `by_document` has shape (documents,), Spearman's rho, NaN where undefined.
+    `as_a_rater` is the summary-level rho that compares with the human ceiling.
     """
 
     correlations: Correlations
     tau_c: Estimate
     intervals: dict[Coefficient, Interval]
+    percentile: Interval
     bca: Interval
     shown: Interval
+    as_a_rater: Estimate
     by_document: FloatArray
     alt_test: AltTest
     spread: Concentration | None
@@ -125,30 +135,26 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Significance:
-    """Which judges differ: tests by pair of names, Holm-adjusted p-values, and letters (alike share
-    one).
+    """Which judges differ: tests by pair of names, Holm-adjusted p-values, and letters (those not
+    shown to differ share one), all at summary level.
 
-    `williams` holds the two-sided p of Williams' test at system level (Pearson), None for fewer
-    than four systems.
+    `intervals` are of the differences, over documents. `williams` holds the two-sided p of
+    Williams' test at system level (Pearson), None for fewer than four systems.
     """
 
     coefficient: Coefficient
     over: Over
     tests: dict[tuple[str, str], PermutationTest]
+    intervals: dict[tuple[str, str], Interval]
     williams: dict[tuple[str, str], float | None]
     adjusted: dict[tuple[str, str], float]
     letters: dict[str, str]
 
 
-_NOTHING = Estimate.undefined("there are no documents")
-NO_LENGTH_BIAS = LengthBias(_NOTHING, _NOTHING, Interval(None, None, 0, _NOTHING.reason), _NOTHING)
-NO_DRAWS = Draws(None, None)
-
-
 @lru_cache(maxsize=8)
-def draws_for(shape: tuple[int, int], over: Over) -> Draws:
-    """The resamples of a table's shape, the same for every judge of a project."""
-    return draw(shape, over, rng=np.random.default_rng(SEED))
+def draws_for(shape: tuple[int, int]) -> Draws:
+    """The resamples of a table's documents, the same for every judge of a project."""
+    return draw(shape, "documents", rng=np.random.default_rng(SEED))
 
 
 @dataclass(frozen=True)
@@ -176,30 +182,35 @@ class View:
     level: Level = "summary"
     coefficient: Coefficient = "spearman"
     over: Over = "documents"
+    epsilon: float = 0.2
 
 
 def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
     """Everything about a judge on one criterion."""
     human, scores = judged.human, judged.scores
-    documents = human.shape[0]
-    draws = draws_for(human.shape, "documents") if documents else None
+    documents = LeftOut.each(len(human))
     pairs = complete_pairs(human, scores)
     present = ~np.isnan(pairs[0])
-    intervals = {c: _interval(human, scores, c, "summary", draws) for c in COEFFICIENTS}
-    is_default = (view.level, view.coefficient, view.over) in {
-        ("summary", c, "documents") for c in COEFFICIENTS
+    intervals = {
+        c: correlation_interval(human, scores, c, "summary", "documents") for c in COEFFICIENTS
     }
-    shown = intervals[view.coefficient] if is_default else _chosen_interval(human, scores, view)
+    percentile, bca = _bootstrap(human, scores)
     rng = np.random.default_rng(SEED)
     complete = present.all(axis=1)
     return JudgeAnalysis(
         correlations=correlations(human, scores),
         tau_c=tau_c(pairs[0][present], pairs[1][present]),
         intervals=intervals,
-        bca=_bca(human, scores, draws),
-        shown=shown,
-        by_document=coefficients_by_document(*pairs, "spearman") if documents else np.empty(0),
-        alt_test=_alt_test(judged.ratings, scores, judged.scale),
+        percentile=percentile,
+        bca=bca,
+        shown=(
+            intervals[view.coefficient]
+            if (view.level, view.over) == ("summary", "documents")
+            else correlation_interval(human, scores, view.coefficient, view.level, view.over)
+        ),
+        as_a_rater=judge_as_a_rater(judged.ratings, scores),
+        by_document=coefficients_by_document(*pairs, "spearman"),
+        alt_test=_alt_test(judged.ratings, scores, judged.scale, view.epsilon),
         spread=concentration(scores),
         pairwise=tie_calibrated_accuracy(human, scores),
         soft_pairwise=(
@@ -210,42 +221,23 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
         ppi=ppi_table(human, scores),
         calibration=cross_validated_error(human, scores, rng=rng),
         reliability=reliability(pairs[1][present], pairs[0][present]),
-        length=length_bias(human, scores, judged.words, draws) if draws else NO_LENGTH_BIAS,
-        writers=writer_bias(human, scores, judged.by_human, judged.by_llm, draws)
-        if draws
-        else None,
+        length=length_bias(human, scores, judged.words, documents),
+        writers=writer_bias(human, scores, judged.by_human, judged.by_llm, documents),
     )
 
 
-def _interval(
-    human: FloatArray,
-    scores: FloatArray,
-    coefficient: Coefficient,
-    level: Level,
-    draws: Draws | None,
-) -> Interval:
-    if draws is None:
-        return Interval(None, None, 0, "there are no documents")
-    return percentile_interval(bootstrap_samples(human, scores, coefficient, draws, level=level))
-
-
-def _chosen_interval(human: FloatArray, scores: FloatArray, view: View) -> Interval:
-    if not human.size:
-        return Interval(None, None, 0, "there are no documents")
-    if view.level == "dataset":
-        return Interval(None, None, 0, "intervals are given at summary and system level")
-    return _interval(human, scores, view.coefficient, view.level, draws_for(human.shape, view.over))
-
-
-def _bca(human: FloatArray, scores: FloatArray, draws: Draws | None) -> Interval:
-    if draws is None:
-        return Interval(None, None, 0, "there are no documents")
-    estimate = correlations_summary(human, scores)
-    if np.isnan(estimate):
-        return Interval(None, None, 0, "there is no summary-level correlation")
-    samples = bootstrap_samples(human, scores, "spearman", draws)
-    return bca_interval(
-        samples, estimate=estimate, jackknife=leave_one_out_values(human, scores, "spearman")
+def _bootstrap(human: FloatArray, scores: FloatArray) -> tuple[Interval, Interval]:
+    """The percentile and the BCa interval of the summary-level rho."""
+    correlation = correlations_summary(human, scores)
+    used = ~np.isnan(coefficients_by_document(*complete_pairs(human, scores), "spearman"))
+    if used.sum() < LEAST_FOR_BOOTSTRAP:
+        few = no_interval(f"the bootstrap needs {LEAST_FOR_BOOTSTRAP} documents that count")
+        return few, few
+    samples = bootstrap_samples(human, scores, "spearman", draws_for(human.shape))
+    jackknife = leave_one_out_values(human, scores, "spearman")
+    return (
+        percentile_interval(samples),
+        bca_interval(samples, estimate=correlation, jackknife=jackknife),
     )
 
 
@@ -258,14 +250,21 @@ def correlations_summary(
     return float(used.mean()) if len(used) else float("nan")
 
 
-def _alt_test(ratings: FloatArray, scores: FloatArray, scale: Scale) -> AltTest:
+def _alt_test(ratings: FloatArray, scores: FloatArray, scale: Scale, epsilon: float) -> AltTest:
     """The alternative annotator test, for judges that rate on the criterion's scale: it compares
     distances on it."""
     known = scores[~np.isnan(scores)]
     if len(known) and (known.min() < scale.lowest - 1e-9 or known.max() > scale.highest + 1e-9):
         other = Estimate.undefined("the judge's scores are not on the criterion's scale")
-        return AltTest(EPSILON, other, other, (), (), 0)
-    return alt_test(ratings.reshape(len(ratings), scores.size), scores.ravel(), epsilon=EPSILON)
+        return AltTest(epsilon, other, other, (), (), 0)
+    return alt_test(
+        ratings.reshape(len(ratings), scores.size),
+        scores.ravel(),
+        epsilon=epsilon,
+        documents=np.repeat(np.arange(len(scores)), scores.shape[1]),
+        least_outputs=LEAST_OUTPUTS,
+        least_annotators=LEAST_ANNOTATORS,
+    )
 
 
 def analyse_agreement(ratings: FloatArray, annotators: tuple[str, ...]) -> Agreement:
@@ -274,21 +273,14 @@ def analyse_agreement(ratings: FloatArray, annotators: tuple[str, ...]) -> Agree
     Args:
         ratings: shape (annotators, documents, systems), NaN for missing.
     """
-    shape = (ratings.shape[1], ratings.shape[2])
-    draws = draws_for(shape, "documents") if shape[0] else None
-    flat = ratings.reshape(len(ratings), shape[0] * shape[1])
-    none = Interval(None, None, 0, "there are no documents")
-    ceilings = {
-        c: human_ceiling(ratings if draws else ratings[:0], c, draws or NO_DRAWS)
-        for c in COEFFICIENTS
-    }
+    documents = LeftOut.each(ratings.shape[1])
+    flat = ratings.reshape(len(ratings), ratings.shape[1] * ratings.shape[2])
+    ceilings = {c: human_ceiling(ratings, c, documents) for c in COEFFICIENTS}
     each = ceilings["spearman"].by_rater
     return Agreement(
         ceilings=ceilings,
         alpha={m: krippendorff_alpha(ratings, m) for m in MEASUREMENTS},
-        alpha_intervals={
-            m: alpha_interval(ratings, m, draws) if draws else none for m in MEASUREMENTS
-        },
+        alpha_intervals={m: alpha_interval(ratings, m, documents) for m in MEASUREMENTS},
         leave_one_out=dict(zip(annotators, each, strict=True)) if each else {},
         icc=intraclass(flat),
         kappas={
@@ -332,6 +324,7 @@ def rank_judges(found: Mapping[str, float]) -> list[str]:
 def significance(
     found: Mapping[str, float],
     tests: dict[tuple[str, str], PermutationTest],
+    intervals: dict[tuple[str, str], Interval],
     williams: dict[tuple[str, str], float | None],
     coefficient: Coefficient,
     over: Over,
@@ -340,7 +333,7 @@ def significance(
 
     Args:
         found: summary-level correlation by judge, NaN where there is none.
-        tests, williams: by pair of judges, in the order of `rank_judges`.
+        tests, intervals, williams: by pair of judges, in the order of `rank_judges`.
     """
     tested = [pair for pair, test in tests.items() if test.p is not None]
     adjusted = (
@@ -351,7 +344,7 @@ def significance(
     differ = {frozenset(pair) for pair, p in adjusted.items() if p <= ALPHA}
     known = [name for name in rank_judges(found) if not np.isnan(found[name])]
     shown = letters(known, differ) if len(known) <= MOST_LETTERED else {}
-    return Significance(coefficient, over, tests, williams, adjusted, shown)
+    return Significance(coefficient, over, tests, intervals, williams, adjusted, shown)
 
 
 __all__ = ["RESAMPLES", "SEED", "Agreement", "JudgeAnalysis", "Significance"]

@@ -13,6 +13,11 @@ def cautions(result: JudgeResult) -> list[str]:
     found: list[str] = []
     rho = result.correlations.estimates["spearman"]["summary"].value
     spread, test = result.analysis.spread, result.alt_test
+    if test.passes and rho is None and spread and spread.modal_share == 1:
+        found.append(
+            "It passes the annotator test although it gives every output the same score: it says "
+            "nothing about which output is better."
+        )
     if test.passes and rho is not None and rho < LOW_RHO:
         reason = "because its scores are close to people's overall"
         if spread and spread.modal_share >= MODAL_SHARE:

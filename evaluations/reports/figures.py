@@ -115,7 +115,7 @@ def scatter(subject: Subject) -> Figure:
     human, name = subject.human, subject.criterion.name
     traces: list[dict[str, Any]] = []
     rows: list[tuple[str, ...]] = []
-    best = subject.result.best
+    best = subject.result.best or next(iter(subject.result.judges), None)
     left_out = 0
     for index, judge in enumerate(subject.result.judges):
         scores = subject.scores(judge)

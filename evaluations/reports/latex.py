@@ -78,9 +78,13 @@ def as_latex(report: Report) -> str:
     ]
     caption = (
         f"{options.level.capitalize()}-level correlations with the mean human rating"
-        f" ({SYMBOLS[options.coefficient]} and {SYMBOLS[second]}). Judges that share a letter do "
-        f"not differ significantly (permutation over {options.over}, Holm, 5 percent)."
+        f" ({SYMBOLS[options.coefficient]} and {SYMBOLS[second]})."
     )
+    if report.has_letters:
+        caption += (
+            f" Judges that share a letter are not shown to differ in {SYMBOLS[options.coefficient]}"
+            f" (permutation over {options.over}, Holm, 5 percent)."
+        )
     return (
         "\n".join([*lines, r"\end{tabular}", rf"\caption{{{escaped(caption)}}}", r"\end{table}"])
         + "\n"

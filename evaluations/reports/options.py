@@ -2,14 +2,20 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 from urllib.parse import urlencode
 
 from evaluations.statistics.correlation import Coefficient, Level
 from evaluations.statistics.resampling import Over
 
-NO_RESAMPLING_AT: tuple[Level, ...] = ("dataset",)
-WORDS = {"level": get_args(Level), "coefficient": get_args(Coefficient), "over": get_args(Over)}
+# How much worse than an annotator a judge may be: instead of experts, skilled annotators, a crowd.
+Epsilon = Literal["0.2", "0.15", "0.1"]
+WORDS = {
+    "level": get_args(Level),
+    "coefficient": get_args(Coefficient),
+    "over": get_args(Over),
+    "epsilon": get_args(Epsilon),
+}
 LISTS = ("annotators", "systems", "judges", "criteria")
 
 
@@ -17,12 +23,14 @@ LISTS = ("annotators", "systems", "judges", "criteria")
 class ReportOptions:
     """A view of a report. Empty lists mean all; `documents` is a part of their doc_id.
 
-    `over` is what is resampled for intervals and swapped for significance.
+    `over` is what is left out for intervals and swapped for significance; `epsilon` is of the
+    annotator test.
     """
 
     level: Level = "summary"
     coefficient: Coefficient = "spearman"
     over: Over = "documents"
+    epsilon: Epsilon = "0.2"
     annotators: tuple[int, ...] = ()
     systems: tuple[int, ...] = ()
     judges: tuple[int, ...] = ()

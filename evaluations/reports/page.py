@@ -134,7 +134,7 @@ def _cell(
         judge=result.pk,
         value=shown(first),
         interval=in_brackets(result.analysis.shown),
-        letters=result.letters if options.level == "summary" else "",
+        letters=result.letters,
         second=shown(other),
         is_best=first.value is not None and first.value == best[0],
         second_is_best=other.value is not None and other.value == best[1],

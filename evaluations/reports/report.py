@@ -9,7 +9,6 @@ import numpy as np
 
 from evaluations.models import Criterion, Judge, Project
 from evaluations.reports.analysis import (
-    EPSILON,
     SEED,
     Agreement,
     JudgeAnalysis,
@@ -20,7 +19,6 @@ from evaluations.reports.analysis import (
     analyse_judge,
     compare_pair,
     correlations_summary,
-    draws_for,
     rank_judges,
     significance,
     williams_of,
@@ -31,11 +29,14 @@ from evaluations.reports.options import ReportOptions
 from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.bias import FamilyBias, family_bias, family_of
 from evaluations.statistics.correlation import Coefficient, Correlations
+from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LeftOut, difference_interval
 from evaluations.statistics.projection import Projection, document_gains, projections
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 
 MOST_NEXT = 5
+# Of the rated outputs that a judge scored, as a share of the judge with most; fewer are not ranked.
+LEAST_SHARE = 0.5
 _UNKNOWN = "there are no texts of the judge's own family"
 NO_FAMILY = FamilyBias(Estimate.undefined(_UNKNOWN), Interval(None, None, 0, _UNKNOWN))
 
@@ -50,7 +51,7 @@ class JudgeResult:
     analysis: JudgeAnalysis
     missing: int
     is_stand_in: bool
-    letters: str = ""
+    letters: str = ""  # none at other levels than the one the judges are compared at
     own_family: FamilyBias = NO_FAMILY
 
     @property
@@ -90,14 +91,28 @@ class CriterionResult:
 
     @property
     def best(self) -> "JudgeResult | None":
-        """The judge whose summary-level rho with people is highest; None where none has one."""
-        ranked = [result for result in self.judges if _rho(result) is not None]
-        return max(ranked, key=lambda result: _rho(result) or 0.0, default=None)
+        """Of the judges that are ranked, the one whose summary-level rho with people is highest;
+        None where none has one."""
+        ranked = [result for result in self.judges if self.ranks(result)]
+        known = [result for result in ranked if _rho(result) is not None]
+        return max(known, key=lambda result: _rho(result) or 0.0, default=None)
+
+    def ranks(self, result: "JudgeResult") -> bool:
+        """Whether a judge is compared with others: it has rated documents enough for an interval,
+        and scores for at least half as many rated outputs as any judge. One that scored a few easy
+        documents is not the best."""
+        most = max(other.correlations.pairs for other in self.judges)
+        found = result.correlations
+        return found.documents >= LEAST_DOCUMENTS and found.pairs >= LEAST_SHARE * most
 
     def share_of_ceiling(self, result: "JudgeResult") -> float | None:
-        """A judge's summary-level rho as a share of what one annotator reaches."""
-        ceiling, rho = self.agreement.ceiling["spearman"].value, _rho(result)
-        return rho / ceiling if ceiling and ceiling > 0 and rho is not None else None
+        """A judge's summary-level rho as a share of what one annotator reaches, both against the
+        mean of the same other annotators."""
+        ceiling = self.agreement.ceiling["spearman"].value
+        reached = result.analysis.as_a_rater.value
+        if ceiling is None or ceiling <= 0 or reached is None:
+            return None
+        return reached / ceiling
 
     @property
     def projections(self) -> tuple[Projection, ...]:
@@ -106,7 +121,7 @@ class CriterionResult:
             return ()
         return projections(
             self.best.intervals["spearman"],
-            documents=self.best.correlations.documents_used,
+            documents=self.best.correlations.documents,
             ratings_per_document=self.ratings / self.documents,
         )
 
@@ -149,6 +164,11 @@ class Report:
         )
 
     @property
+    def has_letters(self) -> bool:
+        """Whether letters say which judges are not shown to differ."""
+        return any(result.letters for criterion in self.criteria for result in criterion.judges)
+
+    @property
     def in_sight(self) -> int:
         """How many ratings were made while annotators saw LLM scores."""
         return sum(criterion.in_sight for criterion in self.criteria)
@@ -171,6 +191,14 @@ class Report:
             for result in self.row(judge)
         ]
 
+    def _ranked_values(self, judge: str, coefficient: Coefficient) -> list[float | None]:
+        """Its values on the criteria where it is compared with others, None on the rest."""
+        values = zip(self.criteria, self.row(judge), self.values(judge, coefficient), strict=True)
+        return [
+            value if result and criterion.ranks(result) else None
+            for criterion, result, value in values
+        ]
+
     def average(self, judge: str, coefficient: Coefficient | None = None) -> float | None:
         """The mean of a judge's correlations over criteria; None where one is missing.
 
@@ -182,10 +210,16 @@ class Report:
         return float(np.mean(known)) if known and len(known) == len(values) else None
 
     def best(self, coefficient: Coefficient) -> Best:
-        """The highest value of each column of the paper's table; None where fewer than two judges
-        have one, as nothing is best among one."""
-        columns = zip(*(self.values(judge, coefficient) for judge in self.judges), strict=True)
-        averages = [self.average(judge, coefficient) for judge in self.judges]
+        """The highest value of each column of the paper's table; None where fewer than two ranked
+        judges have one, as nothing is best among one."""
+        columns = zip(
+            *(self._ranked_values(judge, coefficient) for judge in self.judges), strict=True
+        )
+        averages = [
+            self.average(judge, coefficient)
+            for judge in self.judges
+            if None not in self._ranked_values(judge, coefficient)
+        ]
         return Best(tuple(_highest(column) for column in columns), _highest(averages))
 
 
@@ -273,11 +307,11 @@ def _computed_result(
                     by_llm=data.kinds("llm"),
                     scale=criterion.scale,
                 ),
-                View(options.level, options.coefficient, options.over),
+                View(options.level, options.coefficient, options.over, float(options.epsilon)),
             ),
             missing=data.outputs - int((~np.isnan(table)).sum()),
             is_stand_in=judge.is_stand_in,
-            letters=compared.letters.get(judge.label, ""),
+            letters=compared.letters.get(judge.label, "") if options.level == "summary" else "",
             own_family=_own_family(judge, human.mean, table, data),
         )
         for judge, table in present.items()
@@ -313,21 +347,23 @@ def _compared(
         )
         for first, second in itertools.combinations(rank_judges(found), 2)
     }
+    intervals = {
+        pair: remembered(difference_interval, human, *(tables[name] for name in pair), coefficient)
+        for pair in tests
+    }
     williams = {
         pair: remembered(williams_of, human, *(tables[name] for name in pair)) for pair in tests
     }
-    return significance(found, tests, williams, coefficient, over)
+    return significance(found, tests, intervals, williams, coefficient, over)
 
 
 def _own_family(judge: Judge, human: np.ndarray, table: np.ndarray, data: ReportData) -> FamilyBias:
     """How much more than people the judge gives to texts of models of its own family, by what names
     say."""
-    if not human.size:
-        return NO_FAMILY
     families = np.array([family_of(name) for name in data.system_names])
     own = (families == family_of(f"{judge.name} {judge.model}")) & (families != "")
     others = (data.kinds("llm") | (families != "")) & ~own
-    return family_bias(human, table, own, others, draws_for(human.shape, "documents"))
+    return family_bias(human, table, own, others, LeftOut.each(len(human)))
 
 
 def _rate_next(human: np.ndarray, tables: list[np.ndarray], data: ReportData) -> tuple[str, ...]:
@@ -344,7 +380,6 @@ def _rate_next(human: np.ndarray, tables: list[np.ndarray], data: ReportData) ->
 
 
 __all__ = [
-    "EPSILON",
     "SEED",
     "Agreement",
     "CriterionResult",

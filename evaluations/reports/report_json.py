@@ -4,11 +4,18 @@ from typing import Any
 
 import orjson
 
-from evaluations.reports.analysis import SEED, Agreement, JudgeAnalysis, Significance
+from evaluations.reports.analysis import (
+    LEAST_FOR_BOOTSTRAP,
+    SEED,
+    Agreement,
+    JudgeAnalysis,
+    Significance,
+)
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
-from evaluations.statistics.ppi import PpiTable
+from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LEAST_SYSTEMS
+from evaluations.statistics.ppi import PpiMean, PpiTable
 from evaluations.statistics.resampling import RESAMPLES, Interval
 from evaluations.statistics.results import Estimate
 
@@ -18,9 +25,15 @@ def as_json(report: Report) -> str:
     content = {
         "project": report.project,
         "interval": {
-            "method": "percentile bootstrap over documents",
-            "resamples": RESAMPLES,
-            "seed": SEED,
+            "method": "jackknife with Student's t",
+            "over": "documents",
+            "least_documents": LEAST_DOCUMENTS,
+            "least_systems": LEAST_SYSTEMS,
+            "bootstrap": {
+                "least_documents": LEAST_FOR_BOOTSTRAP,
+                "resamples": RESAMPLES,
+                "seed": SEED,
+            },
         },
         "view": {
             "level": report.options.level,
@@ -39,7 +52,7 @@ def _criterion_json(result: CriterionResult) -> dict[str, Any]:
         "documents": result.documents,
         "rated_outputs": result.rated_outputs,
         "ratings_with_scores_in_sight": result.in_sight,
-        "judges": {judge.judge: _judge_json(judge) for judge in result.judges},
+        "judges": {judge.judge: _judge_json(judge, result.annotators) for judge in result.judges},
         "agreement": _agreement_json(result.agreement),
         "ceiling": {
             name: _with_interval(ceiling.estimate, ceiling.interval)
@@ -58,7 +71,7 @@ def _criterion_json(result: CriterionResult) -> dict[str, Any]:
     }
 
 
-def _judge_json(result: JudgeResult) -> dict[str, Any]:
+def _judge_json(result: JudgeResult, annotators: tuple[str, ...]) -> dict[str, Any]:
     found = result.correlations
     values: dict[str, Any] = {
         coefficient: {
@@ -75,7 +88,7 @@ def _judge_json(result: JudgeResult) -> dict[str, Any]:
         "pairs": found.pairs,
         "missing_scores": result.missing,
         "letters": result.letters,
-        "alt_test": _alt_test_json(result.alt_test),
+        "alt_test": _alt_test_json(result.alt_test, annotators),
     }
     return (
         counts
@@ -89,7 +102,10 @@ def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
     spread, calibration, length = analysis.spread, analysis.calibration, analysis.length
     return {
         "bca_spearman_summary": _interval_json(analysis.bca),
+        "percentile_spearman_summary": _interval_json(analysis.percentile),
+        "spearman_as_a_rater": _estimate_json(analysis.as_a_rater),
         "view_interval": _interval_json(analysis.shown),
+        "view_interval_reason": analysis.shown.reason or None,
         "tau_c_dataset": _estimate_json(analysis.tau_c),
         "spread": (
             None
@@ -153,7 +169,7 @@ def _ppi_json(table: PpiTable) -> dict[str, Any]:
                 if system.mean is None
                 else {
                     "mean": system.mean.estimate,
-                    "ci": [system.mean.low, system.mean.high],
+                    "ci": _ends(system.mean),
                     "weight": system.mean.weight,
                     "effective_ratings": system.mean.effective_ratings,
                 }
@@ -161,7 +177,7 @@ def _ppi_json(table: PpiTable) -> dict[str, Any]:
             for system in table.systems
         ],
         "differences": [
-            {"systems": list(pair), "difference": mean.estimate, "ci": [mean.low, mean.high]}
+            {"systems": list(pair), "difference": mean.estimate, "ci": _ends(mean)}
             for pair, mean in table.differences.items()
         ],
     }
@@ -169,6 +185,7 @@ def _ppi_json(table: PpiTable) -> dict[str, Any]:
 
 def _significance_json(found: Significance) -> dict[str, Any]:
     return {
+        "level": "summary",
         "coefficient": found.coefficient,
         "over": found.over,
         "letters": found.letters,
@@ -176,6 +193,7 @@ def _significance_json(found: Significance) -> dict[str, Any]:
             {
                 "judges": list(pair),
                 "difference": test.observed,
+                "ci_over_documents": _interval_json(found.intervals[pair]),
                 "p": test.p,
                 "p_holm": found.adjusted.get(pair),
                 "p_williams_system": found.williams.get(pair),
@@ -215,12 +233,12 @@ def _agreement_json(agreement: Agreement) -> dict[str, Any]:
     }
 
 
-def _alt_test_json(test: AltTest) -> dict[str, Any]:
+def _alt_test_json(test: AltTest, annotators: tuple[str, ...]) -> dict[str, Any]:
     return {
         "epsilon": test.epsilon,
         "winning_rate": _estimate_json(test.winning_rate),
         "advantage_probability": _estimate_json(test.advantage),
-        "p": list(test.p),
+        "p": dict(zip((annotators[at] for at in test.annotators), test.p, strict=True)),
         "outputs": test.outputs,
         "passes": test.passes,
         "smallest_epsilon": test.smallest_epsilon,
@@ -229,6 +247,10 @@ def _alt_test_json(test: AltTest) -> dict[str, Any]:
 
 def _with_interval(estimate: Estimate, interval: Interval) -> dict[str, Any]:
     return _estimate_json(estimate) | {"ci": _interval_json(interval)}
+
+
+def _ends(mean: PpiMean) -> list[float] | None:
+    return None if mean.low is None or mean.high is None else [mean.low, mean.high]
 
 
 def _interval_json(interval: Interval) -> list[float] | None:

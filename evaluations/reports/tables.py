@@ -53,8 +53,8 @@ def as_markdown(report: Report) -> str:
             "| " + " | ".join(_markdown_cell(cell) for cell in _cells(result)) + " |"
             for result in criterion.judges
         )
-        if criterion.best:
-            parts.append(f"\n{in_a_sentence(criterion)}")
+        if said := in_a_sentence(criterion):
+            parts.append(f"\n{said}")
     if report.in_sight:
         parts.append(f"\n{in_sight_note(report)}")
     if report.stand_ins:
@@ -92,11 +92,12 @@ def as_text(report: Report) -> str:
                 [name.ljust(name_width), *groups, counts[0].rjust(10), counts[1].rjust(7)]
             )
             parts.append(line.rstrip())
-        if criterion.best:
-            parts.append(in_a_sentence(criterion))
+        if said := in_a_sentence(criterion):
+            parts.append(said)
     parts.append(
-        "\nrho [low, high]: 95 % percentile bootstrap over documents. documents: those that enter "
-        "the summary-level average; in the rest, people or the judge gave every output the same "
+        "\nrho [low, high]: 95 % interval over documents, from ten documents up. documents: those"
+        " that enter the summary-level average; in the rest, people or the judge gave every output"
+        " the same "
         "score. missing: outputs without a score. -: undefined, `--format json` says why."
     )
     if report.in_sight:

@@ -2,7 +2,7 @@
 
 from evaluations.reports.report import CriterionResult, Report
 from evaluations.standin import HONEST_NAME
-from evaluations.statistics.alt_test import LEAST_OUTPUTS
+from evaluations.statistics.jackknife import LEAST_DOCUMENTS
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 
@@ -27,22 +27,38 @@ def in_a_sentence(result: CriterionResult) -> str:
     """A criterion's result in one sentence; empty if no judge has a correlation."""
     best = result.best
     if best is None:
-        return ""
+        return _too_early(result)
     estimate = best.correlations.estimates["spearman"]["summary"]
     ceiling, share = result.agreement.ceiling["spearman"], result.share_of_ceiling(best)
     interval = f" {in_brackets(best.intervals['spearman'])}".rstrip()
+    if (estimate.value or 0) <= 0:
+        return (
+            "no judge ranks a document's outputs as people do; the highest correlation is"
+            f" {best.judge}'s (rho = {shown(estimate)}{interval})."
+        )
     said = (
         f"{best.judge} agrees with people on how to rank a document's outputs"
         f" (rho = {shown(estimate)}{interval})"
     )
     if share is not None:
         said += f", {share:.0%} of what one annotator reaches ({shown(ceiling)})"
-    if best.alt_test.outputs < LEAST_OUTPUTS:
+    if best.alt_test.winning_rate.value is None:
         return f"{said}."
     can = "can" if best.alt_test.passes else "cannot yet"
     return (
         f"{said}; by the alternative annotator test it {can} replace an annotator at epsilon"
         f" {best.alt_test.epsilon:g}."
+    )
+
+
+def _too_early(result: CriterionResult) -> str:
+    most = max((one.correlations.documents for one in result.judges), default=0)
+    if not most or most >= LEAST_DOCUMENTS:
+        return ""
+    return (
+        f"it is too early to say how well judges agree with people: {most} document"
+        f"{'s have' if most > 1 else ' has'} both ratings and scores, and at least"
+        f" {LEAST_DOCUMENTS} are needed."
     )
 
 

@@ -9,8 +9,9 @@ import krippendorff
 import numpy as np
 
 from evaluations.statistics.correlation import Coefficient, coefficients_by_document, complete_pairs
+from evaluations.statistics.jackknife import LeftOut, no_interval, within
 from evaluations.statistics.pairing import FloatArray, mean_over_raters
-from evaluations.statistics.resampling import Draws, Interval, percentile_interval, resample_means
+from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 
 Measurement = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -49,18 +50,18 @@ def krippendorff_alpha(ratings: FloatArray, measurement: Measurement) -> Estimat
     return Estimate(float(value))
 
 
-def alpha_interval(ratings: FloatArray, measurement: Measurement, draws: Draws) -> Interval:
-    """A percentile interval of alpha over resampled documents.
+def alpha_interval(ratings: FloatArray, measurement: Measurement, documents: LeftOut) -> Interval:
+    """An interval of alpha over documents, on the logarithm of the disagreement 1 - alpha.
 
-    Each document's share of the coincidence matrix (Krippendorff, 2011) is counted once; a
-    resample's matrix is the sum of its documents'.
+    Each document's share of the coincidence matrix (Krippendorff, 2011) is counted once; without
+    some documents, the matrix is the sum of the others'.
 
     Args:
         ratings: shape (raters, documents, systems), NaN for missing.
     """
     values = np.unique(ratings[~np.isnan(ratings)])
     if len(values) < 2:
-        return Interval(None, None, 0, "all ratings are the same, or there are none")
+        return no_interval("all ratings are the same, or there are none")
     counts = (
         (ratings[..., None] == values).sum(axis=0).astype(float)
     )  # (documents, systems, values)
@@ -69,8 +70,9 @@ def alpha_interval(ratings: FloatArray, measurement: Measurement, draws: Draws) 
     weighted = counts * weight[..., None]
     coincidences = np.einsum("dsc,dsk->dck", weighted, counts, optimize=True)
     coincidences[:, np.arange(len(values)), np.arange(len(values))] -= weighted.sum(axis=1)
-    times = draws.counts
-    resampled = (times @ coincidences.reshape(len(coincidences), -1)).reshape(
+    # The last row is everything; the others leave some documents out.
+    kept = np.vstack([documents.counts, np.ones(len(coincidences))])
+    resampled = (kept @ coincidences.reshape(len(coincidences), -1)).reshape(
         -1, len(values), len(values)
     )
     of_value = resampled.sum(axis=2)
@@ -81,8 +83,12 @@ def alpha_interval(ratings: FloatArray, measurement: Measurement, draws: Draws) 
         expected = np.einsum(
             "rc,rck,rk->r", of_value, np.broadcast_to(distance, resampled.shape), of_value
         ) / (total * (total - 1))
-        alphas = np.where(expected > 0, 1 - observed / expected, np.nan)
-    return percentile_interval(alphas)
+        disagreement = np.log(np.where(expected > 0, observed / expected, np.nan))
+    counting = int((raters > 1).any(axis=1).sum())
+    found = documents.interval(float(disagreement[-1]), disagreement[:-1], counting=counting)
+    if found.low is None or found.high is None:
+        return found
+    return Interval(float(1 - np.exp(found.high)), float(1 - np.exp(found.low)))
 
 
 def _squared_distance(
@@ -113,7 +119,7 @@ class Ceiling:
     by_rater: tuple[LeaveOneOut, ...]
 
 
-def human_ceiling(ratings: FloatArray, coefficient: Coefficient, draws: Draws) -> Ceiling:
+def human_ceiling(ratings: FloatArray, coefficient: Coefficient, documents: LeftOut) -> Ceiling:
     """The human ceiling: every annotator compared with the mean of the others, averaged over
     annotators.
 
@@ -122,16 +128,47 @@ def human_ceiling(ratings: FloatArray, coefficient: Coefficient, draws: Draws) -
     """
     if len(ratings) < 2:
         nobody = Estimate.undefined("no two annotators rated the same outputs of a document")
-        return Ceiling(nobody, Interval(None, None, 0, nobody.reason), ())
+        return Ceiling(nobody, no_interval(nobody.reason), ())
     by_document = [_left_out(ratings, rater, coefficient) for rater in range(len(ratings))]
     each = tuple(_mean_of(row) for row in by_document)
     values = [one.estimate.value for one in each if one.estimate.value is not None]
     if not values:
         nobody = Estimate.undefined("no two annotators rated the same outputs of a document")
-        return Ceiling(nobody, Interval(None, None, 0, nobody.reason), each)
-    some = [row for row in by_document if not np.isnan(row).all()]
-    samples = np.mean([resample_means(row, draws) for row in some], axis=0)
-    return Ceiling(Estimate(float(np.mean(values))), percentile_interval(samples), each)
+        return Ceiling(nobody, no_interval(nobody.reason), each)
+    some = np.stack([row for row in by_document if not np.isnan(row).all()])
+    interval = documents.interval(
+        float(np.mean(values)),
+        np.mean([documents.means(row) for row in some], axis=0),
+        counting=int((~np.isnan(some)).any(axis=0).sum()),
+    )
+    return Ceiling(Estimate(float(np.mean(values))), within(interval, -1.0, 1.0), each)
+
+
+def judge_as_a_rater(
+    ratings: FloatArray, judge: FloatArray, coefficient: Coefficient = "spearman"
+) -> Estimate:
+    """What a judge reaches where it stands in for each annotator in turn: its summary-level
+    correlation with the mean of the others, on the outputs that the annotator rated, averaged over
+    annotators.
+
+    This is what compares with the human ceiling: both face the mean of the same people. A judge
+    compared with everybody's mean faces one more, which alone makes an annotator's equal look
+    better than an annotator.
+
+    Args:
+        ratings: shape (raters, documents, systems), NaN for missing.
+        judge: shape (documents, systems), NaN for missing.
+    """
+    found = []
+    for rater in range(len(ratings)):
+        others = mean_over_raters(np.delete(ratings, rater, axis=0))
+        same = np.where(np.isnan(ratings[rater]), np.nan, judge)
+        by_document = coefficients_by_document(*complete_pairs(same, others), coefficient)
+        if (~np.isnan(by_document)).any():
+            found.append(float(np.nanmean(by_document)))
+    if not found:
+        return Estimate.undefined("no two annotators rated outputs that the judge scored")
+    return Estimate(float(np.mean(found)))
 
 
 def leave_one_out(

@@ -12,14 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.results import Estimate
 from evaluations.statistics.significance import benjamini_yekutieli
 
 Q = 0.05
 MOST_EPSILON = 1.0
 STEP = 0.01
+# What the paper asks for: outputs of each annotator, and annotators. With two, one chance win is
+# half of all.
 LEAST_OUTPUTS = 30
+LEAST_ANNOTATORS = 3
 
 
 @dataclass(frozen=True)
@@ -28,8 +31,8 @@ class AltTest:
 
     `winning_rate` is the share of annotators the judge wins against (it passes at 0.5), `advantage`
     the mean probability that the judge is as near to the others as the annotator. `p` and
-    `advantages` are by annotator. `smallest_epsilon` is the smallest, in steps of 0.01, at which it
-    passes; None if it passes at none.
+    `advantages` are by annotator, whose positions are in `annotators`. `smallest_epsilon` is the
+    smallest, in steps of 0.01, at which it passes; None if it passes at none.
     """
 
     epsilon: float
@@ -39,6 +42,7 @@ class AltTest:
     advantages: tuple[float, ...]
     outputs: int
     smallest_epsilon: float | None = None
+    annotators: tuple[int, ...] = ()
 
     @property
     def passes(self) -> bool:
@@ -48,10 +52,12 @@ class AltTest:
 @dataclass(frozen=True)
 class _Duel:
     """The judge compared with one annotator: the mean of (annotator wins - judge wins), its
-    standard error, degrees."""
+    standard error, degrees of freedom."""
 
+    annotator: int
     mean: float
     error: float
+    freedom: int
     outputs: int
     advantage: float
 
@@ -59,11 +65,18 @@ class _Duel:
         """p of a one-sided t test that the mean difference is below epsilon."""
         if self.error == 0:
             return 0.0 if self.mean < epsilon else 1.0
-        return float(stats.t.cdf((self.mean - epsilon) / self.error, self.outputs - 1))
+        return float(stats.t.cdf((self.mean - epsilon) / self.error, self.freedom))
 
 
 def alt_test(
-    ratings: FloatArray, judge: FloatArray, *, epsilon: float = 0.2, q: float = Q
+    ratings: FloatArray,
+    judge: FloatArray,
+    *,
+    epsilon: float = 0.2,
+    q: float = Q,
+    documents: IntArray | None = None,
+    least_outputs: int = 2,
+    least_annotators: int = 1,
 ) -> AltTest:
     """Test a judge against all annotators, by negative root mean squared distance to the others.
 
@@ -71,15 +84,24 @@ def alt_test(
         ratings: shape (raters, outputs), NaN for missing.
         judge: shape (outputs,), NaN for missing.
         epsilon: how much worse than an annotator the judge may be, as a probability, since
-            annotators cost more.
+            annotators cost more: 0.2 in place of experts, 0.15 of skilled annotators, 0.1 of a
+            crowd.
+        documents: shape (outputs,), which document each belongs to: outputs of a document are
+            alike, so the standard error is clustered by document. None takes outputs as unrelated.
+        least_outputs, least_annotators: an annotator with fewer outputs does not count; with fewer
+            annotators there is no test.
     """
-    duels = _duels(ratings, judge)
-    smallest = _smallest(duels, q)
-    if not duels:
-        nothing = Estimate.undefined(
-            "no output was rated by two annotators and scored by the judge"
+    duels = _duels(ratings, judge, documents, least_outputs)
+    if len(duels) < least_annotators:
+        reason = (
+            f"{least_annotators} annotators with {least_outputs} outputs each, rated by others too"
+            f" and scored by the judge, are needed; there are {len(duels)}"
+            if least_annotators > 1
+            else "no output was rated by two annotators and scored by the judge"
         )
+        nothing = Estimate.undefined(reason)
         return AltTest(epsilon, nothing, nothing, (), (), 0)
+    smallest = _smallest(duels, q)
     p_values = [duel.p(epsilon) for duel in duels]
     return AltTest(
         epsilon,
@@ -89,6 +111,7 @@ def alt_test(
         tuple(duel.advantage for duel in duels),
         max(duel.outputs for duel in duels),
         smallest,
+        tuple(duel.annotator for duel in duels),
     )
 
 
@@ -113,22 +136,43 @@ def _winning_rate(p_values: list[float], q: float) -> float:
     )
 
 
-def _duels(ratings: FloatArray, judge: FloatArray) -> list[_Duel]:
+def _duels(
+    ratings: FloatArray,
+    judge: FloatArray,
+    documents: IntArray | None = None,
+    least_outputs: int = 2,
+) -> list[_Duel]:
     found = []
+    if documents is None:
+        documents = np.arange(ratings.shape[1])
     for left_out in range(len(ratings)):
         person = ratings[left_out]
         others = np.delete(ratings, left_out, axis=0)
         rated = ~np.isnan(person) & ~np.isnan(judge) & (~np.isnan(others)).any(axis=0)
         n = int(rated.sum())
-        if n < 2:
+        if n < least_outputs:
             continue
         by_judge, by_person = (_nearness(others[:, rated], side[rated]) for side in (judge, person))
         judge_wins = by_judge >= by_person - 1e-12
         person_wins = by_person >= by_judge - 1e-12
         differences = person_wins.astype(float) - judge_wins.astype(float)
-        error = float(differences.std(ddof=1) / np.sqrt(n)) if np.ptp(differences) else 0.0
-        found.append(_Duel(float(differences.mean()), error, n, float(judge_wins.mean())))
+        error, freedom = _standard_error(
+            differences, documents[rated] if documents is not None else np.arange(n)
+        )
+        found.append(
+            _Duel(left_out, float(differences.mean()), error, freedom, n, float(judge_wins.mean()))
+        )
     return found
+
+
+def _standard_error(differences: FloatArray, clusters: IntArray) -> tuple[float, int]:
+    """Of a mean over clusters of outputs, and its degrees of freedom; 0 where all are the same."""
+    _, of_output = np.unique(clusters, return_inverse=True)
+    count = int(of_output.max()) + 1
+    if count < 2 or not np.ptp(differences):
+        return 0.0, max(1, count - 1)
+    sums = np.bincount(of_output, differences - differences.mean())
+    return float(np.sqrt(count / (count - 1) * (sums**2).sum()) / len(differences)), count - 1
 
 
 def _nearness(others: FloatArray, values: FloatArray) -> FloatArray:

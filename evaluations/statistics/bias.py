@@ -1,13 +1,15 @@
 """Biases of judges: towards long texts, LLM-written texts, and texts of their own family."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
 from evaluations.statistics.correlation import Coefficient
+from evaluations.statistics.jackknife import LeftOut, no_interval
 from evaluations.statistics.pairing import DIGITS, FloatArray
-from evaluations.statistics.resampling import Draws, Interval, percentile_interval
+from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 
 
@@ -66,9 +68,11 @@ FAMILIES = (
 
 
 def family_of(name: str) -> str:
-    """The family of models in a name, such as "gpt" for gpt-4o; empty if there is none."""
-    lowered = name.lower()
-    return next((family for family in FAMILIES if family in lowered), "")
+    """The family of models in a name, such as "gpt" for gpt-4o and ChatGPT; empty if there is none.
+    Whole words count: a dolphin is no phi."""
+    words = re.findall("[a-z]+", name.lower())
+    found = {word.removeprefix("chat").removeprefix("code") for word in words}
+    return next((family for family in FAMILIES if family in found), "")
 
 
 def self_preference(own: FloatArray, others: FloatArray) -> Estimate:
@@ -93,9 +97,9 @@ class FamilyBias:
 
 
 def family_bias(
-    human: FloatArray, judge: FloatArray, own: np.ndarray, others: np.ndarray, draws: Draws
+    human: FloatArray, judge: FloatArray, own: np.ndarray, others: np.ndarray, documents: LeftOut
 ) -> FamilyBias:
-    """`self_preference` over all outputs, with a percentile interval over documents.
+    """`self_preference` over all outputs, with an interval over documents.
 
     Args:
         human, judge: shape (documents, systems), NaN for missing.
@@ -108,15 +112,16 @@ def family_bias(
     ]
     estimate = self_preference(*pairs)
     if estimate.value is None:
-        return FamilyBias(estimate, Interval(None, None, 0, estimate.reason))
+        return FamilyBias(estimate, no_interval(estimate.reason))
     means = []
     for part in (own, others):
         gaps = np.where(present[:, part], judge[:, part] - human[:, part], 0.0).sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            means.append(
-                (draws.counts @ gaps) / (draws.counts @ present[:, part].sum(axis=1).astype(float))
-            )
-    return FamilyBias(estimate, percentile_interval(means[0] - means[1]))
+            counts = present[:, part].sum(axis=1).astype(float)
+            means.append((documents.counts @ gaps) / (documents.counts @ counts))
+    counting = int(present[:, own | others].any(axis=1).sum())
+    interval = documents.interval(estimate.value, means[0] - means[1], counting=counting)
+    return FamilyBias(estimate, interval)
 
 
 @dataclass(frozen=True)
@@ -132,7 +137,11 @@ class WriterBias:
 
 
 def writer_bias(
-    human: FloatArray, judge: FloatArray, by_human: np.ndarray, by_llm: np.ndarray, draws: Draws
+    human: FloatArray,
+    judge: FloatArray,
+    by_human: np.ndarray,
+    by_llm: np.ndarray,
+    documents: LeftOut,
 ) -> WriterBias | None:
     """How a judge scores human- and LLM-written texts of the same document, by which of them people
     prefer.
@@ -150,7 +159,7 @@ def writer_bias(
     first, second = (np.array(side) for side in zip(*columns, strict=True))
     preference = np.sign(np.round(human[:, second] - human[:, first], DIGITS))
     texts = [np.where(np.isnan(preference), np.nan, judge[:, side]) for side in (first, second)]
-    counts = draws.counts
+    counts = documents.counts
     groups: dict[str, tuple[PreferenceGroup, Interval]] = {}
     for name, sign in (("human", -1), ("equal", 0), ("llm", 1)):
         mine = (preference == sign) & ~np.isnan(texts[0]) & ~np.isnan(texts[1])
@@ -158,11 +167,12 @@ def writer_bias(
             continue
         gaps = np.where(mine, texts[1] - texts[0], 0.0).sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            samples = (counts @ gaps) / (counts @ mine.sum(axis=1).astype(float))
+            left_out = (counts @ gaps) / (counts @ mine.sum(axis=1).astype(float))
         group = PreferenceGroup(
             float(texts[0][mine].mean()), float(texts[1][mine].mean()), int(mine.sum())
         )
-        groups[name] = (group, percentile_interval(samples))
+        counting = int(mine.any(axis=1).sum())
+        groups[name] = (group, documents.interval(group.gap, left_out, counting=counting))
     return WriterBias(groups) if groups else None
 
 
@@ -181,7 +191,7 @@ class LengthBias:
 
 
 def length_bias(
-    human: FloatArray, judge: FloatArray, words: FloatArray, draws: Draws
+    human: FloatArray, judge: FloatArray, words: FloatArray, documents: LeftOut
 ) -> LengthBias:
     """Spearman's correlations over all outputs, the interval over documents (on ranks of the
     whole).
@@ -194,18 +204,19 @@ def length_bias(
     sides = [side[present] for side in (judge, words, human)]
     partial = partial_correlation(sides[0], sides[1], sides[2], "spearman")
     if partial.value is None:
-        nothing = Interval(None, None, 0, partial.reason)
+        nothing = no_interval(partial.reason)
         return LengthBias(partial, partial, nothing, partial)
     plain = Estimate(float(stats.spearmanr(sides[0], sides[1]).statistic))
     design = np.column_stack([np.ones(len(sides[0])), sides[1] / 100, sides[2]])
     slope = np.linalg.lstsq(design, sides[0], rcond=None)[0][1]
     return LengthBias(
-        plain, partial, _partial_interval(present, sides, draws), Estimate(float(slope))
+        plain, partial, _partial_interval(present, sides, documents), Estimate(float(slope))
     )
 
 
-def _partial_interval(present: np.ndarray, sides: list[FloatArray], draws: Draws) -> Interval:
-    """Sums of products by document make every resample's correlations one product of matrices."""
+def _partial_interval(present: np.ndarray, sides: list[FloatArray], documents: LeftOut) -> Interval:
+    """Sums of products by document make the correlations without each document one product of
+    matrices; the last row is of all documents."""
     tables = []
     for side in sides:
         table = np.zeros(present.shape)
@@ -213,8 +224,8 @@ def _partial_interval(present: np.ndarray, sides: list[FloatArray], draws: Draws
         tables.append(table)
     one = present.astype(float)
     columns = [one, *tables, *(a * b for a, b in _products_of(tables))]
-    sums = draws.counts @ np.stack([column.sum(axis=1) for column in columns], axis=1)
-    sums = sums[sums[:, 0] > 0]  # a resample may contain none of the documents that count
+    kept = np.vstack([documents.counts, np.ones(len(present))])
+    sums = kept @ np.stack([column.sum(axis=1) for column in columns], axis=1)
     n, means = sums[:, 0], [sums[:, 1 + i] / sums[:, 0] for i in range(3)]
     places = {
         pair: 4 + at for at, pair in enumerate([(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)])
@@ -226,7 +237,12 @@ def _partial_interval(present: np.ndarray, sides: list[FloatArray], draws: Draws
             for i, j in covariance
         }
         partial = (r[0, 1] - r[0, 2] * r[1, 2]) / np.sqrt((1 - r[0, 2] ** 2) * (1 - r[1, 2] ** 2))
-    return percentile_interval(partial)
+        on_z = np.arctanh(np.clip(partial, -1 + 1e-12, 1 - 1e-12))
+    counting = int(present.any(axis=1).sum())
+    found = documents.interval(float(on_z[-1]), on_z[:-1], counting=counting)
+    if found.low is None or found.high is None:
+        return found
+    return Interval(float(np.tanh(found.low)), float(np.tanh(found.high)))
 
 
 def _products_of(tables: list[FloatArray]) -> list[tuple[FloatArray, FloatArray]]:

@@ -6,7 +6,7 @@ subset.
 """
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -16,6 +16,8 @@ from evaluations.statistics.pairing import FloatArray
 
 # Below this p-value the rated outputs are taken to differ from the unrated ones.
 RANDOM_FROM = 0.01
+# With fewer ratings the intervals are too narrow: the weight is fitted to the same few.
+LEAST_RATED = 30
 
 
 @lru_cache
@@ -25,14 +27,14 @@ def _z(confidence: float) -> float:
 
 @dataclass(frozen=True)
 class PpiMean:
-    """A mean with its interval. `effective_ratings` says how many ratings alone would give this
-    standard error."""
+    """A mean with its interval, where there is one. `effective_ratings` says how many ratings alone
+    would give this standard error."""
 
     weight: float
     estimate: float
     standard_error: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     effective_ratings: float
 
 
@@ -159,7 +161,9 @@ def ppi_table(human: FloatArray, judge: FloatArray) -> PpiTable:
         has, lacks = rated[:, column], scored[:, column] & ~rated[:, column]
         mean = None
         if has.sum() > 1:
-            mean = ppi_mean(human[has, column], judge[has, column], judge[lacks, column])
+            mean = _with_enough(
+                ppi_mean(human[has, column], judge[has, column], judge[lacks, column]), has
+            )
         systems.append(SystemMean(mean, int(has.sum()), int(scored[:, column].sum())))
     known = [index for index, system in enumerate(systems) if system.mean is not None]
     ranked = sorted(known, key=lambda index: -_estimate(systems[index]))
@@ -170,12 +174,20 @@ def ppi_table(human: FloatArray, judge: FloatArray) -> PpiTable:
         lacks = both & ~(rated[:, first] | rated[:, second])
         if has.sum() > 1:
             of_human, of_judge = (side[:, first] - side[:, second] for side in (human, judge))
-            differences[first, second] = ppi_mean(of_human[has], of_judge[has], of_judge[lacks])
+            mean = ppi_mean(of_human[has], of_judge[has], of_judge[lacks])
+            differences[first, second] = _with_enough(mean, has)
     unrated = scored & ~rated
     unlike = None
     if unrated.any() and rated.any():
         unlike = float(stats.ks_2samp(judge[rated], judge[unrated]).pvalue)
     return PpiTable(tuple(systems), differences, unlike)
+
+
+def _with_enough(mean: PpiMean, rated: np.ndarray) -> PpiMean:
+    """The mean, without its interval where that rests on too few ratings or on equal ones."""
+    if rated.sum() >= LEAST_RATED and mean.standard_error > 0:
+        return mean
+    return replace(mean, low=None, high=None)
 
 
 def _estimate(system: SystemMean) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize
 
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.pairing import FloatArray, IntArray
 
 ITERATIONS = 10_000
 PRECISION = 1e-12
@@ -145,10 +145,41 @@ def davidson(wins: FloatArray, ties: FloatArray) -> Davidson:
         loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 1000}
     )
     first, second, _both = shares(fitted.x)
-    games = won + lost + tied
-    weight = np.zeros((size, size))
-    weight[a, b] = weight[b, a] = games * ((first + second) - (first - second) ** 2) / 4
-    information = np.diag(weight.sum(axis=1)) - weight
-    errors = np.sqrt(np.clip(np.diag(np.linalg.pinv(information)), 0, None))
+    covariance = np.linalg.pinv(
+        _davidson_information(size, a, b, won + lost + tied, (first, second))
+    )
+    errors = np.sqrt(np.clip(np.diag(covariance)[:-1], 0, None))
     strengths = fitted.x[:-1] - fitted.x[:-1].mean()
     return Davidson(strengths, errors, float(np.exp(fitted.x[-1])), True)
+
+
+def _davidson_information(
+    size: int,
+    a: IntArray,
+    b: IntArray,
+    games: FloatArray,
+    shares: tuple[FloatArray, FloatArray],
+) -> FloatArray:
+    """Fisher's information of the strengths and, in the last row, the logarithm of the tie
+    parameter. Strengths and ties are estimated together: where one system wins nearly always, its
+    strength and the tie parameter are hard to tell apart, and errors without that are too small.
+
+    Args:
+        a, b, games, shares: of each pair, its systems, comparisons, and chances that each wins.
+    """
+    first, second = shares
+    tied = 1 - first - second
+    information = np.zeros((size + 1, size + 1))
+    # A strength enters the logit of a win by a half with either sign, the tie parameter that of a
+    # tie by one; the information is the covariance of these, times the comparisons.
+    strength = games * ((first + second) - (first - second) ** 2) / 4
+    mixed = -games * (first - second) * tied / 2
+    np.add.at(information, (a, a), strength)
+    np.add.at(information, (b, b), strength)
+    np.add.at(information, (a, b), -strength)
+    np.add.at(information, (b, a), -strength)
+    for system, sign in ((a, 1), (b, -1)):
+        np.add.at(information, (system, np.full(len(system), size)), sign * mixed)
+        np.add.at(information, (np.full(len(system), size), system), sign * mixed)
+    information[size, size] = (games * tied * (1 - tied)).sum()
+    return information

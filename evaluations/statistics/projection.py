@@ -29,7 +29,8 @@ def projections(
     ones are like the old ones.
 
     Args:
-        documents: how many the interval depends on.
+        documents: how many are rated and scored. Those that do not count, because all their outputs
+            have the same rating or score, are among them, as they will be among the next.
     """
     if interval.low is None or interval.high is None or not documents:
         return ()

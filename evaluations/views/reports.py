@@ -7,7 +7,6 @@ from django.shortcuts import get_object_or_404, render
 
 from evaluations.models import Project
 from evaluations.people.access import READERS, project_view
-from evaluations.reports.analysis import EPSILON
 from evaluations.reports.data import ids_of
 from evaluations.reports.drilldown import documents_behind
 from evaluations.reports.figures import FIGURES, Subject
@@ -57,7 +56,6 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
         "words": WORDS,
         "base": base or request.path,
         "options": options,
-        "epsilon": EPSILON,
         "formats": FORMATS,
     }
 
@@ -79,7 +77,6 @@ def piece(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
         "page": found,
         "base": base,
         "options": options,
-        "epsilon": EPSILON,
     }
     part = "more" if request.GET.get("part") == "more" else "numbers"
     response = render(request, f"evaluations/report_{part}.html", context)

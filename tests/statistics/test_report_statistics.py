@@ -17,18 +17,19 @@ from evaluations.statistics.agreement import (
     leave_one_out,
 )
 from evaluations.statistics.alt_test import alt_test, smallest_epsilon
-from evaluations.statistics.bias import family_bias, length_bias, writer_bias
+from evaluations.statistics.bias import family_bias, family_of, length_bias, writer_bias
 from evaluations.statistics.calibration import equipercentile, reliability
 from evaluations.statistics.correlation import (
     COEFFICIENTS,
     coefficients_by_document,
     complete_pairs,
 )
+from evaluations.statistics.jackknife import LeftOut
 from evaluations.statistics.mixing import drawn_coefficients, swapped_coefficients
 from evaluations.statistics.ppi import ppi_table
 from evaluations.statistics.preferences import davidson
 from evaluations.statistics.projection import document_gains, projections
-from evaluations.statistics.resampling import Draws, Interval, bootstrap_samples, draw
+from evaluations.statistics.resampling import Interval, bootstrap_samples, draw
 from evaluations.statistics.significance import permutation_test
 
 RNG = np.random.default_rng(11)
@@ -116,41 +117,39 @@ def test_a_judge_does_not_differ_from_itself(over: str) -> None:
 
 @given(seeds, st.sampled_from(["nominal", "ordinal", "interval", "ratio"]))
 @settings(max_examples=40)
-def test_alpha_of_a_resample_is_krippendorffs_alpha_of_it(seed: int, measurement: str) -> None:
-    ratings = some_table(seed, (3, 6, 4))
-    rows = np.random.default_rng(seed).integers(0, 6, (2, 6))
+def test_the_interval_of_alpha_is_the_jackknife_of_krippendorffs_alpha(
+    seed: int, measurement: str
+) -> None:
+    ratings = some_table(seed, (3, 12, 4), missing=0.1)
 
-    found = alpha_interval(ratings, measurement, Draws(rows, None))  # type: ignore[arg-type]
+    found = alpha_interval(ratings, measurement, LeftOut.each(12))  # type: ignore[arg-type]
 
-    with np.errstate(all="ignore"):
-        expected = []
-        for row in rows:
-            units = ratings[:, row].reshape(3, -1)
-            known = units[:, (~np.isnan(units)).sum(axis=0) > 1]
-            if known.size and np.ptp(known[~np.isnan(known)]):
-                expected.append(
-                    krippendorff.alpha(reliability_data=known, level_of_measurement=measurement)
-                )
-    if len(expected) == 2:
-        low, high = np.quantile(expected, [0.025, 0.975])
-        assert (found.low, found.high) == (
-            pytest.approx(low, abs=1e-8),
-            pytest.approx(high, abs=1e-8),
+    def disagreement(rows: np.ndarray) -> float:
+        units = ratings[:, rows].reshape(3, -1)
+        known = units[:, (~np.isnan(units)).sum(axis=0) > 1]
+        return np.log(
+            1 - krippendorff.alpha(reliability_data=known, level_of_measurement=measurement)
         )
+
+    left_out = [disagreement(np.delete(np.arange(12), row)) for row in range(12)]
+    error = np.sqrt(11 / 12 * ((left_out - np.mean(left_out)) ** 2).sum())
+    half = stats.t.ppf(0.975, 11) * error
+    ends = [1 - np.exp(disagreement(np.arange(12)) + side * half) for side in (1, -1)]
+    assert (found.low, found.high) == pytest.approx(tuple(ends), abs=1e-8)
 
 
 def test_the_ceiling_is_the_mean_over_annotators_with_its_interval() -> None:
     ratings = some_table(5, (3, 40, 6), missing=0)
-    draws = draw((40, 6), "documents", rng=np.random.default_rng(0))
+    documents = LeftOut.each(40)
 
-    found = human_ceiling(ratings, "spearman", draws)
+    found = human_ceiling(ratings, "spearman", documents)
 
     each = [leave_one_out(ratings, rater).estimate.value or 0.0 for rater in range(3)]
     assert found.estimate.value == pytest.approx(np.mean(each))
     assert found.interval.low is not None
     assert found.interval.high is not None
     assert found.interval.low < np.mean(each) < found.interval.high
-    assert human_ceiling(ratings[:1], "spearman", draws).estimate.value is None
+    assert human_ceiling(ratings[:1], "spearman", documents).estimate.value is None
 
 
 def test_the_smallest_epsilon_is_where_the_test_begins_to_pass() -> None:
@@ -227,10 +226,10 @@ def test_reliability_bins_hold_every_output_once(seed: int) -> None:
 def test_a_judge_that_likes_length_is_found_out_at_equal_rating() -> None:
     words = RNG.integers(20, 200, (50, 6)).astype(float)
     human = RNG.normal(3, 1, (50, 6))
-    draws = draw((50, 6), "documents", rng=np.random.default_rng(0))
+    documents = LeftOut.each(50)
 
-    likes = length_bias(human, human + words / 50, words, draws)
-    fair = length_bias(human, human + RNG.normal(0, 1, (50, 6)), words, draws)
+    likes = length_bias(human, human + words / 50, words, documents)
+    fair = length_bias(human, human + RNG.normal(0, 1, (50, 6)), words, documents)
 
     assert likes.partial.value is not None
     assert likes.partial.value > 0.8
@@ -245,9 +244,9 @@ def test_a_judge_that_likes_length_is_found_out_at_equal_rating() -> None:
 def test_writers_are_grouped_by_which_text_people_prefer() -> None:
     human = np.array([[5.0, 3.0], [2.0, 4.0], [3.0, 3.0], [4.0, 1.0]])
     judge = np.array([[3.0, 4.0], [2.0, 5.0], [3.0, 3.5], [4.0, 4.0]])
-    draws = draw((4, 2), "documents", rng=np.random.default_rng(0))
+    documents = LeftOut.each(4)
 
-    found = writer_bias(human, judge, np.array([True, False]), np.array([False, True]), draws)
+    found = writer_bias(human, judge, np.array([True, False]), np.array([False, True]), documents)
 
     assert found is not None
     # people prefer the human's text in documents 1 and 4: (4 - 3 + 4 - 4) / 2
@@ -257,7 +256,8 @@ def test_writers_are_grouped_by_which_text_people_prefer() -> None:
         "llm": (3.0, 1),
     }
     assert (
-        writer_bias(human, judge, np.array([True, True]), np.array([False, False]), draws) is None
+        writer_bias(human, judge, np.array([True, True]), np.array([False, False]), documents)
+        is None
     )
 
 
@@ -265,10 +265,10 @@ def test_a_judge_that_likes_its_own_family_is_found_out() -> None:
     human = RNG.normal(3, 1, (60, 4))
     own = np.array([True, False, False, False])
     judge = human + np.where(own, 1.0, 0.2) + RNG.normal(0, 0.3, human.shape)
-    draws = draw(human.shape, "documents", rng=np.random.default_rng(0))
+    documents = LeftOut.each(len(human))
 
-    found = family_bias(human, judge, own, ~own, draws)
-    nobody = family_bias(human, judge, np.zeros(4, bool), ~own, draws)
+    found = family_bias(human, judge, own, ~own, documents)
+    nobody = family_bias(human, judge, np.zeros(4, bool), ~own, documents)
 
     assert found.estimate.value == pytest.approx(0.8, abs=0.15)
     assert found.interval.low is not None
@@ -329,6 +329,20 @@ def test_a_document_tells_as_much_as_the_judge_tells_its_outputs_apart() -> None
 
 def test_an_undefined_alpha_says_why() -> None:
     assert krippendorff_alpha(np.full((2, 3, 2), 4.0), "ordinal").reason
-    assert alpha_interval(
-        np.full((2, 3, 2), 4.0), "ordinal", Draws(np.zeros((2, 3), int), None)
-    ).reason
+    assert alpha_interval(np.full((2, 3, 2), 4.0), "ordinal", LeftOut.each(3)).reason
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [
+        ("gpt-4o", "gpt"),
+        ("ChatGPT", "gpt"),
+        ("meta/Llama-3.1-8B", "llama"),
+        ("CodeLlama", "llama"),
+        ("phi-3", "phi"),
+        ("dolphin-2.9", ""),
+        ("morphine", ""),
+    ],
+)
+def test_a_family_is_a_whole_word_of_a_models_name(name: str, family: str) -> None:
+    assert family_of(name) == family

@@ -17,6 +17,7 @@ from evaluations.statistics.bias import partial_correlation, self_preference, wr
 from evaluations.statistics.calibration import isotonic
 from evaluations.statistics.concentration import concentration
 from evaluations.statistics.correlation import COEFFICIENTS, coefficients_by_document, correlations
+from evaluations.statistics.jackknife import LeftOut
 from evaluations.statistics.pairing import mean_over_raters
 from evaluations.statistics.pairwise import (
     count_pairs,
@@ -33,7 +34,6 @@ from evaluations.statistics.reliability import (
 from evaluations.statistics.resampling import (
     Draws,
     bootstrap_samples,
-    draw,
     percentile_interval,
 )
 from evaluations.statistics.significance import (
@@ -289,8 +289,8 @@ def groups(example: dict[str, Any]) -> dict[str, Any]:
     names = {"human": "human_better", "equal": "equal", "llm": "llm_better"}
     human = np.array([preferred[preference] for preference, *_scores in rows])
     judge = np.array([scores for _preference, *scores in rows], dtype=float)
-    draws = draw(human.shape, "documents", rng=np.random.default_rng(0), resamples=10)
-    found = writer_bias(human, judge, np.array([True, False]), np.array([False, True]), draws)
+    sides = np.array([True, False]), np.array([False, True])
+    found = writer_bias(human, judge, *sides, LeftOut.each(len(human)))
     assert found
     return {
         names[name]: {

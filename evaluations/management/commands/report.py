@@ -42,7 +42,13 @@ class Command(SiteCommand):
             "--over",
             choices=WORDS["over"],
             default="documents",
-            help="what is resampled and swapped",
+            help="what intervals leave out and tests swap",
+        )
+        parser.add_argument(
+            "--epsilon",
+            choices=WORDS["epsilon"],
+            default="0.2",
+            help="of the annotator test: 0.2 for experts, 0.15 for skilled people, 0.1 for crowds",
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -52,6 +58,8 @@ class Command(SiteCommand):
             project,
             judges=[find_judge(project, name) for name in names] if names else None,
             criteria=find_criteria(project, options["criterion"]),
-            options=ReportOptions(options["level"], options["coefficient"], options["over"]),
+            options=ReportOptions(
+                options["level"], options["coefficient"], options["over"], options["epsilon"]
+            ),
         )
         self.stdout.write(BY_WORD[options["format"]].write(report).rstrip("\n"))

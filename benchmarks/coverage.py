@@ -1,0 +1,176 @@
+"""`make bench-coverage`: how often the intervals of reports hold the true value, and how often its
+tests err, on made-up data whose truth is known.
+
+Each line is 2,000 data sets (`--quick`: 400). An interval that says 95 % must hold the truth in 93
+to 97 % of them, a test at 5 % may err in at most 6 %, each give or take the simulation's own error
+(two standard errors). The model: an output's quality is its system's plus its own; people see it
+with noise, as whole points from 1 to 5, three of them; a judge sees it with noise of its own, and
+how well it sees differs by document.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluations.statistics.agreement import alpha_interval, human_ceiling, krippendorff_alpha
+from evaluations.statistics.correlation import (
+    Coefficient,
+    Level,
+    coefficient_of,
+    coefficients_by_document,
+    system_means,
+)
+from evaluations.statistics.jackknife import LeftOut, correlation_interval
+from evaluations.statistics.pairing import FloatArray, mean_over_raters
+from evaluations.statistics.resampling import Interval, Over
+
+DATA_SETS, QUICK = 2000, 400
+RATERS = 3
+Rng = np.random.Generator
+
+
+@dataclass(frozen=True)
+class World:
+    """What stays the same between data sets: shape, and the documents or systems that are not
+    drawn anew."""
+
+    documents: int
+    systems: int
+    over: Over = "documents"
+    seed: int = 1
+
+    def draw(self, rng: Rng, documents: int = 0) -> tuple[FloatArray, FloatArray]:
+        """Ratings (raters, documents, systems) and scores (documents, systems)."""
+        fixed = np.random.default_rng(self.seed)
+        n = documents or self.documents
+        of_systems = (fixed if self.over == "documents" else rng).normal(0, 0.6, self.systems)
+        of_documents = fixed if self.over == "systems" else rng
+        sight = of_documents.uniform(0.2, 1.0, n)[:, None]
+        shape = (n, self.systems)
+        quality = of_systems + rng.normal(0, 0.8, shape)
+        ratings = np.clip(np.round(3 + quality + rng.normal(0, 0.7, (RATERS, *shape))), 1, 5)
+        scores = sight * quality + rng.normal(0, 0.7, shape)
+        return ratings, scores
+
+
+Value = Callable[[FloatArray, FloatArray], float]
+Bounds = Callable[[FloatArray, FloatArray], Interval]
+
+
+@dataclass(frozen=True)
+class Line:
+    """An interval in a world; `truth` is the value on data without end, or the mean over many data
+    sets where the value depends on how many there are."""
+
+    name: str
+    world: World
+    value: Value
+    bounds: Bounds
+
+
+def correlation_line(world: World, coefficient: Coefficient, level: Level) -> Line:
+    def value(ratings: FloatArray, scores: FloatArray) -> float:
+        human = mean_over_raters(ratings)
+        if level == "summary":
+            return float(np.nanmean(coefficients_by_document(human, scores, coefficient)))
+        sides = (
+            system_means(human, scores) if level == "system" else (human.ravel(), scores.ravel())
+        )
+        found = coefficient_of(*sides, coefficient).value
+        return np.nan if found is None else found
+
+    def bounds(ratings: FloatArray, scores: FloatArray) -> Interval:
+        return correlation_interval(
+            mean_over_raters(ratings), scores, coefficient, level, world.over
+        )
+
+    name = f"{coefficient}, {level} level, over {world.over}"
+    return Line(name, world, value, bounds)
+
+
+def lines() -> Iterator[Line]:
+    for documents in (10, 20, 100):
+        for systems in (4, 16):
+            yield correlation_line(World(documents, systems), "spearman", "summary")
+    yield correlation_line(World(20, 8), "pearson", "summary")
+    yield correlation_line(World(20, 8), "kendall", "summary")
+    for documents, systems in ((20, 10), (100, 16), (50, 30)):
+        for over in ("systems", "both"):
+            world = World(documents, systems, over)
+            yield correlation_line(world, "spearman", "summary")
+            for coefficient in ("pearson", "spearman", "kendall"):
+                yield correlation_line(world, coefficient, "system")
+    for documents in (10, 50):
+        for coefficient in ("pearson", "spearman", "kendall"):
+            yield correlation_line(World(documents, 8), coefficient, "dataset")
+    for documents in (10, 20, 100):
+        yield Line("ceiling (Spearman)", World(documents, 8), _ceiling, _ceiling_interval)
+        for measurement in ("nominal", "ordinal", "interval"):
+            yield Line(
+                f"alpha ({measurement})",
+                World(documents, 8),
+                lambda ratings, _scores, m=measurement: krippendorff_alpha(ratings, m).value,
+                lambda ratings, _scores, m=measurement: alpha_interval(
+                    ratings, m, LeftOut.each(ratings.shape[1])
+                ),
+            )
+
+
+def _ceiling(ratings: FloatArray, _scores: FloatArray) -> float:
+    return human_ceiling(ratings, "spearman", LeftOut.each(ratings.shape[1])).estimate.value
+
+
+def _ceiling_interval(ratings: FloatArray, _scores: FloatArray) -> Interval:
+    return human_ceiling(ratings, "spearman", LeftOut.each(ratings.shape[1])).interval
+
+
+def measure(line: Line, data_sets: int) -> tuple[float, float, float]:
+    """Coverage, the share of data sets without an interval, and the mean width."""
+    truth = _truth(line, max(2 * data_sets, DATA_SETS))
+    rng = np.random.default_rng(7)
+    held, widths = [], []
+    for _ in range(data_sets):
+        found = line.bounds(*line.world.draw(rng))
+        if found.low is not None and found.high is not None:
+            held.append(found.low <= truth <= found.high)
+            widths.append(found.high - found.low)
+    return (
+        float(np.mean(held)) if held else np.nan,
+        1 - len(held) / data_sets,
+        float(np.mean(widths)) if widths else np.nan,
+    )
+
+
+def _truth(line: Line, data_sets: int) -> float:
+    rng = np.random.default_rng(8)
+    return float(np.nanmean([line.value(*line.world.draw(rng)) for _ in range(data_sets)]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="400 data sets a line")
+    parser.add_argument("--only", default="", help="lines whose name contains this")
+    options = parser.parse_args()
+    data_sets = QUICK if options.quick else DATA_SETS
+    slack = 2 * np.sqrt(0.95 * 0.05 / data_sets)
+    missed = 0
+    print(f"{'interval':44} {'documents':>9} {'systems':>7} {'held':>6} {'none':>6} {'width':>6}")
+    for line in lines():
+        if options.only not in line.name:
+            continue
+        held, none, width = measure(line, data_sets)
+        is_right = np.isnan(held) or 0.93 - slack <= held <= 0.97 + slack
+        missed += not is_right
+        shape = f"{line.world.documents:9} {line.world.systems:7}"
+        mark = "" if is_right else "  missed"
+        print(f"{line.name:44} {shape} {held:6.1%} {none:6.1%} {width:6.2f}{mark}", flush=True)
+    print(f"goal: 93 to 97 % (give or take {slack:.1%}); {missed} lines missed it")
+    if missed:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

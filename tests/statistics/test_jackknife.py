@@ -1,0 +1,137 @@
+"""Intervals by leaving documents or systems out: right where theory knows the answer, and none
+where there is too little to say anything."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from evaluations.statistics.agreement import human_ceiling, judge_as_a_rater
+from evaluations.statistics.correlation import LEVELS, Level, correlations
+from evaluations.statistics.jackknife import LeftOut, correlation_interval, difference_interval
+from evaluations.statistics.pairing import FloatArray, mean_over_raters
+from evaluations.statistics.resampling import Over
+
+
+def made_up(documents: int, systems: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(size=(documents, systems))
+    return quality, quality + rng.normal(size=(documents, systems))
+
+
+@given(st.lists(st.floats(-1, 1), min_size=10, max_size=100, unique=True))
+def test_of_a_mean_it_is_the_t_interval(values: list[float]) -> None:
+    found = LeftOut.each(len(values)).mean_interval(np.array(values))
+    expected = stats.ttest_1samp(values, 0).confidence_interval()
+
+    if np.std(values) > 1e-6:
+        assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+def test_documents_without_a_value_change_nothing() -> None:
+    values = np.random.default_rng(1).normal(size=20)
+    with_holes = np.concatenate([values, np.full(15, np.nan)])
+
+    full, holes = (LeftOut.each(len(side)).mean_interval(side) for side in (values, with_holes))
+
+    assert (holes.low, holes.high) == pytest.approx((full.low, full.high), rel=0.02)
+
+
+def test_a_thousand_documents_in_a_hundred_groups_give_nearly_the_same() -> None:
+    values = np.random.default_rng(2).normal(size=1000)
+
+    found = LeftOut.each(1000).mean_interval(values)
+    expected = stats.ttest_1samp(values, 0).confidence_interval()
+
+    assert found.width == pytest.approx(expected.high - expected.low, rel=0.2)
+
+
+@pytest.mark.parametrize("level", ["summary", "dataset"])
+def test_below_ten_documents_there_is_none_and_it_says_why(level: Level) -> None:
+    found = correlation_interval(*made_up(9, 6), "pearson", level, "documents")
+
+    assert (found.low, found.high) == (None, None)
+    assert "fewer than 10 documents" in found.reason
+
+
+@pytest.mark.parametrize("over", ["systems", "both"])
+@pytest.mark.parametrize("level", ["summary", "system"])
+def test_below_ten_systems_there_is_none_over_systems(level: Level, over: Over) -> None:
+    found = correlation_interval(*made_up(30, 9), "spearman", level, over)
+
+    assert found.low is None
+    assert "fewer than 10 systems" in found.reason
+
+
+def test_documents_that_all_say_the_same_give_none() -> None:
+    """A perfect correlation in each document says nothing of how sure it is."""
+    human = np.tile(np.arange(5.0), (20, 1))
+
+    found = correlation_interval(human, human, "spearman", "summary", "documents")
+
+    assert found.low is None
+    assert "same value" in found.reason
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("over", ["documents", "systems", "both"])
+@pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall"])
+def test_an_interval_holds_its_value_and_stays_within_minus_1_and_1(
+    level: Level, over: Over, coefficient: str
+) -> None:
+    human, judge = made_up(40, 12)
+
+    found = correlation_interval(human, judge, coefficient, level, over)
+    value = correlations(human, judge).estimates[coefficient][level].value
+
+    if found.low is None:
+        assert found.reason
+    else:
+        assert value is not None
+        assert -1 <= found.low < value < found.high <= 1
+
+
+def test_both_directions_are_wider_than_each() -> None:
+    human, judge = made_up(40, 12)
+    widths = {
+        over: correlation_interval(human, judge, "spearman", "summary", over).width
+        for over in ("documents", "systems", "both")
+    }
+
+    assert widths["both"] >= max(widths["documents"], widths["systems"])
+
+
+def test_a_difference_of_two_judges_is_the_paired_t_interval() -> None:
+    human, first = made_up(30, 8)
+    second = human + np.random.default_rng(5).normal(size=human.shape)
+    rows = range(len(human))
+    differences = [
+        stats.spearmanr(human[row], first[row])[0] - stats.spearmanr(human[row], second[row])[0]
+        for row in rows
+    ]
+
+    found = difference_interval(human, first, second, "spearman")
+    expected = stats.ttest_1samp(differences, 0).confidence_interval()
+
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+
+
+@pytest.mark.parametrize("annotators", [2, 3, 5])
+def test_one_more_annotator_reaches_what_an_annotator_reaches(annotators: int) -> None:
+    """A judge that is just another annotator has 100 % of the ceiling, however many there are."""
+    rng = np.random.default_rng(annotators)
+    quality = rng.normal(size=(2000, 10))
+    everybody = quality + rng.normal(size=(annotators + 1, *quality.shape))
+    ratings, judge = everybody[:-1], everybody[-1]
+
+    reached = judge_as_a_rater(ratings, judge).value
+    ceiling = human_ceiling(ratings, "spearman", LeftOut.each(2000)).estimate.value
+
+    assert reached is not None
+    assert ceiling is not None
+    assert reached / ceiling == pytest.approx(1, abs=0.03)
+    against_all = correlations(mean_over_raters(ratings), judge).estimates["spearman"]["summary"]
+    assert against_all.value is not None
+    # Compared with everybody's mean, its equal looks better than an annotator.
+    assert against_all.value / ceiling > {2: 1.08, 3: 1.03, 5: 1.01}[annotators]
