@@ -23,11 +23,16 @@ def _tell_nobody(_seconds: float, _error: EndpointError) -> None: ...
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How often and how long a call is tried again. Times in seconds."""
+    """How often and how long a call is tried again. Times in seconds.
+
+    A rate limit passes for certain, so it does not count as an attempt until `rate_limit_patience`
+    is used up by waiting; then the run is paused rather than the item failed.
+    """
 
     attempts: int = 8
     first_wait: float = 0.5
     longest_wait: float = 30.0
+    rate_limit_patience: float = 0.0
 
     def wait(self, attempt: int, retry_after: float | None, *, jitter: float) -> float:
         """The pause after failed attempt number `attempt` (from 1): what the server asked for, else
@@ -55,6 +60,36 @@ class Answer:
     seconds: float
 
 
+class _RateLimits:
+    """The rate limits that one question met, and how long it has waited for them."""
+
+    def __init__(self, policy: RetryPolicy) -> None:
+        self._policy = policy
+        self._met = 0
+        self._waited = 0.0
+
+    def are_waited_for(self, error: EndpointError) -> bool:
+        return error.kind == ErrorKind.RATE_LIMIT and self._policy.rate_limit_patience > 0
+
+    def pause(self, error: EndpointError) -> float:
+        """How long to wait for this one.
+
+        Raises:
+            EndpointError: a long wait, which pauses a run: patience is used up.
+        """
+        if self._waited >= self._policy.rate_limit_patience:
+            raise EndpointError(
+                ErrorKind.LONG_WAIT,
+                f"{error.message} It has not let this question pass for"
+                f" {self._waited / 60:.0f} minutes. Resume the run later, or set the endpoint's"
+                " limit per minute.",
+            ) from error
+        self._met += 1
+        pause = self._policy.wait(self._met, error.retry_after, jitter=random.random())  # noqa: S311
+        self._waited += pause
+        return pause
+
+
 async def ask_until_answered(
     ask: Ask,
     request: Request,
@@ -73,15 +108,19 @@ async def ask_until_answered(
     replies: list[Reply] = []
     choices: list[Choice] = []
     calls = failed = 0
+    limits = _RateLimits(policy)
     while len(choices) < request.n:
         calls += 1
         try:
             reply = await ask(replace(request, n=request.n - len(choices)))
         except EndpointError as error:
-            failed += 1
-            if not error.kind.is_passing or failed >= min(policy.attempts, error.kind.attempts):
-                raise
-            pause = policy.wait(failed, error.retry_after, jitter=random.random())  # noqa: S311
+            if limits.are_waited_for(error):
+                pause = limits.pause(error)
+            else:
+                failed += 1
+                if not error.kind.is_passing or failed >= min(policy.attempts, error.kind.attempts):
+                    raise
+                pause = policy.wait(failed, error.retry_after, jitter=random.random())  # noqa: S311
             on_wait(pause, error)
             await sleep(pause)
             continue

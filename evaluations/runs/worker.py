@@ -23,6 +23,7 @@ from evaluations.runs.preparing import lay_out_and_compute, prepare
 from evaluations.runs.shift import Shift
 
 log = structlog.stdlib.get_logger(__name__)
+PATIENT = RetryPolicy(rate_limit_patience=1800)
 
 
 def work_on_run(
@@ -46,7 +47,7 @@ def work_on_run(
     Raises:
         DatabaseAwayError: the database was unavailable for too long; another call will follow.
     """
-    asyncio.run(_work_guarded(run_id, worker, policy or RetryPolicy(), shift or Shift()))
+    asyncio.run(_work_guarded(run_id, worker, policy or PATIENT, shift or Shift()))
 
 
 async def _work_guarded(run_id: int, worker: str, policy: RetryPolicy, shift: Shift) -> None:

@@ -139,3 +139,48 @@ def test_waits_grow_and_stay_below_the_longest(attempt: int, jitter: float) -> N
 
     assert 0 < wait <= policy.longest_wait
     assert policy.wait(attempt + 1, None, jitter=jitter) >= wait
+
+
+def test_a_rate_limit_is_waited_for_however_often_it_comes() -> None:
+    limited = [failing(ErrorKind.RATE_LIMIT) for _ in range(30)]
+    script = Scripted([*limited, reply(1)])
+
+    answer = asyncio.run(
+        ask_until_answered(
+            script.chat,
+            REQUEST,
+            policy=RetryPolicy(attempts=3, rate_limit_patience=1800),
+            sleep=script.sleep,
+        )
+    )
+
+    assert (answer.calls, len(answer.choices), len(script.slept)) == (31, 1, 30)
+
+
+def test_other_errors_between_rate_limits_are_counted_by_themselves() -> None:
+    errors = [
+        failing(kind)
+        for _ in range(3)
+        for kind in (ErrorKind.RATE_LIMIT, ErrorKind.RATE_LIMIT, ErrorKind.SERVER)
+    ]
+    policy = RetryPolicy(attempts=3, rate_limit_patience=1800)
+    script = Scripted(errors)
+
+    with pytest.raises(EndpointError) as caught:
+        asyncio.run(ask_until_answered(script.chat, REQUEST, policy=policy, sleep=script.sleep))
+
+    assert caught.value.kind == ErrorKind.SERVER
+    assert not script.answers
+
+
+def test_a_rate_limit_without_end_pauses_the_run_and_fails_no_item() -> None:
+    script = Scripted([failing(ErrorKind.RATE_LIMIT) for _ in range(1000)])
+    policy = RetryPolicy(rate_limit_patience=1800)
+
+    with pytest.raises(EndpointError) as caught:
+        asyncio.run(ask_until_answered(script.chat, REQUEST, policy=policy, sleep=script.sleep))
+
+    assert caught.value.kind == ErrorKind.LONG_WAIT
+    assert caught.value.kind.stops_run
+    assert "30 minutes" in caught.value.message
+    assert 1800 <= sum(script.slept) < 1900
