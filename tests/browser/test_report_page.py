@@ -36,7 +36,7 @@ def test_filters_drill_down_and_exports(reported: Project, sign_in: Callable[[st
     page = sign_in("olga")
     page.goto(REPORT)
 
-    expect(page.get_by_text("On coherence, imported agrees with people")).to_be_visible()
+    expect(page.get_by_text("On coherence, it is too early to say")).to_be_visible()
     expect(page.locator("[data-figure] .main-svg").first).to_be_visible()
     page.get_by_text("Filters:").click()
     page.get_by_label("level").select_option("system")
