@@ -106,7 +106,7 @@ def sampled(
             )
             if isinstance(outcome, Scored):
                 at = documents[item["doc_id"]], systems[item["system_id"]]
-                human[at], judge[at] = item["scores"][name], round(outcome.value, 10)
+                human[at], judge[at] = item["scores"][name], outcome.value
         found = correlations(human, judge).estimates
         note = "" if read else OUR_READING
         for column, value in (
