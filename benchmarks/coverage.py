@@ -92,11 +92,9 @@ def correlation_line(world: World, coefficient: Coefficient, level: Level) -> Li
 
 
 def lines() -> Iterator[Line]:
-    for documents in (10, 20, 100):
-        for systems in (4, 16):
-            yield correlation_line(World(documents, systems), "spearman", "summary")
-    yield correlation_line(World(20, 8), "pearson", "summary")
-    yield correlation_line(World(20, 8), "kendall", "summary")
+    for documents, systems in ((10, 6), (15, 4), (20, 3), (30, 2), (20, 16), (100, 4), (100, 16)):
+        for coefficient in ("pearson", "spearman", "kendall"):
+            yield correlation_line(World(documents, systems), coefficient, "summary")
     for documents, systems in ((20, 10), (100, 16), (50, 30)):
         for over in ("systems", "both"):
             world = World(documents, systems, over)

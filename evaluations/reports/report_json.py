@@ -14,7 +14,7 @@ from evaluations.reports.analysis import (
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
-from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LEAST_SYSTEMS
+from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LEAST_OUTPUTS, LEAST_SYSTEMS
 from evaluations.statistics.ppi import PpiMean, PpiTable
 from evaluations.statistics.resampling import RESAMPLES, Interval
 from evaluations.statistics.results import Estimate
@@ -29,6 +29,7 @@ def as_json(report: Report) -> str:
             "over": "documents",
             "least_documents": LEAST_DOCUMENTS,
             "least_systems": LEAST_SYSTEMS,
+            "least_outputs_at_summary_level": LEAST_OUTPUTS,
             "bootstrap": {
                 "least_documents": LEAST_FOR_BOOTSTRAP,
                 "resamples": RESAMPLES,

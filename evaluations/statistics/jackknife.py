@@ -31,6 +31,8 @@ from evaluations.statistics.resampling import Interval, Over
 CONFIDENCE = 0.95
 LEAST_DOCUMENTS = 10
 LEAST_SYSTEMS = 10
+# Of the documents that count at summary level: with few outputs each, their coefficients jump.
+LEAST_OUTPUTS = 60
 # More documents or systems are left out in this many groups, which costs no precision that matters.
 MOST_GROUPS = 100
 NEARLY_1 = 0.999
@@ -153,6 +155,8 @@ def difference_interval(
     documents = LeftOut.each(len(human))
     if not all(one.any() for one in used):
         return no_interval("a judge has no summary-level correlation")
+    if _outputs(missing, used[0] & used[1]) < LEAST_OUTPUTS:
+        return no_interval(TOO_FEW.format(LEAST_OUTPUTS, "outputs"))
     means = [float(side[one].mean()) for side, one in zip(sides, used, strict=True)]
     return documents.interval(
         means[0] - means[1],
@@ -168,6 +172,8 @@ def _summary(
     documents = LeftOut.each(len(by_document))
     of_documents = documents.mean_interval(by_document)
     used = ~np.isnan(by_document)
+    if of_documents.low is not None and _outputs(np.isnan(human), used) < LEAST_OUTPUTS:
+        return no_interval(TOO_FEW.format(LEAST_OUTPUTS, "outputs"))
     systems = LeftOut.each(human.shape[1], "systems")
     if over == "documents" or of_documents.low is None:
         return of_documents
@@ -200,6 +206,11 @@ def _summary(
         parts[0] ** 2 / documents.freedom(n) + parts[1] ** 2 / systems.freedom(counting)
     )
     return t_interval(estimate, variance, max(1.0, freedom))
+
+
+def _outputs(missing: np.ndarray, used: np.ndarray) -> int:
+    """How many outputs the documents that count have."""
+    return int((~missing[used]).sum())
 
 
 def _dataset(

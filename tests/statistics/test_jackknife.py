@@ -55,6 +55,16 @@ def test_below_ten_documents_there_is_none_and_it_says_why(level: Level) -> None
     assert "fewer than 10 documents" in found.reason
 
 
+def test_ten_documents_of_three_outputs_are_too_few_and_twenty_are_enough() -> None:
+    few, enough = (
+        correlation_interval(*made_up(documents, 3), "pearson", "summary", "documents")
+        for documents in (10, 20)
+    )
+
+    assert "fewer than 60 outputs" in few.reason
+    assert enough.low is not None
+
+
 @pytest.mark.parametrize("over", ["systems", "both"])
 @pytest.mark.parametrize("level", ["summary", "system"])
 def test_below_ten_systems_there_is_none_over_systems(level: Level, over: Over) -> None:
