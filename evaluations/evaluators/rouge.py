@@ -1,6 +1,8 @@
 """ROUGE (Lin, 2004) by the package rouge-score: shared n-grams or the longest common subsequence
 with a reference."""
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
@@ -10,9 +12,19 @@ from pydantic import Field
 from evaluations.evaluators.base import Item, LocalEvaluator, Outcome
 from evaluations.evaluators.references import ReferenceSettings, reduced
 from evaluations.evaluators.sentences import sentences
+from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.scoring import Scored
 
 REMEMBERED_TEXTS = 2000
+# The table of a longest common subsequence has a cell for each two words: about 200 MB at most.
+MOST_CELLS = 25_000_000
+# Letters of scripts other than Latin, which rouge-score leaves out: a Chinese text has no words for
+# it.
+_OTHER_SCRIPTS = re.compile(
+    "[\u0370-\u1dff\u1f00-\u1fff\u2c00-\ud7ff\uf900-\ufdff\ufe70-\ufefc\uff66-\uffdc"
+    "\U00010000-\U0001f000\U00020000-\U0003ffff]"
+)
+_WITHOUT_BLANKS = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
 
 
 class RougeSettings(ReferenceSettings):
@@ -45,10 +57,11 @@ class Rouge(LocalEvaluator):
     def load(self) -> None:
         from rouge_score import rouge_scorer, tokenizers
 
-        tokenize = tokenizers.DefaultTokenizer(self.settings.stem).tokenize
-        self.scorer = rouge_scorer.RougeScorer(
-            [self.settings.variant], tokenizer=_Remembering(tokenize)
+        of_latin = tokenizers.DefaultTokenizer(self.settings.stem).tokenize
+        self.tokenizer = _Remembering(
+            lambda text: words_of(text) if _OTHER_SCRIPTS.search(text) else of_latin(text)
         )
+        self.scorer = rouge_scorer.RougeScorer([self.settings.variant], tokenizer=self.tokenizer)
 
     def score(self, items: Sequence[Item]) -> list[Outcome]:
         field = {"f": "fmeasure", "precision": "precision", "recall": "recall"}[
@@ -56,6 +69,9 @@ class Rouge(LocalEvaluator):
         ]
         outcomes: list[Outcome] = []
         for item in items:
+            if reason := self._why_not(item):
+                outcomes.append(reason)
+                continue
             output = self._prepared(item.texts.output)
             found = (
                 getattr(
@@ -68,6 +84,22 @@ class Rouge(LocalEvaluator):
             outcomes.append(Scored.plain(float(reduced(found, self.settings.references))))
         return outcomes
 
+    def _why_not(self, item: Item) -> Failure | None:
+        """Why these texts have no score that means anything, if so."""
+        output = self.tokenizer.tokenize(item.texts.output)
+        if not output:
+            return Failure(
+                Reason.UNDEFINED, "The output has no word: ROUGE compares letters and digits."
+            )
+        longest = max(len(self.tokenizer.tokenize(text)) for text in item.texts.references)
+        if self.settings.variant == "rougeL" and len(output) * longest > MOST_CELLS:
+            return Failure(
+                Reason.TOO_LONG,
+                f"ROUGE-L of {len(output):,} and {longest:,} words takes too much memory; use"
+                " rouge1, rouge2 or rougeLsum.",
+            )
+        return None
+
     def _prepared(self, text: str) -> str:
         """The text, for `rougeLsum` with one sentence per line."""
         return _by_line(text) if self.settings.variant == "rougeLsum" else text
@@ -76,6 +108,29 @@ class Rouge(LocalEvaluator):
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _by_line(text: str) -> str:
     return "\n".join(sentences(text))
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in other scripts than Latin: runs of letters, marks and digits; in
+    scripts written without blanks (Chinese, Japanese, Thai, Lao, Khmer, Burmese) each letter with
+    its marks."""
+    words: list[str] = []
+    is_open = False  # whether the next letter continues the last word
+    for letter in unicodedata.normalize("NFKC", text).lower():
+        kind = unicodedata.category(letter)[0]
+        if kind == "M" and words:
+            words[-1] += letter
+        elif kind not in "LN":
+            is_open = False
+        elif unicodedata.name(letter, "").startswith(_WITHOUT_BLANKS):
+            words.append(letter)
+            is_open = False
+        elif is_open:
+            words[-1] += letter
+        else:
+            words.append(letter)
+            is_open = True
+    return words
 
 
 class _Remembering:
