@@ -16,6 +16,7 @@ from evaluations.corpus.rows import (
 from evaluations.corpus.score_records import wide_scores
 
 HUMAN_MEAN = "human mean"
+STATED = ("scores", "predict_scores")
 
 
 def output_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
@@ -33,6 +34,10 @@ def output_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults)
         return
     yield OutputRow(place.line, doc_id, system, source, output, context, references, metadata)
     yield from wide_scores(given, place, defaults, doc_id=doc_id, system=system, source=source)
+    objects = {name for name in STATED if isinstance(given.get(name), Mapping)}
+    numbers = {name: dict(Fields(given, place).numbers(name)) for name in objects}
+    if place.sound:
+        yield from _stated_scores(numbers, place.line, defaults, (doc_id, system, source))
     for annotator, criterion, score in expert_ratings(given):
         value = number_of(score)
         if value is None:
@@ -69,20 +74,30 @@ def release_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults
     output = fields.text("system_output", required=True, may_be_blank=True)
     context = fields.text("context")
     references = fields.texts("reference", "references")
-    numbers = {column: dict(fields.numbers(column)) for column in ("scores", "predict_scores")}
+    numbers = {column: dict(fields.numbers(column)) for column in STATED}
     if not place.sound:
         return
     yield OutputRow(place.line, doc_id, system, source, output, context, references)
-    for criterion, score in numbers["scores"].items():
+    yield from _stated_scores(numbers, place.line, defaults, (doc_id, system, source))
+
+
+def _stated_scores(
+    numbers: Mapping[str, Mapping[str, float]],
+    line: int,
+    defaults: FileDefaults,
+    output: tuple[str | None, str, str],
+) -> Iterator[Row]:
+    """What a release says of an output: people's mean in `scores`, and perhaps a judge's in
+    `predict_scores`, by criterion."""
+    doc_id, system, source = output
+    for criterion, score in numbers.get("scores", {}).items():
         column = f"scores.{criterion}"
         yield RatingRow(
-            place.line, doc_id, system, criterion, HUMAN_MEAN, score, column, source, is_mean=True
+            line, doc_id, system, criterion, HUMAN_MEAN, score, column, source, is_mean=True
         )
-    for criterion, score in numbers["predict_scores"].items():
+    for criterion, score in numbers.get("predict_scores", {}).items():
         column = f"predict_scores.{criterion}"
-        yield JudgeScoreRow(
-            place.line, doc_id, system, criterion, defaults.judge, score, column, source
-        )
+        yield JudgeScoreRow(line, doc_id, system, criterion, defaults.judge, score, column, source)
 
 
 def replies_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
