@@ -1,11 +1,12 @@
-"""`make bench-coverage`: how often the intervals of reports hold the true value, and how often its
-tests err, on made-up data whose truth is known.
+"""`make bench-coverage`: how often the intervals of reports hold the true value, on made-up data
+whose truth is known.
 
 Each line is 2,000 data sets (`--quick`: 400). An interval that says 95 % must hold the truth in 93
-to 97 % of them, a test at 5 % may err in at most 6 %, each give or take the simulation's own error
-(two standard errors). The model: an output's quality is its system's plus its own; people see it
-with noise, as whole points from 1 to 5, three of them; a judge sees it with noise of its own, and
-how well it sees differs by document.
+to 97 % of them, give or take the simulation's own error (two standard errors).
+
+The model: an output's quality is its system's plus its own; people see it with noise, as whole
+points from 1 to 5, three of them; a judge sees it with noise of its own, and how well it sees
+differs by document.
 """
 
 import argparse
@@ -15,7 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.statistics.agreement import alpha_interval, human_ceiling, krippendorff_alpha
+from evaluations.statistics.agreement import (
+    Ceiling,
+    alpha_interval,
+    human_ceiling,
+    krippendorff_alpha,
+)
 from evaluations.statistics.correlation import (
     Coefficient,
     Level,
@@ -42,14 +48,13 @@ class World:
     over: Over = "documents"
     seed: int = 1
 
-    def draw(self, rng: Rng, documents: int = 0) -> tuple[FloatArray, FloatArray]:
+    def draw(self, rng: Rng) -> tuple[FloatArray, FloatArray]:
         """Ratings (raters, documents, systems) and scores (documents, systems)."""
         fixed = np.random.default_rng(self.seed)
-        n = documents or self.documents
         of_systems = (fixed if self.over == "documents" else rng).normal(0, 0.6, self.systems)
         of_documents = fixed if self.over == "systems" else rng
-        sight = of_documents.uniform(0.2, 1.0, n)[:, None]
-        shape = (n, self.systems)
+        sight = of_documents.uniform(0.2, 1.0, self.documents)[:, None]
+        shape = (self.documents, self.systems)
         quality = of_systems + rng.normal(0, 0.8, shape)
         ratings = np.clip(np.round(3 + quality + rng.normal(0, 0.7, (RATERS, *shape))), 1, 5)
         scores = sight * quality + rng.normal(0, 0.7, shape)
@@ -62,8 +67,7 @@ Bounds = Callable[[FloatArray, FloatArray], Interval]
 
 @dataclass(frozen=True)
 class Line:
-    """An interval in a world; `truth` is the value on data without end, or the mean over many data
-    sets where the value depends on how many there are."""
+    """An interval in a world. The truth is the mean of the value over many data sets."""
 
     name: str
     world: World
@@ -105,7 +109,12 @@ def lines() -> Iterator[Line]:
         for coefficient in ("pearson", "spearman", "kendall"):
             yield correlation_line(World(documents, 8), coefficient, "dataset")
     for documents in (10, 20, 100):
-        yield Line("ceiling (Spearman)", World(documents, 8), _ceiling, _ceiling_interval)
+        yield Line(
+            "ceiling (Spearman)",
+            World(documents, 8),
+            lambda ratings, _scores: _ceiling(ratings).estimate.value,
+            lambda ratings, _scores: _ceiling(ratings).interval,
+        )
         for measurement in ("nominal", "ordinal", "interval"):
             yield Line(
                 f"alpha ({measurement})",
@@ -117,12 +126,8 @@ def lines() -> Iterator[Line]:
             )
 
 
-def _ceiling(ratings: FloatArray, _scores: FloatArray) -> float:
-    return human_ceiling(ratings, "spearman", LeftOut.each(ratings.shape[1])).estimate.value
-
-
-def _ceiling_interval(ratings: FloatArray, _scores: FloatArray) -> Interval:
-    return human_ceiling(ratings, "spearman", LeftOut.each(ratings.shape[1])).interval
+def _ceiling(ratings: FloatArray) -> Ceiling:
+    return human_ceiling(ratings, "spearman", LeftOut.each(ratings.shape[1]))
 
 
 def measure(line: Line, data_sets: int) -> tuple[float, float, float]:

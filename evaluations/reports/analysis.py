@@ -58,10 +58,10 @@ from evaluations.statistics.resampling import (
     Interval,
     Over,
     bca_interval,
-    bootstrap_samples,
     draw,
     leave_one_out_values,
     percentile_interval,
+    resample_means,
 )
 from evaluations.statistics.results import Estimate
 from evaluations.statistics.significance import (
@@ -77,7 +77,7 @@ SEED = 0
 ALPHA = 0.05
 # All groups are tried; for more judges than this, letters would not be helpful.
 MOST_LETTERED = 12
-LEAST_SYSTEMS = 4
+LEAST_FOR_WILLIAMS = 4
 # Percentile and BCa intervals are too narrow for fewer documents.
 LEAST_FOR_BOOTSTRAP = 50
 
@@ -194,7 +194,8 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
     intervals = {
         c: correlation_interval(human, scores, c, "summary", "documents") for c in COEFFICIENTS
     }
-    percentile, bca = _bootstrap(human, scores)
+    by_document = coefficients_by_document(*pairs, "spearman")
+    percentile, bca = _bootstrap(human, scores, by_document)
     rng = np.random.default_rng(SEED)
     complete = present.all(axis=1)
     return JudgeAnalysis(
@@ -209,7 +210,7 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
             else correlation_interval(human, scores, view.coefficient, view.level, view.over)
         ),
         as_a_rater=judge_as_a_rater(judged.ratings, scores),
-        by_document=coefficients_by_document(*pairs, "spearman"),
+        by_document=by_document,
         alt_test=_alt_test(judged.ratings, scores, judged.scale, view.epsilon),
         spread=concentration(scores),
         pairwise=tie_calibrated_accuracy(human, scores),
@@ -226,18 +227,19 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
     )
 
 
-def _bootstrap(human: FloatArray, scores: FloatArray) -> tuple[Interval, Interval]:
-    """The percentile and the BCa interval of the summary-level rho."""
-    correlation = correlations_summary(human, scores)
-    used = ~np.isnan(coefficients_by_document(*complete_pairs(human, scores), "spearman"))
-    if used.sum() < LEAST_FOR_BOOTSTRAP:
+def _bootstrap(
+    human: FloatArray, scores: FloatArray, by_document: FloatArray
+) -> tuple[Interval, Interval]:
+    """The percentile and the BCa interval of the summary-level rho, the mean of `by_document`."""
+    used = by_document[~np.isnan(by_document)]
+    if len(used) < LEAST_FOR_BOOTSTRAP:
         few = no_interval(f"the bootstrap needs {LEAST_FOR_BOOTSTRAP} documents that count")
         return few, few
-    samples = bootstrap_samples(human, scores, "spearman", draws_for(human.shape))
+    samples = resample_means(by_document, draws_for(human.shape))
     jackknife = leave_one_out_values(human, scores, "spearman")
     return (
         percentile_interval(samples),
-        bca_interval(samples, estimate=correlation, jackknife=jackknife),
+        bca_interval(samples, estimate=float(used.mean()), jackknife=jackknife),
     )
 
 
@@ -306,7 +308,7 @@ def williams_of(human: FloatArray, first: FloatArray, second: FloatArray) -> flo
     missing = np.isnan(human) | np.isnan(first) | np.isnan(second)
     h, a, b = (np.where(missing, np.nan, side) for side in (human, first, second))
     (of_human, of_first), (_, of_second) = system_means(h, a), system_means(h, b)
-    if len(of_human) < LEAST_SYSTEMS or any(
+    if len(of_human) < LEAST_FOR_WILLIAMS or any(
         np.ptp(side) == 0 for side in (of_human, of_first, of_second)
     ):
         return None

@@ -9,7 +9,7 @@ import krippendorff
 import numpy as np
 
 from evaluations.statistics.correlation import Coefficient, coefficients_by_document, complete_pairs
-from evaluations.statistics.jackknife import LeftOut, no_interval, within
+from evaluations.statistics.jackknife import LeftOut, mapped, no_interval, within
 from evaluations.statistics.pairing import FloatArray, mean_over_raters
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
@@ -86,9 +86,7 @@ def alpha_interval(ratings: FloatArray, measurement: Measurement, documents: Lef
         disagreement = np.log(np.where(expected > 0, observed / expected, np.nan))
     counting = int((raters > 1).any(axis=1).sum())
     found = documents.interval(float(disagreement[-1]), disagreement[:-1], counting=counting)
-    if found.low is None or found.high is None:
-        return found
-    return Interval(float(1 - np.exp(found.high)), float(1 - np.exp(found.low)))
+    return mapped(found, lambda end: 1 - np.exp(end))
 
 
 def _squared_distance(
@@ -161,7 +159,7 @@ def judge_as_a_rater(
     """
     found = []
     for rater in range(len(ratings)):
-        others = mean_over_raters(np.delete(ratings, rater, axis=0))
+        others = _mean_of_others(ratings, rater)
         same = np.where(np.isnan(ratings[rater]), np.nan, judge)
         by_document = coefficients_by_document(*complete_pairs(same, others), coefficient)
         if (~np.isnan(by_document)).any():
@@ -184,9 +182,13 @@ def leave_one_out(
     return _mean_of(_left_out(ratings, rater, coefficient))
 
 
+def _mean_of_others(ratings: FloatArray, rater: int) -> FloatArray:
+    return mean_over_raters(np.delete(ratings, rater, axis=0))
+
+
 def _left_out(ratings: FloatArray, rater: int, coefficient: Coefficient) -> FloatArray:
     """By document, a rater's coefficient with the mean of the others; shape (documents,)."""
-    others = mean_over_raters(np.delete(ratings, rater, axis=0))
+    others = _mean_of_others(ratings, rater)
     return coefficients_by_document(*complete_pairs(ratings[rater], others), coefficient)
 
 

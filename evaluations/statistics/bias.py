@@ -7,7 +7,7 @@ import numpy as np
 from scipy import stats
 
 from evaluations.statistics.correlation import Coefficient
-from evaluations.statistics.jackknife import LeftOut, no_interval
+from evaluations.statistics.jackknife import LeftOut, mapped, no_interval
 from evaluations.statistics.pairing import DIGITS, FloatArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
@@ -240,9 +240,7 @@ def _partial_interval(present: np.ndarray, sides: list[FloatArray], documents: L
         on_z = np.arctanh(np.clip(partial, -1 + 1e-12, 1 - 1e-12))
     counting = int(present.any(axis=1).sum())
     found = documents.interval(float(on_z[-1]), on_z[:-1], counting=counting)
-    if found.low is None or found.high is None:
-        return found
-    return Interval(float(np.tanh(found.low)), float(np.tanh(found.high)))
+    return mapped(found, np.tanh)
 
 
 def _products_of(tables: list[FloatArray]) -> list[tuple[FloatArray, FloatArray]]:

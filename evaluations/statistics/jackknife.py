@@ -26,7 +26,7 @@ from evaluations.statistics.correlation import (
     system_means,
 )
 from evaluations.statistics.pairing import FloatArray
-from evaluations.statistics.resampling import Interval, Over
+from evaluations.statistics.resampling import Interval, Over, means_by
 
 CONFIDENCE = 0.95
 LEAST_DOCUMENTS = 10
@@ -94,10 +94,7 @@ class LeftOut:
 
     def means(self, by_unit: FloatArray) -> FloatArray:
         """The mean with each group left out; shape (groups,), NaN where nothing is left."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            kept = self.counts @ (~np.isnan(by_unit)).astype(float)
-            means: FloatArray = (self.counts @ np.nan_to_num(by_unit)) / kept
-        return means
+        return means_by(self.counts, by_unit)
 
 
 def no_interval(reason: str) -> Interval:
@@ -110,11 +107,17 @@ def t_interval(estimate: float, variance: float, freedom: float) -> Interval:
     return Interval(estimate - half, estimate + half)
 
 
-def within(interval: Interval, low: float, high: float) -> Interval:
-    """An interval cut at the ends of what is possible."""
+def mapped(interval: Interval, back: Callable[[float], float]) -> Interval:
+    """An interval with both ends mapped by a monotonic function, such as back from Fisher's z."""
     if interval.low is None or interval.high is None:
         return interval
-    return Interval(max(low, interval.low), min(high, interval.high))
+    low, high = sorted(float(back(end)) for end in (interval.low, interval.high))
+    return Interval(low, high)
+
+
+def within(interval: Interval, low: float, high: float) -> Interval:
+    """An interval cut at the ends of what is possible."""
+    return mapped(interval, lambda end: min(max(end, low), high))
 
 
 def correlation_interval(
@@ -174,9 +177,9 @@ def _summary(
     used = ~np.isnan(by_document)
     if of_documents.low is not None and _outputs(np.isnan(human), used) < LEAST_OUTPUTS:
         return no_interval(TOO_FEW.format(LEAST_OUTPUTS, "outputs"))
-    systems = LeftOut.each(human.shape[1], "systems")
     if over == "documents" or of_documents.low is None:
         return of_documents
+    systems = LeftOut.each(human.shape[1], "systems")
     counting = int((~np.isnan(human)).any(axis=0).sum())
     if counting < LEAST_SYSTEMS:
         return no_interval(TOO_FEW.format(LEAST_SYSTEMS, "systems"))
@@ -276,6 +279,4 @@ def _on_z(human: FloatArray, value: Callable[[np.ndarray], float]) -> Interval:
         return no_interval("the values are on one line, so nothing is known of how much they vary")
     left_out = np.array([value(kept) for kept in documents.counts.astype(bool)])
     on_z = documents.interval(float(_z(all_of_them)), _z(left_out), counting=counting)
-    if on_z.low is None or on_z.high is None:
-        return on_z
-    return Interval(float(np.tanh(on_z.low)), float(np.tanh(on_z.high)))
+    return mapped(on_z, np.tanh)

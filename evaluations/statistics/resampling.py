@@ -130,10 +130,19 @@ def resample_means(by_document: FloatArray, draws: Draws) -> FloatArray:
     Args:
         by_document: shape (documents,), NaN where a document has no value.
     """
-    counts = draws.counts
+    return means_by(draws.counts, by_document)
+
+
+def means_by(counts: FloatArray, by_unit: FloatArray) -> FloatArray:
+    """The mean over units for each row of counts; NaN where no unit with a value is counted.
+
+    Args:
+        counts: shape (rows, units), how often each unit counts.
+        by_unit: shape (units,), NaN where a unit has no value.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
-        drawn = counts @ (~np.isnan(by_document)).astype(float)
-        means: FloatArray = (counts @ np.nan_to_num(by_document)) / drawn
+        counted = counts @ (~np.isnan(by_unit)).astype(float)
+        means: FloatArray = (counts @ np.nan_to_num(by_unit)) / counted
     return means
 
 
