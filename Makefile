@@ -20,7 +20,7 @@ help:
 	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, and pip-audit if its database is reachable"
 	@echo "make bench-judge   the judge engine compared with a bare loop (LARGE=1: also 160,000 items)"
 	@echo "make bench-annotate   twenty annotators at once (LARGE=1: also with 1,600,000 outputs)"
-	@echo "make bench-report   the whole report on SummEval, compared with scipy and nlpstats, and on 100 times the data"
+	@echo "make bench-report   the whole report on SummEval, compared with scipy and nlpstats, and on 100 times the data (LARGE=1: also huge and sparse corpora)"
 	@echo "make bench-evaluators   ROUGE and BLEU on one core and on all (LARGE=1: 160,000 outputs)"
 	@echo "make bench-load   loading 160,000 outputs and 1,920,000 ratings, compared with plain COPY"
 	@echo "make bench-pages  pages of a project with 160,000 outputs, ten requests at once"
@@ -119,3 +119,4 @@ fuzz: $(VENV)/.installed-dev
 bench-report: $(VENV)/.installed-dev
 	@$(BIN)/python -m pip install --quiet --no-deps nlpstats==0.0.1
 	@$(BIN)/python -m benchmarks.report
+	@$(if $(LARGE),$(BIN)/python -m benchmarks.large_report)

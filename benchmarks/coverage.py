@@ -18,9 +18,9 @@ import numpy as np
 
 from evaluations.statistics.agreement import (
     Ceiling,
-    alpha_interval,
+    Coincidences,
+    coincidences,
     human_ceiling,
-    krippendorff_alpha,
 )
 from evaluations.statistics.correlation import (
     Coefficient,
@@ -30,7 +30,8 @@ from evaluations.statistics.correlation import (
     system_means,
 )
 from evaluations.statistics.jackknife import LeftOut, correlation_interval
-from evaluations.statistics.pairing import FloatArray, mean_over_raters
+from evaluations.statistics.layout import Outputs, Ratings
+from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import Interval, Over
 
 DATA_SETS, QUICK = 2000, 400
@@ -48,8 +49,8 @@ class World:
     over: Over = "documents"
     seed: int = 1
 
-    def draw(self, rng: Rng) -> tuple[FloatArray, FloatArray]:
-        """Ratings (raters, documents, systems) and scores (documents, systems)."""
+    def draw(self, rng: Rng) -> tuple[Outputs, Ratings, FloatArray]:
+        """Every system's output for every document, with ratings and scores."""
         fixed = np.random.default_rng(self.seed)
         of_systems = (fixed if self.over == "documents" else rng).normal(0, 0.6, self.systems)
         of_documents = fixed if self.over == "systems" else rng
@@ -58,11 +59,12 @@ class World:
         quality = of_systems + rng.normal(0, 0.8, shape)
         ratings = np.clip(np.round(3 + quality + rng.normal(0, 0.7, (RATERS, *shape))), 1, 5)
         scores = sight * quality + rng.normal(0, 0.7, shape)
-        return ratings, scores
+        outputs = Outputs.full(self.documents, self.systems)
+        return outputs, Ratings.of_table(ratings.reshape(RATERS, -1)), scores.ravel()
 
 
-Value = Callable[[FloatArray, FloatArray], float]
-Bounds = Callable[[FloatArray, FloatArray], Interval]
+Value = Callable[[Outputs, Ratings, FloatArray], float]
+Bounds = Callable[[Outputs, Ratings, FloatArray], Interval]
 
 
 @dataclass(frozen=True)
@@ -76,19 +78,18 @@ class Line:
 
 
 def correlation_line(world: World, coefficient: Coefficient, level: Level) -> Line:
-    def value(ratings: FloatArray, scores: FloatArray) -> float:
-        human = mean_over_raters(ratings)
+    def value(outputs: Outputs, ratings: Ratings, scores: FloatArray) -> float:
+        human = ratings.means()
         if level == "summary":
-            return float(np.nanmean(coefficients_by_document(human, scores, coefficient)))
-        sides = (
-            system_means(human, scores) if level == "system" else (human.ravel(), scores.ravel())
-        )
-        found = coefficient_of(*sides, coefficient).value
-        return np.nan if found is None else found
+            found = coefficients_by_document(outputs, human, scores, coefficient)
+            return float(np.nanmean(found))
+        sides = system_means(outputs, human, scores) if level == "system" else (human, scores)
+        value = coefficient_of(*sides, coefficient).value
+        return np.nan if value is None else value
 
-    def bounds(ratings: FloatArray, scores: FloatArray) -> Interval:
+    def bounds(outputs: Outputs, ratings: Ratings, scores: FloatArray) -> Interval:
         return correlation_interval(
-            mean_over_raters(ratings), scores, coefficient, level, world.over
+            outputs, ratings.means(), scores, coefficient, level, world.over
         )
 
     name = f"{coefficient}, {level} level, over {world.over}"
@@ -112,22 +113,28 @@ def lines() -> Iterator[Line]:
         yield Line(
             "ceiling (Spearman)",
             World(documents, 8),
-            lambda ratings, _scores: _ceiling(ratings).estimate.value,
-            lambda ratings, _scores: _ceiling(ratings).interval,
+            lambda outputs, ratings, _scores: _ceiling(outputs, ratings).estimate.value,
+            lambda outputs, ratings, _scores: _ceiling(outputs, ratings).interval,
         )
         for measurement in ("nominal", "ordinal", "interval"):
             yield Line(
                 f"alpha ({measurement})",
                 World(documents, 8),
-                lambda ratings, _scores, m=measurement: krippendorff_alpha(ratings, m).value,
-                lambda ratings, _scores, m=measurement: alpha_interval(
-                    ratings, m, LeftOut.each(ratings.shape[1])
+                lambda outputs, ratings, _scores, m=measurement: (
+                    _coincidences(outputs, ratings).alpha(m).value
                 ),
+                lambda outputs, ratings, _scores, m=measurement: _coincidences(
+                    outputs, ratings
+                ).interval(m, LeftOut.each(outputs.documents)),
             )
 
 
-def _ceiling(ratings: FloatArray) -> Ceiling:
-    return human_ceiling(ratings, "spearman", LeftOut.each(ratings.shape[1]))
+def _coincidences(outputs: Outputs, ratings: Ratings) -> Coincidences:
+    return coincidences(outputs, ratings, LeftOut.each(outputs.documents))
+
+
+def _ceiling(outputs: Outputs, ratings: Ratings) -> Ceiling:
+    return human_ceiling(outputs, ratings, "spearman", LeftOut.each(outputs.documents))
 
 
 def measure(line: Line, data_sets: int) -> tuple[float, float, float]:

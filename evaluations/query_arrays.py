@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from django.db import connection
 
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.pairing import FloatArray, IntArray
 
 # The server packs this many rows into one: with a message per row, the driver would take most of
 # the time.
@@ -75,6 +75,10 @@ def id_list(ids: list[int]) -> str:
     return ", ".join(str(int(pk)) for pk in ids) or "NULL"
 
 
-def positions(ids: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """The position of each id among the known ones, which are sorted."""
-    return np.searchsorted(known, ids.astype(np.int64))
+def positions(ids: np.ndarray, known: IntArray) -> IntArray:
+    """The position of each id among the known ones; -1 for one that is not among them."""
+    order = np.argsort(known, kind="stable")
+    at = np.searchsorted(known, ids.astype(np.int64), sorter=order)
+    found = order[np.minimum(at, len(known) - 1)] if len(known) else np.zeros(len(ids), np.int64)
+    is_known = known[found] == ids if len(known) else np.zeros(len(ids), dtype=bool)
+    return np.where(is_known, found, -1)

@@ -6,75 +6,97 @@ import numpy as np
 
 from annotations.models import Annotator
 from evaluations.query_arrays import fetch_numbers, id_list, positions
-from evaluations.statistics.pairing import FloatArray, IntArray, mean_over_raters, rater_tables
+from evaluations.statistics.layout import Ratings
+from evaluations.statistics.pairing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
 class HumanScores:
     """People's ratings on one criterion.
 
-    `ratings` has shape (annotators, documents, systems), individual people only; `mean` has shape
-    (documents, systems) and uses the mean that a release states where no individual rated.
-    `in_sight` counts ratings made while LLM scores were visible. `annotator_ids` are parallel to
-    `annotators`.
+    `ratings` are those of individual people; `mean` has shape (outputs,) and uses the mean that a
+    release states where no individual rated. `in_sight` counts ratings made while LLM scores were
+    visible. `annotator_ids` are parallel to `annotators`, the raters of `ratings`.
     """
 
     annotators: tuple[str, ...]
-    ratings: FloatArray
+    ratings: Ratings
     mean: FloatArray
     in_sight: int = 0
     annotator_ids: tuple[int, ...] = ()
 
+    def among(self, outputs: np.ndarray, annotators: frozenset[int]) -> "HumanScores":
+        """The ratings of some outputs, by some annotators (by all, where none are named); means are
+        of these annotators.
+
+        Args:
+            outputs: a mask of shape (outputs,).
+        """
+        wanted = [not annotators or pk in annotators for pk in self.annotator_ids]
+        ratings = self.ratings.among(outputs, np.array(wanted, dtype=bool))
+        kept = [index for index, is_wanted in enumerate(wanted) if is_wanted]
+        mean = ratings.means() if annotators else self.mean[outputs]
+        return _of_active(
+            ratings,
+            [(self.annotator_ids[index], self.annotators[index]) for index in kept],
+            mean,
+            self.in_sight,
+        )
+
 
 def human_scores(
-    project_id: int, criterion_ids: list[int], *, documents: IntArray, systems: IntArray
+    project_id: int, criterion_ids: list[int], *, outputs: IntArray
 ) -> dict[int, HumanScores]:
     """The ratings of a project by criterion id.
 
     Args:
-        documents, systems: record ids in ascending order.
+        outputs: shape (outputs,), the ids of all outputs of the project.
     """
-    annotators = list(Annotator.objects.filter(project_id=project_id).order_by("pk"))
-    known = np.array([annotator.pk for annotator in annotators], dtype=np.int64)
-    people = [
-        index
-        for index, annotator in enumerate(annotators)
-        if annotator.kind == Annotator.Kind.PERSON
-    ]
-    means = [
-        index for index, annotator in enumerate(annotators) if annotator.kind == Annotator.Kind.MEAN
-    ]
+    everybody = list(
+        Annotator.objects.filter(project_id=project_id)
+        .order_by("pk")
+        .values_list("pk", "name", "kind")
+    )
+    annotators = [(pk, name) for pk, name, _kind in everybody]
+    known = np.array([pk for pk, _name in annotators], dtype=np.int64)
+    people, means = (
+        np.array([of == kind for _pk, _name, of in everybody], dtype=bool)
+        for kind in (Annotator.Kind.PERSON, Annotator.Kind.MEAN)
+    )
     rows = fetch_numbers(
-        [
-            "r.criterion_id",
-            "o.document_id",
-            "o.system_id",
-            "r.annotator_id",
-            "r.score",
-            "r.scores_in_sight::int",
-        ],
-        f"""FROM annotations_rating r JOIN evaluations_candidateoutput o ON o.id = r.output_id
-            WHERE r.annotator_id IN ({id_list(known.tolist())})
+        ["r.criterion_id", "r.output_id", "r.annotator_id", "r.score", "r.scores_in_sight::int"],
+        f"""FROM annotations_rating r WHERE r.annotator_id IN ({id_list(known.tolist())})
                 AND r.criterion_id IN ({id_list(criterion_ids)})""",
     )
+    at_output, at_annotator = positions(rows[:, 1], outputs), positions(rows[:, 2], known)
+    order = np.lexsort((at_annotator, at_output))
+    everything = np.ones(len(outputs), dtype=bool)
     found = {}
     for criterion_id in criterion_ids:
-        mine = rows[rows[:, 0] == criterion_id]
-        ratings = rater_tables(
-            positions(mine[:, 1], documents),
-            positions(mine[:, 2], systems),
-            positions(mine[:, 3], known),
-            mine[:, 4],
-            shape=(len(annotators), len(documents), len(systems)),
+        mine = order[(rows[order, 0] == criterion_id) & (at_output[order] >= 0)]
+        ratings = Ratings(
+            at_output[mine], at_annotator[mine], rows[mine, 3], len(outputs), len(annotators)
         )
-        by_person = mean_over_raters(ratings[people])
-        stated = mean_over_raters(ratings[means])
-        active = [index for index in people if not np.isnan(ratings[index]).all()]
-        found[criterion_id] = HumanScores(
-            annotators=tuple(annotators[index].name for index in active),
-            ratings=ratings[active],
-            mean=np.where(np.isnan(by_person), stated, by_person),
-            in_sight=int(mine[:, 5].sum()),
-            annotator_ids=tuple(annotators[index].pk for index in active),
-        )
+        by_person = ratings.among(everything, people)
+        mean = by_person.means()
+        if means.any():
+            stated = ratings.among(everything, means).means()
+            mean = np.where(np.isnan(mean), stated, mean)
+        persons = [one for one, is_person in zip(annotators, people, strict=True) if is_person]
+        found[criterion_id] = _of_active(by_person, persons, mean, int(rows[mine, 4].sum()))
     return found
+
+
+def _of_active(
+    ratings: Ratings, annotators: list[tuple[int, str]], mean: FloatArray, in_sight: int
+) -> HumanScores:
+    """Only the annotators, by id and name, who rated."""
+    active = ratings.active
+    kept = [one for one, is_active in zip(annotators, active, strict=True) if is_active]
+    return HumanScores(
+        annotators=tuple(name for _pk, name in kept),
+        ratings=ratings.among(np.ones(ratings.outputs, dtype=bool), active),
+        mean=mean,
+        in_sight=in_sight,
+        annotator_ids=tuple(pk for pk, _name in kept),
+    )

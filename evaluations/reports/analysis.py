@@ -14,10 +14,9 @@ from evaluations.statistics.agreement import (
     Ceiling,
     LeaveOneOut,
     Measurement,
-    alpha_interval,
+    coincidences,
     human_ceiling,
     judge_as_a_rater,
-    krippendorff_alpha,
 )
 from evaluations.statistics.alt_test import LEAST_ANNOTATORS, LEAST_OUTPUTS, AltTest, alt_test
 from evaluations.statistics.bias import LengthBias, WriterBias, length_bias, writer_bias
@@ -34,7 +33,6 @@ from evaluations.statistics.correlation import (
     Correlations,
     Level,
     coefficients_by_document,
-    complete_pairs,
     correlations,
     system_means,
 )
@@ -42,7 +40,9 @@ from evaluations.statistics.jackknife import (
     LeftOut,
     correlation_interval,
     no_interval,
+    summary_interval,
 )
+from evaluations.statistics.layout import Outputs, Ratings, complete
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.pairwise import (
     TieCalibration,
@@ -53,6 +53,7 @@ from evaluations.statistics.pairwise import (
 from evaluations.statistics.ppi import PpiTable, ppi_table
 from evaluations.statistics.reliability import Icc, cohen_kappa, fleiss_kappa, intraclass
 from evaluations.statistics.resampling import (
+    MOST_GROUPS,
     RESAMPLES,
     Draws,
     Interval,
@@ -80,6 +81,8 @@ MOST_LETTERED = 12
 LEAST_FOR_WILLIAMS = 4
 # Percentile and BCa intervals are too narrow for fewer documents.
 LEAST_FOR_BOOTSTRAP = 50
+# Of more annotators, not every two are compared.
+MOST_PAIRED = 30
 
 
 @dataclass(frozen=True)
@@ -88,8 +91,7 @@ class JudgeAnalysis:
 
     `intervals` are at summary level over documents; `percentile` and `bca` are the same for
     Spearman by the bootstrap; `shown` is the interval of the level, coefficient and units that the
-    reader chose. `by_document` has shape (documents,), Spearman's rho, NaN where undefined.
-    `as_a_rater` is the summary-level rho that compares with the human ceiling.
+    reader chose. `as_a_rater` is the summary-level rho that compares with the human ceiling.
     """
 
     correlations: Correlations
@@ -99,7 +101,6 @@ class JudgeAnalysis:
     bca: Interval
     shown: Interval
     as_a_rater: Estimate
-    by_document: FloatArray
     alt_test: AltTest
     spread: Concentration | None
     pairwise: TieCalibration
@@ -152,22 +153,23 @@ class Significance:
 
 
 @lru_cache(maxsize=8)
-def draws_for(shape: tuple[int, int]) -> Draws:
-    """The resamples of a table's documents, the same for every judge of a project."""
-    return draw(shape, "documents", rng=np.random.default_rng(SEED))
+def draws_for(documents: int) -> Draws:
+    """The resamples of documents, the same for every judge of a project."""
+    units = min(documents, MOST_GROUPS)
+    return draw((units, 1), "documents", rng=np.random.default_rng(SEED))
 
 
 @dataclass(frozen=True)
 class Judged:
     """A judge on one criterion, beside people.
 
-    `human`, `scores` and `words` (of each output) have shape (documents, systems), NaN for missing;
-    `ratings` has (annotators, documents, systems); `by_human` and `by_llm` say which systems are
-    people and language models, shape (systems,).
+    `human`, `scores` and `words` (of each output) have shape (outputs,), NaN for missing;
+    `by_human` and `by_llm` say which systems are people and language models, shape (systems,).
     """
 
+    outputs: Outputs
     human: FloatArray
-    ratings: FloatArray
+    ratings: Ratings
     scores: FloatArray
     words: FloatArray
     by_human: np.ndarray
@@ -187,56 +189,45 @@ class View:
 
 def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
     """Everything about a judge on one criterion."""
-    human, scores = judged.human, judged.scores
-    documents = LeftOut.each(len(human))
-    pairs = complete_pairs(human, scores)
-    present = ~np.isnan(pairs[0])
-    intervals = {
-        c: correlation_interval(human, scores, c, "summary", "documents") for c in COEFFICIENTS
-    }
-    by_document = coefficients_by_document(*pairs, "spearman")
-    percentile, bca = _bootstrap(human, scores, by_document)
+    outputs, human, scores = judged.outputs, judged.human, judged.scores
+    documents = LeftOut.each(outputs.documents)
+    both, (rated, scored) = complete(outputs, human, scores)
+    found = correlations(both, rated, scored)
+    intervals = {c: summary_interval(both, found.by_document[c]) for c in COEFFICIENTS}
+    percentile, bca = _bootstrap(found.by_document["spearman"])
     rng = np.random.default_rng(SEED)
-    complete = present.all(axis=1)
     return JudgeAnalysis(
-        correlations=correlations(human, scores),
-        tau_c=tau_c(pairs[0][present], pairs[1][present]),
+        correlations=found,
+        tau_c=tau_c(rated, scored),
         intervals=intervals,
         percentile=percentile,
         bca=bca,
         shown=(
             intervals[view.coefficient]
             if (view.level, view.over) == ("summary", "documents")
-            else correlation_interval(human, scores, view.coefficient, view.level, view.over)
+            else correlation_interval(both, rated, scored, view.coefficient, view.level, view.over)
         ),
-        as_a_rater=judge_as_a_rater(judged.ratings, scores),
-        by_document=by_document,
-        alt_test=_alt_test(judged.ratings, scores, judged.scale, view.epsilon),
+        as_a_rater=judge_as_a_rater(outputs, judged.ratings, scores),
+        alt_test=_alt_test(judged, view.epsilon),
         spread=concentration(scores),
-        pairwise=tie_calibrated_accuracy(human, scores),
-        soft_pairwise=(
-            soft_pairwise_accuracy(pairs[0][complete], pairs[1][complete], rng=rng)
-            if complete.any()
-            else Estimate.undefined("no document has a rating and a score for every system")
-        ),
-        ppi=ppi_table(human, scores),
-        calibration=cross_validated_error(human, scores, rng=rng),
-        reliability=reliability(pairs[1][present], pairs[0][present]),
-        length=length_bias(human, scores, judged.words, documents),
-        writers=writer_bias(human, scores, judged.by_human, judged.by_llm, documents),
+        pairwise=tie_calibrated_accuracy(both, rated, scored),
+        soft_pairwise=soft_pairwise_accuracy(both, rated, scored, rng=rng),
+        ppi=ppi_table(outputs, human, scores),
+        calibration=cross_validated_error(both, rated, scored, rng=rng),
+        reliability=reliability(scored, rated),
+        length=length_bias(outputs, human, scores, judged.words, documents),
+        writers=writer_bias(both, rated, scored, judged.by_human, judged.by_llm, documents),
     )
 
 
-def _bootstrap(
-    human: FloatArray, scores: FloatArray, by_document: FloatArray
-) -> tuple[Interval, Interval]:
+def _bootstrap(by_document: FloatArray) -> tuple[Interval, Interval]:
     """The percentile and the BCa interval of the summary-level rho, the mean of `by_document`."""
     used = by_document[~np.isnan(by_document)]
     if len(used) < LEAST_FOR_BOOTSTRAP:
         few = no_interval(f"the bootstrap needs {LEAST_FOR_BOOTSTRAP} documents that count")
         return few, few
-    samples = resample_means(by_document, draws_for(human.shape))
-    jackknife = leave_one_out_values(human, scores, "spearman")
+    samples = resample_means(by_document, draws_for(len(by_document)))
+    jackknife = leave_one_out_values(by_document)
     return (
         percentile_interval(samples),
         bca_interval(samples, estimate=float(used.mean()), jackknife=jackknife),
@@ -244,70 +235,76 @@ def _bootstrap(
 
 
 def correlations_summary(
-    human: FloatArray, scores: FloatArray, coefficient: Coefficient = "spearman"
+    outputs: Outputs, human: FloatArray, scores: FloatArray, coefficient: Coefficient = "spearman"
 ) -> float:
     """The summary-level correlation alone; NaN where it is undefined."""
-    by_document = coefficients_by_document(*complete_pairs(human, scores), coefficient)
+    by_document = coefficients_by_document(outputs, human, scores, coefficient)
     used = by_document[~np.isnan(by_document)]
     return float(used.mean()) if len(used) else float("nan")
 
 
-def _alt_test(ratings: FloatArray, scores: FloatArray, scale: Scale, epsilon: float) -> AltTest:
+def _alt_test(judged: Judged, epsilon: float) -> AltTest:
     """The alternative annotator test, for judges that rate on the criterion's scale: it compares
     distances on it."""
+    scores, scale = judged.scores, judged.scale
     known = scores[~np.isnan(scores)]
     if len(known) and (known.min() < scale.lowest - 1e-9 or known.max() > scale.highest + 1e-9):
         other = Estimate.undefined("the judge's scores are not on the criterion's scale")
         return AltTest(epsilon, other, other, (), (), 0)
     return alt_test(
-        ratings.reshape(len(ratings), scores.size),
-        scores.ravel(),
+        judged.ratings,
+        scores,
         epsilon=epsilon,
-        documents=np.repeat(np.arange(len(scores)), scores.shape[1]),
+        documents=judged.outputs.document,
         least_outputs=LEAST_OUTPUTS,
         least_annotators=LEAST_ANNOTATORS,
     )
 
 
-def analyse_agreement(ratings: FloatArray, annotators: tuple[str, ...]) -> Agreement:
-    """Everything about annotators on one criterion.
-
-    Args:
-        ratings: shape (annotators, documents, systems), NaN for missing.
-    """
-    documents = LeftOut.each(ratings.shape[1])
-    flat = ratings.reshape(len(ratings), ratings.shape[1] * ratings.shape[2])
-    ceilings = {c: human_ceiling(ratings, c, documents) for c in COEFFICIENTS}
+def analyse_agreement(outputs: Outputs, ratings: Ratings, annotators: tuple[str, ...]) -> Agreement:
+    """Everything about annotators on one criterion; they are the raters of `ratings`."""
+    documents = LeftOut.each(outputs.documents)
+    ceilings = {c: human_ceiling(outputs, ratings, c, documents) for c in COEFFICIENTS}
     each = ceilings["spearman"].by_rater
+    coinciding = coincidences(outputs, ratings, documents)
+    paired = range(len(annotators) if len(annotators) <= MOST_PAIRED else 0)
+    values = [ratings.values_of(rater) for rater in paired]
     return Agreement(
         ceilings=ceilings,
-        alpha={m: krippendorff_alpha(ratings, m) for m in MEASUREMENTS},
-        alpha_intervals={m: alpha_interval(ratings, m, documents) for m in MEASUREMENTS},
+        alpha={m: coinciding.alpha(m) for m in MEASUREMENTS},
+        alpha_intervals={m: coinciding.interval(m, documents) for m in MEASUREMENTS},
         leave_one_out=dict(zip(annotators, each, strict=True)) if each else {},
-        icc=intraclass(flat),
+        icc=intraclass(ratings),
         kappas={
-            (annotators[a], annotators[b]): cohen_kappa(flat[a], flat[b], "quadratic")
-            for a, b in itertools.combinations(range(len(annotators)), 2)
+            (annotators[a], annotators[b]): cohen_kappa(values[a], values[b], "quadratic")
+            for a, b in itertools.combinations(paired, 2)
         },
-        fleiss=fleiss_kappa(flat),
-        spread=concentration(ratings),
+        fleiss=fleiss_kappa(ratings),
+        spread=concentration(ratings.value),
     )
 
 
 def compare_pair(
-    human: FloatArray, first: FloatArray, second: FloatArray, coefficient: Coefficient, over: Over
+    outputs: Outputs,
+    human: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    coefficient: Coefficient,
+    over: Over,
 ) -> PermutationTest:
     """The paired permutation test of two judges, with the seed of all reports."""
     return permutation_test(
-        human, first, second, coefficient, over, rng=np.random.default_rng(SEED)
+        outputs, human, first, second, coefficient, over, rng=np.random.default_rng(SEED)
     )
 
 
-def williams_of(human: FloatArray, first: FloatArray, second: FloatArray) -> float | None:
+def williams_of(
+    outputs: Outputs, human: FloatArray, first: FloatArray, second: FloatArray
+) -> float | None:
     """Williams' test of two judges at system level, on the outputs that all three have."""
-    missing = np.isnan(human) | np.isnan(first) | np.isnan(second)
-    h, a, b = (np.where(missing, np.nan, side) for side in (human, first, second))
-    (of_human, of_first), (_, of_second) = system_means(h, a), system_means(h, b)
+    outputs, (human, first, second) = complete(outputs, human, first, second)
+    of_human, of_first = system_means(outputs, human, first)
+    _, of_second = system_means(outputs, human, second)
     if len(of_human) < LEAST_FOR_WILLIAMS or any(
         np.ptp(side) == 0 for side in (of_human, of_first, of_second)
     ):

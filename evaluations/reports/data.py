@@ -1,5 +1,6 @@
 """The human and judge scores of a project as tables, kept up to date by what has changed."""
 
+import itertools
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -9,23 +10,25 @@ from django.db import connection, models
 
 from annotations.results.human_scores import HumanScores, human_scores
 from evaluations.changes import Key, state_of
-from evaluations.llm.injection import PATTERN
 from evaluations.models import Criterion, EvaluationRun, Judge, Project
-from evaluations.models.corpus import CandidateOutput, System
+from evaluations.models.corpus import System
 from evaluations.models.newest_scores import newest_scores
 from evaluations.query_arrays import fetch_numbers, id_list, positions
 from evaluations.reports.options import ReportOptions
-from evaluations.statistics.pairing import FloatArray, IntArray, mean_over_raters, table
+from evaluations.statistics.layout import Outputs, complete, mean_of
+from evaluations.statistics.pairing import FloatArray, IntArray
+
+# Scores of judges are read in parts of about so many.
+MOST_SCORES = 4_000_000
 
 
 @dataclass
 class ReportData:
     """All that the statistics need of a project.
 
-    `document_ids` and `system_ids` rise; tables have shape (documents, systems), NaN for missing.
-    `words` counts the words of each output, NaN where there is none. `addressed` are the outputs,
-    as (doc_id, system), that seem to address the judge (possible prompt injection). `judges` maps
-    (criterion id, judge id) to scores.
+    `document_ids` and `system_ids` rise. `outputs` says which of them each output belongs to, and
+    `output_ids` has shape (outputs,), as have a judge's scores, NaN for missing, and `words`, which
+    counts the words of each output. `judges` maps (criterion id, judge id) to scores.
     """
 
     document_ids: IntArray
@@ -33,62 +36,48 @@ class ReportData:
     doc_ids: tuple[str, ...]
     system_names: tuple[str, ...]
     system_kinds: tuple[str, ...]
+    outputs: Outputs
+    output_ids: IntArray
     words: FloatArray
-    addressed: tuple[tuple[str, str], ...] = ()
     humans: dict[int, HumanScores] = field(default_factory=dict)
     judges: dict[tuple[int, int], FloatArray] = field(default_factory=dict)
-
-    @property
-    def outputs(self) -> int:
-        return int((~np.isnan(self.words)).sum())
 
     def kinds(self, kind: str) -> np.ndarray:
         """Shape (systems,), which systems are of a kind."""
         return np.array([one == kind for one in self.system_kinds], dtype=bool)
 
+    def name_of(self, output: int) -> tuple[str, str]:
+        """An output's document and system."""
+        document, system = self.outputs.document[output], self.outputs.system[output]
+        return self.doc_ids[document], self.system_names[system]
+
+    def system_means(self, values: FloatArray) -> FloatArray:
+        """The mean of each system's values; shape (systems,), NaN where it has none."""
+        outputs, (known,) = complete(self.outputs, values)
+        return mean_of(outputs.by_system(known), outputs.by_system())
+
     def selected(self, options: ReportOptions) -> "ReportData":
         """The part of it that options ask for; annotators left out do not count in means."""
         if not options.is_filtered:
             return self
-        rows = [
-            index
-            for index, name in enumerate(self.doc_ids)
-            if options.documents.lower() in name.lower()
-        ]
-        wanted = set(options.systems)
-        columns = [
-            index for index, pk in enumerate(self.system_ids.tolist()) if not wanted or pk in wanted
-        ]
-        part = np.ix_(rows, columns)
-        humans = {pk: _part_of(human, options, rows, columns) for pk, human in self.humans.items()}
+        sought, wanted = options.documents.lower(), set(options.systems)
+        documents = np.array([sought in name.lower() for name in self.doc_ids], dtype=bool)
+        systems = np.array([not wanted or pk in wanted for pk in self.system_ids.tolist()], bool)
+        chosen = documents[self.outputs.document] & systems[self.outputs.system]
+        annotators = frozenset(options.annotators)
         return replace(
             self,
-            document_ids=self.document_ids[rows],
-            system_ids=self.system_ids[columns],
-            doc_ids=tuple(self.doc_ids[row] for row in rows),
-            system_names=tuple(self.system_names[column] for column in columns),
-            system_kinds=tuple(self.system_kinds[column] for column in columns),
-            words=self.words[part],
-            humans=humans,
-            judges={key: scores[part] for key, scores in self.judges.items()},
+            document_ids=self.document_ids[documents],
+            system_ids=self.system_ids[systems],
+            doc_ids=tuple(itertools.compress(self.doc_ids, documents)),
+            system_names=tuple(itertools.compress(self.system_names, systems)),
+            system_kinds=tuple(itertools.compress(self.system_kinds, systems)),
+            outputs=self.outputs.among(documents, systems),
+            output_ids=self.output_ids[chosen],
+            words=self.words[chosen],
+            humans={pk: human.among(chosen, annotators) for pk, human in self.humans.items()},
+            judges={key: scores[chosen] for key, scores in self.judges.items()},
         )
-
-
-def _part_of(
-    human: HumanScores, options: ReportOptions, rows: list[int], columns: list[int]
-) -> HumanScores:
-    wanted = set(options.annotators)
-    raters = [index for index, pk in enumerate(human.annotator_ids) if not wanted or pk in wanted]
-    ratings = human.ratings[np.ix_(raters, rows, columns)]
-    part = human.mean[np.ix_(rows, columns)] if not wanted else mean_over_raters(ratings)
-    active = [index for index in range(len(raters)) if not np.isnan(ratings[index]).all()]
-    return HumanScores(
-        annotators=tuple(human.annotators[raters[index]] for index in active),
-        ratings=ratings[active],
-        mean=part,
-        in_sight=human.in_sight,
-        annotator_ids=tuple(human.annotator_ids[raters[index]] for index in active),
-    )
 
 
 def load_data(
@@ -110,37 +99,31 @@ def _frame(project: Project) -> ReportData:
     system_ids = np.array([pk for pk, _, _ in systems], dtype=np.int64)
     # Counted where the texts are.
     rows = fetch_numbers(
-        ["o.document_id", "o.system_id", "evaluations_word_count(o.text)"],
+        ["o.id", "o.document_id", "o.system_id", "evaluations_word_count(o.text)"],
         f"""FROM evaluations_candidateoutput o JOIN evaluations_document d ON d.id = o.document_id
             WHERE d.project_id = {int(project.pk)}""",
     )
-    shape = (len(documents), len(systems))
-    outputs = (
-        CandidateOutput.objects.of_project(project)
-        .filter(text__iregex=PATTERN)
-        .order_by("document", "system")
-    )
+    rows = rows[np.lexsort((rows[:, 2], rows[:, 1]))]
     return ReportData(
         document_ids=document_ids,
         system_ids=system_ids,
         doc_ids=tuple(name for _, name in documents),
         system_names=tuple(name for _, name, _ in systems),
         system_kinds=tuple(kind for _, _, kind in systems),
-        words=table(
-            positions(rows[:, 0], document_ids),
-            positions(rows[:, 1], system_ids),
-            rows[:, 2],
-            shape=shape,
+        outputs=Outputs(
+            positions(rows[:, 1], document_ids),
+            positions(rows[:, 2], system_ids),
+            len(documents),
+            len(systems),
         ),
-        addressed=tuple(outputs.values_list("document__doc_id", "system__name")),
+        output_ids=rows[:, 0].astype(np.int64),
+        words=rows[:, 3].copy(),
     )
 
 
 def fill_humans(data: ReportData, project: Project, criterion_ids: list[int]) -> None:
     """Read people's ratings on some criteria again."""
-    data.humans |= human_scores(
-        project.pk, criterion_ids, documents=data.document_ids, systems=data.system_ids
-    )
+    data.humans |= human_scores(project.pk, criterion_ids, outputs=data.output_ids)
 
 
 def fill_judges(
@@ -156,26 +139,25 @@ def fill_judges(
     Args:
         run: take the scores of this run only, where otherwise the newest of each judge count.
     """
-    rows = _score_rows(judge_ids, criterion_ids, run)
-    shape = (len(data.document_ids), len(data.system_ids))
-    for judge_id in judge_ids:
-        of_judge = rows[rows[:, 0] == judge_id]
-        for criterion_id in criterion_ids:
-            mine = of_judge[(of_judge[:, 1] == criterion_id) | (of_judge[:, 1] == 0)]
+    at_once = max(1, MOST_SCORES // max(1, len(data.outputs) * len(criterion_ids)))
+    for start in range(0, len(judge_ids), at_once):
+        part = judge_ids[start : start + at_once]
+        rows = _score_rows(part, criterion_ids, run)
+        at_output = positions(rows[:, 2], data.output_ids)
+        for judge_id, criterion_id in itertools.product(part, criterion_ids):
+            about = (rows[:, 1] == criterion_id) | (rows[:, 1] == 0)
+            mine = (rows[:, 0] == judge_id) & about & (at_output >= 0)
             data.judges.pop((criterion_id, judge_id), None)
-            if len(mine):
-                data.judges[criterion_id, judge_id] = table(
-                    positions(mine[:, 2], data.document_ids),
-                    positions(mine[:, 3], data.system_ids),
-                    mine[:, 4],
-                    shape=shape,
-                )
+            if mine.any():
+                scores = np.full(len(data.outputs), np.nan)
+                scores[at_output[mine]] = rows[mine, 3]
+                data.judges[criterion_id, judge_id] = scores
 
 
 def _score_rows(
     judge_ids: list[int], criterion_ids: list[int], run: EvaluationRun | None
 ) -> FloatArray:
-    """Judge, criterion (0 for all), document, system and value of each score; shape (scores, 5).
+    """Judge, criterion (0 for all), output and value of each score; shape (scores, 4).
     Scores that count for every criterion come first, so that a criterion's own replaces them."""
     wanted = f"""r.judge_id IN ({id_list(judge_ids)})
         AND (s.criterion_id IS NULL OR s.criterion_id IN ({id_list(criterion_ids)}))"""
@@ -199,8 +181,8 @@ def _score_rows(
     else:
         chosen = plain
     rows = fetch_numbers(
-        ["s.judge_id", "coalesce(s.criterion_id, 0)", "o.document_id", "o.system_id", "s.value"],
-        f"FROM ({chosen}) AS s JOIN evaluations_candidateoutput o ON o.id = s.output_id",
+        ["s.judge_id", "coalesce(s.criterion_id, 0)", "s.output_id", "s.value"],
+        f"FROM ({chosen}) AS s",
     )
     return rows[np.argsort(rows[:, 1] > 0, kind="stable")]
 

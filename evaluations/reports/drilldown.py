@@ -5,7 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluations.reports.data import ReportData
-from evaluations.statistics.correlation import coefficients_by_document, rank_rows
+from evaluations.statistics.correlation import coefficients_by_document, ranks_by_document
+from evaluations.statistics.layout import complete, mean_of
+
+MOST_SHOWN = 500
 
 
 @dataclass(frozen=True)
@@ -26,28 +29,41 @@ class DocumentGap:
     judge: float
 
 
-def documents_behind(data: ReportData, criterion: int, judge: int) -> list[DocumentGap]:
-    """All documents with a rating and a score, the most different first."""
-    human, scores = data.humans[criterion].mean, data.judges.get((criterion, judge))
+@dataclass(frozen=True)
+class DocumentsBehind:
+    """The most different documents behind a number, and how many there are in all."""
+
+    worst: tuple[DocumentGap, ...] = ()
+    documents: int = 0
+
+
+def documents_behind(data: ReportData, criterion: int, judge: int) -> DocumentsBehind:
+    """The documents with a rating and a score, the most different first, up to `MOST_SHOWN`."""
+    scores = data.judges.get((criterion, judge))
     if scores is None:
-        return []
-    missing = np.isnan(human) | np.isnan(scores)
-    x, y = np.where(missing, np.nan, human), np.where(missing, np.nan, scores)
-    gaps = np.abs(rank_rows(x) - rank_rows(y))
+        return DocumentsBehind()
+    outputs, (human, score) = complete(data.outputs, data.humans[criterion].mean, scores)
+    gaps = np.abs(ranks_by_document(outputs, human) - ranks_by_document(outputs, score))
+    count = outputs.by_document().astype(int)
+    distance = mean_of(outputs.by_document(gaps), count)
+    rho = coefficients_by_document(outputs, human, score, "spearman")
+    begin = np.cumsum(count) - count
+    order = np.argsort(-np.nan_to_num(distance, nan=-1), kind="stable")
+    behind = int((count > 0).sum())
     found = []
-    rho = coefficients_by_document(x, y, "spearman") if len(x) else np.empty(0)
-    for row in np.flatnonzero((~missing).any(axis=1)):
-        worst = int(np.nanargmax(gaps[row]))
+    for row in order[: min(behind, MOST_SHOWN)]:
+        mine = slice(begin[row], begin[row] + count[row])
+        worst = begin[row] + int(np.argmax(gaps[mine]))
         found.append(
             DocumentGap(
                 pk=int(data.document_ids[row]),
                 doc_id=data.doc_ids[row],
-                outputs=int((~missing[row]).sum()),
+                outputs=int(count[row]),
                 rho=None if np.isnan(rho[row]) else float(rho[row]),
-                distance=float(np.nanmean(gaps[row])),
-                worst=data.system_names[worst],
-                human=float(x[row, worst]),
-                judge=float(y[row, worst]),
+                distance=float(distance[row]),
+                worst=data.system_names[outputs.system[worst]],
+                human=float(human[worst]),
+                judge=float(score[worst]),
             )
         )
-    return sorted(found, key=lambda gap: -gap.distance)
+    return DocumentsBehind(tuple(found), behind)

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from evaluations.models import Criterion
-from evaluations.reports.analysis import correlations_summary
+from evaluations.reports.analysis import MOST_PAIRED, correlations_summary
 from evaluations.reports.data import ReportData
 from evaluations.reports.report import CriterionResult, JudgeResult
 from evaluations.reports.words import in_brackets
 from evaluations.scales import Scale, short
+from evaluations.statistics.layout import Outputs
+from evaluations.statistics.pairing import FloatArray
 
 # A browser draws some thousand points with ease; of more a fixed random sample is shown, and the
 # page says so.
@@ -87,16 +89,16 @@ class Subject:
     result: CriterionResult
     data: ReportData
 
-    def scores(self, judge: JudgeResult) -> np.ndarray:
+    def scores(self, judge: JudgeResult) -> FloatArray:
         return self.data.judges[self.criterion.pk, judge.pk]
 
     @property
-    def human(self) -> np.ndarray:
+    def human(self) -> FloatArray:
         return self.data.humans[self.criterion.pk].mean
 
     @property
-    def sides(self) -> dict[str, np.ndarray]:
-        """The tables of people and of each judge, by name."""
+    def sides(self) -> dict[str, FloatArray]:
+        """The mean ratings of people and the scores of each judge, by name."""
         return {PEOPLE: self.human} | {
             judge.judge: self.scores(judge) for judge in self.result.judges
         }
@@ -119,17 +121,11 @@ def scatter(subject: Subject) -> Figure:
     left_out = 0
     for index, judge in enumerate(subject.result.judges):
         scores = subject.scores(judge)
-        at = np.argwhere(~np.isnan(human) & ~np.isnan(scores))
+        at = np.flatnonzero(~np.isnan(human) & ~np.isnan(scores))
         shown = _sample(at)
         left_out += len(at) - len(shown)
-        x, y = (
-            np.round(human[tuple(shown.T)], 4).tolist(),
-            np.round(scores[tuple(shown.T)], 4).tolist(),
-        )
-        texts = [
-            f"{subject.data.doc_ids[row]} · {subject.data.system_names[column]}"
-            for row, column in shown
-        ]
+        x, y = np.round(human[shown], 4).tolist(), np.round(scores[shown], 4).tolist()
+        texts = [" · ".join(subject.data.name_of(output)) for output in shown]
         is_best = best is not None and judge.pk == best.pk
         visible = True if is_best else "legendonly"
         if is_best:
@@ -199,7 +195,7 @@ def documents(subject: Subject) -> Figure:
     traces: list[dict[str, Any]] = []
     rows: list[tuple[str, ...]] = []
     for index, judge in enumerate(subject.result.judges):
-        values = judge.analysis.by_document
+        values = judge.correlations.by_document["spearman"]
         known = values[~np.isnan(values)]
         traces.append(
             {
@@ -231,6 +227,7 @@ def documents(subject: Subject) -> Figure:
 def judges(subject: Subject) -> Figure:
     """How well judges agree with each other: summary-level rho of each pair, including people."""
     return _heatmap(
+        subject.data.outputs,
         subject.sides,
         title_of(subject, "judges"),
         "Summary-level rho for each pair of judges, and for each judge and the mean human rating.",
@@ -240,20 +237,24 @@ def judges(subject: Subject) -> Figure:
 def annotators(subject: Subject) -> Figure:
     """How well annotators agree with each other."""
     human = subject.data.humans[subject.criterion.pk]
-    tables = dict(zip(human.annotators, human.ratings, strict=True))
+    ratings = np.bincount(human.ratings.rater, minlength=human.ratings.raters)
+    shown = np.sort(np.argsort(-ratings, kind="stable")[:MOST_PAIRED])
+    some = "" if len(shown) == len(ratings) else f" Those {len(shown)} with most ratings are shown."
     return _heatmap(
-        tables,
+        subject.data.outputs,
+        {human.annotators[rater]: human.ratings.values_of(rater) for rater in shown},
         title_of(subject, "annotators"),
-        "Summary-level rho for each pair of annotators over the outputs that both rated.",
+        "Summary-level rho for each pair of annotators over the outputs that both rated." + some,
     )
 
 
-def _heatmap(tables: dict[str, np.ndarray], title: str, caption: str) -> Figure:
-    names = list(tables)
-    values = [
-        [correlations_summary(tables[a], tables[b]) if a != b else 1.0 for b in names]
-        for a in names
-    ]
+def _heatmap(outputs: Outputs, sides: dict[str, FloatArray], title: str, caption: str) -> Figure:
+    names = list(sides)
+    found = {
+        frozenset((a, b)): correlations_summary(outputs, sides[a], sides[b])
+        for a, b in itertools.combinations(names, 2)
+    }
+    values = [[found[frozenset((a, b))] if a != b else 1.0 for b in names] for a in names]
     shown = [[None if np.isnan(value) else round(value, 4) for value in row] for row in values]
     texts = [["–" if np.isnan(value) else f"{value:.2f}" for value in row] for row in values]
     return Figure(
@@ -280,8 +281,8 @@ def scores(subject: Subject) -> Figure:
     edges, names = _bins(subject.criterion.scale)
     traces: list[dict[str, Any]] = []
     rows: list[tuple[str, ...]] = []
-    for index, (name, table) in enumerate(subject.sides.items()):
-        known = table[~np.isnan(table)]
+    for index, (name, given) in enumerate(subject.sides.items()):
+        known = given[~np.isnan(given)]
         counts, _ = np.histogram(np.clip(known, edges[0], edges[-1]), bins=edges)
         shares = (counts / max(1, len(known))).round(4).tolist()
         token = colour(index - 1) if index else "--human"
@@ -417,25 +418,22 @@ def calibration(subject: Subject) -> Figure:
 
 def leaderboard(subject: Subject) -> Figure:
     """Systems by their mean human rating, with each judge's mean scores."""
-    human = subject.human
-    known = [column for column in range(human.shape[1]) if not np.isnan(human[:, column]).all()]
-    order = sorted(known, key=lambda column: float(np.nanmean(human[:, column])))
+    means = {name: subject.data.system_means(scores) for name, scores in subject.sides.items()}
+    by_people = means[PEOPLE]
+    order = [at for at in np.argsort(by_people, kind="stable") if not np.isnan(by_people[at])]
     names = [subject.data.system_names[column] for column in order]
     traces: list[dict[str, Any]] = []
     rows: list[tuple[str, ...]] = []
-    for index, (name, table) in enumerate(subject.sides.items()):
-        means = [
-            None if np.isnan(table[:, c]).all() else round(float(np.nanmean(table[:, c])), 4)
-            for c in order
-        ]
+    for index, (name, of_systems) in enumerate(means.items()):
+        shown = [None if np.isnan(of_systems[at]) else round(of_systems[at], 4) for at in order]
         token = colour(index - 1) if index else "--human"
         traces.append(
-            {"type": "scatter", "mode": "markers", "name": name, "x": means, "y": names,
+            {"type": "scatter", "mode": "markers", "name": name, "x": shown, "y": names,
              "marker": {"color": token, "symbol": SYMBOLS[index % len(SYMBOLS)], "size": 9}}
         )  # fmt: skip
         rows.extend(
             (system, name, "–" if mean is None else f"{mean:.2f}")
-            for system, mean in zip(names, means, strict=True)
+            for system, mean in zip(names, shown, strict=True)
         )
     return Figure(
         title=title_of(subject, "leaderboard"),

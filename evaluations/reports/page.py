@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from evaluations.models import PairScore, Project
+from evaluations.reports.addressing import addressing_outputs
 from evaluations.reports.cautions import all_cautions, many_ties
 from evaluations.reports.data import ReportData
 from evaluations.reports.figures import figures_of
@@ -54,6 +55,7 @@ class ReportPage:
     ties: tuple[tuple[str, list[tuple[str, float]]], ...]
     figures: tuple[tuple[CriterionResult, list[str]], ...]
     boards: tuple[tuple[str, Leaderboard], ...]
+    addressing: tuple[tuple[str, str], ...]
     second: Coefficient
 
     @property
@@ -87,6 +89,7 @@ def report_page(project: Project, options: ReportOptions, *, mark: str = "") -> 
         ties=tuple((c.criterion, tied) for c in report.criteria if (tied := many_ties(c))),
         figures=tuple((result, figures_of(result)) for result in report.criteria if result.judges),
         boards=tuple(_boards(project, selected, report)),
+        addressing=addressing_outputs(project),
         second=second,
     )
 

@@ -8,6 +8,7 @@ from evaluations.models import Project
 from evaluations.reports.data import ReportData
 from evaluations.reports.live import live_data
 from evaluations.reports.memo import remembered_as
+from evaluations.statistics.layout import Outputs, mean_of
 from evaluations.statistics.pairing import FloatArray, IntArray
 
 
@@ -65,7 +66,14 @@ def document_figures(project: Project) -> DocumentFigures:
     on_scale = {judge.pk for judge in project.judges.all() if judge.rates_on_scale}
     humans = {pk: human.mean for pk, human in data.humans.items() if pk in scales}
     # All that it is computed from; arrays count by their contents.
-    parts = [data.document_ids, scales, sorted(on_scale), *_flat(humans), *_flat(data.judges)]
+    parts = [
+        data.document_ids,
+        data.outputs,
+        scales,
+        sorted(on_scale),
+        *_flat(humans),
+        *_flat(data.judges),
+    ]
     return remembered_as(
         "document figures",
         parts,
@@ -83,7 +91,7 @@ def compute_figures(
     """Means by document.
 
     Args:
-        humans: human means by criterion, shape (documents, systems).
+        humans: human means by criterion, shape (outputs,).
         scales: the lowest and the highest score of each criterion.
         on_scale: the judges on the criteria's scales, whose scores can be compared with human
             means.
@@ -98,19 +106,19 @@ def compute_figures(
             distances.append(np.where(comparable, np.abs(scores - humans[criterion]), np.nan))
     return DocumentFigures(
         document_ids=data.document_ids,
-        human=_means(list(humans.values()), len(data.document_ids)),
-        judges={judge: _means(tables, len(data.document_ids)) for judge, tables in judges.items()},
-        disagreement=_means(distances, len(data.document_ids)),
+        human=_means(data.outputs, list(humans.values())),
+        judges={judge: _means(data.outputs, scores) for judge, scores in judges.items()},
+        disagreement=_means(data.outputs, distances),
     )
 
 
-def _means(tables: list[FloatArray], documents: int) -> FloatArray:
-    """The mean of a document over all its numbers in some tables of shape (documents, systems)."""
-    total, count = np.zeros(documents), np.zeros(documents)
-    for table in tables:
-        total += np.nansum(table, axis=1)
-        count += (~np.isnan(table)).sum(axis=1)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+def _means(outputs: Outputs, sides: list[FloatArray]) -> FloatArray:
+    """The mean of a document over all its numbers, of several for each output."""
+    total, count = np.zeros(outputs.documents), np.zeros(outputs.documents)
+    for values in sides:
+        total += outputs.by_document(np.nan_to_num(values))
+        count += outputs.by_document((~np.isnan(values)).astype(float))
+    return mean_of(total, count)
 
 
 def _flat(tables: dict[int, FloatArray] | dict[tuple[int, int], FloatArray]) -> list[object]:

@@ -30,6 +30,8 @@ from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.bias import FamilyBias, family_bias, family_of
 from evaluations.statistics.correlation import Coefficient, Correlations
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LeftOut, difference_interval
+from evaluations.statistics.layout import Outputs
+from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.projection import Projection, document_gains, projections
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
@@ -245,7 +247,7 @@ def build_report(
     return Report(
         project=project.slug,
         name=project.name,
-        outputs=data.outputs,
+        outputs=len(data.outputs),
         criteria=tuple(
             _criterion_result(criterion, chosen_judges, data, options)
             for criterion in chosen_criteria
@@ -264,8 +266,8 @@ def _criterion_result(
 ) -> CriterionResult:
     """A criterion's result; kept as a whole, so that one that has not changed costs a look."""
     human = data.humans[criterion.pk]
-    scores = {judge: data.judges.get((criterion.pk, judge.pk)) for judge in judges}
-    present = {judge: table for judge, table in scores.items() if table is not None}
+    found = {judge: data.judges.get((criterion.pk, judge.pk)) for judge in judges}
+    present = {judge: scores for judge, scores in found.items() if scores is not None}
     names = hash((data.doc_ids, data.system_names, data.system_kinds))
     about = (criterion.pk, criterion.name, criterion.scale, options, names)
     of_judges = [(judge.pk, judge.label, judge.model, judge.is_stand_in) for judge in present]
@@ -274,6 +276,7 @@ def _criterion_result(
         of_judges,
         human.annotators,
         human.in_sight,
+        data.outputs,
         human.ratings,
         human.mean,
         data.words,
@@ -286,11 +289,11 @@ def _criterion_result(
 
 
 def _computed_result(
-    criterion: Criterion, present: dict[Judge, np.ndarray], data: ReportData, options: ReportOptions
+    criterion: Criterion, present: dict[Judge, FloatArray], data: ReportData, options: ReportOptions
 ) -> CriterionResult:
     human = data.humans[criterion.pk]
     compared = _compared(
-        human.mean, {judge.label: table for judge, table in present.items()}, options
+        data.outputs, human.mean, {judge.label: one for judge, one in present.items()}, options
     )
     results = [
         JudgeResult(
@@ -299,9 +302,10 @@ def _computed_result(
             analysis=remembered(
                 analyse_judge,
                 Judged(
+                    outputs=data.outputs,
                     human=human.mean,
                     ratings=human.ratings,
-                    scores=table,
+                    scores=scores,
                     words=data.words,
                     by_human=data.kinds("human"),
                     by_llm=data.kinds("llm"),
@@ -309,68 +313,72 @@ def _computed_result(
                 ),
                 View(options.level, options.coefficient, options.over, float(options.epsilon)),
             ),
-            missing=data.outputs - int((~np.isnan(table)).sum()),
+            missing=int(np.isnan(scores).sum()),
             is_stand_in=judge.is_stand_in,
             letters=compared.letters.get(judge.label, "") if options.level == "summary" else "",
-            own_family=_own_family(judge, human.mean, table, data),
+            own_family=_own_family(judge, human.mean, scores, data),
         )
-        for judge, table in present.items()
+        for judge, scores in present.items()
     ]
     rated = ~np.isnan(human.mean)
     return CriterionResult(
         pk=criterion.pk,
         criterion=criterion.name,
-        documents=int(rated.any(axis=1).sum()),
+        documents=int((data.outputs.by_document(rated.astype(float)) > 0).sum()),
         rated_outputs=int(rated.sum()),
         judges=tuple(results),
-        agreement=remembered(analyse_agreement, human.ratings, human.annotators),
+        agreement=remembered(analyse_agreement, data.outputs, human.ratings, human.annotators),
         significance=compared,
         in_sight=human.in_sight,
         annotators=human.annotators,
-        ratings=int((~np.isnan(human.ratings)).sum()),
+        ratings=len(human.ratings),
         rate_next=_rate_next(human.mean, list(present.values()), data),
     )
 
 
 def _compared(
-    human: np.ndarray, tables: dict[str, np.ndarray], options: ReportOptions
+    outputs: Outputs,
+    human: FloatArray,
+    judges: dict[str, FloatArray],
+    options: ReportOptions,
 ) -> Significance:
     """All pairs of judges; only those whose scores have changed are tested again."""
     coefficient, over = options.coefficient, options.over
     found = {
-        name: remembered(correlations_summary, human, table, coefficient)
-        for name, table in tables.items()
+        name: remembered(correlations_summary, outputs, human, scores, coefficient)
+        for name, scores in judges.items()
     }
-    tests = {
-        (first, second): remembered(
-            compare_pair, human, tables[first], tables[second], coefficient, over
-        )
+    pairs = {
+        (first, second): (outputs, human, judges[first], judges[second])
         for first, second in itertools.combinations(rank_judges(found), 2)
     }
-    intervals = {
-        pair: remembered(difference_interval, human, *(tables[name] for name in pair), coefficient)
-        for pair in tests
-    }
-    williams = {
-        pair: remembered(williams_of, human, *(tables[name] for name in pair)) for pair in tests
-    }
-    return significance(found, tests, intervals, williams, coefficient, over)
+    return significance(
+        found,
+        {pair: remembered(compare_pair, *on, coefficient, over) for pair, on in pairs.items()},
+        {pair: remembered(difference_interval, *on, coefficient) for pair, on in pairs.items()},
+        {pair: remembered(williams_of, *on) for pair, on in pairs.items()},
+        coefficient,
+        over,
+    )
 
 
-def _own_family(judge: Judge, human: np.ndarray, table: np.ndarray, data: ReportData) -> FamilyBias:
+def _own_family(
+    judge: Judge, human: FloatArray, scores: FloatArray, data: ReportData
+) -> FamilyBias:
     """How much more than people the judge gives to texts of models of its own family, by what names
     say."""
     families = np.array([family_of(name) for name in data.system_names])
     own = (families == family_of(f"{judge.name} {judge.model}")) & (families != "")
     others = (data.kinds("llm") | (families != "")) & ~own
-    return family_bias(human, table, own, others, LeftOut.each(len(human)))
+    documents = LeftOut.each(data.outputs.documents)
+    return family_bias(data.outputs, human, scores, own, others, documents)
 
 
-def _rate_next(human: np.ndarray, tables: list[np.ndarray], data: ReportData) -> tuple[str, ...]:
+def _rate_next(human: FloatArray, judges: list[FloatArray], data: ReportData) -> tuple[str, ...]:
     """Documents nobody rated, ordered by how differently the judges score their outputs."""
-    if not tables:
+    if not judges:
         return ()
-    gains = np.mean([document_gains(human, table) for table in tables], axis=0)
+    gains = np.mean([document_gains(data.outputs, human, scores) for scores in judges], axis=0)
     order = [
         int(row)
         for row in np.argsort(-np.nan_to_num(gains, nan=-1), kind="stable")

@@ -19,6 +19,8 @@ from evaluations.statistics.ppi import PpiMean, PpiTable
 from evaluations.statistics.resampling import RESAMPLES, Interval
 from evaluations.statistics.results import Estimate
 
+DIGITS = 12
+
 
 def as_json(report: Report) -> str:
     """The report as JSON; an undefined value is null, with its reason next to it."""
@@ -45,7 +47,18 @@ def as_json(report: Report) -> str:
         "systems": list(report.systems),
         "criteria": {result.criterion: _criterion_json(result) for result in report.criteria},
     }
-    return orjson.dumps(content, option=orjson.OPT_INDENT_2).decode()
+    return orjson.dumps(_rounded(content), option=orjson.OPT_INDENT_2).decode()
+
+
+def _rounded(content: Any) -> Any:
+    """Without the last digits of floats, in which machines and versions of libraries differ."""
+    if isinstance(content, float):
+        return float(f"{content:.{DIGITS}g}")
+    if isinstance(content, dict):
+        return {key: _rounded(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_rounded(value) for value in content]
+    return content
 
 
 def _criterion_json(result: CriterionResult) -> dict[str, Any]:

@@ -54,7 +54,8 @@ def _criterion(run: EvaluationRun, criterion: Criterion, tables: ReportData) -> 
     human = tables.humans[criterion.pk].mean
     scores = tables.judges.get((criterion.pk, run.judge_id))
     values = scores[~np.isnan(scores)] if scores is not None else np.empty(0)
-    found = correlations(human, scores if scores is not None else np.full(human.shape, np.nan))
+    nothing = np.full(human.shape, np.nan)
+    found = correlations(tables.outputs, human, nothing if scores is None else scores)
     return CriterionSoFar(
         criterion=criterion.name,
         scored=len(values),

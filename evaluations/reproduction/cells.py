@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from evaluations.statistics.correlation import Coefficient, Level, correlations
-from evaluations.statistics.pairing import FloatArray, mean_over_raters, rater_tables, table
+from evaluations.statistics.correlation import Coefficient, Correlations, Level, correlations
+from evaluations.statistics.layout import Outputs, Ratings
+from evaluations.statistics.pairing import FloatArray
 
 
 @dataclass(frozen=True)
@@ -51,37 +51,35 @@ def human_means(
     systems: dict[str, int],
     raters: dict[str, int],
 ) -> FloatArray:
-    columns: dict[str, list[Any]] = defaultdict(list)
+    given = np.full((len(raters), len(documents), len(systems)), np.nan)
     for row in rows:
         if row["criterion"] == criterion:
-            columns["document"].append(documents[row["doc_id"]])
-            columns["system"].append(systems[row["system_id"]])
-            columns["rater"].append(raters[row["annotator"]])
-            columns["score"].append(float(row["score"]))
-    at_document, at_system, at_rater = (
-        np.array(columns[name], dtype=np.int64) for name in ("document", "system", "rater")
-    )
-    shape = (len(raters), len(documents), len(systems))
-    return mean_over_raters(
-        rater_tables(at_document, at_system, at_rater, np.array(columns["score"]), shape=shape)
-    )
+            at = raters[row["annotator"]], documents[row["doc_id"]], systems[row["system_id"]]
+            given[at] = float(row["score"])
+    return Ratings.of_table(given.reshape(len(raters), -1)).means().reshape(given.shape[1:])
 
 
 def table_of(
     rows: list[dict[str, str]], documents: dict[str, int], systems: dict[str, int]
 ) -> FloatArray:
-    return table(
-        np.array([documents[row["doc_id"]] for row in rows]),
-        np.array([systems[row["system_id"]] for row in rows]),
-        np.array([float(row["score"]) for row in rows]),
-        shape=(len(documents), len(systems)),
-    )
+    table = np.full((len(documents), len(systems)), np.nan)
+    for row in rows:
+        table[documents[row["doc_id"]], systems[row["system_id"]]] = float(row["score"])
+    return table
+
+
+def of_tables(human: FloatArray, judge: FloatArray) -> Correlations:
+    """
+    Args:
+        human, judge: shape (documents, systems), NaN for missing.
+    """
+    return correlations(Outputs.full(*human.shape), human.ravel(), judge.ravel())
 
 
 def level_of(
     human: FloatArray, judge: FloatArray, coefficient: Coefficient, level: Level
 ) -> float | None:
-    return correlations(human, judge).estimates[coefficient][level].value
+    return of_tables(human, judge).estimates[coefficient][level].value
 
 
 def pooled(human: FloatArray, judge: FloatArray, coefficient: Coefficient) -> float | None:

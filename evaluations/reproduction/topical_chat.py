@@ -11,10 +11,10 @@ import numpy as np
 from evaluations.corpus.replies import Read, score_replies
 from evaluations.llm.parsing import parse_first_digit
 from evaluations.llm.scoring import Scored
-from evaluations.reproduction.cells import Cell, mean_of, places, pooled
+from evaluations.reproduction.cells import Cell, mean_of, of_tables, places, pooled
 from evaluations.reproduction.coco import bleu_4, rouge_l
 from evaluations.scales import Scale
-from evaluations.statistics.correlation import Coefficient, correlations
+from evaluations.statistics.correlation import Coefficient
 
 CRITERIA = ("naturalness", "coherence", "engagingness", "groundedness")
 SCALES = {name: Scale(0.0, 1.0) if name == "groundedness" else Scale(1.0, 3.0) for name in CRITERIA}
@@ -107,7 +107,7 @@ def sampled(
             if isinstance(outcome, Scored):
                 at = documents[item["doc_id"]], systems[item["system_id"]]
                 human[at], judge[at] = item["scores"][name], outcome.value
-        found = correlations(human, judge).estimates
+        found = of_tables(human, judge).estimates
         note = "" if read else OUR_READING
         for column, value in (
             ("r", found["pearson"]["dataset"].value),

@@ -1,20 +1,19 @@
 """Agreement of annotators: Krippendorff's alpha, and each annotator compared with the others'
 mean."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Literal
 
-import krippendorff
 import numpy as np
 
-from evaluations.statistics.correlation import Coefficient, coefficients_by_document, complete_pairs
-from evaluations.statistics.jackknife import LeftOut, mapped, no_interval, within
-from evaluations.statistics.pairing import FloatArray, mean_over_raters
+from evaluations.statistics.correlation import Coefficient, coefficients_by_document
+from evaluations.statistics.jackknife import LeftOut, mapped, mean_of_rows, no_interval, within
+from evaluations.statistics.layout import Outputs, Ratings, mean_of, sums
+from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 
-Measurement = Literal["nominal", "ordinal", "interval", "ratio"]
+Measurement = Literal["nominal", "ordinal", "interval"]
 MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
 
 
@@ -26,85 +25,110 @@ class LeaveOneOut:
     documents_used: int
 
 
-def krippendorff_alpha(ratings: FloatArray, measurement: Measurement) -> Estimate:
-    """Krippendorff's alpha (Krippendorff, 2011) over all outputs.
+@dataclass(frozen=True, eq=False)
+class Coincidences:
+    """The coincidence matrix (Krippendorff, 2011) by group of documents, as its cells above 0.
 
-    Args:
-        ratings: shape (raters, documents, systems), NaN for missing; outputs with one rating do not
-            count.
+    `values` are the distinct ratings of outputs that were rated twice; `group`, `first`, `second`
+    (positions in `values`) and `weight` have shape (cells,). `documents` have such outputs.
     """
-    units = ratings.reshape(len(ratings), ratings.shape[1] * ratings.shape[2])
-    rated_twice = units[:, (~np.isnan(units)).sum(axis=0) > 1]
-    values = rated_twice[~np.isnan(rated_twice)]
-    if not values.size:
-        return Estimate.undefined("no output has ratings by two annotators")
-    if np.ptp(values) == 0:
-        return Estimate.undefined(
-            "all ratings are the same, so agreement cannot be distinguished from chance"
-        )
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", RuntimeWarning
-        )  # raters without a rating among these outputs
-        value = krippendorff.alpha(reliability_data=rated_twice, level_of_measurement=measurement)
-    return Estimate(float(value))
 
+    values: FloatArray
+    groups: int
+    group: IntArray
+    first: IntArray
+    second: IntArray
+    weight: FloatArray
+    documents: int
 
-def alpha_interval(ratings: FloatArray, measurement: Measurement, documents: LeftOut) -> Interval:
-    """An interval of alpha over documents, on the logarithm of the disagreement 1 - alpha.
+    def alpha(self, measurement: Measurement) -> Estimate:
+        """Krippendorff's alpha."""
+        if not self.weight.size:
+            return Estimate.undefined("no output has ratings by two annotators")
+        if len(self.values) < 2:
+            return Estimate.undefined(
+                "all ratings are the same, so agreement cannot be distinguished from chance"
+            )
+        return Estimate(float(1 - self.disagreements(measurement)[-1]))
 
-    Each document's share of the coincidence matrix (Krippendorff, 2011) is counted once; without
-    some documents, the matrix is the sum of the others'.
-
-    Args:
-        ratings: shape (raters, documents, systems), NaN for missing.
-    """
-    values = np.unique(ratings[~np.isnan(ratings)])
-    if len(values) < 2:
-        return no_interval("all ratings are the same, or there are none")
-    counts = (
-        (ratings[..., None] == values).sum(axis=0).astype(float)
-    )  # (documents, systems, values)
-    raters = counts.sum(axis=2)
-    weight = np.where(raters > 1, 1 / np.maximum(raters - 1, 1), 0.0)
-    weighted = counts * weight[..., None]
-    coincidences = np.einsum("dsc,dsk->dck", weighted, counts, optimize=True)
-    coincidences[:, np.arange(len(values)), np.arange(len(values))] -= weighted.sum(axis=1)
-    # The last row is everything; the others leave some documents out.
-    kept = np.vstack([documents.counts, np.ones(len(coincidences))])
-    resampled = (kept @ coincidences.reshape(len(coincidences), -1)).reshape(
-        -1, len(values), len(values)
-    )
-    of_value = resampled.sum(axis=2)
-    distance = _squared_distance(values, of_value, measurement)
-    total = of_value.sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        observed = (resampled * distance).sum(axis=(1, 2)) / total
-        expected = np.einsum(
-            "rc,rck,rk->r", of_value, np.broadcast_to(distance, resampled.shape), of_value
-        ) / (total * (total - 1))
-        disagreement = np.log(np.where(expected > 0, observed / expected, np.nan))
-    counting = int((raters > 1).any(axis=1).sum())
-    found = documents.interval(float(disagreement[-1]), disagreement[:-1], counting=counting)
-    return mapped(found, lambda end: 1 - np.exp(end))
-
-
-def _squared_distance(
-    values: FloatArray, of_value: FloatArray, measurement: Measurement
-) -> FloatArray:
-    """Krippendorff's squared differences of values; shape (values, values), or by resample for
-    ordinal ones."""
-    c, k = values[:, None], values[None, :]
-    if measurement == "nominal":
-        differs: FloatArray = (c != k).astype(float)
-        return differs
-    if measurement == "interval":
-        return np.asarray((c - k) ** 2)
-    if measurement == "ratio":
+    def interval(self, measurement: Measurement, documents: LeftOut) -> Interval:
+        """An interval of alpha over documents, on the logarithm of the disagreement 1 - alpha."""
+        if len(self.values) < 2:
+            return no_interval("all ratings are the same, or there are none")
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(np.nan_to_num((c - k) / (c + k)) ** 2)
-    middle = np.cumsum(of_value, axis=1) - of_value / 2
-    return np.asarray((middle[:, :, None] - middle[:, None, :]) ** 2)
+            logs = np.log(self.disagreements(measurement))
+        found = documents.interval(float(logs[-1]), logs[:-1], counting=self.documents)
+        return mapped(found, lambda end: 1 - np.exp(end))
+
+    def disagreements(self, measurement: Measurement) -> FloatArray:
+        """Observed by expected disagreement without each group, and last of everything; shape
+        (groups + 1,), NaN where none is to be expected."""
+        shape = (self.groups + 1, len(self.values))
+        at = self.group * shape[1] + self.first
+        of_group = sums(at, self.weight, shape[0] * shape[1]).reshape(shape)
+        kept = of_group.sum(axis=0) - of_group  # the last group is empty, so nothing is left out
+        total = kept.sum(axis=1)
+        points = np.broadcast_to(self._points(measurement, kept), shape)
+        observed = self._observed(measurement, points)
+        if measurement == "nominal":
+            expected = total**2 - (kept**2).sum(axis=1)
+        else:
+            expected = 2 * (
+                total * (kept * points**2).sum(axis=1) - (kept * points).sum(axis=1) ** 2
+            )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = (observed / total) / (expected / (total * (total - 1)))
+        return np.where(expected > 1e-9 * np.maximum(total, 1), ratio, np.nan)
+
+    def _points(self, measurement: Measurement, kept: FloatArray) -> FloatArray:
+        """Where values lie, so that disagreement is their squared distance; for ordinal ones it is
+        how many ratings are below, half of the equal ones among them."""
+        if measurement == "ordinal":
+            return np.asarray(np.cumsum(kept, axis=1) - kept / 2)
+        return np.asarray(self.values - self.values.mean())
+
+    def _observed(self, measurement: Measurement, points: FloatArray) -> FloatArray:
+        """The sum of weighted distances without each group; shape (groups + 1,)."""
+        if measurement == "ordinal":  # whose points differ by which group is left out
+            apart = (
+                ((at[self.first] - at[self.second]) ** 2)[self.group != group]
+                @ self.weight[self.group != group]
+                for group, at in enumerate(points)
+            )
+            return np.fromiter(apart, dtype=float)
+        at = points[0]
+        distance = (
+            self.first != self.second
+            if measurement == "nominal"
+            else (at[self.first] - at[self.second]) ** 2
+        )
+        of_group = sums(self.group, self.weight * distance, self.groups + 1)
+        return np.asarray(of_group.sum() - of_group)
+
+
+def coincidences(outputs: Outputs, ratings: Ratings, documents: LeftOut) -> Coincidences:
+    """Which ratings coincide on the same outputs, by the groups in which documents are left out."""
+    of_output = documents.group[outputs.document]
+    values = np.unique(ratings.value[ratings.count[ratings.output] > 1])
+    code = np.searchsorted(values, ratings.value).astype(np.int64)
+    keys, weights = [np.empty(0, dtype=np.int64)], [np.empty(0)]
+    for block in ratings.blocks:
+        if block.size < 2:
+            continue
+        apart = ~np.eye(block.size, dtype=bool)
+        for part in block.parts():
+            own = code[part.members]
+            cell = own[:, :, None] * len(values) + own[:, None, :]
+            cell += of_output[part.groups][:, None, None] * len(values) ** 2
+            found, count = np.unique(cell[:, apart], return_counts=True)
+            keys.append(found)
+            weights.append(count / (block.size - 1))
+    key, place = np.unique(np.concatenate(keys), return_inverse=True)
+    weight = sums(place, np.concatenate(weights), len(key))
+    rest, second = np.divmod(key, max(1, len(values)))
+    group, first = np.divmod(rest, max(1, len(values)))
+    twice = int((outputs.by_document((ratings.count > 1).astype(float)) > 0).sum())
+    return Coincidences(values, documents.groups, group, first, second, weight, twice)
 
 
 @dataclass(frozen=True)
@@ -117,33 +141,37 @@ class Ceiling:
     by_rater: tuple[LeaveOneOut, ...]
 
 
-def human_ceiling(ratings: FloatArray, coefficient: Coefficient, documents: LeftOut) -> Ceiling:
-    """The human ceiling: every annotator compared with the mean of the others, averaged over
-    annotators.
+NOBODY = "no two annotators rated the same outputs of a document"
+NO_RANKS = (
+    "in no document do this annotator's ratings and the others' both vary over the same outputs"
+)
 
-    Args:
-        ratings: shape (raters, documents, systems), NaN for missing.
-    """
-    if len(ratings) < 2:
-        nobody = Estimate.undefined("no two annotators rated the same outputs of a document")
-        return Ceiling(nobody, no_interval(nobody.reason), ())
-    by_document = [_left_out(ratings, rater, coefficient) for rater in range(len(ratings))]
-    each = tuple(_mean_of(row) for row in by_document)
-    values = [one.estimate.value for one in each if one.estimate.value is not None]
-    if not values:
-        nobody = Estimate.undefined("no two annotators rated the same outputs of a document")
-        return Ceiling(nobody, no_interval(nobody.reason), each)
-    some = np.stack([row for row in by_document if not np.isnan(row).all()])
-    interval = documents.interval(
-        float(np.mean(values)),
-        np.mean([documents.means(row) for row in some], axis=0),
-        counting=int((~np.isnan(some)).any(axis=0).sum()),
+
+def human_ceiling(
+    outputs: Outputs, ratings: Ratings, coefficient: Coefficient, documents: LeftOut
+) -> Ceiling:
+    """The human ceiling: every annotator compared with the mean of the others, averaged over
+    annotators."""
+    found = _against_others(outputs, ratings, ratings.value, coefficient)
+    each = tuple(
+        LeaveOneOut(Estimate(value), count)
+        if count
+        else LeaveOneOut(Estimate.undefined(NO_RANKS), 0)
+        for value, count in zip(found.means().tolist(), found.documents.tolist(), strict=True)
     )
-    return Ceiling(Estimate(float(np.mean(values))), within(interval, -1.0, 1.0), each)
+    if not len(found.value):
+        return Ceiling(
+            Estimate.undefined(NOBODY), no_interval(NOBODY), each if ratings.raters > 1 else ()
+        )
+    estimate = float(np.nanmean(found.means()))
+    interval = documents.interval(
+        estimate, found.means_without(documents), counting=len(np.unique(found.document))
+    )
+    return Ceiling(Estimate(estimate), within(interval, -1.0, 1.0), each)
 
 
 def judge_as_a_rater(
-    ratings: FloatArray, judge: FloatArray, coefficient: Coefficient = "spearman"
+    outputs: Outputs, ratings: Ratings, judge: FloatArray, coefficient: Coefficient = "spearman"
 ) -> Estimate:
     """What a judge reaches where it stands in for each annotator in turn: its summary-level
     correlation with the mean of the others, on the outputs that the annotator rated, averaged over
@@ -154,50 +182,60 @@ def judge_as_a_rater(
     better than an annotator.
 
     Args:
-        ratings: shape (raters, documents, systems), NaN for missing.
-        judge: shape (documents, systems), NaN for missing.
+        judge: shape (outputs,), NaN for missing.
     """
-    found = []
-    for rater in range(len(ratings)):
-        others = _mean_of_others(ratings, rater)
-        same = np.where(np.isnan(ratings[rater]), np.nan, judge)
-        by_document = coefficients_by_document(*complete_pairs(same, others), coefficient)
-        if (~np.isnan(by_document)).any():
-            found.append(float(np.nanmean(by_document)))
-    if not found:
+    found = _against_others(outputs, ratings, judge[ratings.output], coefficient)
+    if not len(found.value):
         return Estimate.undefined("no two annotators rated outputs that the judge scored")
-    return Estimate(float(np.mean(found)))
+    return Estimate(float(np.nanmean(found.means())))
 
 
-def leave_one_out(
-    ratings: FloatArray, rater: int, *, coefficient: Coefficient = "spearman"
-) -> LeaveOneOut:
-    """How a rater ranks a document's outputs compared with the mean of the others: the ceiling for
-    a judge.
+@dataclass(frozen=True, eq=False)
+class _AgainstOthers:
+    """Coefficients with the mean of the other annotators, one for each annotator and document that
+    has one; arrays of shape (coefficients,)."""
 
-    Args:
-        ratings: shape (raters, documents, systems), NaN for missing.
-        rater: the one that is left out of the mean.
-    """
-    return _mean_of(_left_out(ratings, rater, coefficient))
+    raters: int
+    rater: IntArray
+    document: IntArray
+    value: FloatArray
 
+    @property
+    def documents(self) -> IntArray:
+        """How many documents each annotator has a coefficient in; shape (raters,)."""
+        return np.bincount(self.rater, minlength=self.raters)
 
-def _mean_of_others(ratings: FloatArray, rater: int) -> FloatArray:
-    return mean_over_raters(np.delete(ratings, rater, axis=0))
+    def means(self) -> FloatArray:
+        """Each annotator's mean over documents; shape (raters,), NaN where there is none."""
+        return mean_of(sums(self.rater, self.value, self.raters), self.documents)
 
-
-def _left_out(ratings: FloatArray, rater: int, coefficient: Coefficient) -> FloatArray:
-    """By document, a rater's coefficient with the mean of the others; shape (documents,)."""
-    others = _mean_of_others(ratings, rater)
-    return coefficients_by_document(*complete_pairs(ratings[rater], others), coefficient)
-
-
-def _mean_of(by_document: FloatArray) -> LeaveOneOut:
-    used = by_document[~np.isnan(by_document)]
-    if not used.size:
-        reason = (
-            "in no document do this annotator's ratings and the others' both vary over the same"
-            " outputs"
+    def means_without(self, documents: LeftOut) -> FloatArray:
+        """The mean over annotators without each group of documents; shape (groups,)."""
+        shape = (documents.groups, self.raters)
+        at = documents.group[self.document] * self.raters + self.rater
+        total, count = (
+            sums(at, values, shape[0] * shape[1]).reshape(shape) for values in (self.value, None)
         )
-        return LeaveOneOut(Estimate.undefined(reason), 0)
-    return LeaveOneOut(Estimate(float(used.mean())), len(used))
+        means = mean_of(total.sum(axis=0) - total, count.sum(axis=0) - count)
+        return mean_of_rows(means)
+
+
+def _against_others(
+    outputs: Outputs, ratings: Ratings, values: FloatArray, coefficient: Coefficient
+) -> _AgainstOthers:
+    """
+    Args:
+        values: shape (ratings,), what is compared with the mean of the output's other ratings.
+    """
+    document = outputs.document[ratings.output].astype(np.int64)
+    order = np.argsort(ratings.rater * np.int64(outputs.documents) + document, kind="stable")
+    key = (ratings.rater * np.int64(outputs.documents) + document)[order]
+    pairs, group = np.unique(key, return_inverse=True)
+    # A pair of annotator and document takes the place of the document.
+    within_pairs = Outputs(group, np.zeros_like(group), len(pairs), 1)
+    found = coefficients_by_document(
+        within_pairs, values[order], ratings.others()[order], coefficient
+    )
+    some = ~np.isnan(found)
+    rater, at = np.divmod(pairs[some], max(1, outputs.documents))
+    return _AgainstOthers(ratings.raters, rater, at, found[some])

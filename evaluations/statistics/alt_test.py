@@ -12,11 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from evaluations.statistics.layout import Ratings
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.results import Estimate
 from evaluations.statistics.significance import benjamini_yekutieli
 
 Q = 0.05
+PASSING_RATE = 0.5
 MOST_EPSILON = 1.0
 STEP = 0.01
 # What the paper asks for: outputs of each annotator, and annotators. With two, one chance win is
@@ -46,30 +48,36 @@ class AltTest:
 
     @property
     def passes(self) -> bool:
-        return self.winning_rate.value is not None and self.winning_rate.value >= 0.5
+        return self.winning_rate.value is not None and self.winning_rate.value >= PASSING_RATE
 
 
 @dataclass(frozen=True)
-class _Duel:
-    """The judge compared with one annotator: the mean of (annotator wins - judge wins), its
-    standard error, degrees of freedom."""
+class _Duels:
+    """The judge compared with each annotator; arrays of shape (annotators that count,).
 
-    annotator: int
-    mean: float
-    error: float
-    freedom: int
-    outputs: int
-    advantage: float
+    `mean` is that of (annotator wins - judge wins), with its standard error and degrees of freedom.
+    """
 
-    def p(self, epsilon: float) -> float:
-        """p of a one-sided t test that the mean difference is below epsilon."""
-        if self.error == 0:
-            return 0.0 if self.mean < epsilon else 1.0
-        return float(stats.t.cdf((self.mean - epsilon) / self.error, self.freedom))
+    annotator: IntArray
+    mean: FloatArray
+    error: FloatArray
+    freedom: IntArray
+    outputs: IntArray
+    advantage: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.annotator)
+
+    def p(self, epsilon: float) -> FloatArray:
+        """p of one-sided t tests that the mean difference is below epsilon."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            tested = stats.t.cdf((self.mean - epsilon) / self.error, self.freedom)
+        certain = np.where(self.mean < epsilon, 0.0, 1.0)
+        return np.where(self.error == 0, certain, tested)
 
 
 def alt_test(
-    ratings: FloatArray,
+    ratings: Ratings,
     judge: FloatArray,
     *,
     epsilon: float = 0.2,
@@ -81,7 +89,6 @@ def alt_test(
     """Test a judge against all annotators, by negative root mean squared distance to the others.
 
     Args:
-        ratings: shape (raters, outputs), NaN for missing.
         judge: shape (outputs,), NaN for missing.
         epsilon: how much worse than an annotator the judge may be, as a probability, since
             annotators cost more: 0.2 in place of experts, 0.15 of skilled annotators, 0.1 of a
@@ -101,84 +108,97 @@ def alt_test(
         )
         nothing = Estimate.undefined(reason)
         return AltTest(epsilon, nothing, nothing, (), (), 0)
-    smallest = _smallest(duels, q)
-    p_values = [duel.p(epsilon) for duel in duels]
+    p_values = duels.p(epsilon)
     return AltTest(
         epsilon,
         Estimate(_winning_rate(p_values, q)),
-        Estimate(float(np.mean([duel.advantage for duel in duels]))),
-        tuple(p_values),
-        tuple(duel.advantage for duel in duels),
-        max(duel.outputs for duel in duels),
-        smallest,
-        tuple(duel.annotator for duel in duels),
+        Estimate(float(duels.advantage.mean())),
+        tuple(p_values.tolist()),
+        tuple(duels.advantage.tolist()),
+        int(duels.outputs.max()),
+        _smallest(duels, q),
+        tuple(duels.annotator.tolist()),
     )
 
 
-def smallest_epsilon(ratings: FloatArray, judge: FloatArray, *, step: float = STEP) -> float | None:
+def smallest_epsilon(ratings: Ratings, judge: FloatArray, *, step: float = STEP) -> float | None:
     """The smallest epsilon, in steps, at which the judge passes; None if it passes at none up to
     1."""
     return _smallest(_duels(ratings, judge), Q, step)
 
 
-def _smallest(duels: list[_Duel], q: float, step: float = STEP) -> float | None:
+def _smallest(duels: _Duels, q: float, step: float = STEP) -> float | None:
     """By bisection: the larger epsilon, the easier it is to pass."""
     grid = [round(index * step, 10) for index in range(int(MOST_EPSILON / step) + 1)]
     place = bisect_left(
-        grid, 1, key=lambda epsilon: _winning_rate([duel.p(epsilon) for duel in duels], q) >= 0.5
+        grid, 1, key=lambda epsilon: _winning_rate(duels.p(epsilon), q) >= PASSING_RATE
     )
-    return grid[place] if duels and place < len(grid) else None
+    return grid[place] if len(duels) and place < len(grid) else None
 
 
-def _winning_rate(p_values: list[float], q: float) -> float:
-    return (
-        float(np.mean([value <= q for value in benjamini_yekutieli(p_values)])) if p_values else 0.0
-    )
+def _winning_rate(p_values: FloatArray, q: float) -> float:
+    if not len(p_values):
+        return 0.0
+    return float(np.mean([p <= q for p in benjamini_yekutieli(p_values.tolist())]))
 
 
 def _duels(
-    ratings: FloatArray,
+    ratings: Ratings,
     judge: FloatArray,
     documents: IntArray | None = None,
     least_outputs: int = 2,
-) -> list[_Duel]:
-    found = []
+) -> _Duels:
     if documents is None:
-        documents = np.arange(ratings.shape[1])
-    for left_out in range(len(ratings)):
-        person = ratings[left_out]
-        others = np.delete(ratings, left_out, axis=0)
-        rated = ~np.isnan(person) & ~np.isnan(judge) & (~np.isnan(others)).any(axis=0)
-        n = int(rated.sum())
-        if n < least_outputs:
+        documents = np.arange(ratings.outputs)
+    by_person, by_judge = _nearness(ratings, judge)
+    compared = ~np.isnan(by_judge)
+    judge_wins = (by_judge >= by_person - 1e-12)[compared].astype(float)
+    person_wins = (by_person >= by_judge - 1e-12)[compared].astype(float)
+    rater, document = ratings.rater[compared], documents[ratings.output[compared]]
+    count = np.bincount(rater, minlength=ratings.raters)
+    some = np.maximum(count, 1)
+    mean = np.bincount(rater, person_wins - judge_wins, minlength=ratings.raters) / some
+    error, freedom = _standard_errors(person_wins - judge_wins, rater, document, mean, count)
+    mine = np.flatnonzero(count >= max(1, least_outputs))
+    return _Duels(
+        mine,
+        mean[mine],
+        error[mine],
+        freedom[mine],
+        count[mine],
+        (np.bincount(rater, judge_wins, minlength=ratings.raters) / some)[mine],
+    )
+
+
+def _standard_errors(
+    differences: FloatArray, rater: IntArray, document: IntArray, mean: FloatArray, count: IntArray
+) -> tuple[FloatArray, IntArray]:
+    """Of each rater's mean over documents, and its degrees of freedom; 0 where all are the same."""
+    most = int(document.max(initial=0)) + 1
+    cluster, of_cluster = np.unique(rater.astype(np.int64) * most + document, return_inverse=True)
+    sums = np.bincount(of_cluster, differences - mean[rater], minlength=len(cluster))
+    of_rater = cluster // most
+    clusters = np.bincount(of_rater, minlength=len(mean))
+    squared = np.bincount(of_rater, sums**2, minlength=len(mean))
+    spread = np.bincount(rater, np.abs(differences - mean[rater]), minlength=len(mean))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error = np.sqrt(clusters / (clusters - 1) * squared) / count
+    varies = (clusters > 1) & (spread > 1e-9)
+    return np.where(varies, error, 0.0), np.maximum(1, clusters - 1)
+
+
+def _nearness(ratings: Ratings, judge: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Of each rating, and of the judge's score of the same output, the negative root mean squared
+    distance to the other ratings; shape (ratings,), NaN where one of them is missing."""
+    by_person, by_judge = (np.full(len(ratings), np.nan) for _ in range(2))
+    for block in ratings.blocks:
+        if block.size < 2:
             continue
-        by_judge, by_person = (_nearness(others[:, rated], side[rated]) for side in (judge, person))
-        judge_wins = by_judge >= by_person - 1e-12
-        person_wins = by_person >= by_judge - 1e-12
-        differences = person_wins.astype(float) - judge_wins.astype(float)
-        error, freedom = _standard_error(
-            differences, documents[rated] if documents is not None else np.arange(n)
-        )
-        found.append(
-            _Duel(left_out, float(differences.mean()), error, freedom, n, float(judge_wins.mean()))
-        )
-    return found
-
-
-def _standard_error(differences: FloatArray, clusters: IntArray) -> tuple[float, int]:
-    """Of a mean over clusters of outputs, and its degrees of freedom; 0 where all are the same."""
-    _, of_output = np.unique(clusters, return_inverse=True)
-    count = int(of_output.max()) + 1
-    if count < 2 or not np.ptp(differences):
-        return 0.0, max(1, count - 1)
-    sums = np.bincount(of_output, differences - differences.mean())
-    return float(np.sqrt(count / (count - 1) * (sums**2).sum()) / len(differences)), count - 1
-
-
-def _nearness(others: FloatArray, values: FloatArray) -> FloatArray:
-    """Negative root mean squared distance of a value to the others' ratings of the same output."""
-    squared = (others - values) ** 2
-    present = ~np.isnan(squared)
-    mean = np.where(present, squared, 0.0).sum(axis=0) / present.sum(axis=0)
-    nearness: FloatArray = -np.sqrt(mean)
-    return nearness
+        others = 1.0 - np.eye(block.size)
+        for part in block.parts():
+            given = ratings.value[part.members]
+            apart = (given[:, :, None] - given[:, None, :]) ** 2
+            of_judge = (given - judge[part.groups][:, None]) ** 2
+            by_person[part.members] = -np.sqrt(apart.sum(axis=2) / (block.size - 1))
+            by_judge[part.members] = -np.sqrt(of_judge @ others / (block.size - 1))
+    return by_person, by_judge

@@ -8,7 +8,8 @@ from scipy import stats
 
 from evaluations.statistics.correlation import Coefficient
 from evaluations.statistics.jackknife import LeftOut, mapped, no_interval
-from evaluations.statistics.pairing import DIGITS, FloatArray
+from evaluations.statistics.layout import Outputs, complete, mean_of, sums
+from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 
@@ -97,29 +98,32 @@ class FamilyBias:
 
 
 def family_bias(
-    human: FloatArray, judge: FloatArray, own: np.ndarray, others: np.ndarray, documents: LeftOut
+    outputs: Outputs,
+    human: FloatArray,
+    judge: FloatArray,
+    own: np.ndarray,
+    others: np.ndarray,
+    documents: LeftOut,
 ) -> FamilyBias:
     """`self_preference` over all outputs, with an interval over documents.
 
     Args:
-        human, judge: shape (documents, systems), NaN for missing.
+        human, judge: shape (outputs,), NaN for missing.
         own, others: shape (systems,), which systems are of the judge's family and which of another.
     """
-    present = ~np.isnan(human) & ~np.isnan(judge)
-    pairs = [
-        np.column_stack([judge[:, part][present[:, part]], human[:, part][present[:, part]]])
-        for part in (own, others)
-    ]
-    estimate = self_preference(*pairs)
+    outputs, (human, judge) = complete(outputs, human, judge)
+    sides = [side[outputs.system] for side in (own, others)]
+    estimate = self_preference(*(np.column_stack([judge[side], human[side]]) for side in sides))
     if estimate.value is None:
         return FamilyBias(estimate, no_interval(estimate.reason))
-    means = []
-    for part in (own, others):
-        gaps = np.where(present[:, part], judge[:, part] - human[:, part], 0.0).sum(axis=1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            counts = present[:, part].sum(axis=1).astype(float)
-            means.append((documents.counts @ gaps) / (documents.counts @ counts))
-    counting = int(present[:, own | others].any(axis=1).sum())
+    means = [
+        mean_of(
+            documents.sums(outputs.by_document(np.where(side, judge - human, 0.0))),
+            documents.sums(outputs.by_document(side.astype(float))),
+        )
+        for side in sides
+    ]
+    counting = int((outputs.by_document((sides[0] | sides[1]).astype(float)) > 0).sum())
     interval = documents.interval(estimate.value, means[0] - means[1], counting=counting)
     return FamilyBias(estimate, interval)
 
@@ -137,6 +141,7 @@ class WriterBias:
 
 
 def writer_bias(
+    outputs: Outputs,
     human: FloatArray,
     judge: FloatArray,
     by_human: np.ndarray,
@@ -147,33 +152,47 @@ def writer_bias(
     prefer.
 
     Args:
-        human, judge: shape (documents, systems), NaN for missing.
+        human, judge: shape (outputs,), NaN for missing.
         by_human, by_llm: shape (systems,), which systems are people and which are language models.
 
     Returns:
         None if there are no such pairs.
     """
-    columns = [(int(h), int(m)) for h in np.flatnonzero(by_human) for m in np.flatnonzero(by_llm)]
-    if not columns or not human.size:
-        return None
-    first, second = (np.array(side) for side in zip(*columns, strict=True))
-    preference = np.sign(np.round(human[:, second] - human[:, first], DIGITS))
-    texts = [np.where(np.isnan(preference), np.nan, judge[:, side]) for side in (first, second)]
-    counts = documents.counts
+    outputs, (human, judge) = complete(outputs, human, judge)
+    document, first, second = _pairs(outputs, by_human[outputs.system], by_llm[outputs.system])
+    preference = np.sign(np.round(human[second] - human[first], DIGITS))
     groups: dict[str, tuple[PreferenceGroup, Interval]] = {}
     for name, sign in (("human", -1), ("equal", 0), ("llm", 1)):
-        mine = (preference == sign) & ~np.isnan(texts[0]) & ~np.isnan(texts[1])
+        mine = preference == sign
         if not mine.any():
             continue
-        gaps = np.where(mine, texts[1] - texts[0], 0.0).sum(axis=1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            left_out = (counts @ gaps) / (counts @ mine.sum(axis=1).astype(float))
-        group = PreferenceGroup(
-            float(texts[0][mine].mean()), float(texts[1][mine].mean()), int(mine.sum())
+        of_human, of_llm, of_document = judge[first[mine]], judge[second[mine]], document[mine]
+        gaps, pairs = (
+            sums(of_document, weights, outputs.documents) for weights in (of_llm - of_human, None)
         )
-        counting = int(mine.any(axis=1).sum())
+        group = PreferenceGroup(float(of_human.mean()), float(of_llm.mean()), int(mine.sum()))
+        left_out = mean_of(documents.sums(gaps), documents.sums(pairs))
+        counting = int((pairs > 0).sum())
         groups[name] = (group, documents.interval(group.gap, left_out, counting=counting))
     return WriterBias(groups) if groups else None
+
+
+def _pairs(
+    outputs: Outputs, first: np.ndarray, second: np.ndarray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Every pair of a first and a second output of the same document, and which document it is.
+
+    Args:
+        first, second: masks of shape (outputs,).
+    """
+    found = [(np.empty(0, dtype=np.int64),) * 3]
+    for block in outputs.blocks:
+        for part in block.parts():
+            mine = first[part.members][:, :, None] & second[part.members][:, None, :]
+            row, a, b = np.nonzero(mine)
+            found.append((part.groups[row], part.members[row, a], part.members[row, b]))
+    document, one, other = (np.concatenate(side) for side in zip(*found, strict=True))
+    return document, one, other
 
 
 @dataclass(frozen=True)
@@ -191,46 +210,40 @@ class LengthBias:
 
 
 def length_bias(
-    human: FloatArray, judge: FloatArray, words: FloatArray, documents: LeftOut
+    outputs: Outputs,
+    human: FloatArray,
+    judge: FloatArray,
+    words: FloatArray,
+    documents: LeftOut,
 ) -> LengthBias:
     """Spearman's correlations over all outputs, the interval over documents (on ranks of the
     whole).
 
     Args:
-        human, judge, words: shape (documents, systems), NaN for missing.
+        human, judge, words: shape (outputs,), NaN for missing.
     """
-    missing = np.isnan(human) | np.isnan(judge) | np.isnan(words)
-    present = ~missing
-    sides = [side[present] for side in (judge, words, human)]
-    partial = partial_correlation(sides[0], sides[1], sides[2], "spearman")
+    outputs, (human, judge, words) = complete(outputs, human, judge, words)
+    partial = partial_correlation(judge, words, human, "spearman")
     if partial.value is None:
         nothing = no_interval(partial.reason)
         return LengthBias(partial, partial, nothing, partial)
-    plain = Estimate(float(stats.spearmanr(sides[0], sides[1]).statistic))
-    design = np.column_stack([np.ones(len(sides[0])), sides[1] / 100, sides[2]])
-    slope = np.linalg.lstsq(design, sides[0], rcond=None)[0][1]
-    return LengthBias(
-        plain, partial, _partial_interval(present, sides, documents), Estimate(float(slope))
-    )
+    plain = Estimate(float(stats.spearmanr(judge, words).statistic))
+    design = np.column_stack([np.ones(len(judge)), words / 100, human])
+    slope = np.linalg.lstsq(design, judge, rcond=None)[0][1]
+    interval = _partial_interval(outputs, [judge, words, human], documents)
+    return LengthBias(plain, partial, interval, Estimate(float(slope)))
 
 
-def _partial_interval(present: np.ndarray, sides: list[FloatArray], documents: LeftOut) -> Interval:
-    """Sums of products by document make the correlations without each document one product of
-    matrices; the last row is of all documents."""
-    tables = []
-    for side in sides:
-        table = np.zeros(present.shape)
-        table[present] = stats.rankdata(side)
-        tables.append(table)
-    one = present.astype(float)
-    columns = [one, *tables, *(a * b for a, b in _products_of(tables))]
-    kept = np.vstack([documents.counts, np.ones(len(present))])
-    sums = kept @ np.stack([column.sum(axis=1) for column in columns], axis=1)
-    n, means = sums[:, 0], [sums[:, 1 + i] / sums[:, 0] for i in range(3)]
-    places = {
-        pair: 4 + at for at, pair in enumerate([(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)])
+def _partial_interval(outputs: Outputs, sides: list[FloatArray], documents: LeftOut) -> Interval:
+    """Sums of ranks' products by document give the correlations without each group of them."""
+    ranks = [stats.rankdata(side) - (len(side) + 1) / 2 for side in sides]
+    count = _without(outputs, documents, None)
+    means = [_without(outputs, documents, side) / count for side in ranks]
+    covariance = {
+        (i, j): _without(outputs, documents, ranks[i] * ranks[j]) / count - means[i] * means[j]
+        for i in range(3)
+        for j in range(i, 3)
     }
-    covariance = {(i, j): sums[:, at] / n - means[i] * means[j] for (i, j), at in places.items()}
     with np.errstate(invalid="ignore", divide="ignore"):
         r = {
             (i, j): covariance[i, j] / np.sqrt(covariance[i, i] * covariance[j, j])
@@ -238,10 +251,12 @@ def _partial_interval(present: np.ndarray, sides: list[FloatArray], documents: L
         }
         partial = (r[0, 1] - r[0, 2] * r[1, 2]) / np.sqrt((1 - r[0, 2] ** 2) * (1 - r[1, 2] ** 2))
         on_z = np.arctanh(np.clip(partial, -1 + 1e-12, 1 - 1e-12))
-    counting = int(present.any(axis=1).sum())
+    counting = int((outputs.by_document() > 0).sum())
     found = documents.interval(float(on_z[-1]), on_z[:-1], counting=counting)
     return mapped(found, np.tanh)
 
 
-def _products_of(tables: list[FloatArray]) -> list[tuple[FloatArray, FloatArray]]:
-    return [(tables[i], tables[j]) for i in range(3) for j in range(i, 3)]
+def _without(outputs: Outputs, documents: LeftOut, values: FloatArray | None) -> FloatArray:
+    """A sum over outputs without each group of documents, and last of all; shape (groups + 1,)."""
+    by_document = outputs.by_document(values)
+    return np.append(documents.sums(by_document), by_document.sum())

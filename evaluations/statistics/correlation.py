@@ -19,6 +19,7 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
+from evaluations.statistics.layout import BLOCK_CELLS, Outputs, complete
 from evaluations.statistics.pairing import DIGITS, FloatArray
 from evaluations.statistics.results import Estimate
 
@@ -27,10 +28,8 @@ Level = Literal["summary", "system", "dataset"]
 COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
 LEVELS: tuple[Level, ...] = ("summary", "system", "dataset")
 
-# Above this many systems the pairwise tables of a document grow too large; its coefficients are
-# then taken one by one.
+# Documents with more outputs are taken one by one: tables of their pairs grow too large.
 PAIRWISE_SYSTEMS = 200
-_BLOCK_CELLS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -38,56 +37,54 @@ class Correlations:
     """A judge's correlations with humans on one criterion.
 
     `documents` have at least one pair; in `documents_used` of them neither ratings nor scores are
-    constant.
+    constant. `by_document` has shape (documents,) each, NaN where a document has no coefficient.
     """
 
     documents: int
     documents_used: int
     pairs: int
     estimates: dict[Coefficient, dict[Level, Estimate]]
+    by_document: dict[Coefficient, FloatArray]
 
 
-def correlations(human: FloatArray, judge: FloatArray) -> Correlations:
+def correlations(outputs: Outputs, human: FloatArray, judge: FloatArray) -> Correlations:
     """All coefficients at all levels.
 
     Args:
-        human, judge: shape (documents, systems), NaN for missing.
+        human, judge: shape (outputs,), NaN for missing.
     """
-    human, judge = complete_pairs(human, judge)
-    present = ~np.isnan(human)
-    per_document = {
-        coefficient: coefficients_by_document(human, judge, coefficient)
+    outputs, (human, judge) = complete(outputs, human, judge)
+    by_document = {
+        coefficient: coefficients_by_document(outputs, human, judge, coefficient)
         for coefficient in COEFFICIENTS
     }
-    used = ~np.isnan(per_document["pearson"])
+    documents = int((outputs.by_document() > 0).sum())
+    means = system_means(outputs, human, judge)
     estimates: dict[Coefficient, dict[Level, Estimate]] = {}
     for coefficient in COEFFICIENTS:
         estimates[coefficient] = {
-            "summary": _mean(per_document[coefficient], int(present.any(axis=1).sum())),
-            "system": coefficient_of(*system_means(human, judge), coefficient, of="systems"),
-            "dataset": coefficient_of(human[present], judge[present], coefficient, of="outputs"),
+            "summary": _mean(by_document[coefficient], documents),
+            "system": coefficient_of(*means, coefficient, of="systems"),
+            "dataset": coefficient_of(human, judge, coefficient, of="outputs"),
         }
-    return Correlations(
-        int(present.any(axis=1).sum()), int(used.sum()), int(present.sum()), estimates
-    )
+    used = int((~np.isnan(by_document["pearson"])).sum())
+    return Correlations(documents, used, len(outputs), estimates, by_document)
 
 
-def complete_pairs(human: FloatArray, judge: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Both tables with NaN in cells where either has no value."""
-    missing = np.isnan(human) | np.isnan(judge)
-    return np.where(missing, np.nan, human), np.where(missing, np.nan, judge)
+def system_means(
+    outputs: Outputs, human: FloatArray, judge: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Each system's mean over its outputs that have both values; systems without any are left out.
 
-
-def system_means(human: FloatArray, judge: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Each system's mean over the documents where it has both values; systems without any are left
-    out."""
-    present = ~np.isnan(human)
-    count = present.sum(axis=0)
+    Args:
+        human, judge: shape (outputs,), NaN for missing.
+    """
+    outputs, (human, judge) = complete(outputs, human, judge)
+    count = outputs.by_system()
     some = count > 0
-    means = (
-        np.where(present, side, 0.0).sum(axis=0)[some] / count[some] for side in (human, judge)
+    human_means, judge_means = (
+        np.round(outputs.by_system(side)[some] / count[some], DIGITS) for side in (human, judge)
     )
-    human_means, judge_means = (np.round(mean, DIGITS) for mean in means)
     return human_means, judge_means
 
 
@@ -107,29 +104,52 @@ def coefficient_of(
 
 
 def coefficients_by_document(
-    human: FloatArray, judge: FloatArray, coefficient: Coefficient
+    outputs: Outputs, human: FloatArray, judge: FloatArray, coefficient: Coefficient
 ) -> FloatArray:
-    """One coefficient per document over its systems, NaN where it has none.
+    """One coefficient per document over its outputs, NaN where it has none.
 
     Args:
-        human, judge: shape (documents, systems), NaN at the same cells.
+        human, judge: shape (outputs,), NaN for missing.
 
     Returns:
         Shape (documents,).
     """
-    documents, systems = human.shape
-    if systems > PAIRWISE_SYSTEMS:
-        rows = zip(human, judge, strict=True)
-        return np.array([_one_document(x, y, coefficient) for x, y in rows], dtype=float)
-    block = max(1, _BLOCK_CELLS // max(1, systems * systems))
+    outputs, (human, judge) = complete(outputs, human, judge)
+    found = np.full(outputs.documents, np.nan)
+    for block in outputs.blocks:
+        if block.size < 2:
+            continue
+        for part in block.parts():
+            found[part.groups] = coefficients_of_rows(
+                human[part.members], judge[part.members], coefficient
+            )
+    return found
+
+
+def coefficients_of_rows(
+    human: FloatArray, judge: FloatArray, coefficient: Coefficient
+) -> FloatArray:
+    """One coefficient per row, NaN where it has none; shape (rows,).
+
+    Args:
+        human, judge: shape (rows, columns), NaN at the same cells.
+    """
+    rows, columns = human.shape
+    if columns == 2:  # then all coefficients say the same
+        same_order = np.sign(human[:, 0] - human[:, 1]) * np.sign(judge[:, 0] - judge[:, 1])
+        return np.where(same_order == 0, np.nan, same_order)
+    if columns > PAIRWISE_SYSTEMS:
+        pairs = zip(human, judge, strict=True)
+        return np.array([_one_row(x, y, coefficient) for x, y in pairs], dtype=float)
+    step = max(1, BLOCK_CELLS // max(1, columns * columns))
     parts = [
-        _BY_DOCUMENT[coefficient](human[start : start + block], judge[start : start + block])
-        for start in range(0, documents, block)
+        _OF_ROWS[coefficient](human[start : start + step], judge[start : start + step])
+        for start in range(0, rows, step)
     ]
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def _one_document(x: FloatArray, y: FloatArray, coefficient: Coefficient) -> float:
+def _one_row(x: FloatArray, y: FloatArray, coefficient: Coefficient) -> float:
     present = ~np.isnan(x)
     value = coefficient_of(x[present], y[present], coefficient).value
     return np.nan if value is None else value
@@ -171,8 +191,21 @@ def _constant(rows: FloatArray) -> np.ndarray:
     return np.asarray(low >= high)
 
 
+def ranks_by_document(outputs: Outputs, values: FloatArray) -> FloatArray:
+    """The rank of each output among those of its document, from 1; equal ones share the mean.
+
+    Args:
+        values: shape (outputs,), complete.
+    """
+    ranks = np.empty(len(outputs))
+    for block in outputs.blocks:
+        for part in block.parts():
+            ranks[part.members] = stats.rankdata(values[part.members], axis=1)
+    return ranks
+
+
 def rank_rows(rows: FloatArray) -> FloatArray:
-    """Average ranks within each row, from 1; NaN stays NaN. Shape (documents, systems)."""
+    """Average ranks within each row, from 1; NaN stays NaN. Shape (rows, columns)."""
     below = (rows[:, None, :] < rows[:, :, None]).sum(axis=2)
     equal = (rows[:, None, :] == rows[:, :, None]).sum(axis=2)
     return np.where(np.isnan(rows), np.nan, below + (equal + 1) / 2)
@@ -201,7 +234,7 @@ def _pair_signs(rows: FloatArray) -> np.ndarray:
     return greater.astype(np.int8) - np.swapaxes(greater, 1, 2).astype(np.int8)
 
 
-_BY_DOCUMENT = {"pearson": _pearson_rows, "spearman": _spearman_rows, "kendall": _kendall_rows}
+_OF_ROWS = {"pearson": _pearson_rows, "spearman": _spearman_rows, "kendall": _kendall_rows}
 _SCIPY = {
     "pearson": lambda x, y: stats.pearsonr(x, y).statistic,
     "spearman": lambda x, y: stats.spearmanr(x, y).statistic,

@@ -11,7 +11,7 @@ and Kendall's tau the plain jackknife.
 here they did not reach 93 %, and none is given.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,11 +22,11 @@ from evaluations.statistics.correlation import (
     Level,
     coefficient_of,
     coefficients_by_document,
-    complete_pairs,
     system_means,
 )
-from evaluations.statistics.pairing import FloatArray
-from evaluations.statistics.resampling import Interval, Over, means_by
+from evaluations.statistics.layout import Outputs, complete, mean_of, sums
+from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.resampling import Interval, Over
 
 CONFIDENCE = 0.95
 LEAST_DOCUMENTS = 10
@@ -40,21 +40,31 @@ TOO_FEW = "fewer than {} {} count, too few for an interval"
 ALL_THE_SAME = "every {} gives the same value, so nothing is known of how much it varies"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LeftOut:
     """Units (documents, systems) left out in turn, singly or in groups.
 
-    `counts` has shape (groups, units): 1 for a unit that stays, 0 for one that is left out.
+    `group` has shape (units,): with which group each is left out, of `groups`.
     """
 
-    counts: FloatArray
+    group: IntArray
+    groups: int
     unit: str = "documents"
 
     @classmethod
     def each(cls, units: int, unit: str = "documents") -> "LeftOut":
         groups = min(units, MOST_GROUPS)
-        is_in = np.arange(groups)[:, None] == np.arange(units)[None, :] % max(groups, 1)
-        return cls(1.0 - is_in, unit)
+        return cls(np.arange(units) % max(groups, 1), groups, unit)
+
+    def sums(self, by_unit: FloatArray) -> FloatArray:
+        """The sum over units with each group left out; shape (groups,) for (units,)."""
+        left_out: FloatArray = by_unit.sum() - sums(self.group, by_unit, self.groups)
+        return left_out
+
+    def without_each(self) -> Iterator[np.ndarray]:
+        """Which units stay when each group is left out; masks of shape (units,)."""
+        for group in range(self.groups):
+            yield self.group != group
 
     def interval(
         self, estimate: float, left_out: FloatArray, *, counting: int, least: int = LEAST_DOCUMENTS
@@ -82,7 +92,7 @@ class LeftOut:
 
     def freedom(self, counting: int) -> int:
         """Degrees of freedom: units without a value tell nothing."""
-        return max(1, min(len(self.counts), counting) - 1)
+        return max(1, min(self.groups, counting) - 1)
 
     def mean_interval(self, by_unit: FloatArray) -> Interval:
         """The interval of a mean over units; shape (units,), NaN where a unit has no value."""
@@ -94,7 +104,9 @@ class LeftOut:
 
     def means(self, by_unit: FloatArray) -> FloatArray:
         """The mean with each group left out; shape (groups,), NaN where nothing is left."""
-        return means_by(self.counts, by_unit)
+        present = ~np.isnan(by_unit)
+        count = self.sums(present.astype(float))
+        return mean_of(self.sums(np.where(present, by_unit, 0.0)), count)
 
 
 def no_interval(reason: str) -> Interval:
@@ -121,79 +133,87 @@ def within(interval: Interval, low: float, high: float) -> Interval:
 
 
 def correlation_interval(
-    human: FloatArray, judge: FloatArray, coefficient: Coefficient, level: Level, over: Over
+    outputs: Outputs,
+    human: FloatArray,
+    judge: FloatArray,
+    coefficient: Coefficient,
+    level: Level,
+    over: Over,
 ) -> Interval:
     """The interval of a correlation at a level: what other documents, systems or both would give.
 
     Args:
-        human, judge: shape (documents, systems), NaN for missing.
+        human, judge: shape (outputs,), NaN for missing.
     """
-    human, judge = complete_pairs(human, judge)
-    if level == "summary":
-        found = _summary(human, judge, coefficient, over)
-    elif level == "dataset":
-        found = _dataset(human, judge, coefficient, over)
-    else:
-        found = _system(human, judge, coefficient, over)
-    return within(found, -1.0, 1.0)
+    outputs, (human, judge) = complete(outputs, human, judge)
+    compute = {"summary": _summary, "dataset": _dataset, "system": _system}[level]
+    return within(compute(outputs, human, judge, coefficient, over), -1.0, 1.0)
 
 
 def difference_interval(
-    human: FloatArray, first: FloatArray, second: FloatArray, coefficient: Coefficient
+    outputs: Outputs,
+    human: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    coefficient: Coefficient,
 ) -> Interval:
     """The interval over documents of the first judge's summary-level correlation minus the
     second's, on the outputs that both scored.
 
     Args:
-        human, first, second: shape (documents, systems), NaN for missing.
+        human, first, second: shape (outputs,), NaN for missing.
     """
-    missing = np.isnan(human) | np.isnan(first) | np.isnan(second)
-    sides = [
-        coefficients_by_document(
-            np.where(missing, np.nan, human), np.where(missing, np.nan, judge), coefficient
-        )
-        for judge in (first, second)
-    ]
+    outputs, (human, first, second) = complete(outputs, human, first, second)
+    sides = [coefficients_by_document(outputs, human, s, coefficient) for s in (first, second)]
     used = [~np.isnan(side) for side in sides]
-    documents = LeftOut.each(len(human))
+    documents = LeftOut.each(outputs.documents)
     if not all(one.any() for one in used):
         return no_interval("a judge has no summary-level correlation")
-    if _outputs(missing, used[0] & used[1]) < LEAST_OUTPUTS:
+    both = used[0] & used[1]
+    if outputs.by_document()[both].sum() < LEAST_OUTPUTS:
         return no_interval(TOO_FEW.format(LEAST_OUTPUTS, "outputs"))
     means = [float(side[one].mean()) for side, one in zip(sides, used, strict=True)]
     return documents.interval(
         means[0] - means[1],
         documents.means(sides[0]) - documents.means(sides[1]),
-        counting=int((used[0] & used[1]).sum()),
+        counting=int(both.sum()),
     )
 
 
-def _summary(
-    human: FloatArray, judge: FloatArray, coefficient: Coefficient, over: Over
-) -> Interval:
-    by_document = coefficients_by_document(human, judge, coefficient)
-    documents = LeftOut.each(len(by_document))
-    of_documents = documents.mean_interval(by_document)
+def summary_interval(outputs: Outputs, by_document: FloatArray) -> Interval:
+    """The interval over documents of a summary-level correlation.
+
+    Args:
+        outputs: those with both a rating and a score.
+        by_document: shape (documents,), the coefficient of each; NaN where it has none.
+    """
+    found = LeftOut.each(outputs.documents).mean_interval(by_document)
     used = ~np.isnan(by_document)
-    if of_documents.low is not None and _outputs(np.isnan(human), used) < LEAST_OUTPUTS:
+    if found.low is not None and outputs.by_document()[used].sum() < LEAST_OUTPUTS:
         return no_interval(TOO_FEW.format(LEAST_OUTPUTS, "outputs"))
+    return within(found, -1.0, 1.0)
+
+
+def _summary(
+    outputs: Outputs, human: FloatArray, judge: FloatArray, coefficient: Coefficient, over: Over
+) -> Interval:
+    by_document = coefficients_by_document(outputs, human, judge, coefficient)
+    of_documents = summary_interval(outputs, by_document)
     if over == "documents" or of_documents.low is None:
         return of_documents
-    systems = LeftOut.each(human.shape[1], "systems")
-    counting = int((~np.isnan(human)).any(axis=0).sum())
+    documents, used = LeftOut.each(outputs.documents), ~np.isnan(by_document)
+    systems = LeftOut.each(outputs.systems, "systems")
+    counting = int((outputs.by_system() > 0).sum())
     if counting < LEAST_SYSTEMS:
         return no_interval(TOO_FEW.format(LEAST_SYSTEMS, "systems"))
     without = np.stack(
         [
-            coefficients_by_document(human[:, kept], judge[:, kept], coefficient)
-            for kept in systems.counts.astype(bool)
+            coefficients_by_document(outputs.part(kept), human[kept], judge[kept], coefficient)
+            for kept in (stay[outputs.system] for stay in systems.without_each())
         ]
     )  # (groups of systems, documents)
     estimate = float(by_document[used].mean())
-    with np.errstate(invalid="ignore"):
-        left_out = np.array(
-            [np.nanmean(row) if (~np.isnan(row)).any() else np.nan for row in without]
-        )
+    left_out = mean_of_rows(without)
     if over == "systems":
         return systems.interval(estimate, left_out, counting=counting, least=LEAST_SYSTEMS)
     if not np.isfinite(left_out).all():
@@ -211,43 +231,49 @@ def _summary(
     return t_interval(estimate, variance, max(1.0, freedom))
 
 
-def _outputs(missing: np.ndarray, used: np.ndarray) -> int:
-    """How many outputs the documents that count have."""
-    return int((~missing[used]).sum())
-
-
 def _dataset(
-    human: FloatArray, judge: FloatArray, coefficient: Coefficient, over: Over
+    outputs: Outputs, human: FloatArray, judge: FloatArray, coefficient: Coefficient, over: Over
 ) -> Interval:
-    """Outputs of a document are alike, so documents are left out whole."""
+    """The interval over documents, on Fisher's z. Outputs of a document are alike, so documents are
+    left out whole."""
     if over != "documents":
         return no_interval("intervals at dataset level are given over documents")
+    counting = int((outputs.by_document() > 0).sum())
+    if counting < LEAST_DOCUMENTS:
+        return no_interval(TOO_FEW.format(LEAST_DOCUMENTS, "documents"))
+    found = coefficient_of(human, judge, coefficient).value
+    if found is None or abs(found) >= NEARLY_1:
+        return no_interval("the values are on one line, so nothing is known of how much they vary")
+    documents = LeftOut.each(outputs.documents)
+    without = [
+        coefficient_of(human[kept], judge[kept], coefficient).value
+        for kept in (stay[outputs.document] for stay in documents.without_each())
+    ]
+    return mapped(
+        documents.interval(float(_z(found)), _z(_numbers(without)), counting=counting), np.tanh
+    )
 
-    def value(kept: np.ndarray) -> float:
-        present = ~np.isnan(human) & kept[:, None]
-        found = coefficient_of(human[present], judge[present], coefficient).value
-        return np.nan if found is None else found
 
-    return _on_z(human, value)
-
-
-def _system(human: FloatArray, judge: FloatArray, coefficient: Coefficient, over: Over) -> Interval:
+def _system(
+    outputs: Outputs, human: FloatArray, judge: FloatArray, coefficient: Coefficient, over: Over
+) -> Interval:
     """Systems are left out in turn; with other documents, their means would differ as they do
     here, so that "both" is the same."""
     if over == "documents":
         return no_interval("intervals at system level are given over systems")
-    means = system_means(human, judge)
+    means = system_means(outputs, human, judge)
     units = LeftOut.each(len(means[0]), "systems")
     found = coefficient_of(*means, coefficient).value
     if found is None or len(means[0]) < LEAST_SYSTEMS:
         return no_interval(TOO_FEW.format(LEAST_SYSTEMS, "systems"))
     if abs(found) >= NEARLY_1:
         return no_interval("the order is the same, so nothing is known of how much it varies")
-    without = [
-        coefficient_of(means[0][kept], means[1][kept], coefficient).value
-        for kept in units.counts.astype(bool)
-    ]
-    left_out = np.array([np.nan if value is None else value for value in without])
+    left_out = _numbers(
+        [
+            coefficient_of(means[0][kept], means[1][kept], coefficient).value
+            for kept in units.without_each()
+        ]
+    )
     if coefficient == "kendall":
         return units.interval(found, left_out, counting=len(means[0]), least=LEAST_SYSTEMS)
     if coefficient == "pearson":
@@ -258,25 +284,16 @@ def _system(human: FloatArray, judge: FloatArray, coefficient: Coefficient, over
     return Interval(float(np.tanh(_z(found) - half)), float(np.tanh(_z(found) + half)))
 
 
+def mean_of_rows(rows: FloatArray) -> FloatArray:
+    """The mean of what is there of each row; NaN for a row without anything."""
+    return mean_of(np.nansum(rows, axis=1), (~np.isnan(rows)).sum(axis=1))
+
+
+def _numbers(values: list[float | None]) -> FloatArray:
+    return np.array([np.nan if value is None else value for value in values])
+
+
 def _z(correlation: FloatArray | float) -> FloatArray:
     """Fisher's z; a perfect correlation is taken as a nearly perfect one."""
     z: FloatArray = np.arctanh(np.clip(correlation, -NEARLY_1, NEARLY_1))
     return z
-
-
-def _on_z(human: FloatArray, value: Callable[[np.ndarray], float]) -> Interval:
-    """The interval of one correlation over documents, on Fisher's z.
-
-    Args:
-        value: the correlation on some documents; NaN where it is undefined.
-    """
-    documents = LeftOut.each(len(human))
-    all_of_them = value(np.ones(len(human), dtype=bool))
-    counting = int((~np.isnan(human)).any(axis=1).sum())
-    if counting < LEAST_DOCUMENTS:
-        return no_interval(TOO_FEW.format(LEAST_DOCUMENTS, "documents"))
-    if np.isnan(all_of_them) or abs(all_of_them) >= NEARLY_1:
-        return no_interval("the values are on one line, so nothing is known of how much they vary")
-    left_out = np.array([value(kept) for kept in documents.counts.astype(bool)])
-    on_z = documents.interval(float(_z(all_of_them)), _z(left_out), counting=counting)
-    return mapped(on_z, np.tanh)

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from evaluations.statistics.correlation import complete_pairs
+from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import DIGITS, FloatArray
+from evaluations.statistics.resampling import MOST_GROUPS, in_groups
 from evaluations.statistics.results import Estimate
+
+MOST_PAIRS = 50_000_000
 
 
 @dataclass(frozen=True)
@@ -82,24 +85,31 @@ def tau_c(human: FloatArray, judge: FloatArray) -> Estimate:
     return Estimate(float(stats.kendalltau(human, judge, variant="c").statistic))
 
 
-def tie_calibrated_accuracy(human: FloatArray, judge: FloatArray) -> TieCalibration:
+def tie_calibrated_accuracy(
+    outputs: Outputs, human: FloatArray, judge: FloatArray
+) -> TieCalibration:
     """Mean pairwise accuracy over documents, with the threshold for ties that makes it largest.
 
     Args:
-        human, judge: shape (documents, systems), NaN for missing.
+        human, judge: shape (outputs,), NaN for missing.
     """
-    human, judge = complete_pairs(human, judge)
-    first, second = np.triu_indices(human.shape[1], k=1)
-    of_human, of_judge = (side[:, first] - side[:, second] for side in (human, judge))
-    counted = ~np.isnan(of_human)
-    pairs = counted.sum(axis=1)
-    documents = int((pairs > 0).sum())
+    outputs, (human, judge) = complete(outputs, human, judge)
+    blocks = [block for block in outputs.blocks if block.size > 1]
+    documents = sum(len(block.groups) for block in blocks)
     if not documents:
         nothing = Estimate.undefined("no document has two outputs with both a rating and a score")
         return TieCalibration(nothing, nothing, None)
-    order, judged = np.sign(np.round(of_human[counted], DIGITS)), of_judge[counted]
+    if sum(len(block.groups) * block.size**2 / 2 for block in blocks) > MOST_PAIRS:
+        many = Estimate.undefined(f"more than {MOST_PAIRS:,} pairs of outputs")
+        return TieCalibration(many, many, None)
+    orders, gaps, weights = [], [], []
+    for block in blocks:
+        first, second = (block.members[:, side] for side in np.triu_indices(block.size, k=1))
+        orders.append(np.sign(np.round(human[first] - human[second], DIGITS)).ravel())
+        gaps.append((judge[first] - judge[second]).ravel())
+        weights.append(np.full(first.size, 1 / first.shape[1] / documents))
+    order, judged, weight = (np.concatenate(side) for side in (orders, gaps, weights))
     gap, agree, tied = np.abs(judged), order == np.sign(judged), order == 0
-    weight = np.repeat(1 / np.maximum(pairs, 1) / documents, pairs)
     sort = np.argsort(gap, kind="stable")
     gap, agree, tied, weight = gap[sort], agree[sort], tied[sort], weight[sort]
     # With a threshold at the k-th smallest gap, the first k pairs are ties and the others keep
@@ -108,7 +118,7 @@ def tie_calibrated_accuracy(human: FloatArray, judge: FloatArray) -> TieCalibrat
     as_order = np.concatenate([[0.0], np.cumsum((weight * agree)[::-1])])[::-1]
     last_of_gap = np.flatnonzero(np.append(gap[1:] != gap[:-1], True)) + 1
     zeros = int((gap == 0).sum())
-    candidates = np.unique(np.concatenate([[zeros], last_of_gap[last_of_gap >= zeros]]))
+    candidates = np.concatenate([[zeros], last_of_gap[last_of_gap > zeros]])
     accuracy = as_ties[candidates] + as_order[candidates]
     best = int(np.argmax(np.round(accuracy, 12)))
     epsilon = float(gap[candidates[best] - 1]) if candidates[best] else 0.0
@@ -116,6 +126,7 @@ def tie_calibrated_accuracy(human: FloatArray, judge: FloatArray) -> TieCalibrat
 
 
 def soft_pairwise_accuracy(
+    outputs: Outputs,
     human: FloatArray,
     judge: FloatArray,
     *,
@@ -123,22 +134,40 @@ def soft_pairwise_accuracy(
     permutations: int = 1000,
 ) -> Estimate:
     """Agreement of judge and people on which system is better, by their certainty (Thompson et al.,
-    2024).
+    2024), on the documents that have a rating and a score for every system.
 
     Args:
-        human, judge: shape (documents, systems) without gaps.
+        human, judge: shape (outputs,), NaN for missing.
         rng: for random sign flips; None, or few documents, takes all of them.
     """
-    documents, systems = human.shape
+    outputs, (human, judge) = complete(outputs, human, judge)
+    systems = outputs.systems
+    whole = [block.members for block in outputs.blocks if block.size == systems]
     if systems < 2:
         return Estimate.undefined("fewer than two systems")
+    if not whole:
+        return Estimate.undefined("no document has a rating and a score for every system")
+    columns = np.argsort(outputs.system[whole[0]], axis=1)
+    members = np.take_along_axis(whole[0], columns, axis=1)
+    documents = min(len(members), MOST_GROUPS)
     if rng is None or 2**documents <= permutations:
         signs = np.array(list(itertools.product((1.0, -1.0), repeat=documents)))
     else:
         signs = rng.choice((1.0, -1.0), (permutations, documents))
     a, b = np.triu_indices(systems, k=1)
-    p_human, p_judge = (_one_sided_p(side[:, a] - side[:, b], signs) for side in (human, judge))
+    p_human, p_judge = (
+        _one_sided_p(_summed(side[members[:, a]] - side[members[:, b]], documents), signs)
+        for side in (human, judge)
+    )
     return Estimate(float((1 - np.abs(p_human - p_judge)).mean()))
+
+
+def _summed(differences: FloatArray, groups: int) -> FloatArray:
+    """Sums over groups of documents, which are flipped together where there are many; shape
+    (groups, pairs)."""
+    if len(differences) <= groups:
+        return differences
+    return np.stack([in_groups(column, groups) for column in differences.T], axis=1)
 
 
 def _one_sided_p(differences: FloatArray, signs: FloatArray) -> FloatArray:

@@ -12,7 +12,8 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.layout import Outputs
+from evaluations.statistics.pairing import FloatArray, IntArray
 
 # Below this p-value the rated outputs are taken to differ from the unrated ones.
 RANDOM_FROM = 0.01
@@ -146,46 +147,60 @@ class PpiTable:
         return self.unlike is None or self.unlike >= RANDOM_FROM
 
 
-def ppi_table(human: FloatArray, judge: FloatArray) -> PpiTable:
+def ppi_table(outputs: Outputs, human: FloatArray, judge: FloatArray) -> PpiTable:
     """Each system's mean, and the differences of systems that follow each other by it, paired by
     document.
 
     Args:
-        human, judge: shape (documents, systems), NaN for missing; the judge scores more outputs
-            than people rated.
+        human, judge: shape (outputs,), NaN for missing; the judge scores more outputs than people
+            rated.
     """
-    scored = ~np.isnan(judge)
-    rated = scored & ~np.isnan(human)
+    outputs, judge, human = _scored(outputs, judge, human)
+    rated = ~np.isnan(human)
+    order = np.argsort(outputs.system, kind="stable")
+    of_systems = np.split(order, np.cumsum(outputs.by_system()).astype(int)[:-1])
     systems = []
-    for column in range(human.shape[1]):
-        has, lacks = rated[:, column], scored[:, column] & ~rated[:, column]
+    for mine in of_systems:
+        has, lacks = mine[rated[mine]], mine[~rated[mine]]
         mean = None
-        if has.sum() > 1:
-            mean = _with_enough(
-                ppi_mean(human[has, column], judge[has, column], judge[lacks, column]), has
-            )
-        systems.append(SystemMean(mean, int(has.sum()), int(scored[:, column].sum())))
+        if len(has) > 1:
+            mean = _with_enough(ppi_mean(human[has], judge[has], judge[lacks]), len(has))
+        systems.append(SystemMean(mean, len(has), len(mine)))
     known = [index for index, system in enumerate(systems) if system.mean is not None]
     ranked = sorted(known, key=lambda index: -_estimate(systems[index]))
     differences = {}
     for first, second in itertools.pairwise(ranked):
-        both = scored[:, first] & scored[:, second]
-        has = both & rated[:, first] & rated[:, second]
-        lacks = both & ~(rated[:, first] | rated[:, second])
-        if has.sum() > 1:
-            of_human, of_judge = (side[:, first] - side[:, second] for side in (human, judge))
-            mean = ppi_mean(of_human[has], of_judge[has], of_judge[lacks])
-            differences[first, second] = _with_enough(mean, has)
-    unrated = scored & ~rated
+        a, b = _of_both(outputs.document, of_systems[first], of_systems[second])
+        both, neither = rated[a] & rated[b], ~(rated[a] | rated[b])
+        if both.sum() > 1:
+            of_human, of_judge = human[a] - human[b], judge[a] - judge[b]
+            mean = ppi_mean(of_human[both], of_judge[both], of_judge[neither])
+            differences[first, second] = _with_enough(mean, int(both.sum()))
     unlike = None
-    if unrated.any() and rated.any():
-        unlike = float(stats.ks_2samp(judge[rated], judge[unrated]).pvalue)
+    if rated.any() and not rated.all():
+        unlike = float(stats.ks_2samp(judge[rated], judge[~rated]).pvalue)
     return PpiTable(tuple(systems), differences, unlike)
 
 
-def _with_enough(mean: PpiMean, rated: np.ndarray) -> PpiMean:
+def _scored(
+    outputs: Outputs, judge: FloatArray, human: FloatArray
+) -> tuple[Outputs, FloatArray, FloatArray]:
+    """What the judge scored, rated or not."""
+    scored = ~np.isnan(judge)
+    return outputs.part(scored), judge[scored], human[scored]
+
+
+def _of_both(document: IntArray, first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
+    """The outputs of two systems for the documents that have both, side by side."""
+    _, a, b = np.intersect1d(
+        document[first], document[second], assume_unique=True, return_indices=True
+    )
+    return first[a], second[b]
+
+
+def _with_enough(mean: PpiMean, rated: int) -> PpiMean:
     """The mean, without its interval where that rests on too few ratings or on equal ones."""
-    if rated.sum() >= LEAST_RATED and mean.standard_error > 0:
+    if rated >= LEAST_RATED and mean.standard_error > 0:
         return mean
     return replace(mean, low=None, high=None)
 

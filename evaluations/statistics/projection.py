@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import Interval
 
@@ -44,7 +45,7 @@ def projections(
     return tuple(found)
 
 
-def document_gains(human: FloatArray, judge: FloatArray) -> FloatArray:
+def document_gains(outputs: Outputs, human: FloatArray, judge: FloatArray) -> FloatArray:
     """How much rating each document would tell of a summary-level correlation; shape (documents,),
     NaN where rated.
 
@@ -53,13 +54,27 @@ def document_gains(human: FloatArray, judge: FloatArray) -> FloatArray:
     not tie.
 
     Args:
-        human, judge: shape (documents, systems), NaN for missing.
+        human, judge: shape (outputs,), NaN for missing.
     """
-    is_rated = (~np.isnan(human)).any(axis=1)
-    with np.errstate(invalid="ignore"):
-        differ = judge[:, :, None] != judge[:, None, :]
-    both = ~np.isnan(judge)[:, :, None] & ~np.isnan(judge)[:, None, :]
-    pairs = both.sum(axis=(1, 2)) - (~np.isnan(judge)).sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = (differ & both).sum(axis=(1, 2)) / pairs
-    return np.where(is_rated | (pairs == 0), np.nan, share)
+    is_rated = outputs.by_document((~np.isnan(human)).astype(float)) > 0
+    outputs, (judge,) = complete(outputs, judge)
+    found = np.full(outputs.documents, np.nan)
+    for block in outputs.blocks:
+        if block.size < 2:
+            continue
+        scores = np.sort(judge[block.members], axis=1)
+        found[block.groups] = 1 - _tied_pairs(scores) / (block.size * (block.size - 1) / 2)
+    return np.where(is_rated, np.nan, found)
+
+
+def _tied_pairs(scores: FloatArray) -> FloatArray:
+    """How many pairs of each row are equal; shape (rows,).
+
+    Args:
+        scores: shape (rows, columns), rising in each row.
+    """
+    tied, run = np.zeros(len(scores)), np.zeros(len(scores))
+    for column in range(1, scores.shape[1]):
+        run = np.where(scores[:, column] == scores[:, column - 1], run + 1, 0.0)
+        tied += run
+    return tied

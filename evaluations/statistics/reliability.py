@@ -6,10 +6,12 @@ from typing import Literal
 
 import numpy as np
 
+from evaluations.statistics.layout import Ratings, mean_of
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.results import Estimate
 
 Weights = Literal["none", "linear", "quadratic"]
+SAME = "all ratings are the same"
 
 
 @dataclass(frozen=True)
@@ -22,33 +24,51 @@ class Icc:
     icc2_k: Estimate
 
 
-def intraclass(ratings: FloatArray) -> Icc:
-    """ICC(1), ICC(2,1) and ICC(2,k) over the targets that every rater rated.
-
-    Args:
-        ratings: shape (raters, targets), NaN for missing.
-    """
-    complete = ratings[:, ~np.isnan(ratings).any(axis=0)].T
-    n, k = complete.shape
-    if n < 2 or k < 2:
+def intraclass(ratings: Ratings) -> Icc:
+    """ICC(1) over all outputs that were rated twice, whoever rated them; ICC(2,1) and ICC(2,k) over
+    those that every rater rated."""
+    k = ratings.raters
+    members = [block.members for block in ratings.blocks if block.size == k]
+    if k < 2 or not members or len(members[0]) < 2:
         missing = Estimate.undefined(
             "fewer than two raters, or fewer than two outputs that all of them rated"
         )
-        return Icc(missing, missing, missing)
-    grand = complete.mean()
-    targets = k * ((complete.mean(axis=1) - grand) ** 2).sum()
-    raters = n * ((complete.mean(axis=0) - grand) ** 2).sum()
-    total = ((complete - grand) ** 2).sum()
+        return Icc(one_way(ratings), missing, missing)
+    rows = members[0]
+    # Raters of an output come in any order.
+    order = np.argsort(ratings.rater[rows], axis=1)
+    given = np.take_along_axis(ratings.value[rows], order, axis=1)
+    n = len(given)
+    grand = given.mean()
+    targets = k * ((given.mean(axis=1) - grand) ** 2).sum()
+    raters = n * ((given.mean(axis=0) - grand) ** 2).sum()
+    total = ((given - grand) ** 2).sum()
     between = targets / (n - 1)
-    within = (total - targets) / (n * (k - 1))
     judges = raters / (k - 1)
     error = (total - targets - raters) / ((n - 1) * (k - 1))
-    reason = "all ratings are the same"
     return Icc(
-        _ratio(between - within, between + (k - 1) * within, reason),
-        _ratio(between - error, between + (k - 1) * error + k * (judges - error) / n, reason),
-        _ratio(between - error, between + (judges - error) / n, reason),
+        one_way(ratings),
+        _ratio(between - error, between + (k - 1) * error + k * (judges - error) / n, SAME),
+        _ratio(between - error, between + (judges - error) / n, SAME),
     )
+
+
+def one_way(ratings: Ratings) -> Estimate:
+    """ICC(1) from a one-way analysis of variance, which holds for any number of ratings an output
+    (Donner, 1986)."""
+    twice = ratings.count > 1
+    outputs, count = int(twice.sum()), ratings.count[twice]
+    if outputs < 2:
+        return Estimate.undefined("fewer than two outputs were rated twice")
+    mine = twice[ratings.output]
+    value, output = ratings.value[mine], ratings.output[mine]
+    means = mean_of(ratings.total, ratings.count)
+    n = len(value)
+    within = float(((value - means[output]) ** 2).sum()) / (n - outputs)
+    between = float((count * (means[twice] - value.mean()) ** 2).sum()) / (outputs - 1)
+    # As many ratings an output as make an incomplete design worth a complete one.
+    each = (n - (count**2).sum() / n) / (outputs - 1)
+    return _ratio(between - within, between + (each - 1) * within, SAME)
 
 
 def cohen_kappa(first: FloatArray, second: FloatArray, weights: Weights) -> Estimate:
@@ -75,22 +95,19 @@ def cohen_kappa(first: FloatArray, second: FloatArray, weights: Weights) -> Esti
     return Estimate(float(1 - (penalty * observed).sum() / chance))
 
 
-def fleiss_kappa(ratings: FloatArray) -> Estimate:
-    """Fleiss' kappa (1971) over outputs that as many raters rated as any.
-
-    Args:
-        ratings: shape (raters, outputs), NaN for missing.
-    """
-    count = (~np.isnan(ratings)).sum(axis=0)
-    most = int(count.max(initial=0))
+def fleiss_kappa(ratings: Ratings) -> Estimate:
+    """Fleiss' kappa (1971) over outputs that as many raters rated as any."""
+    most = int(ratings.count.max(initial=0))
     if most < 2:
         return Estimate.undefined("no output was rated twice")
-    units = ratings[:, count == most]
-    levels = np.unique(units[~np.isnan(units)])
-    table = np.stack([(units == level).sum(axis=0) for level in levels], axis=1)
-    by_unit = ((table**2).sum(axis=1) - most) / (most * (most - 1))
-    chance = float(((table.sum(axis=0) / table.sum()) ** 2).sum())
-    return _ratio(float(by_unit.mean()) - chance, 1 - chance, "all ratings are the same")
+    units = ratings.value[ratings.blocks[-1].members]  # the largest come last
+    agreeing, chance = np.zeros(len(units)), 0.0
+    for level in np.unique(units):
+        given = (units == level).sum(axis=1)
+        agreeing += given**2
+        chance += (float(given.sum()) / units.size) ** 2
+    by_unit = (agreeing - most) / (most * (most - 1))
+    return _ratio(float(by_unit.mean()) - chance, 1 - chance, SAME)
 
 
 def _ratio(numerator: float, denominator: float, reason: str) -> Estimate:

@@ -18,14 +18,17 @@ from evaluations.statistics.correlation import (
     Coefficient,
     Level,
     coefficient_of,
-    coefficients_by_document,
-    complete_pairs,
+    coefficients_of_rows,
 )
+from evaluations.statistics.layout import sums
 from evaluations.statistics.mixing import drawn_coefficients
 from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
 
 Over = Literal["documents", "systems", "both"]
 RESAMPLES = 1000
+# More documents are drawn, or swapped between judges, in this many groups: the result is as good,
+# and memory does not grow with documents times resamples.
+MOST_GROUPS = 2000
 _BLOCK_CELLS = 2_000_000
 
 
@@ -103,14 +106,15 @@ def bootstrap_samples(
     Returns:
         Shape (resamples,).
     """
-    human, judge = complete_pairs(human, judge)
+    missing = np.isnan(human) | np.isnan(judge)
+    human, judge = np.where(missing, np.nan, human), np.where(missing, np.nan, judge)
     if level == "system":
         return _system_level(human, judge, coefficient, draws)
     if level == "dataset":
         tables = (_resampled(human, judge, draws, number) for number in range(len(draws)))
         return np.array([_dataset(x, y, coefficient) for x, y in tables])
     if draws.systems is None:
-        return resample_means(coefficients_by_document(human, judge, coefficient), draws)
+        return resample_means(coefficients_of_rows(human, judge, coefficient), draws)
     found = []
     at_once = max(1, _BLOCK_CELLS // max(1, human.size))
     for start in range(0, len(draws), at_once):
@@ -129,21 +133,24 @@ def resample_means(by_document: FloatArray, draws: Draws) -> FloatArray:
 
     Args:
         by_document: shape (documents,), NaN where a document has no value.
+        draws: of the documents, or of fewer groups of them.
     """
-    return means_by(draws.counts, by_document)
-
-
-def means_by(counts: FloatArray, by_unit: FloatArray) -> FloatArray:
-    """The mean over units for each row of counts; NaN where no unit with a value is counted.
-
-    Args:
-        counts: shape (rows, units), how often each unit counts.
-        by_unit: shape (units,), NaN where a unit has no value.
-    """
+    groups = draws.counts.shape[1]
     with np.errstate(invalid="ignore", divide="ignore"):
-        counted = counts @ (~np.isnan(by_unit)).astype(float)
-        means: FloatArray = (counts @ np.nan_to_num(by_unit)) / counted
+        total, counted = (
+            draws.counts @ in_groups(side, groups)
+            for side in (np.nan_to_num(by_document), (~np.isnan(by_document)).astype(float))
+        )
+        means: FloatArray = total / counted
     return means
+
+
+def in_groups(by_document: FloatArray, groups: int) -> FloatArray:
+    """Sums over groups of documents, which are drawn or swapped together where there are many;
+    shape (groups,), or as it is for no more documents than groups."""
+    if len(by_document) <= groups:
+        return by_document
+    return sums(np.arange(len(by_document)) % groups, by_document, groups)
 
 
 def _system_level(
@@ -159,7 +166,7 @@ def _system_level(
         ]
     if draws.systems is not None:
         means = [np.take_along_axis(side, draws.systems, axis=1) for side in means]
-    return coefficients_by_document(means[0], means[1], coefficient)
+    return coefficients_of_rows(means[0], means[1], coefficient)
 
 
 def percentile_interval(samples: FloatArray, *, confidence: float = 0.95) -> Interval:
@@ -198,11 +205,8 @@ def bca_interval(
     return Interval(float(low), float(high), len(defined))
 
 
-def leave_one_out_values(
-    human: FloatArray, judge: FloatArray, coefficient: Coefficient
-) -> FloatArray:
-    """The summary-level correlation with each document left out in turn; shape (documents,)."""
-    by_document = coefficients_by_document(*complete_pairs(human, judge), coefficient)
+def leave_one_out_values(by_document: FloatArray) -> FloatArray:
+    """The mean over documents with each left out in turn; shape (documents,), NaN for missing."""
     defined = ~np.isnan(by_document)
     total, count = np.nansum(by_document), defined.sum()
     without = np.where(defined, count - 1, count)

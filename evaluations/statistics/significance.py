@@ -12,13 +12,20 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from evaluations.statistics.correlation import Coefficient, coefficients_by_document
+from evaluations.statistics.correlation import (
+    Coefficient,
+    coefficients_by_document,
+    coefficients_of_rows,
+)
+from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.mixing import swapped_coefficients
 from evaluations.statistics.pairing import FloatArray
-from evaluations.statistics.resampling import Over
+from evaluations.statistics.resampling import MOST_GROUPS, Over, in_groups
 
 PERMUTATIONS = 1000
 EXACT_UP_TO = 2**12
+# Swapping systems needs tables of documents and systems.
+MOST_CELLS = 2_000_000
 _BLOCK_CELLS = 2_000_000
 
 
@@ -48,6 +55,7 @@ class WilliamsTest:
 
 
 def permutation_test(
+    outputs: Outputs,
     human: FloatArray,
     first: FloatArray,
     second: FloatArray,
@@ -59,29 +67,41 @@ def permutation_test(
 ) -> PermutationTest:
     """Compare two judges' summary-level correlations by swapping their standardised scores.
 
+    More than 2,000 documents are swapped in so many groups, which is a permutation test as well.
+
     Args:
-        human, first, second: shape (documents, systems), NaN for missing; only cells with all three
-            count.
+        human, first, second: shape (outputs,), NaN for missing; only outputs with all three count.
     """
-    missing = np.isnan(human) | np.isnan(first) | np.isnan(second)
-    human, a, b = (np.where(missing, np.nan, side) for side in (human, first, second))
-    if _is_constant(a) or _is_constant(b):
+    outputs, (human, a, b) = complete(outputs, human, first, second)
+    if not len(a) or np.ptp(a) == 0 or np.ptp(b) == 0:
         return PermutationTest(
             None, None, 0, False, "a judge's scores are all the same, or there are none"
         )
     a, b = _standardised(a), _standardised(b)
-    by_document = [coefficients_by_document(human, side, coefficient) for side in (a, b)]
+    by_document = [coefficients_by_document(outputs, human, side, coefficient) for side in (a, b)]
     observed = _mean_of(by_document[0]) - _mean_of(by_document[1])
     if np.isnan(observed):
         return PermutationTest(None, None, 0, False, "a judge has no summary-level correlation")
-    documents, systems = human.shape
-    bits = {"documents": documents, "systems": systems, "both": documents + systems}[over]
+    documents, systems = outputs.documents, outputs.systems
+    if over != "documents" and documents * systems > MOST_CELLS:
+        return PermutationTest(
+            None, None, 0, False, f"over systems, at most {MOST_CELLS:,} cells are tested"
+        )
+    swapped = min(documents, MOST_GROUPS) if over == "documents" else documents
+    bits = {"documents": swapped, "systems": systems, "both": documents + systems}[over]
     exact = 2**bits <= EXACT_UP_TO
     patterns = _all_patterns(bits) if exact else rng.random((permutations, bits)) < 0.5
     differences = (
         _differences_by_document(by_document, patterns)
         if over == "documents"
-        else _differences_by_cell(human, a, b, coefficient, patterns, over)
+        else _differences_by_cell(
+            outputs.table(human),
+            outputs.table(a),
+            outputs.table(b),
+            coefficient,
+            patterns,
+            over,
+        )
     )
     count = int((np.abs(differences) >= abs(observed) - 1e-12).sum())
     total = len(patterns)
@@ -154,14 +174,8 @@ def letters(names: Sequence[str], differ: set[frozenset[str]]) -> dict[str, str]
     }
 
 
-def _is_constant(scores: FloatArray) -> bool:
-    values = scores[~np.isnan(scores)]
-    return not len(values) or bool(np.ptp(values) == 0)
-
-
 def _standardised(scores: FloatArray) -> FloatArray:
-    values = scores[~np.isnan(scores)]
-    standardised: FloatArray = (scores - values.mean()) / values.std()
+    standardised: FloatArray = (scores - scores.mean()) / scores.std()
     return standardised
 
 
@@ -174,8 +188,9 @@ def _differences_by_document(sides: list[FloatArray], patterns: np.ndarray) -> F
     """Swapping whole documents swaps their coefficients, so these are computed once; shape
     (orderings,)."""
     swapped = patterns.astype(float)
-    values = [np.nan_to_num(side) for side in sides]
-    defined = [(~np.isnan(side)).astype(float) for side in sides]
+    groups = patterns.shape[1]
+    values = [in_groups(np.nan_to_num(side), groups) for side in sides]
+    defined = [in_groups((~np.isnan(side)).astype(float), groups) for side in sides]
     means = []
     for kept, other in ((0, 1), (1, 0)):
         total = values[kept].sum() + swapped @ (values[other] - values[kept])
@@ -227,7 +242,7 @@ def _mixed_coefficients(
     first, second = (np.repeat(side, len(patterns), axis=0) for side in (a, b))
     sides = (np.where(taken, second, first), np.where(taken, first, second))
     mixed, opposite = (
-        coefficients_by_document(rows, side, coefficient).reshape(documents, -1) for side in sides
+        coefficients_of_rows(rows, side, coefficient).reshape(documents, -1) for side in sides
     )
     return mixed, opposite
 

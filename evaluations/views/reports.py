@@ -127,7 +127,7 @@ def cell(
         "tab": "report",
         "criterion": get_object_or_404(project.criteria, pk=criterion),
         "judge": get_object_or_404(project.judges, pk=judge),
-        "documents": documents_behind(live_data(project).selected(options), criterion, judge),
+        "behind": documents_behind(live_data(project).selected(options), criterion, judge),
         "may_open": may_open,
     }
     return render(request, "evaluations/report_cell.html", context)

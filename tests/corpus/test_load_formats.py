@@ -118,12 +118,10 @@ def test_a_stated_mean_is_used_only_where_nobody_rated(project: Project, load: L
     load(project, {"release.json": json.dumps(release), "ratings.csv": people})
 
     criterion = project.criteria.get()
-    documents = np.array([project.documents.get().pk])
-    systems = np.array(project.systems.order_by("pk").values_list("pk", flat=True))
-    found = human_scores(project.pk, [criterion.pk], documents=documents, systems=systems)[
-        criterion.pk
-    ]
-    assert found.mean.tolist() == [[1.0, 2.5]]
+    outputs = CandidateOutput.objects.of_project(project).order_by("system")
+    ids = np.array(outputs.values_list("pk", flat=True))
+    found = human_scores(project.pk, [criterion.pk], outputs=ids)[criterion.pk]
+    assert found.mean.tolist() == [1.0, 2.5]
 
 
 def test_files_may_come_in_any_order(project: Project, load: Load) -> None:

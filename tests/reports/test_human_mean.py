@@ -69,20 +69,13 @@ def on_item_pages(project: Project) -> dict[tuple[int, int], float | None]:
 
 
 def in_reports(project: Project) -> dict[tuple[int, int], float]:
-    documents = np.array(project.documents.order_by("pk").values_list("pk", flat=True))
-    systems = np.array(project.systems.order_by("pk").values_list("pk", flat=True))
-    outputs = {
-        (output.document_id, output.system_id): output.pk
-        for output in CandidateOutput.objects.of_project(project)
-    }
+    outputs = list(CandidateOutput.objects.of_project(project).values_list("pk", flat=True))
     criteria = list(project.criteria.values_list("pk", flat=True))
+    found = human_scores(project.pk, criteria, outputs=np.array(outputs))
     return {
-        (outputs[int(document), int(system)], criterion): float(found.mean[row, column])
-        for criterion, found in human_scores(
-            project.pk, criteria, documents=documents, systems=systems
-        ).items()
-        for row, document in enumerate(documents)
-        for column, system in enumerate(systems)
+        (output, criterion): float(mean)
+        for criterion, human in found.items()
+        for output, mean in zip(outputs, human.mean, strict=True)
     }
 
 

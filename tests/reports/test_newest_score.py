@@ -37,16 +37,11 @@ def expected(project: Project) -> dict[tuple[int, int], float]:
 def in_reports(project: Project) -> dict[tuple[int, int], float]:
     judges, criteria = list(project.judges.all()), list(project.criteria.all())
     data = load_data(project, judges=judges, criteria=criteria)
-    outputs = {
-        (output.document_id, output.system_id): output.pk
-        for output in CandidateOutput.objects.of_project(project)
-    }
     return {
-        (outputs[int(document), int(system)], criterion): float(table[row, column])
-        for (criterion, _judge), table in data.judges.items()
-        for row, document in enumerate(data.document_ids)
-        for column, system in enumerate(data.system_ids)
-        if table[row, column] == table[row, column]
+        (int(output), criterion): float(score)
+        for (criterion, _judge), scores in data.judges.items()
+        for output, score in zip(data.output_ids, scores, strict=True)
+        if score == score
     }
 
 

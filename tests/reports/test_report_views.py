@@ -110,13 +110,13 @@ def test_a_number_leads_to_its_documents_the_most_different_first(
     found = documents_behind(data, criterion.pk, judge.pk)
     page = client.get(f"{ADDRESS}cell/{criterion.pk}/{judge.pk}/").content.decode()
 
-    assert [(one.doc_id, one.rho, one.distance) for one in found] == [
+    assert [(one.doc_id, one.rho, one.distance) for one in found.worst] == [
         ("d2", -1.0, 1.0),
         ("d3", None, 0.5),
         ("d1", 1.0, 0.0),
     ]
     assert page.index(">d2<") < page.index(">d3<") < page.index(">d1<")
-    assert f"/p/small/data/{found[0].pk}/?sort=disagreement" in page
+    assert f"/p/small/data/{found.worst[0].pk}/?sort=disagreement" in page
 
 
 def test_the_page_learns_when_something_changed_and_costs_little_when_not(

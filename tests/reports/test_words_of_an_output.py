@@ -63,4 +63,4 @@ def test_reports_count_the_words_of_each_output_so(small_project: Project) -> No
     output.text = "one  two\nthree 四"
     output.save(update_fields=["text"])
 
-    assert load_data(small_project, judges=[], criteria=[]).words[0, 0] == 4
+    assert load_data(small_project, judges=[], criteria=[]).words[0] == 4

@@ -3,7 +3,8 @@
 tests/data holds the demo project as version 0.1.0 left it before its folders and names were put in
 order: ratings of people and of a release, runs of two judges (one of them twice), chrF, imported
 scores, and an upload with an error. The report beside it was written by that version, and anew when
-intervals became those of the jackknife: correlations, counts and agreement stayed the same.
+intervals became those of the jackknife, when ICC(1) began to count outputs that not everybody
+rated, and when numbers were cut to 12 digits: all else stayed the same.
 """
 
 import gzip

@@ -10,13 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from evaluations.statistics.agreement import (
-    MEASUREMENTS,
-    Measurement,
-    krippendorff_alpha,
-    leave_one_out,
-)
+from evaluations.statistics.agreement import MEASUREMENTS, Measurement
 from evaluations.statistics.pairing import FloatArray
+from tests.statistics.tables import human_ceiling, krippendorff_alpha
 
 NAN = math.nan
 RATINGS = hnp.arrays(
@@ -64,13 +60,13 @@ def test_leave_one_out_ranks_a_rater_against_the_mean_of_the_others() -> None:
     # is constant.
     ratings = np.array([[[1.0, 2, 3], [2, 2, 2]], [[1, 2, 3], [1, 2, 3]], [[2, 3, 4], [1, 2, 3]]])
 
-    found = leave_one_out(ratings, 0)
+    found = human_ceiling(ratings).by_rater[0]
 
     assert (found.estimate.value, found.documents_used) == (pytest.approx(1), 1)
 
 
 def test_leave_one_out_is_undefined_where_nobody_else_rated() -> None:
-    found = leave_one_out(np.array([[[1.0, 2]], [[NAN, NAN]]]), 0)
+    found = human_ceiling(np.array([[[1.0, 2]], [[NAN, NAN]]])).by_rater[0]
 
     assert found.estimate.value is None
     assert found.estimate.reason

@@ -9,15 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from evaluations.statistics.alt_test import alt_test, smallest_epsilon
-from evaluations.statistics.calibration import cross_validated_error, isotonic
+from evaluations.statistics.calibration import isotonic
 from evaluations.statistics.concentration import concentration
 from evaluations.statistics.pairing import FloatArray
-from evaluations.statistics.pairwise import count_pairs, tie_calibrated_accuracy
+from evaluations.statistics.pairwise import count_pairs
 from evaluations.statistics.ppi import ppi_mean
 from evaluations.statistics.preferences import bradley_terry
-from evaluations.statistics.reliability import cohen_kappa, fleiss_kappa, intraclass
-from evaluations.statistics.significance import holm, letters, permutation_test, williams_test
+from evaluations.statistics.reliability import cohen_kappa
+from evaluations.statistics.significance import holm, letters, williams_test
+from tests.statistics.tables import (
+    alt_test,
+    cross_validated_error,
+    fleiss_kappa,
+    intraclass,
+    permutation_test,
+    smallest_epsilon,
+    tie_calibrated_accuracy,
+)
 
 NAN = math.nan
 POINTS = st.sampled_from([1.0, 2.0, 3.0, NAN])

@@ -11,8 +11,9 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from evaluations.statistics import correlation
-from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, correlations
-from evaluations.statistics.pairing import FloatArray, mean_over_raters
+from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient
+from evaluations.statistics.pairing import FloatArray
+from tests.statistics.tables import correlations, mean_over_raters
 
 NAN = math.nan
 SCIPY = {

@@ -7,11 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluations.statistics.agreement import human_ceiling, judge_as_a_rater
-from evaluations.statistics.correlation import LEVELS, Level, correlations
-from evaluations.statistics.jackknife import LeftOut, correlation_interval, difference_interval
-from evaluations.statistics.pairing import FloatArray, mean_over_raters
+from evaluations.statistics.correlation import LEVELS, Level
+from evaluations.statistics.jackknife import LeftOut
+from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import Over
+from tests.statistics.tables import (
+    correlation_interval,
+    correlations,
+    difference_interval,
+    human_ceiling,
+    judge_as_a_rater,
+    mean_over_raters,
+)
 
 
 def made_up(documents: int, systems: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
@@ -136,7 +143,7 @@ def test_one_more_annotator_reaches_what_an_annotator_reaches(annotators: int) -
     ratings, judge = everybody[:-1], everybody[-1]
 
     reached = judge_as_a_rater(ratings, judge).value
-    ceiling = human_ceiling(ratings, "spearman", LeftOut.each(2000)).estimate.value
+    ceiling = human_ceiling(ratings).estimate.value
 
     assert reached is not None
     assert ceiling is not None

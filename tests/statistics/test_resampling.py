@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, correlations
+from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import (
     Draws,
@@ -17,6 +17,7 @@ from evaluations.statistics.resampling import (
     leave_one_out_values,
     percentile_interval,
 )
+from tests.statistics.tables import coefficients_by_document, correlations
 
 CELLS = st.sampled_from([1.0, 2.0, 3.0, 4.0, np.nan]) | st.floats(-5, 5).map(
     lambda value: round(value, 2)
@@ -93,7 +94,9 @@ def test_bca_is_near_the_percentile_interval_where_nothing_is_skewed() -> None:
 
     plain = percentile_interval(samples)
     corrected = bca_interval(
-        samples, estimate=estimate, jackknife=leave_one_out_values(human, judge, "pearson")
+        samples,
+        estimate=estimate,
+        jackknife=leave_one_out_values(coefficients_by_document(human, judge, "pearson")),
     )
 
     assert corrected.low == pytest.approx(plain.low, abs=0.03)
@@ -103,7 +106,7 @@ def test_bca_is_near_the_percentile_interval_where_nothing_is_skewed() -> None:
 def test_leaving_each_document_out_by_hand() -> None:
     human, judge = noisy(5, 4)
 
-    found = leave_one_out_values(human, judge, "pearson")
+    found = leave_one_out_values(coefficients_by_document(human, judge, "pearson"))
 
     for left_out in range(5):
         kept = np.delete(np.arange(5), left_out)

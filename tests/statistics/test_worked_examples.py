@@ -11,38 +11,30 @@ import pytest
 from evaluations.llm.parsing import Rating, parse_rating
 from evaluations.llm.replies import Choice
 from evaluations.scales import Scale
-from evaluations.statistics.agreement import krippendorff_alpha, leave_one_out
-from evaluations.statistics.alt_test import alt_test
-from evaluations.statistics.bias import partial_correlation, self_preference, writer_bias
+from evaluations.statistics.bias import partial_correlation, self_preference
 from evaluations.statistics.calibration import isotonic
 from evaluations.statistics.concentration import concentration
-from evaluations.statistics.correlation import COEFFICIENTS, coefficients_by_document, correlations
-from evaluations.statistics.jackknife import LeftOut
-from evaluations.statistics.pairing import mean_over_raters
-from evaluations.statistics.pairwise import (
-    count_pairs,
-    soft_pairwise_accuracy,
-    tau_c,
-    tie_calibrated_accuracy,
-)
+from evaluations.statistics.correlation import COEFFICIENTS
+from evaluations.statistics.pairwise import count_pairs, tau_c
 from evaluations.statistics.ppi import neyman_allocation, ppi_mean
 from evaluations.statistics.preferences import bradley_terry, next_pair_gains
-from evaluations.statistics.reliability import (
-    cohen_kappa,
-    intraclass,
-)
-from evaluations.statistics.resampling import (
-    Draws,
-    bootstrap_samples,
-    percentile_interval,
-)
-from evaluations.statistics.significance import (
-    benjamini_yekutieli,
-    holm,
-    permutation_test,
-    williams_test,
-)
+from evaluations.statistics.reliability import cohen_kappa
+from evaluations.statistics.resampling import Draws, bootstrap_samples, percentile_interval
+from evaluations.statistics.significance import benjamini_yekutieli, holm, williams_test
 from tests.conftest import BENCHMARKS
+from tests.statistics.tables import (
+    alt_test,
+    coefficients_by_document,
+    correlations,
+    human_ceiling,
+    intraclass,
+    krippendorff_alpha,
+    mean_over_raters,
+    permutation_test,
+    soft_pairwise_accuracy,
+    tie_calibrated_accuracy,
+    writer_bias,
+)
 
 PATH = BENCHMARKS / "worked_examples.json"
 EXAMPLES = json.loads(PATH.read_text())["examples"] if PATH.exists() else []
@@ -203,7 +195,7 @@ def kappa(example: dict[str, Any]) -> dict[str, float | None]:
 def ceiling(example: dict[str, Any]) -> dict[str, Any]:
     raters, judges = toy()
     coefficient = example["parameters"]["coefficient"]
-    human = [leave_one_out(raters, r, coefficient=coefficient).estimate.value for r in range(3)]
+    human = [one.estimate.value for one in human_ceiling(raters, coefficient).by_rater]
     judge = []
     for left_out in range(3):
         others = mean_over_raters(np.delete(raters, left_out, axis=0))
@@ -290,7 +282,7 @@ def groups(example: dict[str, Any]) -> dict[str, Any]:
     human = np.array([preferred[preference] for preference, *_scores in rows])
     judge = np.array([scores for _preference, *scores in rows], dtype=float)
     sides = np.array([True, False]), np.array([False, True])
-    found = writer_bias(human, judge, *sides, LeftOut.each(len(human)))
+    found = writer_bias(human, judge, *sides)
     assert found
     return {
         names[name]: {

@@ -1,0 +1,221 @@
+"""Outputs and ratings as long arrays: memory grows with how many there are, not with documents
+times systems times annotators."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
+
+# Pairs within a document are compared in blocks of so many.
+BLOCK_CELLS = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Groups (documents, outputs) with the same number of members.
+
+    `groups` has shape (groups,), which they are; `members` (groups, size), where their members are.
+    """
+
+    groups: IntArray
+    members: IntArray
+
+    @property
+    def size(self) -> int:
+        return int(self.members.shape[1])
+
+    def parts(self) -> Iterator["Block"]:
+        """The same in parts whose pairs of members fill no more than a block."""
+        step = max(1, BLOCK_CELLS // (self.size * self.size))
+        for start in range(0, len(self.groups), step):
+            yield Block(self.groups[start : start + step], self.members[start : start + step])
+
+
+def sums(group: IntArray, values: FloatArray | None, groups: int) -> FloatArray:
+    """Sums of values by group, or counts without them; shape (groups,).
+
+    Args:
+        group: shape (members,), which group each belongs to.
+    """
+    found: FloatArray = np.bincount(group, values, minlength=groups).astype(float)
+    return found
+
+
+def blocks_of(group: IntArray, groups: int) -> tuple[Block, ...]:
+    """Members by the size of their group, so that groups of one size form a table without gaps.
+
+    Args:
+        group: shape (members,), rising: which group each belongs to, out of `groups`.
+    """
+    size = np.bincount(group, minlength=groups)
+    begin = np.cumsum(size) - size
+    found = []
+    for members in np.unique(size[size > 0]).tolist():
+        mine = np.flatnonzero(size == members)
+        found.append(Block(mine, begin[mine][:, None] + np.arange(members)))
+    return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """Which document and which system each output belongs to.
+
+    `document` and `system` have shape (outputs,): positions, documents rising. `documents` and
+    `systems` say how many there are, also of those without outputs. A value for each output (a mean
+    rating, a score) is an array of shape (outputs,), NaN where it is missing.
+    """
+
+    document: IntArray
+    system: IntArray
+    documents: int
+    systems: int
+
+    @classmethod
+    def full(cls, documents: int, systems: int) -> "Outputs":
+        """An output for every document and system, in the order of a table's cells."""
+        document, system = np.indices((documents, systems)).reshape(2, -1)
+        return cls(document, system, documents, systems)
+
+    def __len__(self) -> int:
+        return len(self.document)
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Outputs of documents with the same number of them."""
+        return blocks_of(self.document, self.documents)
+
+    def part(self, chosen: np.ndarray) -> "Outputs":
+        """Some of the outputs, by a mask; documents and systems keep their positions."""
+        if chosen.all():
+            return self
+        return Outputs(self.document[chosen], self.system[chosen], self.documents, self.systems)
+
+    def among(self, documents: np.ndarray, systems: np.ndarray) -> "Outputs":
+        """The outputs of some documents and systems, which take new positions.
+
+        Args:
+            documents, systems: masks of shape (documents,) and (systems,).
+        """
+        chosen = documents[self.document] & systems[self.system]
+        return Outputs(
+            (np.cumsum(documents) - 1)[self.document[chosen]],
+            (np.cumsum(systems) - 1)[self.system[chosen]],
+            int(documents.sum()),
+            int(systems.sum()),
+        )
+
+    def by_document(self, values: FloatArray | None = None) -> FloatArray:
+        """Sums of values (counts, without them) by document; shape (documents,)."""
+        return sums(self.document, values, self.documents)
+
+    def by_system(self, values: FloatArray | None = None) -> FloatArray:
+        """Sums of values (counts, without them) by system; shape (systems,)."""
+        return sums(self.system, values, self.systems)
+
+    def table(self, values: FloatArray) -> FloatArray:
+        """Values as a table of shape (documents, systems), NaN where there is none."""
+        filled = np.full((self.documents, self.systems), np.nan)
+        filled[self.document, self.system] = values
+        return filled
+
+
+def complete(outputs: Outputs, *values: FloatArray) -> tuple[Outputs, list[FloatArray]]:
+    """The outputs that have all of some values, and these values of them."""
+    present = ~np.isnan(np.sum(values, axis=0))
+    if present.all():
+        return outputs, list(values)
+    return outputs.part(present), [side[present] for side in values]
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """People's ratings of outputs.
+
+    `output`, `rater` and `value` have shape (ratings,); outputs rise, and a rater has at most one
+    rating of an output. `outputs` and `raters` say how many there are, also of those without any.
+    """
+
+    output: IntArray
+    rater: IntArray
+    value: FloatArray
+    outputs: int
+    raters: int
+
+    @classmethod
+    def of_table(cls, ratings: FloatArray) -> "Ratings":
+        """From shape (raters, outputs), NaN for missing."""
+        output, rater = np.nonzero(~np.isnan(ratings.T))
+        raters, outputs = ratings.shape
+        return cls(output, rater, ratings[rater, output], outputs, raters)
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    @cached_property
+    def count(self) -> IntArray:
+        """How many ratings each output has; shape (outputs,)."""
+        return np.bincount(self.output, minlength=self.outputs)
+
+    @cached_property
+    def total(self) -> FloatArray:
+        """The sum of each output's ratings; shape (outputs,)."""
+        return sums(self.output, self.value, self.outputs)
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Ratings of outputs with the same number of them."""
+        return blocks_of(self.output, self.outputs)
+
+    def means(self) -> FloatArray:
+        """The mean rating of each output over those who rated it; shape (outputs,), NaN where
+        nobody did.
+
+        Means are rounded to 10 decimals, so that those which are equal as fractions are equal.
+        """
+        return np.round(mean_of(self.total, self.count), DIGITS)
+
+    def others(self) -> FloatArray:
+        """For each rating the mean of the other ratings of its output; NaN where there is none."""
+        total, count = self.total[self.output], self.count[self.output]
+        return np.round(mean_of(total - self.value, count - 1), DIGITS)
+
+    def among(self, outputs: np.ndarray, raters: np.ndarray) -> "Ratings":
+        """The ratings of some outputs by some raters, which take new positions.
+
+        Args:
+            outputs, raters: masks of shape (outputs,) and (raters,).
+        """
+        chosen = outputs[self.output] & raters[self.rater]
+        return Ratings(
+            (np.cumsum(outputs) - 1)[self.output[chosen]],
+            (np.cumsum(raters) - 1)[self.rater[chosen]],
+            self.value[chosen],
+            int(outputs.sum()),
+            int(raters.sum()),
+        )
+
+    @property
+    def active(self) -> np.ndarray:
+        """Which raters have a rating; shape (raters,)."""
+        return np.bincount(self.rater, minlength=self.raters) > 0
+
+    def of(self, rater: int) -> tuple[IntArray, FloatArray]:
+        """What one rater rated, and how: outputs and values."""
+        mine = self.rater == rater
+        return self.output[mine], self.value[mine]
+
+    def values_of(self, rater: int) -> FloatArray:
+        """One rater's rating of each output; shape (outputs,), NaN where there is none."""
+        values = np.full(self.outputs, np.nan)
+        output, value = self.of(rater)
+        values[output] = value
+        return values
+
+
+def mean_of(total: FloatArray, count: IntArray | FloatArray) -> FloatArray:
+    """Totals by their counts; NaN where nothing is counted."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(count > 0, total / count, np.nan)
