@@ -40,7 +40,7 @@ MOST_NEXT = 5
 # Of the rated outputs that a judge scored, as a share of the judge with most; fewer are not ranked.
 LEAST_SHARE = 0.5
 _UNKNOWN = "there are no texts of the judge's own family"
-NO_FAMILY = FamilyBias(Estimate.undefined(_UNKNOWN), Interval(None, None, 0, _UNKNOWN))
+NO_FAMILY = FamilyBias.undefined(_UNKNOWN)
 
 
 @dataclass(frozen=True)

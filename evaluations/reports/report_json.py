@@ -108,7 +108,14 @@ def _judge_json(result: JudgeResult, annotators: tuple[str, ...]) -> dict[str, A
         counts
         | values
         | _more_json(result.analysis)
-        | {"own_family": _with_interval(result.own_family.estimate, result.own_family.interval)}
+        | {
+            "own_family": {
+                "plain": _estimate_json(result.own_family.plain),
+                "at_equal_rating": _with_interval(
+                    result.own_family.partial, result.own_family.interval
+                ),
+            }
+        }
     )
 
 

@@ -90,11 +90,21 @@ def self_preference(own: FloatArray, others: FloatArray) -> Estimate:
 
 @dataclass(frozen=True)
 class FamilyBias:
-    """How much higher than people a judge rates its own family's texts than others', with its
-    interval."""
+    """How much higher a judge rates its own family's texts than others'.
 
-    estimate: Estimate
+    `plain` is how much more it exceeds people on them, which a judge that only narrows the scale
+    does as well where its family writes better or worse texts; `partial` is at equal human rating,
+    with its interval.
+    """
+
+    plain: Estimate
+    partial: Estimate
     interval: Interval
+
+    @classmethod
+    def undefined(cls, reason: str) -> "FamilyBias":
+        nothing = Estimate.undefined(reason)
+        return cls(nothing, nothing, no_interval(reason))
 
 
 def family_bias(
@@ -105,27 +115,47 @@ def family_bias(
     others: np.ndarray,
     documents: LeftOut,
 ) -> FamilyBias:
-    """`self_preference` over all outputs, with an interval over documents.
+    """The judge's scores regressed on the human mean and on whose text it is (analysis of
+    covariance), with an interval over documents.
 
     Args:
         human, judge: shape (outputs,), NaN for missing.
         own, others: shape (systems,), which systems are of the judge's family and which of another.
     """
+    compared = (own | others)[outputs.system]
+    outputs, human, judge = outputs.part(compared), human[compared], judge[compared]
     outputs, (human, judge) = complete(outputs, human, judge)
-    sides = [side[outputs.system] for side in (own, others)]
-    estimate = self_preference(*(np.column_stack([judge[side], human[side]]) for side in sides))
-    if estimate.value is None:
-        return FamilyBias(estimate, no_interval(estimate.reason))
-    means = [
-        mean_of(
-            documents.sums(outputs.by_document(np.where(side, judge - human, 0.0))),
-            documents.sums(outputs.by_document(side.astype(float))),
-        )
-        for side in sides
-    ]
-    counting = int((outputs.by_document((sides[0] | sides[1]).astype(float)) > 0).sum())
-    interval = documents.interval(estimate.value, means[0] - means[1], counting=counting)
-    return FamilyBias(estimate, interval)
+    mine = own[outputs.system]
+    plain = self_preference(
+        *(np.column_stack([judge[side], human[side]]) for side in (mine, ~mine))
+    )
+    if plain.value is None:
+        return FamilyBias.undefined(plain.reason)
+    if np.ptp(human) == 0:
+        return FamilyBias.undefined("people gave all these outputs the same rating")
+    # Centred, so that sums of squares keep their digits.
+    columns = [np.ones(len(human)), human - human.mean(), mine.astype(float)]
+    normal = [[_without(outputs, documents, a * b) for b in columns] for a in columns]
+    target = [_without(outputs, documents, a * (judge - judge.mean())) for a in columns]
+    found = _solved(np.moveaxis(np.array(normal), 2, 0), np.array(target).T)[:, 2]
+    if np.isnan(found[-1]):
+        return FamilyBias.undefined("people's ratings tell the families apart completely")
+    counting = int((outputs.by_document() > 0).sum())
+    interval = documents.interval(float(found[-1]), found[:-1], counting=counting)
+    return FamilyBias(plain, Estimate(float(found[-1])), interval)
+
+
+def _solved(normal: FloatArray, target: FloatArray) -> FloatArray:
+    """Solutions of normal equations; NaN where they have none.
+
+    Args:
+        normal: shape (groups, columns, columns).
+        target: shape (groups, columns).
+    """
+    solvable = np.linalg.cond(normal) < 1e12
+    found = np.full(target.shape, np.nan)
+    found[solvable] = np.linalg.solve(normal[solvable], target[solvable][:, :, None])[:, :, 0]
+    return found
 
 
 @dataclass(frozen=True)

@@ -269,11 +269,25 @@ def test_a_judge_that_likes_its_own_family_is_found_out() -> None:
     found = family_bias(human, judge, own, ~own)
     nobody = family_bias(human, judge, np.zeros(4, bool), ~own)
 
-    assert found.estimate.value == pytest.approx(0.8, abs=0.15)
+    for estimate in (found.plain, found.partial):
+        assert estimate.value == pytest.approx(0.8, abs=0.15)
     assert found.interval.low is not None
     assert found.interval.low > 0.6
-    assert nobody.estimate.value is None
+    assert nobody.partial.value is None
     assert nobody.interval.reason
+
+
+def test_a_judge_that_only_narrows_the_scale_does_not_prefer_a_family_that_writes_badly() -> None:
+    own = np.array([True, False, False, False])
+    human = RNG.normal(3, 1, (200, 4)) - own
+    judge = 3 + 0.5 * (human - 3) + RNG.normal(0, 0.3, human.shape)
+
+    found = family_bias(human, judge, own, ~own)
+
+    assert found.plain.value == pytest.approx(0.5, abs=0.1)
+    assert found.interval.low is not None
+    assert found.interval.high is not None
+    assert found.interval.low < 0 < found.interval.high
 
 
 # Comparisons
