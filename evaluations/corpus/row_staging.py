@@ -110,9 +110,16 @@ class RowStager:
         self.replies = ReplyStage()
 
     @property
-    def tables(self) -> tuple[StagingTable, ...]:
-        own = (self.document_table, self.output_table, self.rating_table, self.score_table)
-        return (*own, self.preferences.table, self.replies.table)
+    def tables(self) -> dict[StagingTable, str]:
+        """The staging tables, each with the columns by which its rows are looked up."""
+        return {
+            self.document_table: "doc_id",
+            self.output_table: "doc_id",
+            self.rating_table: "",
+            self.score_table: "",
+            self.preferences.table: "",
+            self.replies.table: "file, line",
+        }
 
     @property
     def file_names(self) -> dict[int, str]:

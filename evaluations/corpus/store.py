@@ -14,6 +14,7 @@ from django.db import connection, transaction
 
 from evaluations.changes import note_change
 from evaluations.corpus.apart import read_apart
+from evaluations.corpus.bulk import StatementTimeError, Steps, limited_statements
 from evaluations.corpus.merging import Merge
 from evaluations.corpus.packed import stem_of
 from evaluations.corpus.readers import InputFile
@@ -62,20 +63,20 @@ def load_files(
     Raises:
         LoadError: at least one error; it lists the first ones, and nothing was written.
     """
-    with transaction.atomic():
-        result = _load(
-            project,
-            files,
-            about,
-            FileErrors(most=most_errors, field_limit=settings.FIELD_LIMIT_BYTES),
-            watch,
-        )
-        if rehearse:
-            transaction.set_rollback(True)
-        elif result.changed:
-            note_change(project.pk)
-            watch("statistics of the tables")
-            _analyze()
+    errors = FileErrors(most=most_errors, field_limit=settings.FIELD_LIMIT_BYTES)
+    steps = Steps(watch)
+    try:
+        with transaction.atomic(), limited_statements(steps):
+            result = _load(project, files, about, errors, steps)
+            if rehearse:
+                transaction.set_rollback(True)
+            elif result.changed:
+                note_change(project.pk)
+                steps.begin("statistics of the tables")
+                _analyze()
+    except StatementTimeError as error:
+        errors.add(files[0].name, 0, "", str(error))
+        errors.raise_if_any()
     return result
 
 
@@ -84,16 +85,17 @@ def _load(
     files: Sequence[InputFile],
     about: LoadOptions,
     errors: FileErrors,
-    watch: Watch,
+    steps: Steps,
 ) -> LoadResult:
     Project.objects.select_for_update().get(pk=project.pk)
+    steps.now = "reading the files"
     load = RowStager(project, errors, about)
     try:
         _stage_files(load, files, about)
     except TooManyRowsError as error:
         errors.add(error.file, error.line, "", str(error))
         errors.raise_if_any()
-    result = Merge(load, watch).merge()
+    result = Merge(load, steps).merge()
     errors.raise_if_any()
     return result
 
