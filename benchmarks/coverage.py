@@ -10,8 +10,9 @@ differs by document.
 """
 
 import argparse
+import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,13 @@ from evaluations.statistics.agreement import (
     alpha_interval,
     human_ceiling,
     krippendorff_alpha,
+)
+from evaluations.statistics.comparisons import (
+    Agreed,
+    Choice,
+    ChoiceAgreement,
+    agreement_among,
+    agreement_with,
 )
 from evaluations.statistics.correlation import (
     Coefficient,
@@ -108,6 +116,7 @@ def lines() -> Iterator[Line]:
     for documents in (10, 50):
         for coefficient in ("pearson", "spearman", "kendall"):
             yield correlation_line(World(documents, 8), coefficient, "dataset")
+    yield from comparison_lines()
     for documents in (10, 20, 100):
         yield Line(
             "ceiling (Spearman)",
@@ -124,6 +133,50 @@ def lines() -> Iterator[Line]:
                     ratings, m, LeftOut.each(ratings.shape[1])
                 ),
             )
+
+
+def comparison_lines() -> Iterator[Line]:
+    """Agreement on comparisons of every two systems, by each person's points and the judge's."""
+    for documents, systems in ((10, 4), (20, 3), (50, 4)):
+        for who in ("people", "judge"):
+            for ties in (True, False):
+
+                def agreed(
+                    ratings: FloatArray, scores: FloatArray, who: str = who, ties: bool = ties
+                ) -> Agreed:
+                    found = _compared(ratings, np.round(scores) if who == "judge" else None)
+                    return found.with_ties if ties else found.without_ties
+
+                yield Line(
+                    f"comparisons, {who}, {'with' if ties else 'without'} ties",
+                    World(documents, systems),
+                    lambda *data, agreed=agreed: _known(agreed(*data).estimate.value),
+                    lambda *data, agreed=agreed: agreed(*data).interval,
+                )
+
+
+def _known(value: float | None) -> float:
+    return np.nan if value is None else value
+
+
+def _compared(ratings: FloatArray, scores: FloatArray | None) -> ChoiceAgreement:
+    """The agreement of people with each other, or of a judge's scores with them."""
+    _, documents, systems = ratings.shape
+    pairs = list(itertools.combinations(range(systems), 2))
+    choices = [
+        Choice(document, (document, a, b), rater, int(np.sign(of[document, a] - of[document, b])))
+        for rater, of in enumerate(ratings)
+        for document in range(documents)
+        for a, b in pairs
+    ]
+    if scores is None:
+        return agreement_among(choices)
+    verdicts: dict[Hashable, int] = {
+        (document, a, b): int(np.sign(scores[document, a] - scores[document, b]))
+        for document in range(documents)
+        for a, b in pairs
+    }
+    return agreement_with(verdicts, choices)
 
 
 def _ceiling(ratings: FloatArray) -> Ceiling:
