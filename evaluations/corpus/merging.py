@@ -73,6 +73,7 @@ class Merge:
         )
         self.steps.begin("preferences")
         load.preferences.merge(result.preferences, conflicts=self._conflicts)
+        load.verdicts.merge(result.verdicts, conflicts=self._conflicts)
 
     def _merge_documents(self, tally: Tally) -> None:
         load, replace = self.load, self.about.replace

@@ -19,16 +19,19 @@ COLUMNS = {
     "value": "smallint",
     "first_was_left": "boolean",
 }
-# With the ids of both outputs, the lower one as "a"; the value changes its sign with them.
+# Both outputs by their ids, in the order of the rows.
+WITH_IDS = f"""
+    SELECT p.*, coalesce(o1.id, -p.first) AS f, coalesce(o2.id, -p.second) AS s
+    FROM {{table}} p
+      LEFT JOIN {OUTPUT_IDS} o1 ON o1.number = p.first
+      LEFT JOIN {OUTPUT_IDS} o2 ON o2.number = p.second"""
+# The lower id is "a"; the value changes its sign with them.
 RESOLVED = f"""
     SELECT file, line, least(f, s) AS output_a_id, greatest(f, s) AS output_b_id,
         criterion AS criterion_id,
            annotator AS annotator_id, CASE WHEN f < s THEN value ELSE -value END AS value,
            CASE WHEN f < s THEN first_was_left ELSE NOT first_was_left END AS a_was_left
-    FROM (SELECT p.*, coalesce(o1.id, -p.first) AS f, coalesce(o2.id, -p.second) AS s
-        FROM stage_preference p
-          LEFT JOIN {OUTPUT_IDS} o1 ON o1.number = p.first
-          LEFT JOIN {OUTPUT_IDS} o2 ON o2.number = p.second) AS resolved"""
+    FROM ({WITH_IDS.format(table="stage_preference")}) AS resolved"""
 KEYS = "output_a_id, output_b_id, criterion_id, annotator_id"
 
 

@@ -18,7 +18,7 @@ from evaluations.corpus.bulk import StatementTimeError, Steps, limited_statement
 from evaluations.corpus.merging import Merge
 from evaluations.corpus.packed import stem_of
 from evaluations.corpus.readers import InputFile
-from evaluations.corpus.results import LoadResult
+from evaluations.corpus.results import LoadResult, UnusedColumn
 from evaluations.corpus.row_staging import RowStager, TooManyRowsError
 from evaluations.corpus.rows import (
     FileDefaults,
@@ -66,14 +66,15 @@ def load_files(
     errors = FileErrors(most=most_errors, field_limit=settings.FIELD_LIMIT_BYTES)
     steps = Steps(watch)
     try:
-        with transaction.atomic(), limited_statements(steps):
-            result = _load(project, files, about, errors, steps)
+        with transaction.atomic():
+            with limited_statements(steps):
+                result = _load(project, files, about, errors, steps)
+                if result.changed and not rehearse:
+                    note_change(project.pk)
+                    steps.begin("statistics of the tables")
+                    _analyze()
             if rehearse:
                 transaction.set_rollback(True)
-            elif result.changed:
-                note_change(project.pk)
-                steps.begin("statistics of the tables")
-                _analyze()
     except StatementTimeError as error:
         errors.add(files[0].name, 0, "", str(error))
         errors.raise_if_any()
@@ -97,6 +98,9 @@ def _load(
         errors.raise_if_any()
     result = Merge(load, steps).merge()
     errors.raise_if_any()
+    result.unused = [
+        UnusedColumn(file, column, rows) for (file, column), rows in errors.unused.rows.items()
+    ]
     return result
 
 
@@ -117,6 +121,7 @@ def _stage_files(load: RowStager, files: Sequence[InputFile], about: LoadOptions
             for row in rows:
                 load.stage(file.name, row)
         load.errors.extend(errors.listed, errors.total)
+        load.errors.unused.extend(errors.unused.rows)
     for file in held_back:
         load.stage_all(file.name, _rows_of(file, load.errors, about))
 
