@@ -10,8 +10,9 @@ differs by document.
 """
 
 import argparse
+import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,13 @@ from evaluations.statistics.agreement import (
     Coincidences,
     coincidences,
     human_ceiling,
+)
+from evaluations.statistics.comparisons import (
+    Agreed,
+    Choice,
+    ChoiceAgreement,
+    agreement_among,
+    agreement_with,
 )
 from evaluations.statistics.correlation import (
     Coefficient,
@@ -109,6 +117,7 @@ def lines() -> Iterator[Line]:
     for documents in (10, 50):
         for coefficient in ("pearson", "spearman", "kendall"):
             yield correlation_line(World(documents, 8), coefficient, "dataset")
+    yield from comparison_lines()
     for documents in (10, 20, 100):
         yield Line(
             "ceiling (Spearman)",
@@ -135,6 +144,56 @@ def _coincidences(outputs: Outputs, ratings: Ratings) -> Coincidences:
 
 def _ceiling(outputs: Outputs, ratings: Ratings) -> Ceiling:
     return human_ceiling(outputs, ratings, "spearman", LeftOut.each(outputs.documents))
+
+
+def comparison_lines() -> Iterator[Line]:
+    """Agreement on comparisons of every two systems, by each person's points and the judge's."""
+    for documents, systems in ((10, 4), (20, 3), (50, 4)):
+        for who in ("people", "judge"):
+            for ties in (True, False):
+
+                def agreed(
+                    outputs: Outputs,
+                    ratings: Ratings,
+                    scores: FloatArray,
+                    who: str = who,
+                    ties: bool = ties,
+                ) -> Agreed:
+                    tables = [outputs.table(ratings.values_of(rater)) for rater in range(RATERS)]
+                    judge = outputs.table(np.round(scores)) if who == "judge" else None
+                    found = _compared(np.array(tables), judge)
+                    return found.with_ties if ties else found.without_ties
+
+                yield Line(
+                    f"comparisons, {who}, {'with' if ties else 'without'} ties",
+                    World(documents, systems),
+                    lambda *data, agreed=agreed: _known(agreed(*data).estimate.value),
+                    lambda *data, agreed=agreed: agreed(*data).interval,
+                )
+
+
+def _known(value: float | None) -> float:
+    return np.nan if value is None else value
+
+
+def _compared(ratings: FloatArray, scores: FloatArray | None) -> ChoiceAgreement:
+    """The agreement of people with each other, or of a judge's scores with them."""
+    _, documents, systems = ratings.shape
+    pairs = list(itertools.combinations(range(systems), 2))
+    choices = [
+        Choice(document, (document, a, b), rater, int(np.sign(of[document, a] - of[document, b])))
+        for rater, of in enumerate(ratings)
+        for document in range(documents)
+        for a, b in pairs
+    ]
+    if scores is None:
+        return agreement_among(choices)
+    verdicts: dict[Hashable, int] = {
+        (document, a, b): int(np.sign(scores[document, a] - scores[document, b]))
+        for document in range(documents)
+        for a, b in pairs
+    }
+    return agreement_with(verdicts, choices)
 
 
 def measure(line: Line, data_sets: int) -> tuple[float, float, float]:

@@ -267,6 +267,8 @@ COLUMN_LIMIT = environment.whole("GEVAL_COLUMN_LIMIT", default=1000, least=10)
 # Each file is read in a separate process with these limits on memory and processor time.
 READING_MEMORY_BYTES = environment.whole("GEVAL_READING_MEMORY_MB", default=256, least=64) * 2**20
 READING_SECONDS = environment.whole("GEVAL_READING_SECONDS", default=900, least=5)
+# A statement of a load that takes longer is ended, with an error that says so.
+LOAD_STATEMENT_SECONDS = environment.whole("GEVAL_LOAD_STATEMENT_SECONDS", default=600, least=1)
 ROW_LIMIT = environment.whole("GEVAL_ROW_LIMIT", default=10_000_000, least=1)
 ARCHIVE_LIMIT_BYTES = environment.whole("GEVAL_ARCHIVE_LIMIT_MB", default=4000, least=1) * 2**20
 # The size limit of requests without uploads.

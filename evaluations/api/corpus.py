@@ -1,6 +1,7 @@
 """HTTP API of documents, outputs, ratings, preferences and scores: lists and bulk transfer."""
 
 import tempfile
+from dataclasses import asdict
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -87,6 +88,14 @@ class OutputFilter(Page):
     system_id: str = Field("", max_length=200)
 
 
+class UnusedOut(Schema):
+    """A column or field that was not used, and how many rows hold something in it."""
+
+    file: str
+    column: str
+    rows: int
+
+
 class TallyOut(Schema):
     created: int
     unchanged: int
@@ -100,18 +109,21 @@ class Loaded(Schema):
     outputs: TallyOut
     ratings: TallyOut
     preferences: TallyOut
+    verdicts: TallyOut
     scores: TallyOut
     replies: TallyOut
     unreadable: int
+    unused: list[UnusedOut]
 
 
 class LoadQuery(In):
     """Names for scores, replies or ratings that do not name their judge, annotator or criterion.
+    With a `judge`, preferences are this judge's verdicts, not people's.
 
     `replace` replaces texts that nothing depends on; `check` is a dry run.
     """
 
-    judge: str = Field("imported", min_length=1, max_length=200)
+    judge: str = Field("", max_length=200)
     criterion: str = Field("", max_length=100)
     annotator: str = Field("annotator", min_length=1, max_length=200)
     replace: bool = False
@@ -168,7 +180,7 @@ def load_ratings(request: HttpRequest, slug: Path[str], about: Query[LoadQuery])
 
 @router.post("/preferences", response=Loaded, openapi_extra=BODY)
 def load_preferences(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
-    """Load people's preferences between two outputs."""
+    """Load preferences between two outputs: people's, or with `judge` that judge's verdicts."""
     return _load(request, slug, about, "preferences")
 
 
@@ -255,8 +267,12 @@ def _load(
             criterion=_text(about.criterion),
             annotator=_text(about.annotator).strip() or "annotator",
             replace=about.replace,
+            verdicts_by=_text(about.judge).strip(),
         )
         result = load_files(
             project, [InputFile(FilePath(file.name), name)], about=given, rehearse=about.check
         )
-    return result.as_json() | {"unreadable": result.unreadable}
+    return result.as_json() | {
+        "unreadable": result.unreadable,
+        "unused": [asdict(column) for column in result.unused],
+    }

@@ -6,8 +6,11 @@ Known: `input/output/reference` and similar names, `article/highlights` (CNN/Dai
 (`decoded`, `model_id`, `expert_annotations`).
 """
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from evaluations.corpus.unused import peek
 
 # Our column -> its names in other tools; the first one present counts.
 NAMES = {
@@ -47,11 +50,12 @@ def conventional(record: Mapping[str, Any], *, system: str) -> dict[str, Any]:
     Args:
         system: who wrote the outputs if a record does not say.
     """
+    records: list[Mapping[str, Any]] = [record]
     if "messages" in record and "output" not in record:
-        record = {**record, **_from_messages(record["messages"])}
-    if isinstance(record.get("vars"), dict):  # promptfoo: the values inserted into the prompt
-        record = {**record["vars"], **record}
-    found = {column: _first(record, names) for column, names in NAMES.items()}
+        records.insert(0, _from_messages(record["messages"]))
+    if isinstance(peek(record, "vars"), dict):  # promptfoo: the values inserted into the prompt
+        records.append(record["vars"])
+    found = {column: _first(ChainMap(*records), names) for column, names in NAMES.items()}  # type: ignore[arg-type]
     if found["output"] is None and found["references"] is not None:
         # A data set of texts written by people: these are the outputs, and there is nothing to
         # compare them with.

@@ -112,7 +112,7 @@ class Fields:
             self.place.error("metadata", f"expected an object, found {kind(given)}")
             return {}
         dotted = {
-            name[9:]: value for name, value in self.record.items() if name.startswith("metadata.")
+            name[9:]: self.record[name] for name in self.record if name.startswith("metadata.")
         }
         found = {}
         for name, value in {**(given or {}), **dotted}.items():

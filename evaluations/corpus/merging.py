@@ -1,10 +1,11 @@
 """Merge staged rows: new ones are inserted, existing ones stay, contradictions are errors."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import connection
 
+from evaluations.corpus.bulk import Steps, planned_for
 from evaluations.corpus.dependents import (
     DOCUMENT_HAS_DEPENDENTS,
     OUTPUT_HAS_DEPENDENTS,
@@ -14,7 +15,7 @@ from evaluations.corpus.dependents import (
 from evaluations.corpus.results import LoadResult
 from evaluations.corpus.row_staging import RowStager
 from evaluations.corpus.rows import LoadOptions
-from evaluations.corpus.staging import StagingTable, Tally
+from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
 from evaluations.judges.criteria import use_preset
 from evaluations.llm.parsing import parse_first_digit
 from evaluations.llm.presets import presets_for
@@ -36,35 +37,43 @@ CONTRADICTS = """EXISTS (SELECT 1 FROM jsonb_each(s.metadata) AS e
 class Merge:
     """Merges what one load has staged; errors found here are added to those found before."""
 
-    def __init__(self, load: RowStager, watch: Callable[[str], None]) -> None:
+    def __init__(self, load: RowStager, steps: Steps) -> None:
         self.load = load
         self.about: LoadOptions = load.about
         self.project = load.project
-        self.watch = watch
+        self.steps = steps
 
     def merge(self) -> LoadResult:
         load, result = self.load, LoadResult()
-        for table in load.tables:
-            table.flush()
-        self.watch("documents and outputs")
-        self._merge_documents(result.documents)
-        self._merge_outputs(result.outputs)
-        self.watch("ratings")
-        rating_keys = ("output_id", "criterion_id", "annotator_id")
-        self._merge_scores(
-            result.ratings, load.rating_table, "annotations_rating", rating_keys, "score"
-        )
-        self.watch("scores")
-        score_keys = ("output_id", "criterion_id", "run_id")
-        self._merge_scores(
-            result.scores, load.score_table, "evaluations_score", score_keys, "value"
-        )
-        load.preferences.merge(result.preferences, conflicts=self._conflicts)
+        for table, index in load.tables.items():
+            table.finish(index=index)
+        with planned_for(sum(table.count for table in load.tables)):
+            self._merge_rows(result)
         self._finish_new_criteria()
+        self.steps.begin("raw replies")
         read = parse_first_digit if self.about.first_digit else None
         load.replies.merge(result.replies, errors=load.errors, files=load.file_names, read=read)
         result.unreadable = load.replies.unreadable
         return result
+
+    def _merge_rows(self, result: LoadResult) -> None:
+        load = self.load
+        self.steps.begin("documents and outputs")
+        self._merge_documents(result.documents)
+        self._merge_outputs(result.outputs)
+        self.steps.begin("ratings")
+        rating_keys = ("output_id", "criterion_id", "annotator_id")
+        self._merge_scores(
+            result.ratings, load.rating_table, "annotations_rating", rating_keys, "score"
+        )
+        self.steps.begin("scores")
+        score_keys = ("output_id", "criterion_id", "run_id")
+        self._merge_scores(
+            result.scores, load.score_table, "evaluations_score", score_keys, "value"
+        )
+        self.steps.begin("preferences")
+        load.preferences.merge(result.preferences, conflicts=self._conflicts)
+        load.verdicts.merge(result.verdicts, conflicts=self._conflicts)
 
     def _merge_documents(self, tally: Tally) -> None:
         load, replace = self.load, self.about.replace
@@ -106,9 +115,10 @@ class Merge:
     def _merge_outputs(self, tally: Tally) -> None:
         load, replace = self.load, self.about.replace
         self._execute(
-            """ALTER TABLE stage_output ADD document bigint, ADD output bigint;
+            """ALTER TABLE stage_output ADD document bigint;
                UPDATE stage_output s SET document = d.id FROM evaluations_document d
-               WHERE d.project_id = %s AND d.doc_id = s.doc_id""",
+               WHERE d.project_id = %s AND d.doc_id = s.doc_id;
+               ANALYZE stage_output""",
             [self.project.pk],
         )
         self._conflicts(
@@ -135,6 +145,14 @@ class Merge:
                ON CONFLICT (document_id, system_id) DO NOTHING"""
         )
         tally.unchanged = load.output_table.count - tally.created - tally.changed
+        self._execute(
+            f"""DROP TABLE IF EXISTS {OUTPUT_IDS};
+                CREATE TEMPORARY TABLE {OUTPUT_IDS} ON COMMIT DROP AS
+                    SELECT s.number, o.id FROM stage_output s JOIN evaluations_candidateoutput o
+                        ON o.document_id = s.document AND o.system_id = s.system;
+                CREATE INDEX ON {OUTPUT_IDS} (number);
+                ANALYZE {OUTPUT_IDS}"""
+        )
 
     def _said(
         self, subject: str, column: str, *, document: int = 0, outputs: Sequence[int] = ()
@@ -156,20 +174,16 @@ class Merge:
         columns = ", ".join(keys)
         resolved = f"""SELECT s.file, s.line, coalesce(o.id, -s.output) AS output_id,
                               s.criterion AS {keys[1]}, s.rater AS {keys[2]}, s.score
-                       FROM {table.name} s
-                       LEFT JOIN (stage_output t JOIN evaluations_candidateoutput o
-                                  ON o.document_id = t.document AND o.system_id = t.system)
-                         ON t.number = s.output AND s.output >= 0"""
-        self._execute(
-            f"CREATE INDEX ON stage_output (number); ANALYZE stage_output; ANALYZE {table.name}"
-        )
+                       FROM {table.name} s LEFT JOIN {OUTPUT_IDS} o ON o.number = s.output"""
         tally.created = self._execute(f"""INSERT INTO {target} ({columns}, {value})
                 SELECT {columns}, score FROM ({resolved}) AS r ORDER BY file, line
                 ON CONFLICT ({columns}) DO NOTHING""")
         tally.unchanged = table.count - tally.created
         if tally.unchanged:
             self._conflicts(
-                f"""SELECT r.file, r.line, r.score, e.{value} FROM ({resolved}) AS r
+                # Materialized, so that no plan compares rows by a part of the key first.
+                f"""WITH r AS MATERIALIZED ({resolved})
+                    SELECT r.file, r.line, r.score, e.{value} FROM r
                     JOIN {target} e ON e.output_id = r.output_id AND e.{keys[2]} = r.{keys[2]}
                      AND e.criterion_id IS NOT DISTINCT FROM r.criterion_id
                     WHERE e.{value} <> r.score""",

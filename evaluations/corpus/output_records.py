@@ -1,5 +1,6 @@
 """Read outputs from records in our columns, other tools' columns, or releases' formats."""
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from evaluations.corpus.rows import (
     Row,
 )
 from evaluations.corpus.score_records import wide_scores
+from evaluations.corpus.unused import peek
 
 HUMAN_MEAN = "human mean"
 STATED = ("scores", "predict_scores")
@@ -34,7 +36,7 @@ def output_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults)
         return
     yield OutputRow(place.line, doc_id, system, source, output, context, references, metadata)
     yield from wide_scores(given, place, defaults, doc_id=doc_id, system=system, source=source)
-    objects = {name for name in STATED if isinstance(given.get(name), Mapping)}
+    objects = {name for name in STATED if isinstance(peek(given, name), Mapping)}
     numbers = {name: dict(Fields(given, place).numbers(name)) for name in objects}
     if place.sound:
         yield from _stated_scores(numbers, place.line, defaults, (doc_id, system, source))
@@ -61,7 +63,7 @@ def _in_our_columns(record: Mapping[str, Any], defaults: FileDefaults) -> Mappin
     if is_ours(record):
         return record
     found = conventional(record, system=defaults.system)
-    return found if "source" in found and "output" in found else {"doc_id": None, **record}
+    return found if "source" in found and "output" in found else ChainMap(record, {"doc_id": None})  # type: ignore[arg-type]
 
 
 def release_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
@@ -110,7 +112,7 @@ def replies_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults
     doc_id = fields.identifier("doc_id") if is_named else None
     source = "" if is_named else fields.text("source", required=True)
     system = fields.identifier("system_id")
-    scores = record.get("scores")
+    scores = peek(record, "scores")
     only = next(iter(scores), "") if isinstance(scores, dict) and len(scores) == 1 else ""
     criterion = str(record.get("criterion") or defaults.criterion or only).strip()
     if not criterion:

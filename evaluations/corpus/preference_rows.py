@@ -4,6 +4,10 @@ Ours: `doc_id, system_a, system_b, winner, annotator`, perhaps with `criterion`,
 `shown_first`. MT-bench's: `question` (or `question_id`), `model_a`, `model_b`, `turn`, `winner`,
 `judge`; or all of it in one `key`, `question__model_a__model_b__turn`. Each turn after the first is
 a separate document, named `question__turn`.
+
+Whose they are: a person's named in `annotator`, or a judge's named in our column `judge`. MT-bench
+names people and models in `judge`, models with their prompt as `["gpt-4", "pair"]`; a plain name
+there is a person's.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -50,6 +54,7 @@ def read_preference(
     before = errors.total
     document, first, second, turn = _compared(record, line, name, errors)
     annotator = _named(record, ANNOTATOR, "annotator", line, name, errors)
+    by_judge = _is_by_judge(record)
     criterion = _text(record.get("criterion"))
     value = _value(record, first, second, line, name, errors)
     if first and first == second:
@@ -76,7 +81,21 @@ def read_preference(
             )
     if errors.total == before:
         left = None if not shown_first else shown_first == "a"
-        yield PreferenceRow(line, document, first, second, criterion, annotator, value, left, turn)
+        yield PreferenceRow(
+            line, document, first, second, criterion, annotator, value, left, turn, by_judge
+        )
+
+
+def _is_by_judge(record: Mapping[str, Any]) -> bool:
+    if _text(record.get("annotator")) or not record.get("judge"):
+        return False
+    return FIRST[0] in record or isinstance(record["judge"], list)
+
+
+def question_of(doc_id: str) -> str:
+    """The question that a document is a turn of; the document itself where it is none."""
+    question, separator, turn = doc_id.rpartition(SEPARATOR)
+    return question if separator and question and turn.isdecimal() else doc_id
 
 
 def _compared(

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import connection
 
 from evaluations.corpus.rows import PreferenceRow
-from evaluations.corpus.staging import StagingTable, Tally
+from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
 
 Conflicts = Callable[[str, Sequence[Any], Any], None]
 COLUMNS = {
@@ -19,20 +19,19 @@ COLUMNS = {
     "value": "smallint",
     "first_was_left": "boolean",
 }
-# With the ids of both outputs, the lower one as "a"; the value changes its sign with them.
-RESOLVED = """
+# Both outputs by their ids, in the order of the rows.
+WITH_IDS = f"""
+    SELECT p.*, coalesce(o1.id, -p.first) AS f, coalesce(o2.id, -p.second) AS s
+    FROM {{table}} p
+      LEFT JOIN {OUTPUT_IDS} o1 ON o1.number = p.first
+      LEFT JOIN {OUTPUT_IDS} o2 ON o2.number = p.second"""
+# The lower id is "a"; the value changes its sign with them.
+RESOLVED = f"""
     SELECT file, line, least(f, s) AS output_a_id, greatest(f, s) AS output_b_id,
         criterion AS criterion_id,
            annotator AS annotator_id, CASE WHEN f < s THEN value ELSE -value END AS value,
            CASE WHEN f < s THEN first_was_left ELSE NOT first_was_left END AS a_was_left
-    FROM (SELECT p.*, coalesce(o1.id, -p.first) AS f, coalesce(o2.id, -p.second) AS s
-        FROM stage_preference p
-          LEFT JOIN (stage_output t1 JOIN evaluations_candidateoutput o1
-                     ON o1.document_id = t1.document AND o1.system_id = t1.system)
-            ON t1.number = p.first AND p.first >= 0
-          LEFT JOIN (stage_output t2 JOIN evaluations_candidateoutput o2
-                     ON o2.document_id = t2.document AND o2.system_id = t2.system)
-            ON t2.number = p.second AND p.second >= 0) AS resolved"""
+    FROM ({WITH_IDS.format(table="stage_preference")}) AS resolved"""
 KEYS = "output_a_id, output_b_id, criterion_id, annotator_id"
 
 
@@ -68,7 +67,8 @@ class PreferenceStage:
         tally.unchanged = self.table.count - tally.created
         if tally.unchanged:
             conflicts(
-                f"""SELECT r.file, r.line FROM ({RESOLVED}) AS r JOIN annotations_preference p
+                f"""WITH r AS MATERIALIZED ({RESOLVED})
+                    SELECT r.file, r.line FROM r JOIN annotations_preference p
                     ON (p.output_a_id, p.output_b_id, p.annotator_id) = (r.output_a_id,
                         r.output_b_id, r.annotator_id)
                    AND p.criterion_id IS NOT DISTINCT FROM r.criterion_id

@@ -5,7 +5,7 @@ Known: outputs, ratings (a column `annotator`), scores (a column `judge`), prefe
 (`system_output`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import orjson
 
 from evaluations.corpus.conventions import conventional
 from evaluations.corpus.fields import Place
-from evaluations.corpus.mapping import Columns, renamed, renamed_header
+from evaluations.corpus.mapping import Columns, flattened, renamed, renamed_header
 from evaluations.corpus.output_records import output_rows, release_rows, replies_rows
 from evaluations.corpus.packed import UNREADABLE, Counter, open_packed, reason_unreadable
 from evaluations.corpus.preference_rows import (
@@ -32,6 +32,7 @@ from evaluations.corpus.score_records import (
     score_rows,
     wide_rows,
 )
+from evaluations.corpus.unused import WatchedRecord, holds_something
 
 OUTPUT_COLUMNS = ("doc_id", "system_id", "source", "output")
 
@@ -71,13 +72,16 @@ def _object_rows(
     records: Objects, file: InputFile, errors: FileErrors, defaults: FileDefaults
 ) -> Iterator[Row]:
     for line, found in records.lines:
-        record = renamed(found, file.columns) if file.columns else found
+        plain = renamed(found, file.columns) if file.columns else found
         place = Place(file.name, line, errors)
-        if records.format == Format.OBJECT and not is_preference_map(record):
+        if records.format == Format.OBJECT and not is_preference_map(plain):
             place.error("", f"one object that spans several lines; {EXPECTED}")
-        elif is_preference_map(record):
-            yield from preferences_of_map(record, line, file.name, errors)
-        elif is_preference(record):
+            continue
+        if is_preference_map(plain):
+            yield from preferences_of_map(plain, line, file.name, errors)
+            continue
+        record = WatchedRecord(plain)
+        if is_preference(record):
             yield from read_preference(record, line, file.name, errors)
         elif "all_responses" in record:
             yield from replies_rows(record, place, defaults)
@@ -87,12 +91,26 @@ def _object_rows(
             yield from release_rows(record, place, defaults)
         else:
             yield from _output_or_wide(record, place, defaults)
+        if file.columns:
+            _note_unmapped(flattened(found), file, errors)
+        _note_unread(record, file, errors)
 
 
-def _output_or_wide(
-    record: Mapping[str, Any], place: Place, defaults: FileDefaults
-) -> Iterator[Row]:
-    if is_wide(record) and "output" not in conventional(record, system="x"):
+def _note_unread(record: WatchedRecord, file: InputFile, errors: FileErrors) -> None:
+    """Count the fields that no reader used."""
+    for name in record.unread():
+        errors.unused.add(file.name, name)
+
+
+def _note_unmapped(record: Mapping[str, Any], file: InputFile, errors: FileErrors) -> None:
+    """Count the columns that were said to be nothing."""
+    for name, value in record.items():
+        if name not in file.columns and holds_something(value):
+            errors.unused.add(file.name, name)
+
+
+def _output_or_wide(record: WatchedRecord, place: Place, defaults: FileDefaults) -> Iterator[Row]:
+    if is_wide(record) and "output" not in conventional(record.record, system="x"):
         yield from wide_rows(record, place, defaults)
     else:
         yield from output_rows(record, place, defaults)
@@ -104,9 +122,9 @@ def _table_rows(
     header = renamed_header(table.header, file.columns) if file.columns else table.header
     if is_preference(header):
         for line, values in table.lines:
-            yield from read_preference(
-                dict(zip(header, values, strict=True)), line, file.name, errors
-            )
+            record = WatchedRecord(dict(zip(header, values, strict=True)))
+            yield from read_preference(record, line, file.name, errors)
+            _note_unread_of_table(record, header, table.header, file, errors)
         return
     rater = next((column for column in ("annotator", "judge") if column in header), None)
     if rater and "score" in header:
@@ -126,14 +144,35 @@ def _table_rows(
         )
     elif rater_columns and rater:
         read = score_reader(header, rater, file.name, errors)
+        unused = [
+            (index, table.header[index])
+            for index, name in enumerate(header)
+            if name not in rater_columns
+        ]
         for line, values in table.lines:
             yield from read(values, line)
+            for index, name in unused:
+                if values[index].strip():
+                    errors.unused.add(file.name, name)
     else:
         for line, values in table.lines:
             place = Place(file.name, line, errors)
-            record = _with_references(dict(zip(header, values, strict=True)), place)
+            record = WatchedRecord(_with_references(dict(zip(header, values, strict=True)), place))
             if place.sound:
                 yield from _output_or_wide(record, place, defaults)
+                _note_unread_of_table(record, header, table.header, file, errors)
+
+
+def _note_unread_of_table(
+    record: WatchedRecord,
+    header: Sequence[str],
+    written: Sequence[str],
+    file: InputFile,
+    errors: FileErrors,
+) -> None:
+    """Count unused columns by the names that they have in the file."""
+    for name in record.unread():
+        errors.unused.add(file.name, written[header.index(name)])
 
 
 def _wanted(header: tuple[str, ...]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import orjson
 from django.db import connection
 
 from evaluations.corpus.rows import FileErrors, RepliesRow
-from evaluations.corpus.staging import StagingTable, Tally
+from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
 from evaluations.llm.parsing import Failure, Rating, parse_rating
 from evaluations.llm.replies import Choice, choices_to_json
 from evaluations.llm.scoring import Scored, score_by_samples
@@ -93,9 +93,7 @@ class ReplyStage:
                     f"""SELECT s.file, s.line, coalesce(o.id, -s.output), s.criterion, s.run,
                         s.replies
                         FROM {self.table.name} s
-                        LEFT JOIN (stage_output t JOIN evaluations_candidateoutput o
-                                   ON o.document_id = t.document AND o.system_id = t.system)
-                          ON t.number = s.output AND s.output >= 0
+                        LEFT JOIN {OUTPUT_IDS} o ON o.number = s.output
                         WHERE (s.file, s.line) > (%s, %s) ORDER BY s.file, s.line LIMIT {CHUNK}""",
                     list(last),
                 )

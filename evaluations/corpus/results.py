@@ -11,23 +11,39 @@ ONE = {
     "outputs": "output",
     "ratings": "rating",
     "preferences": "preference",
+    "verdicts": "verdict of a judge",
     "scores": "score",
     "replies": "raw reply",
 }
+SEVERAL = {"verdicts": "verdicts of judges"}
+
+
+@dataclass(frozen=True)
+class UnusedColumn:
+    """A column or field of a file that was not used, and how many rows hold something in it."""
+
+    file: str
+    column: str
+    rows: int
+
+    def __str__(self) -> str:
+        return f"{self.column} in {self.file} ({self.rows:,} row{'s' if self.rows != 1 else ''})"
 
 
 @dataclass
 class LoadResult:
     """How many records of each kind; `unreadable` counts raw replies without a rating, which do not
-    enter scores."""
+    enter scores; `unused` lists what the files hold besides."""
 
     documents: Tally = field(default_factory=Tally)
     outputs: Tally = field(default_factory=Tally)
     ratings: Tally = field(default_factory=Tally)
     preferences: Tally = field(default_factory=Tally)
+    verdicts: Tally = field(default_factory=Tally)
     scores: Tally = field(default_factory=Tally)
     replies: Tally = field(default_factory=Tally)
     unreadable: int = 0
+    unused: list[UnusedColumn] = field(default_factory=list)
 
     @property
     def changed(self) -> bool:
@@ -36,16 +52,17 @@ class LoadResult:
             self.outputs,
             self.ratings,
             self.preferences,
+            self.verdicts,
             self.scores,
             self.replies,
         )
         return any(tally.created or tally.changed for tally in tallies)
 
     def as_json(self) -> dict[str, dict[str, int]]:
-        return {kind: tally for kind, tally in asdict(self).items() if kind != "unreadable"}
+        return {kind: asdict(getattr(self, kind)) for kind in KINDS}
 
 
-KINDS = tuple(one.name for one in fields(LoadResult) if one.name != "unreadable")
+KINDS = tuple(one.name for one in fields(LoadResult) if one.name not in ("unreadable", "unused"))
 
 
 def in_order(stored: Mapping[str, Any]) -> dict[str, dict[str, int]]:
@@ -59,7 +76,7 @@ def describe_result(tallies: Mapping[str, Mapping[str, int]]) -> str:
     said = []
     for verb, count in (("Loaded", "created"), ("Changed", "changed")):
         parts = [
-            f"{t[count]:,} {kind if t[count] != 1 else ONE[kind]}"
+            f"{t[count]:,} {SEVERAL.get(kind, kind) if t[count] != 1 else ONE[kind]}"
             for kind, t in tallies.items()
             if t[count]
         ]

@@ -23,11 +23,18 @@ from evaluations.corpus.rows import (
     ScoreRow,
 )
 from evaluations.corpus.staging import StagingTable
+from evaluations.corpus.verdicts import VerdictStage
 from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
 
 DOCUMENT_COLUMNS = ("source", "context", "references", "metadata")
 NO_OUTPUT = "no output of system {} for document {}; load the outputs first, or in the same upload"
 RUNS_HERE = "{} is a judge that runs here; use a different judge name for imported scores"
+
+
+SEVERAL_AUTHORS = (
+    "the preferences are by {} and by {}, and cannot all be verdicts of the judge {}; load those of"
+    " people and of each judge separately, or name judges in a column judge"
+)
 
 
 class TooManyRowsError(Exception):
@@ -107,12 +114,23 @@ class RowStager:
         self.rating_table = StagingTable("stage_rating", score_columns)
         self.score_table = StagingTable("stage_score", score_columns)
         self.preferences = PreferenceStage()
+        self.verdicts = VerdictStage()
+        self.verdicts_of = ""
+        self.refused_authors: set[str] = set()
         self.replies = ReplyStage()
 
     @property
-    def tables(self) -> tuple[StagingTable, ...]:
-        own = (self.document_table, self.output_table, self.rating_table, self.score_table)
-        return (*own, self.preferences.table, self.replies.table)
+    def tables(self) -> dict[StagingTable, str]:
+        """The staging tables, each with the columns by which its rows are looked up."""
+        return {
+            self.document_table: "doc_id",
+            self.output_table: "doc_id",
+            self.rating_table: "",
+            self.score_table: "",
+            self.preferences.table: "",
+            self.verdicts.table: "",
+            self.replies.table: "file, line",
+        }
 
     @property
     def file_names(self) -> dict[int, str]:
@@ -265,6 +283,9 @@ class RowStager:
                 return
             places.append(self._output(key))
         criterion = self._criterion(row.criterion).criterion.pk if row.criterion else None
+        if row.by_judge or self.about.verdicts_by:
+            self._stage_verdict(file, file_number, row, places, criterion)
+            return
         annotator = self._annotator(row.annotator, is_mean=False)
         if annotator is None:
             message = (
@@ -274,6 +295,32 @@ class RowStager:
             self.errors.add(file, row.line, "annotator", message)
             return
         self.preferences.add(file_number, row, places, criterion, annotator)
+
+    def _stage_verdict(
+        self,
+        file: str,
+        file_number: int,
+        row: PreferenceRow,
+        places: Sequence[int | None],
+        criterion: int | None,
+    ) -> None:
+        """A judge's choice. If one judge is named for the whole load, its rows must not have
+        several authors: people's choices would become the judge's."""
+        if self.about.verdicts_by:
+            first = self.verdicts_of or row.annotator
+            if row.annotator != first:
+                if row.annotator not in self.refused_authors:
+                    self.refused_authors.add(row.annotator)
+                    message = SEVERAL_AUTHORS.format(first, row.annotator, self.about.verdicts_by)
+                    self.errors.add(file, row.line, "annotator", message)
+                return
+            self.verdicts_of = first
+        name = self.about.verdicts_by or row.annotator
+        run = self._import_run(name)
+        if run is None:
+            self.errors.add(file, row.line, "judge", RUNS_HERE.format(name))
+            return
+        self.verdicts.add(file_number, row, places, criterion, run)
 
     def _output(self, key: tuple[str, str]) -> int | None:
         """The number of an output of this load, or the negative id of an existing output."""

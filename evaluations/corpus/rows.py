@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from evaluations.corpus.unused import Unused
 from evaluations.texts import storable
 
 EXPECTED = (
@@ -29,7 +30,8 @@ class LoadOptions:
     `judge`, `criterion` and `annotator` are used where a file names none; `version` and `source`
     are stored with the judges it creates; `first_digit` reads raw replies by the rule of published
     releases instead of ours; with `replace`, existing texts are replaced by different ones in the
-    files, as long as nothing depends on them.
+    files, as long as nothing depends on them. `verdicts_by` names the judge whose verdicts the
+    preferences are; without it they are people's, unless a file says that a judge made them.
     """
 
     judge: str = "imported"
@@ -39,6 +41,7 @@ class LoadOptions:
     first_digit: bool = False
     annotator: str = "annotator"
     replace: bool = False
+    verdicts_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,8 @@ class PreferenceRow:
     overall.
 
     `value` is positive if the first is preferred; `first_was_left` is None if the file does not
-    say; `turn` is MT-bench's, empty elsewhere.
+    say; `turn` is MT-bench's, empty elsewhere. `by_judge` if the file says that a judge, not a
+    person, is named `annotator`.
     """
 
     line: int
@@ -117,6 +121,7 @@ class PreferenceRow:
     value: int
     first_was_left: bool | None = None
     turn: str = ""
+    by_judge: bool = False
 
 
 Row = OutputRow | RatingRow | JudgeScoreRow | RepliesRow | PreferenceRow
@@ -169,7 +174,7 @@ class LoadError(Exception):
 
 
 class FileErrors:
-    """Collects errors: keeps the first ones and counts them all.
+    """Collects errors: keeps the first ones and counts them all; and columns that nobody used.
 
     Args:
         most: how many are kept.
@@ -181,6 +186,7 @@ class FileErrors:
         self.field_limit = field_limit
         self.listed: list[FileError] = []
         self.total = 0
+        self.unused = Unused()
 
     def add(self, file: str, line: int, column: str, message: str) -> None:
         """Add an error; text that it quotes from a file is made safe to show and store."""

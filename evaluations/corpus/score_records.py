@@ -59,9 +59,7 @@ def wide_scores(
     who = str(record.get("judge" if by_judge else "annotator") or defaults.annotator).strip()
     place.limited(who, ID_LIMIT, "judge" if by_judge else "annotator")
     given = record.get("ratings")
-    dotted = {
-        name.removeprefix(WIDE): value for name, value in record.items() if name.startswith(WIDE)
-    }
+    dotted = {name.removeprefix(WIDE): record[name] for name in record if name.startswith(WIDE)}
     make: type[RatingRow] | type[JudgeScoreRow] = JudgeScoreRow if by_judge else RatingRow
     for criterion, value in {**(given if isinstance(given, dict) else {}), **dotted}.items():
         if value is None or value == "":

@@ -5,6 +5,8 @@ from typing import Any
 
 from django.db import connection
 
+# Of outputs that were just merged: their number within the load, and their id.
+OUTPUT_IDS = "stage_output_id"
 CHUNK_ROWS = 20_000
 CHUNK_BYTES = 8 * 2**20
 
@@ -38,6 +40,18 @@ class StagingTable:
         self.count += 1
         if len(self.rows) >= CHUNK_ROWS or self.bytes >= CHUNK_BYTES:
             self.flush()
+
+    def finish(self, *, index: str = "") -> None:
+        """Write what is left, and tell the planner what is in the table.
+
+        Args:
+            index: the columns that other statements look rows up by.
+        """
+        self.flush()
+        with connection.cursor() as cursor:
+            if index:
+                cursor.execute(f"CREATE INDEX ON {self.name} ({index})")
+            cursor.execute(f"ANALYZE {self.name}")
 
     def flush(self) -> None:
         if self.rows:

@@ -14,10 +14,11 @@ from django.db import connection, transaction
 
 from evaluations.changes import note_change
 from evaluations.corpus.apart import read_apart
+from evaluations.corpus.bulk import StatementTimeError, Steps, limited_statements
 from evaluations.corpus.merging import Merge
 from evaluations.corpus.packed import stem_of
 from evaluations.corpus.readers import InputFile
-from evaluations.corpus.results import LoadResult
+from evaluations.corpus.results import LoadResult, UnusedColumn
 from evaluations.corpus.row_staging import RowStager, TooManyRowsError
 from evaluations.corpus.rows import (
     FileDefaults,
@@ -62,20 +63,21 @@ def load_files(
     Raises:
         LoadError: at least one error; it lists the first ones, and nothing was written.
     """
-    with transaction.atomic():
-        result = _load(
-            project,
-            files,
-            about,
-            FileErrors(most=most_errors, field_limit=settings.FIELD_LIMIT_BYTES),
-            watch,
-        )
-        if rehearse:
-            transaction.set_rollback(True)
-        elif result.changed:
-            note_change(project.pk)
-            watch("statistics of the tables")
-            _analyze()
+    errors = FileErrors(most=most_errors, field_limit=settings.FIELD_LIMIT_BYTES)
+    steps = Steps(watch)
+    try:
+        with transaction.atomic():
+            with limited_statements(steps):
+                result = _load(project, files, about, errors, steps)
+                if result.changed and not rehearse:
+                    note_change(project.pk)
+                    steps.begin("statistics of the tables")
+                    _analyze()
+            if rehearse:
+                transaction.set_rollback(True)
+    except StatementTimeError as error:
+        errors.add(files[0].name, 0, "", str(error))
+        errors.raise_if_any()
     return result
 
 
@@ -84,17 +86,21 @@ def _load(
     files: Sequence[InputFile],
     about: LoadOptions,
     errors: FileErrors,
-    watch: Watch,
+    steps: Steps,
 ) -> LoadResult:
     Project.objects.select_for_update().get(pk=project.pk)
+    steps.now = "reading the files"
     load = RowStager(project, errors, about)
     try:
         _stage_files(load, files, about)
     except TooManyRowsError as error:
         errors.add(error.file, error.line, "", str(error))
         errors.raise_if_any()
-    result = Merge(load, watch).merge()
+    result = Merge(load, steps).merge()
     errors.raise_if_any()
+    result.unused = [
+        UnusedColumn(file, column, rows) for (file, column), rows in errors.unused.rows.items()
+    ]
     return result
 
 
@@ -115,6 +121,7 @@ def _stage_files(load: RowStager, files: Sequence[InputFile], about: LoadOptions
             for row in rows:
                 load.stage(file.name, row)
         load.errors.extend(errors.listed, errors.total)
+        load.errors.unused.extend(errors.unused.rows)
     for file in held_back:
         load.stage_all(file.name, _rows_of(file, load.errors, about))
 

@@ -19,6 +19,10 @@ from evaluations.llm.prompts import PromptParts, Texts
 from evaluations.llm.scoring import Scored
 
 ENTRY_POINTS = "geval_site.evaluators"
+# The note by which a run's page counts the outputs that were scored so.
+SCORED_EMPTY = (
+    "The output has no words. It has the score that the metric's definition gives to an empty text."
+)
 Family = Literal["LLM", "Lexical", "Neural", "Other"]
 Text = Literal["source", "context", "references"]
 Outcome = Scored | Failure
@@ -132,9 +136,7 @@ class Evaluator(ABC):
         raise NotImplementedError
 
     def missing_text(self, texts: Texts) -> Failure | None:
-        """Why an item cannot be scored: an empty output, or a text that its document lacks."""
-        if not texts.output.strip():
-            return Failure(Reason.EMPTY_OUTPUT, Reason.EMPTY_OUTPUT.explanation)
+        """Why an item cannot be scored: a text that its document lacks, or an empty output."""
         for name in sorted(self.needed()):
             there = (
                 any(text.strip() for text in texts.references)
@@ -146,6 +148,10 @@ class Evaluator(ABC):
                     Reason.NO_TEXT,
                     f"{self.title} needs the {name} of a document; this one has none.",
                 )
+        if not texts.output.strip():
+            return Failure(
+                Reason.EMPTY_OUTPUT, f"The output is empty; {self.title} is not defined for it."
+            )
         return None
 
 
@@ -164,6 +170,10 @@ class LocalEvaluator(Evaluator):
         """Which parts of the `Corpus` it wants to see first, with its settings."""
         return self.looks_at
 
+    def score_of_empty(self) -> float | None:
+        """The score of an output without words, by the metric's definition; None if it has none."""
+        return None
+
     def load(self) -> None:
         """Load models and data; called once in each process.
 
@@ -180,13 +190,21 @@ class LocalEvaluator(Evaluator):
         """The outcome of each item, in their order."""
 
     def score_readable(self, items: Sequence[Item]) -> list[Outcome]:
-        """`score`, with the items that lack a text failed beforehand."""
-        found: list[Outcome | None] = [self.missing_text(item.texts) for item in items]
+        """`score`; items that lack a text are failed, or scored as empty outputs, beforehand."""
+        found: list[Outcome | None] = [self._beforehand(item.texts) for item in items]
         readable = [index for index, outcome in enumerate(found) if outcome is None]
         outcomes = self.score([items[index] for index in readable]) if readable else []
         for index, outcome in zip(readable, outcomes, strict=True):
             found[index] = outcome
         return [outcome for outcome in found if outcome is not None]
+
+    def _beforehand(self, texts: Texts) -> Outcome | None:
+        """The outcome of an item that lacks a text; None if it has all of them."""
+        lacks = self.missing_text(texts)
+        worst = self.score_of_empty()
+        if lacks is None or lacks.reason != Reason.EMPTY_OUTPUT or worst is None:
+            return lacks
+        return Scored.plain(worst, SCORED_EMPTY)
 
 
 def read_settings(evaluator: type[Evaluator], given: Mapping[str, Any]) -> Settings:

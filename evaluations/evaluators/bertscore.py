@@ -73,6 +73,10 @@ class BertScore(NeuralEvaluator):
     def needed(self) -> frozenset[Text]:
         return frozenset({self.settings.against})
 
+    def score_of_empty(self) -> float:
+        # As in the release: no token is similar to any, and 0 is rescaled like every score.
+        return float(-self.settings.baseline / (1 - self.settings.baseline))
+
     def looks_at_now(self) -> frozenset[str]:
         texts = "references" if self.settings.against == "references" else "sources"
         return frozenset({texts} if self.settings.idf else ())

@@ -37,6 +37,9 @@ class Bleu(LocalEvaluator):
     needs = frozenset({"references"})
     Settings: ClassVar = BleuSettings
 
+    def score_of_empty(self) -> float:
+        return 0.0  # the brevity penalty of an empty text
+
     def load(self) -> None:
         from sacrebleu.metrics.bleu import BLEU
 

@@ -31,6 +31,9 @@ class Chrf(LocalEvaluator):
     needs = frozenset({"references"})
     Settings: ClassVar = ChrfSettings
 
+    def score_of_empty(self) -> float:
+        return 0.0  # no n-gram is recalled
+
     def load(self) -> None:
         from sacrebleu.metrics.chrf import CHRF
 

@@ -10,7 +10,7 @@ from pydantic import Field, field_validator
 
 from evaluations.evaluators.base import Corpus, Item, LocalEvaluator, Outcome, Settings
 from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.prompts import PromptParts
+from evaluations.llm.prompts import PromptParts, Texts
 from evaluations.llm.scoring import Scored
 
 LEAST_RATED = 10
@@ -65,6 +65,9 @@ class Ensemble(LocalEvaluator):
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
         return f"{parts.criterion}: {self.settings.method} of {self.settings.judges}"
+
+    def missing_text(self, texts: Texts) -> Failure | None:
+        return None  # it reads scores, not texts
 
     def look(self, corpus: Corpus) -> None:
         self.corpus = corpus

@@ -36,6 +36,9 @@ class Meteor(LocalEvaluator):
     needs = frozenset({"references"})
     Settings: ClassVar = MeteorSettings
 
+    def score_of_empty(self) -> float:
+        return 0.0  # no word is aligned
+
     def load(self) -> None:
         from nltk.corpus import wordnet
         from nltk.stem.porter import PorterStemmer

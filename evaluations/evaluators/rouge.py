@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from evaluations.evaluators.base import Item, LocalEvaluator, Outcome
+from evaluations.evaluators.base import SCORED_EMPTY, Item, LocalEvaluator, Outcome
 from evaluations.evaluators.references import ReferenceSettings, reduced
 from evaluations.evaluators.sentences import sentences
 from evaluations.llm.parsing import Failure, Reason
@@ -54,6 +54,9 @@ class Rouge(LocalEvaluator):
     needs = frozenset({"references"})
     Settings: ClassVar = RougeSettings
 
+    def score_of_empty(self) -> float:
+        return 0.0  # no n-gram is recalled
+
     def load(self) -> None:
         from rouge_score import rouge_scorer, tokenizers
 
@@ -69,8 +72,8 @@ class Rouge(LocalEvaluator):
         ]
         outcomes: list[Outcome] = []
         for item in items:
-            if reason := self._why_not(item):
-                outcomes.append(reason)
+            if outcome := self._beforehand_by_words(item):
+                outcomes.append(outcome)
                 continue
             output = self._prepared(item.texts.output)
             found = (
@@ -84,16 +87,18 @@ class Rouge(LocalEvaluator):
             outcomes.append(Scored.plain(float(reduced(found, self.settings.references))))
         return outcomes
 
-    def _why_not(self, item: Item) -> Failure | None:
-        """Why these texts have no score that means anything, if so."""
+    def _beforehand_by_words(self, item: Item) -> Outcome | None:
+        """The outcome of texts without words, or too long; None if they can be compared."""
         output = self.tokenizer.tokenize(item.texts.output)
-        if not output:
+        longest = max(len(self.tokenizer.tokenize(text)) for text in item.texts.references)
+        if not longest:
             return Failure(
-                Reason.UNDEFINED, "The output has no word: ROUGE compares letters and digits."
+                Reason.UNDEFINED, "No reference has a word: ROUGE compares letters and digits."
             )
+        if not output:
+            return Scored.plain(self.score_of_empty(), SCORED_EMPTY)
         if self.settings.variant != "rougeL":
             return None
-        longest = max(len(self.tokenizer.tokenize(text)) for text in item.texts.references)
         if len(output) * longest > MOST_CELLS:
             return Failure(
                 Reason.TOO_LONG,

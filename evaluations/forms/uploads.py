@@ -82,6 +82,12 @@ class LoadOptionsForm(forms.Form):
         max_length=200,
         help_text="For scores and replies without a judge column (predict_scores, all_responses).",
     )
+    verdicts_by = forms.CharField(
+        label="Judge of the preferences",
+        required=False,
+        max_length=200,
+        help_text="If the preferences are a judge's verdicts, its name. Empty: they are people's.",
+    )
     annotator = forms.CharField(
         label="Annotator's name",
         max_length=200,

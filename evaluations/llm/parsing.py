@@ -78,7 +78,9 @@ _EXPLANATIONS = {
     ),
     Reason.ENDPOINT: "The endpoint refused the request, or failed too often.",
     Reason.NO_TEXT: "The evaluator needs a text that this document does not have.",
-    Reason.EMPTY_OUTPUT: "The output is empty, so there is nothing to score.",
+    Reason.EMPTY_OUTPUT: (
+        "The output is empty, and the evaluator is not defined for an empty text."
+    ),
     Reason.TOO_LONG: (
         "A text is longer than the model accepts; choose to cut texts, or another model."
     ),

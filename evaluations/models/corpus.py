@@ -181,9 +181,18 @@ class System(models.Model):
         return self.name
 
 
+MOST_BLANKS = 1000
+
+
 class CandidateOutputQuerySet(models.QuerySet["CandidateOutput"]):
     def of_project(self, project: Project) -> CandidateOutputQuerySet:
         return self.filter(document__project=project)
+
+    def blank(self) -> CandidateOutputQuerySet:
+        """Outputs that are empty or only white space."""
+        size = models.Func("text", function="octet_length", output_field=models.IntegerField())
+        # The size is known without reading a long text.
+        return self.alias(size=size).filter(size__lte=MOST_BLANKS, text__regex=r"^\s*$")
 
     def human_means(self) -> dict[tuple[int, int], float]:
         """The human mean by output and criterion id, if anybody rated; defined in the database."""

@@ -379,7 +379,7 @@ class Score(models.Model):
 
 class PairScore(models.Model):
     """Which of two outputs a judge prefers: the probability that it is the first; a tie counts
-    half.
+    half. An empty criterion means overall.
 
     `left` is the probability that went to the text shown first, over both orders: 0.5 is no
     position bias. The outputs are in the order of their ids.
@@ -388,7 +388,9 @@ class PairScore(models.Model):
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="pair_scores")
     output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="+")
     rival = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="+")
-    criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="+")
+    criterion = models.ForeignKey(
+        Criterion, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
     value = models.FloatField()
     tie = models.FloatField(help_text="Probability of a tie.")
     left = models.FloatField(null=True, blank=True)
@@ -399,7 +401,9 @@ class PairScore(models.Model):
         ordering = ("pk",)
         constraints = (
             models.UniqueConstraint(
-                fields=("run", "output", "rival", "criterion"), name="pair_once_per_run"
+                fields=("run", "output", "rival", "criterion"),
+                name="pair_once_per_criterion",
+                nulls_distinct=False,
             ),
             models.CheckConstraint(
                 condition=models.Q(output__lt=models.F("rival")), name="pair_in_id_order"

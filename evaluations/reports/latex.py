@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from evaluations.reports.board_tables import agreement_rows
+from evaluations.reports.leaderboard import Leaderboard
 from evaluations.reports.report import Report
 from evaluations.reports.words import SYMBOLS
 from evaluations.statistics.correlation import Coefficient
@@ -32,7 +34,36 @@ def first_cell(text: str) -> str:
 
 
 def as_latex(report: Report) -> str:
-    """A table environment that compiles with `booktabs`; the best of each column is bold."""
+    """Table environments that compile with `booktabs`: correlations, the best of each column in
+    bold, and agreement on comparisons if there are any."""
+    tables = [_correlations(report)] if report.judges or not report.boards else []
+    return "\n".join(
+        [*tables, *(_comparisons(name, board) for name, board in report.boards if board.agreement)]
+    )
+
+
+def _comparisons(name: str, board: Leaderboard) -> str:
+    """How often people and judges agree on comparisons, as MT-bench's Table 5."""
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        r"\small",
+        r"\begin{tabular}{lrrrr}",
+        r"\toprule",
+        r" & With ties (S1) & $n$ & Without ties (S2) & $n$ \\",
+        r"\midrule",
+        *(rf"{first_cell(row[0])} & {' & '.join(row[1:])} \\" for row in agreement_rows(board)),
+        r"\bottomrule",
+        r"\end{tabular}",
+        rf"\caption{{Agreement on comparisons ({escaped(name)}), with 95 percent intervals over "
+        r"documents; $n$ is the number of pairs of choices.}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _correlations(report: Report) -> str:
     options = report.options
     second = options.second
     names = [criterion.criterion for criterion in report.criteria]

@@ -1,20 +1,67 @@
 """Systems ranked by people's comparisons (Davidson's model), and how far judges agree with people
 on the same pairs."""
 
+import itertools
 from collections import defaultdict
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from annotations.models import Preference
-from evaluations.models import Judge, Project
+from evaluations.corpus.preference_rows import question_of
+from evaluations.models import Criterion, Judge, PairScore, Project
+from evaluations.query_arrays import positions
 from evaluations.reports.data import ReportData
-from evaluations.reports.pairwise import PairwiseJudge, pairwise_judges
+from evaluations.reports.pairwise import PairwiseJudge, Verdict, pairwise_judges, verdicts_of
+from evaluations.statistics.comparisons import (
+    Agreed,
+    Choice,
+    ChoiceAgreement,
+    agreement_among,
+    agreement_with,
+    decided,
+)
 from evaluations.statistics.preferences import Davidson, davidson
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
+
+OVERALL = "overall"
+SAME = 1e-10
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A person's comparison of two systems' outputs for a document, all by their ids."""
+
+    document: int
+    first: int
+    second: int
+    value: int
+    first_was_left: bool | None
+    annotator: int
+
+    @property
+    def pair(self) -> tuple[int, int, int]:
+        return self.document, self.first, self.second
+
+
+@dataclass(frozen=True)
+class Side:
+    """How often people agree with each other, or a judge with people, on comparisons."""
+
+    name: str
+    agreement: ChoiceAgreement
+    is_people: bool
+
+    @property
+    def words(self) -> str:
+        return "people with each other" if self.is_people else f"{self.name} with people"
+
+    @property
+    def setups(self) -> tuple[Agreed, Agreed]:
+        return self.agreement.with_ties, self.agreement.without_ties
 
 
 @dataclass(frozen=True)
@@ -54,25 +101,61 @@ class Leaderboard:
     left_interval: Interval
     judges: tuple[JudgeOnPairs, ...]
     pairwise: tuple[PairwiseJudge, ...] = ()
+    agreement: tuple[Side, ...] = ()
     reason: str = ""
 
 
+def leaderboards(
+    project: Project,
+    data: ReportData,
+    judges: Sequence[Judge],
+    criteria: Sequence[Criterion],
+    annotators: Collection[int] = (),
+) -> tuple[tuple[str, Leaderboard], ...]:
+    """A leaderboard for each criterion, and overall, that people or judges compared outputs on.
+
+    Args:
+        annotators: whose comparisons count, by id; all if there are none.
+    """
+    names = {criterion.pk: criterion.name for criterion in criteria}
+    asked = (
+        project.annotators.filter(preferences__isnull=False)
+        .values_list("preferences__criterion", flat=True)
+        .distinct()
+        .order_by()
+    )
+    by_judges = (
+        PairScore.objects.filter(run__project=project)
+        .values_list("criterion", flat=True)
+        .distinct()
+        .order_by()
+    )
+    return tuple(
+        (names.get(pk, OVERALL), leaderboard(project, data, judges, pk, annotators))
+        for pk in sorted({*asked, *by_judges}, key=lambda pk: pk or 0)
+        if pk is None or pk in names
+    )
+
+
 def leaderboard(
-    project: Project, data: ReportData, judges: list[Judge], criterion_id: int | None
+    project: Project,
+    data: ReportData,
+    judges: Sequence[Judge],
+    criterion_id: int | None,
+    annotators: Collection[int] = (),
 ) -> Leaderboard:
     """The ranking by comparisons on a criterion (None: overall)."""
-    rows = list(
-        Preference.objects.filter(annotator__project=project, criterion=criterion_id).values_list(
-            "output_a__document", "output_a__system", "output_b__system", "value", "a_was_left"
-        )
-    )
-    place = {int(pk): index for index, pk in enumerate(data.system_ids)}
-    known = [row for row in rows if row[1] in place and row[2] in place]
+    names = dict(zip(data.system_ids.tolist(), data.system_names, strict=True))
+    known = _compared(project, data, criterion_id, annotators)
+    place = {system: index for index, system in enumerate(names)}
     size = len(place)
     wins, ties = np.zeros((size, size)), np.zeros((size, size))
-    for _document, a, b, value, _left in known:
-        first, second = (place[a], place[b]) if value >= 0 else (place[b], place[a])
-        if value:
+    said: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+    for row in known:
+        said[row.pair].append(row.value)
+        sides = (place[row.first], place[row.second])
+        first, second = sides if row.value >= 0 else sides[::-1]
+        if row.value:
             wins[first, second] += 1
         else:
             ties[first, second] += 1
@@ -80,44 +163,34 @@ def leaderboard(
     compared = np.flatnonzero((wins + wins.T + ties).sum(axis=1) > 0)
     part = np.ix_(compared, compared)
     fitted = davidson(wins[part], ties[part])
-    said: dict[tuple[int, int, int], list[int]] = defaultdict(list)
-    for document, a, b, value, _left in known:
-        said[document, a, b].append(value)
-    sides = [(value > 0) == left for *_, value, left in known if value and left is not None]
+    left_won = [
+        (row.value > 0) == row.first_was_left
+        for row in known
+        if row.value and row.first_was_left is not None
+    ]
+    verdicts = verdicts_of(project, criterion_id, names)
+    scored = {pk for _criterion, pk in data.judges}
+    strengths = zip(data.system_ids[compared].tolist(), fitted.strengths.tolist(), strict=True)
     return Leaderboard(
         comparisons=len(known),
         standings=_standings(data, compared, fitted, wins, ties),
         tie=fitted.tie if fitted.connected else None,
-        left_share=float(np.mean(sides)) if sides else None,
-        left_p=float(stats.binomtest(sum(sides), len(sides)).pvalue) if sides else None,
-        left_interval=_left_interval(sides),
+        left_share=float(np.mean(left_won)) if left_won else None,
+        left_p=float(stats.binomtest(sum(left_won), len(left_won)).pvalue) if left_won else None,
+        left_interval=_left_interval(left_won),
         judges=tuple(
-            _on_pairs(data, judge, criterion_id, known, place)
+            _on_pairs(data, judge, criterion_id, known)
             for judge in judges
-            if not judge.compares_pairs
+            if judge.pk in scored and judge.pk not in verdicts and not judge.compares_pairs
         ),
-        pairwise=(
-            pairwise_judges(
-                project,
-                judges,
-                criterion_id,
-                preferred=said,
-                strengths=(
-                    dict(
-                        zip(
-                            data.system_ids[compared].tolist(),
-                            fitted.strengths.tolist(),
-                            strict=True,
-                        )
-                    )
-                    if fitted.connected
-                    else {}
-                ),
-                names=dict(zip(data.system_ids.tolist(), data.system_names, strict=True)),
-            )
-            if criterion_id is not None
-            else ()
+        pairwise=pairwise_judges(
+            judges,
+            verdicts,
+            preferred=said,
+            strengths=dict(strengths) if fitted.connected else {},
+            names=names,
         ),
+        agreement=_agreement(data, judges, criterion_id, known, verdicts),
         reason=(
             ""
             if fitted.connected or not known
@@ -127,6 +200,61 @@ def leaderboard(
             )
         ),
     )
+
+
+def _compared(
+    project: Project, data: ReportData, criterion_id: int | None, annotators: Collection[int]
+) -> list[Compared]:
+    """People's comparisons in the part of the project that the report is about."""
+    rows = Preference.objects.filter(annotator__project=project, criterion=criterion_id)
+    if annotators:
+        rows = rows.filter(annotator__in=annotators)
+    documents, systems = set(data.document_ids.tolist()), set(data.system_ids.tolist())
+    columns = (
+        "output_a__document",
+        "output_a__system",
+        "output_b__system",
+        "value",
+        "a_was_left",
+        "annotator",
+    )
+    return [
+        row
+        for row in itertools.starmap(Compared, rows.values_list(*columns))
+        if row.document in documents and row.first in systems and row.second in systems
+    ]
+
+
+def _agreement(
+    data: ReportData,
+    judges: Sequence[Judge],
+    criterion_id: int | None,
+    known: Sequence[Compared],
+    verdicts: Mapping[int, Sequence[Verdict]],
+) -> tuple[Side, ...]:
+    """People with each other, then each judge with people; documents that are turns of one question
+    are one."""
+    if not known:
+        return ()
+    pairs = zip(data.document_ids.tolist(), data.doc_ids, strict=True)
+    questions = {pk: question_of(name) for pk, name in pairs}
+    choices = [
+        Choice(questions[row.document], row.pair, row.annotator, int(np.sign(row.value)))
+        for row in known
+    ]
+    found = [Side("people", agreement_among(choices), is_people=True)]
+    for judge in judges:
+        said: dict[Hashable, int] = {}
+        if judge.pk in verdicts:
+            for one in verdicts[judge.pk]:
+                pair = (one.document, one.first, one.second)
+                said[pair] = decided(one.value, one.tie, one.left)
+        elif not judge.compares_pairs:
+            for pair, gap in _gaps(data, judge, criterion_id, known).items():
+                said[pair] = 0 if abs(gap) < SAME else int(np.sign(gap))
+        if said:
+            found.append(Side(judge.label, agreement_with(said, choices), is_people=False))
+    return tuple(found)
 
 
 def _left_interval(sides: list[bool]) -> Interval:
@@ -162,29 +290,39 @@ def _standings(
     )
 
 
-def _on_pairs(
-    data: ReportData, judge: Judge, criterion_id: int | None, rows: list[Any], place: dict[int, int]
-) -> JudgeOnPairs:
-    tables = [
-        table
-        for (criterion, pk), table in data.judges.items()
-        if pk == judge.pk and criterion == criterion_id
+def _gaps(
+    data: ReportData, judge: Judge, criterion_id: int | None, rows: Sequence[Compared]
+) -> dict[tuple[int, int, int], float]:
+    """How much more a judge gave to the first output than to the second, where it scored both."""
+    on_criteria = [
+        scores
+        for (criterion, pk), scores in data.judges.items()
+        if pk == judge.pk and criterion_id in (None, criterion)
     ]
-    if criterion_id is None:  # overall: the mean over the criteria that the judge has scores on
-        every = [table for (_criterion, pk), table in data.judges.items() if pk == judge.pk]
-        tables = [np.mean(every, axis=0)] if every else []
-    if not tables:
-        return JudgeOnPairs(judge.label, Estimate.undefined("the judge has no scores"), 0)
-    document_place = {int(pk): index for index, pk in enumerate(data.document_ids)}
-    points = []
-    for document, a, b, value, _left in rows:
-        if value and document in document_place:
-            gap = (
-                tables[0][document_place[document], place[a]]
-                - tables[0][document_place[document], place[b]]
-            )
-            if not np.isnan(gap):
-                points.append(0.5 if abs(gap) < 1e-10 else float((gap > 0) == (value > 0)))
+    if not on_criteria or not rows:
+        return {}
+    # Overall: the mean over the criteria that the judge has scores on.
+    scores = np.mean(on_criteria, axis=0)
+    document = positions(np.array([row.document for row in rows]), data.document_ids)
+    first, second = (
+        data.outputs.at(document, positions(np.array(systems), data.system_ids))
+        for systems in zip(*((row.first, row.second) for row in rows), strict=True)
+    )
+    known = (first >= 0) & (second >= 0)
+    differences = np.where(known, scores[first] - scores[second], np.nan)
+    gaps = {row.pair: float(gap) for row, gap in zip(rows, differences, strict=True)}
+    return {pair: gap for pair, gap in gaps.items() if not np.isnan(gap)}
+
+
+def _on_pairs(
+    data: ReportData, judge: Judge, criterion_id: int | None, rows: Sequence[Compared]
+) -> JudgeOnPairs:
+    gaps = _gaps(data, judge, criterion_id, rows)
+    points = [
+        0.5 if abs(gaps[row.pair]) < SAME else float((gaps[row.pair] > 0) == (row.value > 0))
+        for row in rows
+        if row.value and row.pair in gaps
+    ]
     if not points:
         return JudgeOnPairs(
             judge.label,

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 
-from evaluations.models import PairScore, Project
+from evaluations.models import Project
 from evaluations.reports.addressing import addressing_outputs
 from evaluations.reports.cautions import all_cautions, many_ties
 from evaluations.reports.data import ReportData
 from evaluations.reports.figures import figures_of
-from evaluations.reports.leaderboard import Leaderboard, leaderboard
 from evaluations.reports.live import live_data, mark_of
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, Report, build_report
@@ -54,7 +53,6 @@ class ReportPage:
     cautions: tuple[tuple[str, list[tuple[str, str]]], ...]
     ties: tuple[tuple[str, list[tuple[str, float]]], ...]
     figures: tuple[tuple[CriterionResult, list[str]], ...]
-    boards: tuple[tuple[str, Leaderboard], ...]
     addressing: tuple[tuple[str, str], ...]
     second: Coefficient
 
@@ -88,7 +86,6 @@ def report_page(project: Project, options: ReportOptions, *, mark: str = "") -> 
         cautions=tuple((c.criterion, said) for c in report.criteria if (said := all_cautions(c))),
         ties=tuple((c.criterion, tied) for c in report.criteria if (tied := many_ties(c))),
         figures=tuple((result, figures_of(result)) for result in report.criteria if result.judges),
-        boards=tuple(_boards(project, selected, report)),
         addressing=addressing_outputs(project),
         second=second,
     )
@@ -158,26 +155,3 @@ def _ceiling(
         in_brackets(first.interval),
         shown(criterion.agreement.ceiling[second]),
     )
-
-
-def _boards(project: Project, data: ReportData, report: Report) -> list[tuple[str, Leaderboard]]:
-    """A leaderboard for each criterion, or overall, that people compared outputs on."""
-    judges = [judge for judge in project.judges.all() if judge.label in report.judges]
-    names = {criterion.pk: criterion.criterion for criterion in report.criteria}
-    asked = (
-        project.annotators.filter(preferences__isnull=False)
-        .values_list("preferences__criterion", flat=True)
-        .distinct()
-        .order_by()
-    )
-    found = []
-    by_judges = (
-        PairScore.objects.filter(run__project=project)
-        .values_list("criterion", flat=True)
-        .distinct()
-        .order_by()
-    )
-    for pk in sorted({*asked, *by_judges}, key=lambda pk: pk or 0):
-        if pk is None or pk in names:
-            found.append((names.get(pk, "overall"), leaderboard(project, data, judges, pk)))
-    return found

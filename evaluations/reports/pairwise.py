@@ -16,7 +16,10 @@ from evaluations.statistics.results import Estimate
 SAME = 1e-9
 
 
-_NEWEST = newest_scores("r.project_id = %s AND s.criterion_id = %s", table="evaluations_pairscore")
+_NEWEST = newest_scores(
+    "r.project_id = %s AND s.criterion_id IS NOT DISTINCT FROM %s::bigint",
+    table="evaluations_pairscore",
+)
 _VERDICTS = f"""
     SELECT n.judge_id, a.document_id, a.system_id, b.system_id, n.value, n.tie, n.left
     FROM ({_NEWEST}) AS n JOIN evaluations_candidateoutput a ON a.id = n.output_id
@@ -57,21 +60,12 @@ class PairwiseJudge:
     tau: Estimate
 
 
-def pairwise_judges(
-    project: Project,
-    judges: Sequence[Judge],
-    criterion_id: int,
-    *,
-    preferred: Mapping[tuple[int, int, int], Sequence[int]],
-    strengths: Mapping[int, float],
-    names: Mapping[int, str],
-) -> tuple[PairwiseJudge, ...]:
-    """The judges that compared outputs on a criterion.
+def verdicts_of(
+    project: Project, criterion_id: int | None, names: Mapping[int, str]
+) -> dict[int, list[Verdict]]:
+    """Judges' verdicts on a criterion (None: overall), by judge id.
 
     Args:
-        preferred: people's choice for (document, system, system): positive for the first, negative
-            for the second.
-        strengths: people's Bradley-Terry or Davidson strengths by system.
         names: of the systems that are looked at.
     """
     by_judge: dict[int, list[Verdict]] = defaultdict(list)
@@ -81,10 +75,30 @@ def pairwise_judges(
             of_pair = Verdict(*verdict)
             if of_pair.first in names and of_pair.second in names:
                 by_judge[judge].append(of_pair)
+    return by_judge
+
+
+def pairwise_judges(
+    judges: Sequence[Judge],
+    by_judge: Mapping[int, Sequence[Verdict]],
+    *,
+    preferred: Mapping[tuple[int, int, int], Sequence[int]],
+    strengths: Mapping[int, float],
+    names: Mapping[int, str],
+) -> tuple[PairwiseJudge, ...]:
+    """The judges that compared outputs on a criterion.
+
+    Args:
+        by_judge: their verdicts, by judge id.
+        preferred: people's choice for (document, system, system): positive for the first, negative
+            for the second.
+        strengths: people's Bradley-Terry or Davidson strengths by system.
+        names: of the systems that are looked at.
+    """
     return tuple(
         _judge(judge.label, by_judge[judge.pk], preferred, strengths, names)
         for judge in judges
-        if by_judge[judge.pk]
+        if by_judge.get(judge.pk)
     )
 
 

@@ -7,8 +7,9 @@ from decimal import Decimal
 from django.db.models import Avg, Count, Q
 from django.utils import timezone
 
+from evaluations.evaluators.base import SCORED_EMPTY
 from evaluations.llm.parsing import Reason
-from evaluations.models import EvaluationRun, ItemState
+from evaluations.models import CandidateOutput, EvaluationRun, ItemState
 from evaluations.models.runs import OPEN_STATES
 
 
@@ -25,7 +26,8 @@ class FailureGroup:
 @dataclass(frozen=True)
 class RunProgress:
     """A run at a moment. `rate` is in items per minute since the start; `left` is None while it is
-    unknown."""
+    unknown. `scored_empty` outputs have no words and a metric's score for that; a model rated
+    `asked_about_empty` outputs although they are empty."""
 
     total: int
     done: int
@@ -41,6 +43,8 @@ class RunProgress:
     cost: Decimal | None
     mean_coverage: float | None
     noted: int
+    scored_empty: int
+    asked_about_empty: int
 
     @property
     def finished(self) -> int:
@@ -62,7 +66,11 @@ def run_progress(run: EvaluationRun) -> RunProgress:
         else 0.0
     )
     rate = 60 * finished / seconds if seconds > 0 else 0.0
-    summed = run.scores.aggregate(mean=Avg("coverage"), noted=Count("pk", filter=~Q(note="")))
+    summed = run.scores.aggregate(
+        mean=Avg("coverage"),
+        noted=Count("pk", filter=~Q(note__in=["", SCORED_EMPTY])),
+        empty=Count("pk", filter=Q(note=SCORED_EMPTY)),
+    )
     return RunProgress(
         total=finished + remaining,
         done=counts[ItemState.DONE],
@@ -81,7 +89,14 @@ def run_progress(run: EvaluationRun) -> RunProgress:
         cost=run.cost,
         mean_coverage=summed["mean"],
         noted=summed["noted"],
+        scored_empty=summed["empty"],
+        asked_about_empty=_asked_about_empty(run) if run.judge.asks_llm else 0,
     )
+
+
+def _asked_about_empty(run: EvaluationRun) -> int:
+    empty = CandidateOutput.objects.filter(document__project=run.project_id).blank()
+    return run.scores.filter(output__in=empty).count()
 
 
 def _explained(reason: str) -> str:

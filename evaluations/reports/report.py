@@ -24,6 +24,7 @@ from evaluations.reports.analysis import (
     williams_of,
 )
 from evaluations.reports.data import ReportData, load_data
+from evaluations.reports.leaderboard import Leaderboard, leaderboards
 from evaluations.reports.memo import remembered, remembered_as
 from evaluations.reports.options import ReportOptions
 from evaluations.statistics.alt_test import AltTest
@@ -148,7 +149,7 @@ def _highest(values: Iterable[float | None]) -> float | None:
 @dataclass(frozen=True)
 class Report:
     """A project's numbers, in the order of its criteria and judges; `systems` are those the tables
-    are over."""
+    are over, `boards` the results of comparisons by the name of their criterion."""
 
     project: str
     name: str
@@ -156,6 +157,7 @@ class Report:
     criteria: tuple[CriterionResult, ...]
     options: ReportOptions = field(default_factory=ReportOptions)
     systems: tuple[str, ...] = ()
+    boards: tuple[tuple[str, Leaderboard], ...] = ()
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -254,6 +256,9 @@ def build_report(
         ),
         options=options,
         systems=data.system_names,
+        boards=leaderboards(
+            project, data, chosen_judges, chosen_criteria, annotators=options.annotators
+        ),
     )
 
 

@@ -11,6 +11,7 @@ from evaluations.reports.analysis import (
     JudgeAnalysis,
     Significance,
 )
+from evaluations.reports.board_tables import board_json
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
@@ -24,7 +25,7 @@ DIGITS = 12
 
 def as_json(report: Report) -> str:
     """The report as JSON; an undefined value is null, with its reason next to it."""
-    content = {
+    content: dict[str, Any] = {
         "project": report.project,
         "interval": {
             "method": "jackknife with Student's t",
@@ -47,6 +48,8 @@ def as_json(report: Report) -> str:
         "systems": list(report.systems),
         "criteria": {result.criterion: _criterion_json(result) for result in report.criteria},
     }
+    if report.boards:
+        content["comparisons"] = {name: board_json(board) for name, board in report.boards}
     return orjson.dumps(_rounded(content), option=orjson.OPT_INDENT_2).decode()
 
 

@@ -1,5 +1,15 @@
 """A report as tables: CSV, Markdown, and columns for the terminal."""
 
+from collections.abc import Iterator, Sequence
+
+from evaluations.reports.board_tables import (
+    AGREEMENT,
+    NOTE,
+    STANDINGS,
+    agreement_rows,
+    boards_text,
+    standings_rows,
+)
 from evaluations.reports.report import JudgeResult, Report
 from evaluations.reports.words import SYMBOLS, in_a_sentence, in_sight_note, shown, stand_in_note
 from evaluations.spreadsheets import csv_line
@@ -33,7 +43,19 @@ def as_csv(report: Report) -> str:
                             interval.low, interval.high,
                         ))
                     )  # fmt: skip
-    return "".join(lines)
+    return "".join([*lines, *_comparison_lines(report)])
+
+
+def _comparison_lines(report: Report) -> Iterator[str]:
+    """Agreement on comparisons: `documents` are those compared, `pairs` pairs of choices."""
+    for name, board in report.boards:
+        for side in board.agreement:
+            for setup, found in zip(("with ties", "without ties"), side.setups, strict=True):
+                yield csv_line((
+                    name, side.name, "comparisons", f"agreement {setup}", found.estimate.value,
+                    found.estimate.reason, found.documents, found.documents, found.pairs,
+                    found.interval.low, found.interval.high,
+                ))  # fmt: skip
 
 
 def as_markdown(report: Report) -> str:
@@ -55,6 +77,16 @@ def as_markdown(report: Report) -> str:
         )
         if said := in_a_sentence(criterion):
             parts.append(f"\n{said}")
+    for name, board in report.boards:
+        parts.append(f"\n## Leaderboard by {board.comparisons} comparisons: {name}")
+        for names, cells in (
+            (STANDINGS, list(standings_rows(board))),
+            (AGREEMENT, list(agreement_rows(board))),
+        ):
+            if cells:
+                parts += ["", *_markdown_table(names, cells)]
+    if report.boards:
+        parts.append(f"\n{NOTE}")
     if report.in_sight:
         parts.append(f"\n{in_sight_note(report)}")
     if report.stand_ins:
@@ -65,6 +97,11 @@ def as_markdown(report: Report) -> str:
 def as_text(report: Report) -> str:
     """One table per criterion in columns, for the terminal."""
     if not report.judges:
+        if report.boards:
+            return (
+                "\n".join([f"{report.name}: people's comparisons", *boards_text(report.boards)])
+                + "\n"
+            )
         return (
             f"{report.name}: no judge has scores yet; load some, or run one with `manage.py judge"
             f" {report.project}`.\n"
@@ -100,11 +137,20 @@ def as_text(report: Report) -> str:
         " the same "
         "score. missing: outputs without a score. -: undefined, `--format json` says why."
     )
+    parts += boards_text(report.boards)
     if report.in_sight:
         parts.append(in_sight_note(report))
     if report.stand_ins:
         parts.append(stand_in_note(report))
     return "\n".join(parts) + "\n"
+
+
+def _markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return [
+        "| " + " | ".join(header) + " |",
+        "|---" + "|---:" * (len(header) - 1) + "|",
+        *("| " + " | ".join(map(_markdown_cell, row)) + " |" for row in rows),
+    ]
 
 
 def _markdown_cell(text: str) -> str:

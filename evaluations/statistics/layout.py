@@ -115,6 +115,23 @@ class Outputs:
         """Sums of values (counts, without them) by system; shape (systems,)."""
         return sums(self.system, values, self.systems)
 
+    def at(self, document: IntArray, system: IntArray) -> IntArray:
+        """The outputs of some documents by some systems; -1 for one that there is not.
+
+        Args:
+            document, system: shape (n,), positions; -1 for one that is not known.
+        """
+        own, sought = (
+            d.astype(np.int64) * self.systems + s
+            for d, s in ((self.document, self.system), (document, system))
+        )
+        order = np.argsort(own, kind="stable")
+        place = np.minimum(np.searchsorted(own, sought, sorter=order), max(0, len(own) - 1))
+        if not len(own):
+            return np.full(len(sought), -1)
+        is_there = (own[order[place]] == sought) & (document >= 0) & (system >= 0)
+        return np.where(is_there, order[place], -1)
+
     def table(self, values: FloatArray) -> FloatArray:
         """Values as a table of shape (documents, systems), NaN where there is none."""
         filled = np.full((self.documents, self.systems), np.nan)

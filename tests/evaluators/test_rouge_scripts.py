@@ -68,13 +68,6 @@ def test_words_by_hand(text: str, words: list[str]) -> None:
     assert words_of(text) == words
 
 
-def test_an_output_without_any_word_has_no_score_and_says_why() -> None:
-    outcome = rouge("… !?", "A text.")
-
-    assert isinstance(outcome, Failure)
-    assert outcome.reason == Reason.UNDEFINED
-
-
 def test_texts_that_would_fill_the_memory_are_refused_for_the_longest_subsequence() -> None:
     long = "word " * 5_100
 

@@ -41,12 +41,14 @@ class Job:
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows, the errors up to that point, and how many bytes were read for them."""
+    """Some rows, the errors up to that point, how many bytes were read for them, and columns
+    that nobody used."""
 
     rows: list[Row]
     errors: list[FileError]
     error_count: int
     bytes_read: int
+    unused: dict[tuple[str, str], int]
 
 
 @dataclass(frozen=True)

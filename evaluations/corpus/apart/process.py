@@ -85,7 +85,9 @@ def _read(job: Job, answers: IO[bytes]) -> None:
     while True:
         part = list(_part_of(rows))
         listed, total = errors.drain()
-        answers.write(packed_message(Part(part, listed, total, counter.count)))
+        answers.write(
+            packed_message(Part(part, listed, total, counter.count, errors.unused.drain()))
+        )
         answers.flush()
         if not part:
             return

@@ -74,6 +74,7 @@ def read_apart(
             for message in messages:
                 if isinstance(message, Part):
                     errors.extend(message.errors, message.error_count)
+                    errors.unused.extend(message.unused)
                     if file.counter:
                         file.counter.count = begun + message.bytes_read
                     yield from message.rows

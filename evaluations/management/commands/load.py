@@ -32,7 +32,10 @@ class Command(SiteCommand):
         parser.add_argument("--json", action="store_true", help="print counts and errors as JSON")
         parser.add_argument(
             "--judge",
-            help="name for a judge whose scores name none (default: the file's name)",
+            help=(
+                "name for a judge whose scores name none (default: the file's name); preferences"
+                " become this judge's verdicts"
+            ),
         )
         parser.add_argument(
             "--criterion",
@@ -89,6 +92,7 @@ class Command(SiteCommand):
             first_digit=options["first_digit"],
             annotator=options["annotator"],
             replace=options["replace"],
+            verdicts_by=options["judge"] or "",
         )
         try:
             with transaction.atomic():  # a new project is removed if its files cannot be loaded
@@ -107,7 +111,13 @@ class Command(SiteCommand):
         if as_json:
             self.stdout.write(
                 orjson.dumps(
-                    {"ok": True, **result.as_json(), "unreadable": result.unreadable, "errors": []}
+                    {
+                        "ok": True,
+                        **result.as_json(),
+                        "unreadable": result.unreadable,
+                        "unused": result.unused,
+                        "errors": [],
+                    }
                 ).decode()
             )
             return
@@ -121,6 +131,8 @@ class Command(SiteCommand):
                 f"{result.unreadable:,} raw replies contain no rating; scores are computed from "
                 "the others."
             )
+        for column in result.unused:
+            self.stdout.write(f"  not used: {column}")
         if not result.changed:
             self.stdout.write("Nothing has changed: everything in these files already exists.")
 

@@ -1,0 +1,71 @@
+"""Notice which fields of a file's records nobody reads, so that none is dropped unlisted. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+# More different names are counted together.
+MOST_NAMES = 200
+OTHERS = "(other columns)"
+
+
+class Unused:
+    """The columns of files that were not used, each with how many rows hold something in it."""
+
+    def __init__(self) -> None:
+        self.rows: dict[tuple[str, str], int] = {}
+
+    def add(self, file: str, column: str, rows: int = 1) -> None:
+        key = (file, column)
+        if key not in self.rows and len(self.rows) >= MOST_NAMES:
+            key = (file, OTHERS)
+        self.rows[key] = self.rows.get(key, 0) + rows
+
+    def extend(self, other: Mapping[tuple[str, str], int]) -> None:
+        for (file, column), rows in other.items():
+            self.add(file, column, rows)
+
+    def drain(self) -> dict[tuple[str, str], int]:
+        found, self.rows = self.rows, {}
+        return found
+
+
+class WatchedRecord(Mapping[str, Any]):
+    """A record that knows which of its fields were read."""
+
+    def __init__(self, record: Mapping[str, Any]) -> None:
+        self.record = record
+        self.read: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        value = self.record[name]
+        self.read.add(name)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.record)
+
+    def __len__(self) -> int:
+        return len(self.record)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.record
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self.record else default
+
+    def unread(self) -> Iterator[str]:
+        """The fields that hold something and were not read."""
+        return (
+            name
+            for name, value in self.record.items()
+            if name not in self.read and holds_something(value)
+        )
+
+
+def peek(record: Mapping[str, Any], name: str) -> Any:
+    """A field's value, looked at without being used."""
+    return (record.record if isinstance(record, WatchedRecord) else record).get(name)
+
+
+def holds_something(value: Any) -> bool:
+    return bool(value.strip()) if isinstance(value, str) else value not in (None, [], {})

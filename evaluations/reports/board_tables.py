@@ -1,0 +1,128 @@
+"""The results of comparisons as tables: leaderboards, and how often people and judges agree."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from evaluations.reports.leaderboard import Leaderboard
+from evaluations.reports.words import in_brackets
+from evaluations.statistics.comparisons import Agreed
+from evaluations.statistics.resampling import Interval
+from evaluations.statistics.results import Estimate
+
+STANDINGS = ("system", "strength", "95 % interval", "won", "tied", "lost")
+AGREEMENT = ("agreement on comparisons", "with ties (S1)", "pairs", "without ties (S2)", "pairs")
+NOTE = (
+    "Strengths by Davidson's model. Agreement: the share of pairs of choices about the same two"
+    " outputs that are equal, with 95 % intervals over documents; with ties as a third choice (S1"
+    " of MT-bench), and without pairs that have a tie (S2)."
+)
+
+
+def standings_rows(board: Leaderboard) -> Iterator[tuple[str, ...]]:
+    """A row for each system, the best first."""
+    for one in board.standings:
+        strength = (
+            ("-", "")
+            if board.reason
+            else (f"{one.strength:.2f}", f"[{one.low:.2f}, {one.high:.2f}]")
+        )
+        yield one.system, *strength, str(one.wins), str(one.ties), str(one.losses)
+
+
+def agreement_rows(board: Leaderboard) -> Iterator[tuple[str, ...]]:
+    """A row for people with each other, and one for each judge with people."""
+    for side in board.agreement:
+        cells = [part for found in side.setups for part in (_share(found), str(found.pairs))]
+        yield side.words, *cells
+
+
+def _share(found: Agreed) -> str:
+    if found.estimate.value is None:
+        return "-"
+    return f"{found.estimate.value:.2f} {in_brackets(found.interval)}".rstrip()
+
+
+def boards_text(boards: Sequence[tuple[str, Leaderboard]]) -> list[str]:
+    """Lines for the terminal."""
+    lines = []
+    for name, board in boards:
+        lines.append(f"\nLeaderboard by {board.comparisons} comparisons: {name}")
+        for header, rows in (
+            (STANDINGS, list(standings_rows(board))),
+            (AGREEMENT, list(agreement_rows(board))),
+        ):
+            lines += _in_columns([header, *rows]) if rows else []
+        if board.comparisons and board.reason:
+            lines.append(f"No strengths: {board.reason}.")
+    return [*lines, f"\n{NOTE}"] if lines else []
+
+
+def _in_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            [
+                row[0].ljust(widths[0]),
+                *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
+            ]
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def board_json(board: Leaderboard) -> dict[str, Any]:
+    """A leaderboard as JSON; an undefined value is null, with its reason."""
+    return {
+        "comparisons": board.comparisons,
+        "leaderboard": [
+            {
+                "system": one.system,
+                "strength": None if board.reason else one.strength,
+                "ci": None if board.reason else [one.low, one.high],
+                "won": one.wins,
+                "tied": one.ties,
+                "lost": one.losses,
+            }
+            for one in board.standings
+        ],
+        **({"reason": board.reason} if board.reason else {}),
+        "left_share": board.left_share,
+        "left_share_ci": _ends(board.left_interval),
+        "agreement": [
+            {
+                "between": ["people", "people"] if side.is_people else [side.name, "people"],
+                **{
+                    setup: _estimate(found.estimate)
+                    | {
+                        "ci": _ends(found.interval),
+                        **({"ci_reason": found.interval.reason} if found.interval.reason else {}),
+                        "pairs": found.pairs,
+                        "documents": found.documents,
+                    }
+                    for setup, found in zip(("with_ties", "without_ties"), side.setups, strict=True)
+                },
+            }
+            for side in board.agreement
+        ],
+        "pairwise_judges": {
+            judge.judge: {
+                "pairs": judge.pairs,
+                "prefers_as_people_do": _estimate(judge.agreement) | {"comparisons": judge.asked},
+                "shown_first_wins": judge.left,
+                "ties": judge.tie,
+                "kendall_of_ranking": _estimate(judge.tau),
+                "strengths": dict(judge.ranking),
+            }
+            for judge in board.pairwise
+        },
+    }
+
+
+def _ends(interval: Interval) -> list[float] | None:
+    return None if interval.low is None or interval.high is None else [interval.low, interval.high]
+
+
+def _estimate(estimate: Estimate) -> dict[str, Any]:
+    if estimate.value is None:
+        return {"value": None, "reason": estimate.reason}
+    return {"value": estimate.value}

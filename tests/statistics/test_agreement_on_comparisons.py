@@ -1,0 +1,125 @@
+"""Agreement on comparisons is what counting every pair of choices one by one gives, with ties (S1
+of MT-bench) and without (S2)."""
+
+import itertools
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluations.statistics.comparisons import (
+    Agreed,
+    Choice,
+    agreement_among,
+    agreement_of,
+    agreement_with,
+    decided,
+)
+
+CHOICES = st.lists(
+    st.builds(
+        Choice,
+        document=st.integers(0, 3),
+        comparison=st.integers(0, 5),
+        rater=st.integers(0, 3),
+        value=st.integers(-1, 1),
+    ),
+    max_size=25,
+    unique_by=lambda choice: (choice.comparison, choice.rater),
+)
+
+
+def counted(pairs: list[tuple[int, int]]) -> tuple[float | None, int]:
+    """The share that is equal, and of how many."""
+    equal = 0
+    for first, second in pairs:
+        equal += first == second
+    return (equal / len(pairs) if pairs else None), len(pairs)
+
+
+def said(found: Agreed) -> tuple[float | None, int]:
+    return found.estimate.value, found.pairs
+
+
+@given(CHOICES)
+def test_people_with_each_other(choices: list[Choice]) -> None:
+    found = agreement_among(choices)
+
+    every, without = [], []
+    for one, other in itertools.product(choices, choices):
+        if one.comparison == other.comparison and str(one.rater) < str(other.rater):
+            every.append((one.value, other.value))
+            if one.value != 0 and other.value != 0:
+                without.append((one.value, other.value))
+    assert said(found.with_ties) == pytest.approx(counted(every), nan_ok=True)
+    assert said(found.without_ties) == pytest.approx(counted(without), nan_ok=True)
+
+
+@given(CHOICES, st.dictionaries(st.integers(0, 5), st.integers(-1, 1)))
+def test_a_judge_with_people(choices: list[Choice], verdicts: dict[int, int]) -> None:
+    found = agreement_with(verdicts, choices)  # type: ignore[arg-type]
+
+    every = [(verdicts[c.comparison], c.value) for c in choices if c.comparison in verdicts]
+    assert said(found.with_ties) == pytest.approx(counted(every))
+    assert said(found.without_ties) == pytest.approx(counted([p for p in every if 0 not in p]))
+
+
+def test_by_hand() -> None:
+    # Three people on one comparison (a, a, tie) and two on another (a, b): 1 of 4 pairs agrees;
+    # without ties 1 of 2.
+    choices = [
+        Choice("d", comparison, rater, value)
+        for comparison, values in (("x", (1, 1, 0)), ("y", (1, -1)))
+        for rater, value in enumerate(values)
+    ]
+
+    found = agreement_among(choices)
+
+    assert said(found.with_ties) == (0.25, 4)
+    assert said(found.without_ties) == (0.5, 2)
+
+
+def test_intervals_need_ten_documents_and_pairs_of_both_kinds() -> None:
+    rng = random.Random(1)
+    few = [(document, 1, rng.choice([1, -1])) for document in range(9)]
+    alike = [(document, 1, 1) for document in range(40)]
+    enough = [(document % 20, 1, rng.choice([1, 1, -1])) for document in range(200)]
+
+    assert "fewer than 10 documents" in agreement_of(few).with_ties.interval.reason
+    assert agreement_of(alike).with_ties.interval.reason == (
+        "fewer than 5 documents have a pair that agrees, or one that does not"
+    )
+    interval = agreement_of(enough).with_ties.interval
+    share = agreement_of(enough).with_ties.estimate.value
+    assert interval.low is not None
+    assert interval.high is not None
+    assert share is not None
+    assert 0.5 < interval.low < share < interval.high < 0.85
+
+
+def test_nothing_to_compare_is_undefined_with_its_reason() -> None:
+    assert agreement_of([]).with_ties.estimate.reason == "no comparison was made by both"
+    ties = agreement_of([("d", 0, 1)])
+    assert ties.with_ties.estimate.value == 0
+    assert ties.without_ties.estimate.reason == "every pair of choices has a tie"
+
+
+@pytest.mark.parametrize(
+    ("value", "tie", "left", "choice"),
+    [
+        (1.0, 0.0, 0.5, 1),  # the first in both orders
+        (0.0, 0.0, 0.5, -1),
+        (0.5, 0.0, 1.0, 0),  # whatever is shown first: inconsistent
+        (0.5, 1.0, 0.5, 0),  # a tie in both orders
+        (0.75, 0.5, 0.75, 0),  # the first in one order, a tie in the other
+        (1.0, 0.0, None, 1),  # one order only
+        (0.5, 1.0, None, 0),
+        (0.8, 0.1, 0.55, 1),
+        (0.55, 0.1, 0.7, 0),  # 0.75 in order, 0.35 exchanged
+    ],
+)
+def test_a_verdict_is_what_both_orders_say(
+    value: float, tie: float, left: float | None, choice: int
+) -> None:
+    assert decided(value, tie, left) == choice
