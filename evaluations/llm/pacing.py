@@ -32,6 +32,8 @@ MARGIN = 0.985
 SLOWEST, FASTEST = 1 / 60, 10_000.0
 # A measurement takes so long and so many calls, unless so many rate limits say enough before.
 MEASURE_SECONDS, MEASURE_CALLS, MEASURE_LIMITED = 2.0, 30, 5
+# And many times as long as a rate limit takes to come back.
+LAGS = 4
 CLOSED_SHARE = 0.9
 FIRST_CLOSED_SECONDS, LONGEST_CLOSED_SECONDS = 1.0, 30.0
 # What the pace gains in a second, as a share; after so long, and so many calls, without a cut that
@@ -64,11 +66,14 @@ class Sign:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a worker saw since it last told: calls that left, those that met a rate limit, a sign of
-    one, and whether a single call that tried a closed endpoint passed (None: none tried)."""
+    """What a worker saw since it last told: calls that left in an epoch of the pace, those of them
+    that met a rate limit, and how many seconds that took to come back; a sign of a limit; and
+    whether a single call that tried a closed endpoint passed (None: none tried)."""
 
     sent: int = 0
     limited: int = 0
+    epoch: int = 0
+    lag: float = 0.0
     sign: Sign | None = None
     trial_passed: bool | None = None
 
@@ -86,10 +91,15 @@ class Slots:
 
 @dataclass(frozen=True)
 class Pace:
-    """The calls per second that an endpoint allows, as far as is known (None: nothing is)."""
+    """The calls per second that an endpoint allows, as far as is known (None: nothing is).
+
+    An epoch is a time in which the pace is one and the same measurement; what happens to calls that
+    left in an earlier one says nothing about this one.
+    """
 
     rate: float | None = None
     is_sure: bool = True
+    epoch: int = 0
     next_at: float = 0.0
     seen_at: float = 0.0
     calm_since: float = 0.0
@@ -98,7 +108,7 @@ class Pace:
     measured_since: float | None = None
     measured_calls: int = 0
     measured_limited: int = 0
-    settles_at: float = 0.0
+    measured_lag: float = 0.0
     cut_at: float = 0.0
     cut_share: float = 0.0
     cut_to: float = 0.0
@@ -138,7 +148,7 @@ class Pace:
         if self.next_at < earliest:
             unused_since = now if self.unused_since is None else self.unused_since
             if now - unused_since > UNUSED_SECONDS:
-                return Pace(seen_at=now), Slots(now, 0.0, wanted)
+                return Pace(seen_at=now, epoch=self.epoch + 1), Slots(now, 0.0, wanted)
         at = max(self.next_at, earliest)
         count = max(1, min(wanted, math.ceil(self.rate * BLOCK_SECONDS)))
         taken = replace(self, next_at=at + count / self.rate, unused_since=unused_since)
@@ -157,7 +167,7 @@ class Pace:
         """Without what is too old, and without moments of a clock that has been set back."""
         idle = now - self.seen_at
         if idle > STALE_SECONDS:
-            return Pace(closed_for=self.closed_for)
+            return Pace(closed_for=self.closed_for, epoch=self.epoch + 1)
         if idle > IDLE_SECONDS:
             return replace(self, calm_since=self.calm_since + idle, measured_since=None)
         if idle < -IDLE_SECONDS:
@@ -168,7 +178,7 @@ class Pace:
         rate = min(max(sign.rate * (MARGIN if sign.is_sure else 1.0), SLOWEST), FASTEST)
         return Pace(
             rate=rate, is_sure=sign.is_sure, next_at=now, seen_at=now, calm_since=now,
-            closed_for=self.closed_for,
+            closed_for=self.closed_for, epoch=self.epoch + 1,
         )  # fmt: skip
 
     def _after_trial(self, passed: bool, now: float) -> Pace:
@@ -178,25 +188,32 @@ class Pace:
         rate = None if self.rate is None else max(1.0, self.rate)
         return replace(
             self, closed_for=0.0, next_at=now, rate=rate, is_sure=False, calm_since=now,
-            measured_since=None, vain_cuts=0,
+            measured_since=None, vain_cuts=0, epoch=self.epoch + 1,
         )  # fmt: skip
 
     def _counted(self, seen: Seen, now: float, *, since: float) -> Pace:
-        if now < self.settles_at:
-            return self  # calls still leave at moments of the pace before
+        is_of_now = seen.epoch == self.epoch
         if self.measured_since is None:
-            if not seen.limited:
+            if not (seen.limited and is_of_now):
                 return self._risen(min(max(0.0, now - since), 1.0), now)
             # What was seen until now is how the allowance was used up, not how it refills.
-            return replace(self, measured_since=now, measured_calls=0, measured_limited=0)
+            return replace(
+                self, measured_since=now, measured_calls=0, measured_limited=0, measured_lag=0.0,
+                epoch=self.epoch + 1,
+            )  # fmt: skip
+        if not is_of_now:
+            return self
         measured = replace(
             self,
+            measured_lag=max(self.measured_lag, seen.lag),
             measured_calls=self.measured_calls + seen.sent,
             measured_limited=self.measured_limited + seen.limited,
         )
         took = now - self.measured_since
         enough = MEASURE_LIMITED + measured._by_chance
         has_lasted = took >= MEASURE_SECONDS and measured.measured_calls >= MEASURE_CALLS
+        if took < LAGS * measured.measured_lag:
+            return measured  # many of its rate limits have not come back yet
         if has_lasted or measured.measured_limited >= enough:
             return measured._judged(took, now)
         return measured
@@ -239,7 +256,7 @@ class Pace:
             cut_to = max(cut_to, min(self.rate, self.cut_to) * MARGIN)
         return replace(
             measured, rate=cut_to, cut_to=cut_to, is_sure=True,
-            settles_at=max(now, self.next_at) + BLOCK_SECONDS, calm_since=now, cut_at=now,
+            epoch=self.epoch + 1, calm_since=now, cut_at=now,
             cut_share=share, vain_cuts=vain_cuts, rate_before=before,
         )  # fmt: skip
 

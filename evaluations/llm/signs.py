@@ -19,6 +19,8 @@ LIMITED_WEIGHT, PASSED_WEIGHT, ENOUGH = math.log(0.35 / 0.1), math.log(0.65 / 0.
 REMEMBERED_CALLS = 128
 # An allowance of which less is left is about to be used up.
 SMALL_SHARE = 0.2
+# Other workers may call as well, so that the endpoint sees so many times this worker's calls.
+OTHERS = 4
 # Two hints that differ by no more than this say the same.
 ALIKE = 1.25
 # A shorter wait is left to the pace.
@@ -40,21 +42,26 @@ class RecentCalls:
         self._tokens_each = tokens_each
         self._left_at: deque[float] = deque(maxlen=REMEMBERED_CALLS)
         self._limited: deque[bool] = deque(maxlen=REMEMBERED_CALLS)
-        self._count = 0
+        self.count = 0
+
+    def age(self, number: int) -> float:
+        """How many seconds ago a call left; 0 for one that is forgotten."""
+        index = number - (self.count - len(self._left_at))
+        return self._clock() - self._left_at[index] if index >= 0 else 0.0
 
     def leave(self) -> int:
         """Note that a call leaves now; its number."""
         self._left_at.append(self._clock())
         self._limited.append(False)
-        self._count += 1
-        return self._count - 1
+        self.count += 1
+        return self.count - 1
 
     def sign_of_reply(self, limits: RateHeaders) -> Sign | None:
         """What a reply's headers foretell, before any call meets a limit."""
         for allowance in (limits.requests, limits.tokens):
             if allowance and allowance.remaining <= SMALL_SHARE * allowance.limit:
                 rate = self._as_calls(allowance, limits)
-                if rate and rate <= self.rate():
+                if rate and rate <= OTHERS * self.rate():
                     return Sign(rate, is_sure=True)
         return None
 
@@ -62,7 +69,7 @@ class RecentCalls:
         self, number: int, limits: RateHeaders | None, retry_after: float | None
     ) -> Sign | None:
         """What a rate limit that a call met says, together with those before it."""
-        index = number - (self._count - len(self._limited))
+        index = number - (self.count - len(self._limited))
         if index >= 0:
             self._limited[index] = True
         limits = limits or RateHeaders()
@@ -97,12 +104,12 @@ class RecentCalls:
 
     def _most_plausible(self, hints: list[float], next_in: float | None) -> tuple[float, bool]:
         """The rate that the server allows, and whether it said so: what it says counts unless calls
-        are refused at a lower rate than that."""
+        are refused at a much lower rate than that."""
         now_rate = self.rate()
-        said = [rate for rate in hints if rate <= now_rate]
+        said = [rate for rate in hints if rate <= OTHERS * now_rate]
         if said:
             return min(said), True
-        if next_in and 1 / next_in <= now_rate:
+        if next_in and 1 / next_in <= OTHERS * now_rate:
             return 1 / next_in, any(1 / ALIKE <= rate * next_in <= ALIKE for rate in hints)
         return now_rate * max(LEAST_SHARE, 1 - self._share()), False
 

@@ -57,7 +57,9 @@ class Pacer:
         self._alone = False
         self._trial: int | None = None
         self._trial_passed: bool | None = None
+        self._epoch = self._epoch_began = 0
         self._sent = self._limited = 0
+        self._lag = 0.0
         self._sign: Sign | None = None
         self._looked_at = float("-inf")
 
@@ -90,7 +92,9 @@ class Pacer:
         """Note how a call ended: with a reply and its headers, or with an error."""
         kind = error.kind if isinstance(error, EndpointError) else None
         if isinstance(error, EndpointError) and kind == ErrorKind.RATE_LIMIT:
-            self._limited += 1
+            if number >= self._epoch_began:
+                self._limited += 1
+                self._lag = max(self._lag, self._calls.age(number))
             sign = self._calls.sign_of_limit(number, error.limits, error.retry_after)
             self._note(sign)
         elif limits and self._is_free:
@@ -111,7 +115,7 @@ class Pacer:
     def _leave_freedom(self) -> None:
         if self._is_free:
             self._is_free = False
-            self._sent = self._limited = 0  # calls without a pace say nothing about one
+            self._epoch = -1  # calls without a pace say nothing about one
 
     def _leave(self) -> int:
         self._sent += 1
@@ -145,10 +149,16 @@ class Pacer:
                 return self._alone
 
     async def _ask(self) -> None:
-        seen = Seen(self._sent, self._limited, self._sign, self._trial_passed)
+        seen = Seen(
+            self._sent, self._limited, self._epoch, self._lag, self._sign, self._trial_passed
+        )
         self._sent = self._limited = 0
+        self._lag = 0.0
         self._sign = self._trial_passed = None
         turn = await self._exchange(seen, self._most)
+        if turn.pace.epoch != self._epoch:
+            self._epoch, self._epoch_began = turn.pace.epoch, self._calls.count
+            self._sent = self._limited = 0
         if turn.pace.is_free:
             self._is_free = self._sign is None
             self._opened_at = None

@@ -44,8 +44,8 @@ def allowed_pace(run: EvaluationRun) -> str:
 def in_words(rate: float) -> str:
     """A rate in calls per second, with a unit that makes it a whole number of two digits if it
     can."""
-    for unit, seconds in (("second", 1), ("minute", 60), ("hour", 3600)):
-        if rate * seconds >= 3 or unit == "hour":
-            count = max(1, round(rate * seconds))
-            return f"{count:,} request{'' if count == 1 else 's'} a {unit}".replace(",", "\u2009")
-    raise AssertionError("every rate has a unit")
+    unit, seconds = "an hour", 3600
+    if rate * 60 >= 3:
+        unit, seconds = ("a second", 1) if rate >= 3 else ("a minute", 60)
+    count = max(1, round(rate * seconds))
+    return f"{count:,} request{'' if count == 1 else 's'} {unit}".replace(",", "\u2009")
