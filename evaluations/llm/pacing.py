@@ -1,7 +1,7 @@
 """How fast an endpoint may be asked, learned from what it answers. Pure: moments, in seconds, are
 arguments.
 
-A `Pace` is shared by all workers. It hands out moments at which calls may leave, and is told how
+A `Pace` is shared by all workers. It hands out moments at which calls may leave, and learns how
 many left and how many met a rate limit. While nothing is known calls are free. From the first sign
 of a limit (`signs.py`) they are paced:
 

@@ -111,7 +111,7 @@ def take(endpoint_id: int, limits: Limits, *, wanted: int, tokens_each: int) -> 
 
 @dataclass(frozen=True)
 class Turn:
-    """What a worker is told: the pace, and moments for calls on a clock that says `now`."""
+    """What a worker gets: the pace, and moments for calls on a clock that says `now`."""
 
     pace: Pace
     slots: Slots

@@ -32,7 +32,7 @@ class Wait:
 
 
 def allowed_pace(run: EvaluationRun) -> str:
-    """The pace that the endpoint allows and the run's calls wait for, such as "50 requests a
+    """The pace that the endpoint allows and the run's calls wait for, such as "50 requests per
     second"; empty if they wait for none."""
     endpoint_id = run.judge.endpoint_id
     if not run.is_active or endpoint_id is None:
@@ -44,8 +44,8 @@ def allowed_pace(run: EvaluationRun) -> str:
 def in_words(rate: float) -> str:
     """A rate in calls per second, with a unit that makes it a whole number of two digits if it
     can."""
-    unit, seconds = "an hour", 3600
+    unit, seconds = "hour", 3600
     if rate * 60 >= 3:
-        unit, seconds = ("a second", 1) if rate >= 3 else ("a minute", 60)
+        unit, seconds = ("second", 1) if rate >= 3 else ("minute", 60)
     count = max(1, round(rate * seconds))
-    return f"{count:,} request{'' if count == 1 else 's'} {unit}".replace(",", "\u2009")
+    return f"{count:,} request{'' if count == 1 else 's'} per {unit}".replace(",", "\u2009")

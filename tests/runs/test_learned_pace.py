@@ -71,17 +71,17 @@ def test_the_page_says_how_much_the_endpoint_allows(
 
     assert allowed_rate(run.judge.endpoint_id, run.frozen.model)
     page = viewer.get(run.get_absolute_url()).content.decode()
-    assert "The endpoint allows about 49 requests a second; calls wait for it." in page
+    assert "The endpoint allows about 49 requests per second; calls wait for it." in page
 
 
 @pytest.mark.parametrize(
     ("rate", "words"),
     [
-        (50.2, "50 requests a second"),
-        (1250.0, "1\u2009250 requests a second"),
-        (0.5, "30 requests a minute"),
-        (1 / 60, "60 requests an hour"),
-        (1e-5, "1 request an hour"),
+        (50.2, "50 requests per second"),
+        (1250.0, "1\u2009250 requests per second"),
+        (0.5, "30 requests per minute"),
+        (1 / 60, "60 requests per hour"),
+        (1e-5, "1 request per hour"),
     ],
 )
 def test_a_pace_in_words(rate: float, words: str) -> None:
