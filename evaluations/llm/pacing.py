@@ -49,6 +49,8 @@ VAIN_CUTS, VAIN_SHARE, VAIN_LEAST, USUAL_SECONDS = 3, 0.6, 0.05, 60.0
 UNUSED_SECONDS = 30.0
 # A time without calls is no time without rate limits; after a long one the pace is learned anew.
 IDLE_SECONDS, STALE_SECONDS = 2.0, 1800.0
+# The pace does not rise by more than that of so many seconds at once.
+LONGEST_STEP = 5.0
 
 
 @dataclass(frozen=True)
@@ -165,10 +167,10 @@ class Pace:
 
     def _fresh(self, now: float) -> Pace:
         """Without what is too old, and without moments of a clock that has been set back."""
-        idle = now - self.seen_at
+        idle, usual_idle = now - self.seen_at, IDLE_SECONDS + 3 / (self.rate or FASTEST)
         if idle > STALE_SECONDS:
             return Pace(closed_for=self.closed_for, epoch=self.epoch + 1)
-        if idle > IDLE_SECONDS:
+        if idle > usual_idle:
             return replace(self, calm_since=self.calm_since + idle, measured_since=None)
         if idle < -IDLE_SECONDS:
             return replace(self, next_at=now, seen_at=now, calm_since=now, measured_since=None)
@@ -195,7 +197,7 @@ class Pace:
         is_of_now = seen.epoch == self.epoch
         if self.measured_since is None:
             if not (seen.limited and is_of_now):
-                return self._risen(min(max(0.0, now - since), 1.0), now)
+                return self._risen(min(max(0.0, now - since), LONGEST_STEP), now)
             # What was seen until now is how the allowance was used up, not how it refills.
             return replace(
                 self, measured_since=now, measured_calls=0, measured_limited=0, measured_lag=0.0,

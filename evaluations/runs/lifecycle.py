@@ -243,7 +243,7 @@ def resume_run(
         ]
     )
     transaction.on_commit(lambda: wake_workers(run.pk))
-    _log_on_commit("run resumed", ids, retries_failed=retry_failed)
+    _log_on_commit("run resumed", ids, retries_failed=retry_failed, by_itself=only_due)
     return True
 
 

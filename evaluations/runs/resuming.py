@@ -7,7 +7,6 @@ The moment is in the run's row, so that restarts lose nothing; every worker's he
 
 import datetime
 
-import structlog
 from django.utils import timezone
 
 from evaluations.llm.errors import EndpointError, ErrorKind
@@ -18,7 +17,6 @@ from evaluations.runs.lifecycle import pause_run, resume_run
 # How often a single call tries, if the endpoint does not say when it lets calls pass again.
 TRY_AGAIN = datetime.timedelta(hours=1)
 _PASSES_BY_ITSELF = {ErrorKind.LONG_WAIT, ErrorKind.QUOTA}
-log = structlog.stdlib.get_logger(__name__)
 
 
 def pause_after(run: EvaluationRun, message: str, error: EndpointError | None) -> None:
@@ -42,5 +40,4 @@ def pause_after(run: EvaluationRun, message: str, error: EndpointError | None) -
 def resume_due_runs() -> None:
     """Resume the runs whose time has come."""
     for run in EvaluationRun.objects.due():
-        if resume_run(run, only_due=True):
-            log.info("run resumed by itself", run=run.pk)
+        resume_run(run, only_due=True)

@@ -122,6 +122,16 @@ def test_an_endpoint_that_saves_up_no_allowance_is_used_all_the_same(rate: float
     assert simulation.refused_share(1030, 1090) <= 0.06
 
 
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_limit_of_few_calls_a_minute_is_kept_as_well(workers: int) -> None:
+    simulation = Simulation(Endpoint(0.3, 5), workers)
+
+    simulation.run(seconds=2400)
+
+    assert simulation.rate(1600, 3400) >= 0.7 * 0.3
+    assert simulation.refused_share(1600, 3400) <= 0.15
+
+
 def test_after_the_limit_rises_so_does_the_pace() -> None:
     endpoint = Endpoint(50, 50)
     simulation = Simulation(endpoint)
