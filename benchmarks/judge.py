@@ -65,7 +65,8 @@ def main() -> None:
         if not options.only_limits:
             _measure(project, large=options.large)
         measure_at_random(project, _judge, _run)
-        missed = [goal.name for goal in measure_limits(project, _judge, _run) if not goal.is_met]
+        goals = measure_limits(project, _judge, _run)
+        missed = [goal.name for goal in goals if not (goal.is_met or goal.by_chance)]
     if missed:
         raise SystemExit(f"Missed: {'; '.join(missed)}.")
 
