@@ -18,7 +18,7 @@ help:
 	@echo "make test-hostile  hostile servers, files and visitors; ends with a table of what was tried, survived and lost"
 	@echo "make test-servers  GPTScore and G-Eval with llama.cpp's server (builds it: about six minutes)"
 	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, and pip-audit if its database is reachable"
-	@echo "make bench-judge   the judge engine compared with a bare loop (LARGE=1: also 160,000 items)"
+	@echo "make bench-judge   the judge engine compared with a bare loop, and at a rate limit (LARGE=1: also 160,000 items; LIMITS=1: only the rate limit)"
 	@echo "make bench-annotate   twenty annotators at once (LARGE=1: also with 1,600,000 outputs)"
 	@echo "make bench-report   the whole report on SummEval, compared with scipy and nlpstats, and on 100 times the data (LARGE=1: also huge and sparse corpora)"
 	@echo "make bench-evaluators   ROUGE and BLEU on one core and on all (LARGE=1: 160,000 outputs)"
@@ -92,7 +92,7 @@ clean:
 	rm -rf $(VENV) .servers *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 bench-judge: $(VENV)/.installed
-	@$(BIN)/python -m benchmarks.judge $(if $(LARGE),--large)
+	@$(BIN)/python -m benchmarks.judge $(if $(LARGE),--large) $(if $(LIMITS),--only-limits)
 
 bench-annotate: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks.annotate $(if $(LARGE),--large)

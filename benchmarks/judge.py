@@ -4,7 +4,8 @@ one run.
 SummEval's 1,600 outputs, one criterion, token probabilities, against the stand-in with 0.2 s
 latency. The bare loop asks the same prompts with the same client and as many calls in flight,
 parses nothing and stores nothing. Everything shares the machine with the stand-in and PostgreSQL,
-as on a small server. `--large` adds the run of 160,000 items.
+as on a small server. `--large` adds the run of 160,000 items; `--only-limits` measures rate limits
+alone (limits.py), whose goals fail the benchmark if they are missed.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from benchmarks.limits import measure_at_random, measure_limits
 from benchmarks.site import BENCHMARK_DATA, StandIn, Worker, temporary_site, wait_for_workers
 
 IN_FLIGHT = 64
@@ -53,16 +55,23 @@ def main() -> None:
     parser.add_argument(
         "--large", action="store_true", help="also a run of 160,000 items (many minutes)"
     )
+    parser.add_argument("--only-limits", action="store_true", help="only how rate limits are kept")
     options = parser.parse_args()
     with temporary_site():
-        _measure(large=options.large)
+        from evaluations.models import Project
+
+        project = Project.objects.create(slug="summeval", name="SummEval")
+        _load(project)
+        if not options.only_limits:
+            _measure(project, large=options.large)
+        measure_at_random(project, _judge, _run)
+        goals = measure_limits(project, _judge, _run)
+        missed = [goal.name for goal in goals if not (goal.is_met or goal.by_chance)]
+    if missed:
+        raise SystemExit(f"Missed: {'; '.join(missed)}.")
 
 
-def _measure(*, large: bool) -> None:
-    from evaluations.models import Project
-
-    project = Project.objects.create(slug="summeval", name="SummEval")
-    _load(project)
+def _measure(project: object, *, large: bool) -> None:
     with StandIn("--latency", LATENCY) as standin:
         judge = _judge(project, standin.base_url, "bench")
         prompts = _prompts(project)

@@ -1,8 +1,9 @@
 """A worker's heartbeat, which also looks for unattended work, because messages may be lost.
 
 Every worker process runs one thread that touches its heartbeat row and looks for runs with free
-items that no live worker holds, for uploads and errands nobody works on, and for messages of
-webhooks that are due; for those it sends a new message. Hence work goes on after the loss of a
+items that no live worker holds, for paused runs whose time to resume has come, for uploads and
+errands nobody works on, and for messages of webhooks that are due; for those it sends a new
+message. Hence work goes on after the loss of a
 worker, of all workers, or of the queue.
 """
 
@@ -34,6 +35,7 @@ from evaluations.models import (
 )
 from evaluations.models.runs import is_free
 from evaluations.runs.errands import neglected_errands
+from evaluations.runs.resuming import resume_due_runs
 from evaluations.uploads.leftovers import clear_leftovers
 from evaluations.uploads.work import neglected_uploads
 from evaluations.waking import (
@@ -120,6 +122,7 @@ def _keep_beating(jobs: list[str]) -> None:
             break
         try:
             beat(worker_name(), jobs)
+            resume_due_runs()
             for run_id in neglected_runs():
                 wake_one_worker(run_id)
             if number % UPLOADS_EVERY == 0:

@@ -19,7 +19,7 @@ from evaluations.reports.options import read_options
 from evaluations.reports.page import report_now
 from evaluations.reports.progress import run_progress
 from evaluations.reports.report_json import as_json
-from evaluations.runs.lifecycle import cancel_run, pause_run, resume_run, start_run
+from evaluations.runs.lifecycle import cancel_run, pause_by_person, resume_run, start_run
 
 router = Router()
 ID = Field(le=2**63 - 1)
@@ -73,6 +73,7 @@ class RunOut(Schema):
     cost: Decimal | None
     created_at: datetime
     finished_at: datetime | None
+    resumes_at: datetime | None
 
 
 class RunShort(Schema):
@@ -160,7 +161,7 @@ def get_run(request: HttpRequest, slug: Path[str], pk: int) -> Any:
 def pause(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """Pause a run."""
     run = _run(project_for(request, slug, change=True), pk)
-    return {"done": pause_run(run.pk, f"Paused by {request.user}.")}
+    return {"done": pause_by_person(run.pk, request.user)}
 
 
 @router.post("/runs/{int:pk}/resume", response=ActionOut)
@@ -215,4 +216,5 @@ def _run_out(run: EvaluationRun) -> dict[str, Any]:
         "cost": run.cost,
         "created_at": run.created_at,
         "finished_at": run.finished_at,
+        "resumes_at": run.resumes_at,
     }

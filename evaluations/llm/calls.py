@@ -12,6 +12,9 @@ from evaluations.llm.errors import LONGEST_WAIT_SECONDS, EndpointError, ErrorKin
 from evaluations.llm.replies import Choice, Reply
 from evaluations.llm.requests import Request
 
+# The least that is waited where the server names a time, as a share of what would be waited
+# without.
+NAMED_SHARE = 0.1
 Ask = Callable[[Any], Awaitable[Reply]]
 Sleep = Callable[[float], Awaitable[None]]
 # Told before each wait: how many seconds, and after which error.
@@ -41,9 +44,11 @@ class RetryPolicy:
         `jitter` from 0 to 1 spreads callers over half the pause, so that they do not come back
         together.
         """
+        grown = min(self.longest_wait, self.first_wait * 2 ** (min(attempt, 60) - 1))
         if retry_after is not None:
-            return min(retry_after, LONGEST_WAIT_SECONDS) * (1 + 0.1 * jitter)
-        grown = min(self.longest_wait, self.first_wait * 2 ** (attempt - 1))
+            # A server that names moments, again and again, is not asked again without a pause.
+            named = max(min(retry_after, LONGEST_WAIT_SECONDS), NAMED_SHARE * grown)
+            return float(named * (1 + 0.1 * jitter))
         return float(grown * (0.5 + 0.5 * jitter))
 
 
@@ -81,8 +86,7 @@ class _RateLimits:
             raise EndpointError(
                 ErrorKind.LONG_WAIT,
                 f"{error.message} It has not let this question pass for"
-                f" {self._waited / 60:.0f} minutes. Resume the run later, or set the endpoint's"
-                " limit per minute.",
+                f" {self._waited / 60:.0f} minutes.",
             ) from error
         self._met += 1
         pause = self._policy.wait(self._met, error.retry_after, jitter=random.random())  # noqa: S311

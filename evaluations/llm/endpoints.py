@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -23,6 +23,7 @@ from evaluations.llm.network import (
     USUAL_BYTES,
     BoundedTransport,
 )
+from evaluations.llm.rate_headers import NAMES_LIMITS, RateHeaders, read_rate_headers
 from evaluations.llm.replies import Reply
 from evaluations.llm.requests import ChatRequest, EchoRequest, Request
 
@@ -134,7 +135,7 @@ class Client:
             response.content,
             "a chat completion",
         )
-        return _counted(reply, request)
+        return _counted(reply, request, _limits(response.headers))
 
     async def echo(self, request: EchoRequest) -> Reply:
         """Have a text sent back with its tokens' log-probabilities.
@@ -149,6 +150,7 @@ class Client:
         return _counted(
             self._read(lambda: wire.read_echo_answer(response.content), response.content, wanted),
             request,
+            _limits(response.headers),
         )
 
     async def ask(self, request: Request) -> Reply:
@@ -229,14 +231,20 @@ class Client:
             raise as_endpoint_error(error, self.base_url, model) from error
 
 
-def _counted(reply: Reply, request: Request) -> Reply:
-    """A reply with numbers of tokens; where the server gives none they are estimated, so that
-    budgets hold."""
+def _limits(headers: Mapping[str, str]) -> RateHeaders | None:
+    """What a reply says about rate limits; most say nothing, and finding that out is cheap."""
+    return read_rate_headers(headers) if any(name in headers for name in NAMES_LIMITS) else None
+
+
+def _counted(reply: Reply, request: Request, limits: RateHeaders | None) -> Reply:
+    """A reply with what was said about limits, and with numbers of tokens; where the server gives
+    none they are estimated, so that budgets hold."""
     if reply.prompt_tokens is not None and reply.completion_tokens is not None:
-        return reply
+        return replace(reply, limits=limits) if limits else reply
     written = sum(len(choice.text) for choice in reply.choices)
     return replace(
         reply,
+        limits=limits,
         prompt_tokens=(
             estimated_tokens(len(request.shown))
             if reply.prompt_tokens is None

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import email.utils
-import math
 import socket
 import ssl
 from collections.abc import Mapping, Sequence
@@ -20,10 +17,13 @@ from evaluations.llm.network import (
     BodyTooLargeError,
     BrokenReplyError,
 )
+from evaluations.llm.rate_headers import RateHeaders, read_rate_headers, retry_seconds
 from evaluations.texts import storable
 
 # A longer wait than this is a person's to decide on: the run pauses.
 LONGEST_WAIT_SECONDS = 300.0
+# Nobody means a longer one.
+BELIEVED_SECONDS = 31 * 86_400.0
 
 
 class ErrorKind(StrEnum):
@@ -106,13 +106,22 @@ _STOPS_RUN = {
 
 
 class EndpointError(Exception):
-    """A call that failed. `retry_after` is in seconds, where the server named a time."""
+    """A call that failed. `retry_after` is in seconds, where the server named a time that can be
+    believed; `limits` are what it said about rate limits."""
 
-    def __init__(self, kind: ErrorKind, message: str, *, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        kind: ErrorKind,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        limits: RateHeaders | None = None,
+    ) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.retry_after = retry_after
+        self.limits = limits
 
 
 def as_endpoint_error(error: Exception, base_url: str, model: str) -> EndpointError:
@@ -125,7 +134,7 @@ def as_endpoint_error(error: Exception, base_url: str, model: str) -> EndpointEr
             base_url=base_url,
             model=model,
             headers=error.response.headers,
-            code=str(error.code or ""),
+            codes=(str(error.code or ""), str(error.type or "")),
         )
     causes = _causes(error)
     for cause in causes:
@@ -211,17 +220,17 @@ def status_error(
     base_url: str,
     model: str,
     headers: Mapping[str, str] | None = None,
-    code: str = "",
+    codes: Sequence[str] = (),
 ) -> EndpointError:
-    """The error that an HTTP status, the server's words and its own code stand for."""
-    if status == 402 or "insufficient_quota" in (code, said):
+    """The error that an HTTP status, the server's words and its own codes stand for."""
+    if status == 402 or "insufficient_quota" in (*codes, said):
         return EndpointError(
             ErrorKind.QUOTA,
-            f"The account at {base_url} has no credit or quota left ({status}): {said} "
-            "Add credit, then resume the run.",
+            f"The account at {base_url} has no credit or quota left ({status}): {said}",
+            retry_after=_believed(_named_wait(status, headers or {})),
         )
     if status == 429 or status == 408 or status == 409 or status >= 500:
-        return _passing_error(status, said, base_url, _seconds(headers or {}))
+        return _passing_error(status, said, base_url, headers or {})
     if 300 <= status < 400:
         target = storable((headers or {}).get("location", ""))[:200]
         return EndpointError(
@@ -249,20 +258,41 @@ def status_error(
     )
 
 
-def _passing_error(status: int, said: str, base_url: str, wait: float | None) -> EndpointError:
+def _passing_error(
+    status: int, said: str, base_url: str, headers: Mapping[str, str]
+) -> EndpointError:
     """An error that goes away by itself, unless the server wants to be left alone for long."""
+    wait = _named_wait(status, headers)
     if wait is not None and wait > LONGEST_WAIT_SECONDS:
         return EndpointError(
             ErrorKind.LONG_WAIT,
-            f"{base_url} asks to wait {_spelled(wait)} ({status}): {said} Resume the run after"
-            " that.",
+            f"{base_url} asks to wait {_spelled(wait)} ({status}): {said}",
+            retry_after=_believed(wait),
         )
     if status == 429:
         return EndpointError(
-            ErrorKind.RATE_LIMIT, f"Rate limit of {base_url}: {said}", retry_after=wait
+            ErrorKind.RATE_LIMIT,
+            f"Rate limit of {base_url}: {said}",
+            retry_after=wait,
+            limits=read_rate_headers(headers),
         )
     kind = ErrorKind.TIMEOUT if status == 408 else ErrorKind.SERVER
     return EndpointError(kind, f"Error {status} from {base_url}: {said}", retry_after=wait)
+
+
+def _named_wait(status: int, headers: Mapping[str, str]) -> float | None:
+    """The seconds that a server asks to wait; without them, those until a limit that is used up for
+    long, such as a day's, is there again."""
+    wait = retry_seconds(headers)
+    if wait is not None or status != 429:
+        return wait
+    resets = [allowance.resets_in for allowance in read_rate_headers(headers).exhausted()]
+    longest = max(resets, default=0.0)
+    return longest if longest > LONGEST_WAIT_SECONDS else None
+
+
+def _believed(wait: float | None) -> float | None:
+    return wait if wait is not None and wait <= BELIEVED_SECONDS else None
 
 
 def _spelled(seconds: float) -> str:
@@ -287,20 +317,3 @@ def _message_of(error: openai.APIStatusError) -> str:
     if not said or said.startswith("Error code:"):
         said = "it gave no reason"
     return said if said.endswith((".", "!", "?")) else f"{said}."
-
-
-def _seconds(headers: Mapping[str, str]) -> float | None:
-    """Retry-After in seconds, from seconds or a date; nonsense counts as not given (the caller then
-    backs off)."""
-    written = headers.get("retry-after", "")
-    try:
-        seconds = float(written)
-    except ValueError:
-        try:
-            until = email.utils.parsedate_to_datetime(written)
-        except (ValueError, IndexError, OverflowError):
-            return None
-        if until.tzinfo is None:
-            return None
-        seconds = (until - datetime.datetime.now(datetime.UTC)).total_seconds()
-    return max(0.0, seconds) if math.isfinite(seconds) else None

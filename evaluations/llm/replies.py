@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evaluations.llm.rate_headers import RateHeaders
+
 
 @dataclass(frozen=True)
 class Token:
@@ -38,14 +40,15 @@ class Choice:
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer of an endpoint: its choices, and the tokens that it says the call took (None: it
-    does not say)."""
+    """One answer of an endpoint: its choices, the tokens that it says the call took, and what it
+    says about rate limits (None: it does not say)."""
 
     choices: tuple[Choice, ...]
     model: str = ""
     request_id: str = ""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    limits: RateHeaders | None = None
 
 
 def choices_to_json(choices: Sequence[Choice]) -> list[dict[str, Any]]:

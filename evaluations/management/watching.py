@@ -49,6 +49,7 @@ def run_summary(run: EvaluationRun) -> dict[str, Any]:
         "judge": run.judge.label,
         "state": run.state,
         "message": run.message,
+        "resumes_at": run.resumes_at,
         "items": sum(counts.values()),
         **counts,
         "failures": run.items.failures_by_reason(),

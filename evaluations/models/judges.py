@@ -169,6 +169,10 @@ class EndpointQuota(models.Model):
     requests = models.FloatField()
     tokens = models.FloatField()
     counted_at = models.DateTimeField()
+    # Nullable, as rows are also added by processes that know nothing of it.
+    paces = models.JSONField(
+        null=True, help_text="What was learned about the pace that each model allows."
+    )
 
     def __str__(self) -> str:
         return f"quota of {self.endpoint}"

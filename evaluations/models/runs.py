@@ -61,6 +61,14 @@ class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
     def active(self) -> EvaluationRunQuerySet:
         return self.filter(state__in=ACTIVE_STATES)
 
+    def resuming(self) -> EvaluationRunQuerySet:
+        """Paused runs that resume by themselves, at `resumes_at`."""
+        return self.filter(state=RunState.PAUSED, resumes_at__isnull=False)
+
+    def due(self) -> EvaluationRunQuerySet:
+        """Those of them whose time has come."""
+        return self.resuming().filter(resumes_at__lte=Now())
+
 
 class EvaluationRun(models.Model):
     """A judge on a selection of outputs and criteria. Imported scores are a run executed
@@ -114,6 +122,12 @@ class EvaluationRun(models.Model):
         editable=False,
         help_text="The endpoint's message about it.",
     )
+    resumes_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="When a run that is paused by a quota resumes by itself.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -132,6 +146,11 @@ class EvaluationRun(models.Model):
     @property
     def is_active(self) -> bool:
         return self.state in ACTIVE_STATES
+
+    @property
+    def resumes_by_itself(self) -> bool:
+        """Whether it is paused until `resumes_at`, and not until somebody resumes it."""
+        return self.state == RunState.PAUSED and self.resumes_at is not None
 
     @property
     def is_waiting(self) -> bool:

@@ -10,6 +10,7 @@ goes away for a while.
 import asyncio
 import contextlib
 import functools
+from collections.abc import Coroutine
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,16 +23,17 @@ from evaluations.llm.endpoints import Client
 from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.llm.judgement import Judgement
 from evaluations.llm.metering import Spent, ask_counted
+from evaluations.llm.pacing import Pace, Seen
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.replies import Reply
 from evaluations.llm.requests import Request
 from evaluations.llm.scoring import Scored
-from evaluations.llm.throttle import Throttle
 from evaluations.models import EvaluationRun, ModelReply
 from evaluations.runs import leases, results
 from evaluations.runs.database import Database
+from evaluations.runs.pacer import Pacer
 from evaluations.runs.question_share import QuestionShare
-from evaluations.runs.quota import Grant, Limits, Permits, take
+from evaluations.runs.quota import Grant, Limits, Permits, Turn, exchange, known_pace, take
 from evaluations.runs.share import StoppedError
 from evaluations.runs.shift import Shift
 from evaluations.runs.waits import SHOWN_WAIT_SECONDS, Wait
@@ -39,6 +41,8 @@ from evaluations.runs.waits import SHOWN_WAIT_SECONDS, Wait
 FLUSH_SECONDS = 0.25
 FLUSH_ITEMS = 200
 REMEMBERED_QUESTIONS = 1000
+# Items that wait for an endpoint make room for others, up to so many times the calls in flight.
+MOST_OPEN = 3
 # Calls that are already paid for get a moment when the worker is asked to stop, but not long.
 GRACE_SECONDS = 10.0
 # When so many items in a row come to nothing for reasons that are not their own, a person should
@@ -74,8 +78,10 @@ class AskingShare(QuestionShare):
         super().__init__(run, evaluator, worker, client, database, shift)
         self.policy = policy
         self.slots = self.frozen.concurrency
-        self.throttle = Throttle(self.slots)
+        self.in_flight = asyncio.Semaphore(self.slots)
         self.permits: Permits | None = None
+        self.pacer = self._pacer()
+        self.judging: set[asyncio.Task[Any]] = set()
         self.spent = Spent()
         self.waiting: asyncio.Queue[Waiting | None] = asyncio.Queue()
         self.finished: list[results.FinishedItem] = []
@@ -91,13 +97,16 @@ class AskingShare(QuestionShare):
         """Judge until no item is free; release items that are not finished if the run stops."""
         await self.read_criteria()
         self.permits = self._permits()
+        await self.pacer.look_up()
         writer = asyncio.create_task(self._write())
         ending: asyncio.Task[None] | None = None
         try:
             async with asyncio.TaskGroup() as group:
+                self.group = group
                 feeder = group.create_task(self._feed())
-                slots = [group.create_task(self._judge_items()) for _ in range(self.slots)]
-                ending = asyncio.create_task(self._end_calls([feeder, *slots], writer))
+                for _ in range(self.slots):
+                    self._judge_apart(self._judge_items())
+                ending = asyncio.create_task(self._end_calls(feeder, writer))
         finally:
             if ending:
                 ending.cancel()
@@ -105,11 +114,16 @@ class AskingShare(QuestionShare):
             await writer
         await self.leave()
 
-    def stop(self, message: str = "") -> None:
-        super().stop(message)
+    def stop(self, message: str = "", *, after: EndpointError | None = None) -> None:
+        super().stop(message, after=after)
         self.wants_more.set()
 
-    async def _end_calls(self, slots: list[asyncio.Task[None]], writer: asyncio.Task[None]) -> None:
+    def _judge_apart(self, work: Coroutine[Any, Any, object]) -> None:
+        task = self.group.create_task(work)
+        self.judging.add(task)
+        task.add_done_callback(self.judging.discard)
+
+    async def _end_calls(self, feeder: asyncio.Task[None], writer: asyncio.Task[None]) -> None:
         """Give up calls that are still in flight some moments after the worker was asked to stop.
 
         A writer that failed ends everything at once: nothing that is asked from then on would be
@@ -119,9 +133,9 @@ class AskingShare(QuestionShare):
         await asyncio.wait({told, writer}, return_when=asyncio.FIRST_COMPLETED)
         told.cancel()
         if not writer.done():
-            await asyncio.wait(slots, timeout=GRACE_SECONDS)
-        for slot in slots:
-            slot.cancel()
+            await asyncio.wait({feeder, *self.judging}, timeout=GRACE_SECONDS)
+        for task in (feeder, *self.judging):
+            task.cancel()
 
     def _permits(self) -> Permits | None:
         """What keeps this worker within the endpoint's limits, if it has any."""
@@ -130,16 +144,35 @@ class AskingShare(QuestionShare):
         limits = Limits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
         if not limits.any:
             return None
-        tokens_each = estimated_tokens(self.frozen.characters_each) + self.settings.max_tokens
 
         async def ask(handful: int) -> Grant:
             return await self.database.call(
                 functools.partial(
-                    take, endpoint.pk, limits, wanted=handful, tokens_each=tokens_each
+                    take, endpoint.pk, limits, wanted=handful, tokens_each=self._tokens_each
                 )
             )
 
         return Permits(ask, handful=max(1, self.slots // 4), sleep=self.rest)
+
+    def _pacer(self) -> Pacer:
+        """What keeps this worker, with all others, at the pace that the endpoint allows."""
+        endpoint_id, model = self.run.judge.endpoint_id, self.frozen.model
+        assert endpoint_id is not None
+
+        async def tell(seen: Seen, wanted: int) -> Turn:
+            return await self.database.call(
+                functools.partial(exchange, endpoint_id, model, seen, wanted=wanted)
+            )
+
+        async def look() -> Pace:
+            return await self.database.call(functools.partial(known_pace, endpoint_id, model))
+
+        return Pacer(tell, look, tokens_each=self._tokens_each, most=self.slots, sleep=self.rest)
+
+    @property
+    def _tokens_each(self) -> int:
+        """About how many tokens a call takes."""
+        return estimated_tokens(self.frozen.characters_each) + self.settings.max_tokens
 
     async def _feed(self) -> None:
         """Claim before slots run dry; end when nothing is free, or when the budget allows no
@@ -157,8 +190,7 @@ class AskingShare(QuestionShare):
             while self.waiting.qsize() > self.slots and not self.stopped.is_set():
                 self.wants_more.clear()
                 await self.wants_more.wait()
-        for _ in range(self.slots):
-            self.waiting.put_nowait(None)
+        self.waiting.put_nowait(None)  # the end, which everybody who reads it leaves for the next
 
     async def _wait_for_money(self) -> bool:
         """Wait while items in hand may cost less than was set aside for them; False if there are
@@ -194,23 +226,35 @@ class AskingShare(QuestionShare):
         return Waiting(item, question, self.key_of(self.requests_of(question)))
 
     async def _judge_items(self) -> None:
-        while (waiting := await self.waiting.get()) is not None:
-            if self.waiting.qsize() <= self.slots:
-                self.wants_more.set()
-            if self.stopped.is_set():
-                continue
-            try:
-                done = await self._judge(waiting)
-            except StoppedError:
-                continue
-            except Exception as error:  # whatever one item does, the others continue
-                log.exception("item failed unexpectedly", item=waiting.item.id, run=self.run.pk)
-                done = results.FinishedItem(
-                    waiting.item, "", Failure(Reason.UNFORESEEN, results.reason_of(error))
-                )
-            if done:
-                self.finished.append(done)
-                self._count_failures(done.outcome)
+        while await self._judge_next():
+            pass
+
+    async def _judge_next(self) -> bool:
+        """Judge one item; False if there is none any more."""
+        waiting = await self.waiting.get()
+        if waiting is None:
+            self.waiting.put_nowait(None)
+            return False
+        await self._judge_one(waiting)
+        return True
+
+    async def _judge_one(self, waiting: Waiting) -> None:
+        if self.waiting.qsize() <= self.slots:
+            self.wants_more.set()
+        if self.stopped.is_set():
+            return
+        try:
+            done = await self._judge(waiting)
+        except StoppedError:
+            return
+        except Exception as error:  # whatever one item does, the others continue
+            log.exception("item failed unexpectedly", item=waiting.item.id, run=self.run.pk)
+            done = results.FinishedItem(
+                waiting.item, "", Failure(Reason.UNFORESEEN, results.reason_of(error))
+            )
+        if done:
+            self.finished.append(done)
+            self._count_failures(done.outcome)
 
     def _count_failures(self, outcome: Scored | Failure) -> None:
         """Stop if items fail one after the other for reasons outside of them."""
@@ -241,7 +285,7 @@ class AskingShare(QuestionShare):
             judgement, is_ours = await self._ask_once(key, question)
         except EndpointError as error:
             if error.kind.stops_run:
-                self.stop(error.message)
+                self.stop(error.message, after=error)
                 return None
             reason = Reason.CONTEXT if error.kind == ErrorKind.CONTEXT_LENGTH else Reason.ENDPOINT
             return results.FinishedItem(item, "", Failure(reason, f"{error.kind}: {error.message}"))
@@ -274,24 +318,30 @@ class AskingShare(QuestionShare):
 
     async def _ask(self, request: Request) -> Answer:
         return await ask_until_answered(
-            self._call, request, policy=self.policy, sleep=self.rest, on_wait=self._note_wait
+            self._call, request, policy=self.policy, sleep=self._rest_apart, on_wait=self._note_wait
         )
 
+    async def _rest_apart(self, seconds: float) -> None:
+        """Wait for an endpoint, while another item takes the place of the one that waits."""
+        if len(self.judging) < MOST_OPEN * self.slots and not self.stopped.is_set():
+            self._judge_apart(self._judge_next())
+        await self.rest(seconds)
+
     async def _call(self, request: Request) -> Reply:
-        """One call, when the throttle and the endpoint's limits let it out; counted before its
-        reply is used."""
-        async with self.throttle:
+        """One call, when the endpoint's limits and pace let it out; counted before its reply is
+        used."""
+        async with self.in_flight:
             if self.permits:
                 await self.permits.one()
-            if self.stopped.is_set():
-                raise StoppedError
+            number = await self.pacer.turn()
             try:
+                if self.stopped.is_set():
+                    raise StoppedError
                 reply = await ask_counted(self.client, request, self.spent)
-            except EndpointError as error:
-                if error.kind == ErrorKind.RATE_LIMIT:
-                    self.throttle.was_limited()
+            except BaseException as error:
+                self.pacer.ended(number, error)
                 raise
-        self.throttle.succeeded()
+        self.pacer.ended(number, limits=reply.limits)
         return reply
 
     def _note_wait(self, seconds: float, error: EndpointError) -> None:
@@ -320,6 +370,7 @@ class AskingShare(QuestionShare):
                 await asyncio.wait_for(self.all_judged.wait(), FLUSH_SECONDS)
             if not self.told_to_stop.is_set():
                 await self.look_up()
+            await self.pacer.look_up()
 
     async def _count(self) -> None:
         """Add what was spent, and what is waited for, to the run's row."""

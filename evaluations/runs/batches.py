@@ -87,14 +87,14 @@ class BatchShare(QuestionShare):
         try:
             await step
         except EndpointError as error:
-            text = error.message
+            text, cause = error.message, error
             gives_up = (
                 error.kind.stops_run
                 or not error.kind.is_passing
                 or batch.failures + 1 >= MOST_FAILED_LOOKS
             )
             await self.database.call(lambda: _note_failure(batch, text))
-            self.stop(text if gives_up else "")
+            self.stop(text if gives_up else "", after=cause)
             return
         if batch.failures:
             await self.database.call(lambda: Batch.objects.filter(pk=batch.pk).update(failures=0))

@@ -9,7 +9,7 @@ from typing import Any
 
 import structlog
 from django.db import connection, transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
@@ -192,6 +192,7 @@ def resume_run(
     retry_failed: bool = False,
     reason: str = "",
     budget: Decimal | None = None,
+    only_due: bool = False,
 ) -> bool:
     """Resume a paused run, or retry a finished run's failed items; False if there is nothing to
     resume.
@@ -199,8 +200,11 @@ def resume_run(
     Args:
         reason: try only the items again that failed for this reason.
         budget: a new one, for a run that was paused by its budget.
+        only_due: only a run that resumes by itself, and is due; somebody may just have paused it.
     """
     run = EvaluationRun.objects.select_for_update().get(pk=run.pk)
+    if only_due and not EvaluationRun.objects.due().filter(pk=run.pk).exists():
+        return False
     if run.is_active or run.state == RunState.CANCELLED:
         return False
     if retry_failed:
@@ -216,12 +220,14 @@ def resume_run(
         EvaluationRun.objects.filter(pk=run.pk).update(
             state=RunState.RUNNING,
             message="",
+            resumes_at=None,
             parameters=run.parameters | {"leaves_out_too_long": True},
         )
         _log_on_commit("run resumed", ids)
         return close_if_finished(run.pk)
     run.state = RunState.RUNNING if prepared else RunState.PREPARING
     run.message, run.finished_at, run.preparer_until, run.preparations = "", None, None, 0
+    run.resumes_at = None
     run.batches.update(failures=0)
     if budget is not None:
         run.budget = budget
@@ -232,29 +238,54 @@ def resume_run(
             "finished_at",
             "preparer_until",
             "preparations",
+            "resumes_at",
             "budget",
         ]
     )
     transaction.on_commit(lambda: wake_workers(run.pk))
-    _log_on_commit("run resumed", ids, retries_failed=retry_failed)
+    _log_on_commit("run resumed", ids, retries_failed=retry_failed, by_itself=only_due)
     return True
 
 
-def pause_run(run_id: int, message: str) -> bool:
-    """Pause a run with the reason; True if it was running."""
-    waiting = EvaluationRun.objects.active().filter(pk=run_id)
+def pause_run(run_id: int, message: str, *, resumes_at: datetime.datetime | None = None) -> bool:
+    """Pause a run with the reason; True if it was running.
+
+    Args:
+        resumes_at: when it resumes by itself (resuming.py); None for a run that waits for somebody.
+    """
+    return _pause(EvaluationRun.objects.active(), run_id, message, resumes_at=resumes_at)
+
+
+def pause_by_person(run_id: int, person: object) -> bool:
+    """Pause a run until somebody resumes it, also one that would resume by itself."""
+    pausable = EvaluationRun.objects.active() | EvaluationRun.objects.resuming()
+    return _pause(pausable, run_id, f"Paused by {person}.")
+
+
+def _pause(
+    pausable: QuerySet[EvaluationRun],
+    run_id: int,
+    message: str,
+    *,
+    resumes_at: datetime.datetime | None = None,
+) -> bool:
     ids = ids_of(run_id)
-    paused = waiting.update(state=RunState.PAUSED, message=storable(message)) == 1
+    paused = pausable.filter(pk=run_id).update(
+        state=RunState.PAUSED, message=storable(message), resumes_at=resumes_at
+    )
     if paused:
-        _log_on_commit("run paused", ids, message=_opening(message))
-    return paused
+        _log_on_commit("run paused", ids, message=_opening(message), resumes_at=resumes_at)
+    return paused == 1
 
 
 def cancel_run(run_id: int, message: str) -> bool:
     """Cancel a run for good; its scores are kept. True if it was running or paused."""
     waiting = EvaluationRun.objects.filter(pk=run_id, state__in=(*ACTIVE_STATES, RunState.PAUSED))
     ids, now = ids_of(run_id), timezone.now()
-    cancelled = waiting.update(state=RunState.CANCELLED, message=message, finished_at=now) == 1
+    cancelled = (
+        waiting.update(state=RunState.CANCELLED, message=message, finished_at=now, resumes_at=None)
+        == 1
+    )
     if cancelled:
         _log_on_commit("run cancelled", ids)
     return cancelled

@@ -20,9 +20,9 @@ from evaluations.runs.lifecycle import (
     lay_out_run,
     leave_preparation,
     missing_steps,
-    pause_run,
 )
 from evaluations.runs.local import evaluate_items
+from evaluations.runs.resuming import pause_after
 from evaluations.runs.share import Share, StoppedError
 from evaluations.runs.shift import Shift
 from evaluations.runs.waits import SHOWN_WAIT_SECONDS, Wait
@@ -54,8 +54,8 @@ async def prepare(
         answers = {pk: await preparation.ask(request, policy) for pk, request in wanted.items()}
         texts = {criterion_id: read_steps(answer) for criterion_id, answer in answers.items()}
     except (EndpointError, StepsError) as error:
-        text = str(error)
-        await database.call(lambda: pause_run(run.pk, text))
+        text, cause = str(error), error if isinstance(error, EndpointError) else None
+        await database.call(lambda: pause_after(run, text, cause))
         return False
     except StoppedError:
         await database.call(lambda: leave_preparation(run.pk))

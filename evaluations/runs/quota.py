@@ -1,5 +1,5 @@
-"""Limits on requests and tokens per minute that hold over all workers: a token bucket in a row of
-PostgreSQL.
+"""What holds over all workers of an endpoint, in a row of PostgreSQL: a token bucket for the limits
+that people set, and the pace that was learned from the endpoint's answers (`llm/pacing.py`).
 
 A bucket of a tenth of the limit refills so that no 60 seconds see more than the limit: what fits at
 once plus what flows in during a minute is the limit. Workers take permits in handfuls, so that the
@@ -7,13 +7,21 @@ row is not asked for every call.
 """
 
 import asyncio
+import dataclasses
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
-from django.db import connection
+import orjson
+from django.db import connection, transaction
+
+from evaluations.llm.pacing import Pace, Seen, Slots
+from evaluations.models import EndpointQuota
 
 BURST_SHARE = 0.1
 SECONDS = 60.0
+# A pace that nobody has used for longer is not what a run waits for.
+RECENT_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -99,6 +107,84 @@ def take(endpoint_id: int, limits: Limits, *, wanted: int, tokens_each: int) -> 
     if need and tokens < need:
         waits.append((need - tokens) / token_flow)
     return Grant(0, max(waits))
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a worker gets: the pace, and moments for calls on a clock that says `now`."""
+
+    pace: Pace
+    slots: Slots
+    now: float
+
+
+def exchange(endpoint_id: int, model: str, seen: Seen, *, wanted: int) -> Turn:
+    """Tell what a worker saw of a model's rate limits, and get moments for up to `wanted` calls."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        pace, now = _locked_pace(cursor, endpoint_id, model)
+        pace, slots = pace.learned(seen, now).reserved(wanted, now)
+        _write_pace(cursor, endpoint_id, model, pace)
+    return Turn(pace, slots, now)
+
+
+def close(endpoint_id: int, model: str) -> None:
+    """Have a single call try first, whoever calls next: nothing passes now, and not for long."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        pace, now = _locked_pace(cursor, endpoint_id, model)
+        _write_pace(cursor, endpoint_id, model, pace.closed(now))
+
+
+def known_pace(endpoint_id: int, model: str) -> Pace:
+    """The pace as workers last left it, without waiting for any of them."""
+    stored = EndpointQuota.objects.filter(endpoint=endpoint_id).values_list("paces", flat=True)
+    return _as_pace((stored.first() or {}).get(model))
+
+
+def allowed_rate(endpoint_id: int, model: str) -> float | None:
+    """The calls per second at which workers are paced right now; None if they are not."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT (paces #>> ARRAY[%(model)s, 'rate'])::float
+               FROM evaluations_endpointquota
+               WHERE endpoint_id = %(endpoint)s AND abs(extract(epoch FROM now())
+                   - (paces #>> ARRAY[%(model)s, 'seen_at'])::float) < %(recent)s""",
+            {"model": model, "endpoint": endpoint_id, "recent": RECENT_SECONDS},
+        )
+        found = cursor.fetchone()
+    return found[0] if found else None
+
+
+def _locked_pace(cursor: Any, endpoint_id: int, model: str) -> tuple[Pace, float]:
+    """The pace of a model, locked until the transaction ends, and the moment."""
+    read = """SELECT paces -> %s::text, extract(epoch FROM clock_timestamp())::float
+              FROM evaluations_endpointquota WHERE endpoint_id = %s FOR UPDATE"""
+    cursor.execute(read, [model, endpoint_id])
+    found = cursor.fetchone()
+    if found is None:
+        cursor.execute(
+            """INSERT INTO evaluations_endpointquota (endpoint_id, requests, tokens, counted_at)
+               VALUES (%s, 0, 0, now()) ON CONFLICT DO NOTHING""",
+            [endpoint_id],
+        )
+        cursor.execute(read, [model, endpoint_id])
+        found = cursor.fetchone()
+    stored, now = found
+    return _as_pace(orjson.loads(stored) if isinstance(stored, str) else stored), now
+
+
+def _write_pace(cursor: Any, endpoint_id: int, model: str, pace: Pace) -> None:
+    cursor.execute(
+        """UPDATE evaluations_endpointquota
+           SET paces = coalesce(paces, '{}') || jsonb_build_object(%s::text, %s::jsonb)
+           WHERE endpoint_id = %s""",
+        [model, orjson.dumps(dataclasses.asdict(pace)).decode(), endpoint_id],
+    )
+
+
+def _as_pace(stored: dict[str, Any] | None) -> Pace:
+    """A stored pace; fields of another version are left out."""
+    names = {field.name for field in dataclasses.fields(Pace)}
+    return Pace(**{name: value for name, value in (stored or {}).items() if name in names})
 
 
 class Permits:

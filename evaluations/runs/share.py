@@ -10,11 +10,13 @@ import functools
 import time
 from collections.abc import Callable, Iterable
 
+from evaluations.llm.errors import EndpointError
 from evaluations.models import EvaluationRun, RunState
 from evaluations.runs import leases
 from evaluations.runs.database import Database
 from evaluations.runs.leases import ClaimedItem
-from evaluations.runs.lifecycle import close_if_finished, pause_run
+from evaluations.runs.lifecycle import close_if_finished
+from evaluations.runs.resuming import pause_after
 from evaluations.runs.shift import Shift
 
 RENEW_SECONDS = leases.LEASE_SECONDS / 4
@@ -41,12 +43,18 @@ class Share:
         self.stopped = asyncio.Event()
         self.told_to_stop = asyncio.Event()
         self._message = ""
+        self._stopped_by: EndpointError | None = None
         self._last_id = 0
         self._renewed = time.monotonic()
 
-    def stop(self, message: str = "") -> None:
-        """Start nothing more. A message pauses the run for everybody; the first one counts."""
-        self._message = self._message or message
+    def stop(self, message: str = "", *, after: EndpointError | None = None) -> None:
+        """Start nothing more. A message pauses the run for everybody; the first one counts.
+
+        Args:
+            after: the error of the endpoint behind the message; some pass by themselves.
+        """
+        if message and not self._message:
+            self._message, self._stopped_by = message, after
         self.stopped.set()
 
     def next_items(self, claim: Callable[[int], list[ClaimedItem]]) -> list[ClaimedItem]:
@@ -109,7 +117,7 @@ class Share:
         """Pause the run if there is a reason to, give back what is held, close the run if that was
         all."""
         if self._message:
-            await self.database.call(lambda: pause_run(self.run.pk, self._message))
+            await self.database.call(lambda: pause_after(self.run, self._message, self._stopped_by))
         await self.database.call(self._give_back)
 
     def _give_back(self) -> None:

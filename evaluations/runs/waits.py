@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
+from evaluations.models import EvaluationRun
+from evaluations.runs.quota import allowed_rate
+
 # A shorter wait is over before anybody reads of it.
 SHOWN_WAIT_SECONDS = 2.0
 
@@ -26,3 +29,23 @@ class Wait:
     def outlasts(self, other: Wait) -> bool:
         """Whether it ends later than another one."""
         return self.until is not None and (other.until is None or self.until > other.until)
+
+
+def allowed_pace(run: EvaluationRun) -> str:
+    """The pace that the endpoint allows and the run's calls wait for, such as "50 requests per
+    second"; empty if they wait for none."""
+    endpoint_id = run.judge.endpoint_id
+    if not run.is_active or endpoint_id is None:
+        return ""
+    rate = allowed_rate(endpoint_id, run.frozen.model)
+    return in_words(rate) if rate else ""
+
+
+def in_words(rate: float) -> str:
+    """A rate in calls per second, with a unit that makes it a whole number of two digits if it
+    can."""
+    unit, seconds = "hour", 3600
+    if rate * 60 >= 3:
+        unit, seconds = ("second", 1) if rate >= 3 else ("minute", 60)
+    count = max(1, round(rate * seconds))
+    return f"{count:,} request{'' if count == 1 else 's'} per {unit}".replace(",", "\u2009")

@@ -14,6 +14,7 @@ from aiohttp import web
 from evaluations.standin import HONEST_NAME
 from evaluations.standin.batches import Batches
 from evaluations.standin.judging import seeded
+from evaluations.standin.limiting import Limits
 from evaluations.standin.replies import (
     MOST_ALTERNATIVES,
     chat_completion,
@@ -31,7 +32,11 @@ class Switches:
     """Simulated problems and their rates (0 to 1), deterministic by the number of the call.
 
     `latency` is in seconds; `hang_rate` calls are never answered; `ignores_n` returns one choice
-    whatever n is; `without_logprobs` leaves them out; `requests_per_minute` 0 means no limit;
+    whatever n is; `without_logprobs` leaves them out; `requests_per_minute` 0 means no limit, and
+    so does `requests_per_second`, which is that of a token bucket (limiting.py) that holds `burst`
+    calls (0: those of a second) and names its limits in the headers of `limit_headers`: "all"
+    replies, "refused" ones or "none". After `quota` calls (0: no quota) the account is out of
+    credit for `quota_seconds`.
     `api_key` empty means none is needed. `only_model` is the one model that exists, empty for any.
     `only_max_completion_tokens` refuses `max_tokens` and any temperature but 1, as models that
     reason do.
@@ -45,6 +50,11 @@ class Switches:
     unparseable_rate: float = 0.0
     hang_rate: float = 0.0
     requests_per_minute: int = 0
+    requests_per_second: float = 0.0
+    burst: int = 0
+    limit_headers: str = "all"
+    quota: int = 0
+    quota_seconds: float = 3600.0
     ignores_n: bool = False
     without_logprobs: bool = False
     context_tokens: int = 128_000
@@ -64,6 +74,12 @@ class StandIn:
         self.asked: Counter[bytes] = Counter()
         self.greedy: dict[bytes, dict[str, Any]] = {}
         self.window: list[float] = []
+        self.limits = Limits(
+            rate=switches.requests_per_second,
+            burst=switches.burst,
+            quota=switches.quota,
+            quota_seconds=switches.quota_seconds,
+        )
         self.batches = Batches(switches.batch_seconds)
 
     def application(self) -> web.Application:
@@ -90,6 +106,9 @@ class StandIn:
         except web.HTTPException as error:
             response = _error(error.status, error.reason, "invalid_request_error")
         response.headers["X-Powered-By"] = HONEST_NAME
+        named = self.switches.limit_headers
+        if named == "all" or (named == "refused" and response.status == 429):
+            response.headers.update(self.limits.headers())
         self.by_status[response.status] += 1
         return response
 
@@ -216,6 +235,16 @@ class StandIn:
         switches = self.switches
         if dice() < switches.hang_rate:
             await asyncio.sleep(3600)
+        if self.limits.is_out_of_quota():
+            said = "You exceeded your current quota, please check your plan and billing details."
+            return _error(429, said, "insufficient_quota")
+        if not self.limits.passes():
+            return _error(
+                429,
+                "Rate limit reached for requests.",
+                "rate_limit_exceeded",
+                headers=self.limits.retry_headers() if switches.limit_headers != "none" else {},
+            )
         limited = dice() < switches.rate_limit_rate or self._over_limit()
         if limited:
             headers = {"Retry-After": f"{switches.retry_after:g}"}

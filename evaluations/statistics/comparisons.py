@@ -119,7 +119,7 @@ def share_interval(counted: FloatArray, of: FloatArray) -> Interval:
     fewest = min(np.count_nonzero(counted), np.count_nonzero(of - counted))
     if len(of) >= LEAST_DOCUMENTS and fewest < LEAST_OF_EACH:
         return no_interval(ONE_SIDED)
-    left_out = _log_odds(documents.counts @ counted, documents.counts @ of)
+    left_out = _log_odds(documents.sums(counted), documents.sums(of))
     on_log_odds = documents.interval(
         float(_log_odds(counted.sum(), of.sum())), left_out, counting=len(of)
     )

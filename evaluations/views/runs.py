@@ -17,10 +17,11 @@ from evaluations.runs.lifecycle import (
     RunError,
     cancel_run,
     evaluator_of,
-    pause_run,
+    pause_by_person,
     resume_run,
     start_run,
 )
+from evaluations.runs.waits import allowed_pace
 from evaluations.views.polling import STOP_POLLING
 from geval_site.queues import RUNS
 
@@ -74,9 +75,10 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "settings": settings_rows(*evaluator_of(run)),
         "criteria": run.run_criteria.select_related("criterion", "steps"),
         "worker_alive": WorkerHeartbeat.objects.doing(RUNS).exists(),
+        "allowed": allowed_pace(run),
     }
     if request.htmx:  # type: ignore[attr-defined]
-        status = 200 if run.is_active else STOP_POLLING
+        status = 200 if run.is_active or run.resumes_by_itself else STOP_POLLING
         return render(request, "evaluations/run_detail.html#progress", context, status=status)
     return render(request, "evaluations/run_detail.html", context)
 
@@ -85,7 +87,7 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @project_view(EDITORS)
 def run_pause(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = get_object_or_404(EvaluationRun, project=project, pk=pk)
-    if not pause_run(run.pk, f"Paused by {request.user}."):
+    if not pause_by_person(run.pk, request.user):
         messages.info(request, "The run had already ended.")
     return redirect(run)
 

@@ -83,7 +83,8 @@ def test_statuses(status: int, kind: ErrorKind, *, stops_run: bool) -> None:
     [
         ("2", 2),
         ("0.5", 0.5),
-        ("-1", 0),
+        ("-1", None),
+        ("0", None),
         ("Fri, 31 Dec 1999", None),
         ("inf", None),
         ("nan", None),
@@ -123,7 +124,7 @@ def test_a_wait_of_hours_stops_the_run_and_says_so(header: str) -> None:
 
 def test_a_quota_that_is_used_up_is_no_rate_limit() -> None:
     error = status_error(
-        429, "You have no quota.", base_url="b", model="m", code="insufficient_quota"
+        429, "You have no quota.", base_url="b", model="m", codes=["insufficient_quota"]
     )
 
     assert (error.kind, error.kind.stops_run) == (ErrorKind.QUOTA, True)

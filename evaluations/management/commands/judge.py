@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 from django.core.management.base import CommandError
+from django.utils import timezone
 
 from evaluations.llm.prompts import PromptError
 from evaluations.management.base import SiteCommand
@@ -134,6 +135,11 @@ class Command(SiteCommand):
             )
         if summary["message"]:
             self.stderr.write(summary["message"])
+        if summary["resumes_at"]:
+            moment = timezone.localtime(summary["resumes_at"]).strftime("%Y-%m-%d %H:%M")
+            self.stderr.write(
+                f"It resumes by itself at {moment} if the site is running then; or use --retry."
+            )
 
 
 def _check(processes: Processes) -> None:

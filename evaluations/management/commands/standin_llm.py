@@ -21,6 +21,11 @@ HELP = {
     "unparseable_rate": "share of replies without a rating",
     "hang_rate": "share of calls never answered",
     "requests_per_minute": "limit on calls per minute; 0 for none",
+    "requests_per_second": "rate of a token bucket that limits calls; 0 for none",
+    "burst": "calls that the token bucket holds; 0 for those of a second",
+    "limit_headers": "which replies name the token bucket's limits: all, refused or none",
+    "quota": "calls until the account is out of credit; 0 for no quota",
+    "quota_seconds": "seconds until the quota is renewed",
     "ignores_n": "return one choice, whatever n is",
     "without_logprobs": "leave log-probabilities out",
     "context_tokens": "longest prompt in tokens",
@@ -31,6 +36,8 @@ HELP = {
     "only_model": "the only model that exists; empty for any",
     "api_key": "key that callers must send",
 }
+
+CHOICES = {"limit_headers": ("all", "refused", "none")}
 
 
 class Command(BaseCommand):
@@ -48,7 +55,11 @@ class Command(BaseCommand):
                 parser.add_argument(option, action="store_true", help=HELP[switch.name])
             else:
                 parser.add_argument(
-                    option, type=switch.type, default=switch.default, help=HELP[switch.name]
+                    option,
+                    type=switch.type,
+                    default=switch.default,
+                    choices=CHOICES.get(switch.name),
+                    help=HELP[switch.name],
                 )
 
     def handle(self, *_args: Any, **options: Any) -> None:

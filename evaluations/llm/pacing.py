@@ -1,0 +1,271 @@
+"""How fast an endpoint may be asked, learned from what it answers. Pure: moments, in seconds, are
+arguments.
+
+A `Pace` is shared by all workers. It hands out moments at which calls may leave, and learns how
+many left and how many met a rate limit. While nothing is known calls are free. From the first sign
+of a limit (`signs.py`) they are paced:
+
+- A rate limit begins a measurement. The server's allowance is used up then, so the share of calls
+  that pass from there on is the share of the pace that the limit allows; the pace becomes that.
+- Without rate limits the pace rises, slowly at first, so that a limit that was raised is found.
+- Where lowering the pace, time and again, does not change the share, rate limits do not depend on
+  it: the pace goes back, and that share is expected for a while.
+- If hardly anything passes the endpoint is closed: single calls try, ever more rarely, and the
+  first that passes opens it.
+
+This is additive increase and multiplicative decrease (Chiu and Jain, 1989) of a rate, with a
+decrease that is measured rather than fixed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+# Calls handed out at once are those of so many seconds.
+BLOCK_SECONDS = 0.1
+# Moments that nobody used are lost when they are older than this; it bounds bursts.
+SLACK_SECONDS = 0.25
+# A little less than was measured: an allowance that is used to the last call has no room for calls
+# that arrive a moment early.
+MARGIN = 0.985
+SLOWEST, FASTEST = 1 / 60, 10_000.0
+# A measurement takes so long and so many calls, unless so many rate limits say enough before.
+MEASURE_SECONDS, MEASURE_CALLS, MEASURE_LIMITED = 2.0, 30, 5
+# And many times as long as a rate limit takes to come back.
+LAGS = 4
+CLOSED_SHARE = 0.9
+FIRST_CLOSED_SECONDS, LONGEST_CLOSED_SECONDS = 1.0, 30.0
+# What the pace gains in a second, as a share; after so long, and so many calls, without a cut that
+# doubles every few seconds.
+RISE, UNSURE_RISE = 0.005, 0.5
+PATIENT_SECONDS, PATIENT_CALLS, DOUBLING_SECONDS = 30.0, 300, 10.0
+# Cuts that follow each other within this time answer to one change.
+SAME_TROUBLE_SECONDS = 15.0
+# So many cuts in a row that leave so much of the share are in vain; the share is expected for some
+# time from then on.
+VAIN_CUTS, VAIN_SHARE, VAIN_LEAST, USUAL_SECONDS = 3, 0.6, 0.05, 60.0
+# Calls that leave so much of the pace unused for so long do not need one.
+UNUSED_SECONDS = 30.0
+# A time without calls is no time without rate limits; after a long one the pace is learned anew.
+IDLE_SECONDS, STALE_SECONDS = 2.0, 1800.0
+# The pace does not rise by more than that of so many seconds at once.
+LONGEST_STEP = 5.0
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A sign that an endpoint limits rates.
+
+    `rate` is what it seems to allow, in calls per second, `is_sure` whether the server said so;
+    for `closed_for` seconds nothing will pass.
+    """
+
+    rate: float
+    is_sure: bool = False
+    closed_for: float = 0.0
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a worker saw since it last told: calls that left in an epoch of the pace, those of them
+    that met a rate limit, and how many seconds that took to come back; a sign of a limit; and
+    whether a single call that tried a closed endpoint passed (None: none tried)."""
+
+    sent: int = 0
+    limited: int = 0
+    epoch: int = 0
+    lag: float = 0.0
+    sign: Sign | None = None
+    trial_passed: bool | None = None
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Moments for calls: `count` of them from `at` on, every `every` seconds. A call that is alone
+    has to end before the next one is asked for."""
+
+    at: float
+    every: float
+    count: int
+    alone: bool = False
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The calls per second that an endpoint allows, as far as is known (None: nothing is).
+
+    An epoch is a time in which the pace is one and the same measurement; what happens to calls that
+    left in an earlier one says nothing about this one.
+    """
+
+    rate: float | None = None
+    is_sure: bool = True
+    epoch: int = 0
+    next_at: float = 0.0
+    seen_at: float = 0.0
+    calm_since: float = 0.0
+    unused_since: float | None = None
+    closed_for: float = 0.0
+    measured_since: float | None = None
+    measured_calls: int = 0
+    measured_limited: int = 0
+    measured_lag: float = 0.0
+    cut_at: float = 0.0
+    cut_share: float = 0.0
+    cut_to: float = 0.0
+    vain_cuts: int = 0
+    rate_before: float = 0.0
+    usual_share: float = 0.0
+    usual_since: float = 0.0
+
+    @property
+    def is_free(self) -> bool:
+        """Whether calls may leave whenever they like."""
+        return self.rate is None and not self.closed_for
+
+    def learned(self, seen: Seen, now: float) -> Pace:
+        """The pace after what a worker saw."""
+        pace = self._fresh(now)
+        passed = replace(pace, seen_at=now)
+        if seen.trial_passed is not None and pace.closed_for:
+            return passed._after_trial(seen.trial_passed, now)
+        if seen.sign and pace.rate is None:
+            passed = passed._entered(seen.sign, now)
+        elif pace.rate is not None and not pace.closed_for:
+            passed = passed._counted(seen, now, since=pace.seen_at)
+        if seen.sign and seen.sign.closed_for:
+            passed = passed.closed(now, seconds=seen.sign.closed_for)
+        return passed
+
+    def reserved(self, wanted: int, now: float) -> tuple[Pace, Slots]:
+        """The pace with moments for up to `wanted` calls taken, and those moments."""
+        if self.closed_for:
+            at = max(now, self.next_at)
+            return replace(self, next_at=at + self.closed_for), Slots(at, 0.0, 1, alone=True)
+        if self.rate is None:
+            return self, Slots(now, 0.0, wanted)
+        earliest = now - SLACK_SECONDS
+        unused_since = None
+        if self.next_at < earliest:
+            unused_since = now if self.unused_since is None else self.unused_since
+            if now - unused_since > UNUSED_SECONDS:
+                return Pace(seen_at=now, epoch=self.epoch + 1), Slots(now, 0.0, wanted)
+        at = max(self.next_at, earliest)
+        count = max(1, min(wanted, math.ceil(self.rate * BLOCK_SECONDS)))
+        taken = replace(self, next_at=at + count / self.rate, unused_since=unused_since)
+        return taken, Slots(at, 1 / self.rate, count)
+
+    def closed(self, now: float, *, seconds: float = 0.0) -> Pace:
+        """Nothing will pass for so long; then single calls try."""
+        return replace(
+            self,
+            closed_for=max(self.closed_for, FIRST_CLOSED_SECONDS),
+            next_at=max(self.next_at, now + seconds),
+            measured_since=None,
+        )
+
+    def _fresh(self, now: float) -> Pace:
+        """Without what is too old, and without moments of a clock that has been set back."""
+        idle, usual_idle = now - self.seen_at, IDLE_SECONDS + 3 / (self.rate or FASTEST)
+        if idle > STALE_SECONDS:
+            return Pace(closed_for=self.closed_for, epoch=self.epoch + 1)
+        if idle > usual_idle:
+            return replace(self, calm_since=self.calm_since + idle, measured_since=None)
+        if idle < -IDLE_SECONDS:
+            return replace(self, next_at=now, seen_at=now, calm_since=now, measured_since=None)
+        return self
+
+    def _entered(self, sign: Sign, now: float) -> Pace:
+        rate = min(max(sign.rate * (MARGIN if sign.is_sure else 1.0), SLOWEST), FASTEST)
+        return Pace(
+            rate=rate, is_sure=sign.is_sure, next_at=now, seen_at=now, calm_since=now,
+            closed_for=self.closed_for, epoch=self.epoch + 1,
+        )  # fmt: skip
+
+    def _after_trial(self, passed: bool, now: float) -> Pace:
+        if not passed:
+            longer = min(LONGEST_CLOSED_SECONDS, 2 * self.closed_for)
+            return replace(self, closed_for=longer, next_at=max(self.next_at, now + longer))
+        rate = None if self.rate is None else max(1.0, self.rate)
+        return replace(
+            self, closed_for=0.0, next_at=now, rate=rate, is_sure=False, calm_since=now,
+            measured_since=None, vain_cuts=0, epoch=self.epoch + 1,
+        )  # fmt: skip
+
+    def _counted(self, seen: Seen, now: float, *, since: float) -> Pace:
+        is_of_now = seen.epoch == self.epoch
+        if self.measured_since is None:
+            if not (seen.limited and is_of_now):
+                return self._risen(min(max(0.0, now - since), LONGEST_STEP), now)
+            # What was seen until now is how the allowance was used up, not how it refills.
+            return replace(
+                self, measured_since=now, measured_calls=0, measured_limited=0, measured_lag=0.0,
+                epoch=self.epoch + 1,
+            )  # fmt: skip
+        if not is_of_now:
+            return self
+        measured = replace(
+            self,
+            measured_lag=max(self.measured_lag, seen.lag),
+            measured_calls=self.measured_calls + seen.sent,
+            measured_limited=self.measured_limited + seen.limited,
+        )
+        took = now - self.measured_since
+        enough = MEASURE_LIMITED + measured._by_chance
+        has_lasted = took >= MEASURE_SECONDS and measured.measured_calls >= MEASURE_CALLS
+        if took < LAGS * measured.measured_lag:
+            return measured  # many of its rate limits have not come back yet
+        if has_lasted or measured.measured_limited >= enough:
+            return measured._judged(took, now)
+        return measured
+
+    @property
+    def _by_chance(self) -> float:
+        """The most rate limits in a measurement that would be no surprise without a limit."""
+        usual = self.usual_share * self.measured_calls
+        return usual + 2 * math.sqrt(usual)
+
+    def _judged(self, took: float, now: float) -> Pace:
+        """What a measurement says, that took so long."""
+        assert self.rate is not None
+        share = min(1.0, self.measured_limited / max(1, self.measured_calls))
+        is_known = now - self.usual_since <= USUAL_SECONDS
+        usual_share = self.usual_share if is_known else 0.0
+        measured = replace(self, measured_since=None, usual_share=usual_share)
+        if share >= CLOSED_SHARE:
+            slower = max(SLOWEST, self.rate / 4)
+            return replace(measured, rate=slower).closed(now, seconds=FIRST_CLOSED_SECONDS)
+        # One more may be a call that came a moment early.
+        if self.measured_limited <= measured._by_chance + 1:
+            return measured._risen(took, now)
+        same_trouble = now - self.cut_at <= SAME_TROUBLE_SECONDS
+        is_vain = same_trouble and share >= max(VAIN_LEAST, VAIN_SHARE * self.cut_share)
+        vain_cuts = self.vain_cuts + 1 if is_vain else 0
+        is_recent = now - self.cut_at <= USUAL_SECONDS
+        before = max(self.rate_before, self.rate) if is_recent else self.rate
+        if vain_cuts >= VAIN_CUTS:
+            return replace(
+                measured, rate=before, rate_before=0.0, usual_share=min(share, 0.5),
+                usual_since=now, vain_cuts=0, cut_share=0.0,
+                calm_since=now - PATIENT_SECONDS - 3 * DOUBLING_SECONDS,
+            )  # fmt: skip
+        passing = (1 - share) / (1 - usual_share) if share > usual_share else 1.0
+        cut_to = max(SLOWEST, self.rate * passing * MARGIN)
+        if not same_trouble:
+            # A pace that went well until it rose a little is not far too fast: an endpoint that
+            # saves up no allowance refuses every second call of one that is hardly too fast.
+            cut_to = max(cut_to, min(self.rate, self.cut_to) * MARGIN)
+        return replace(
+            measured, rate=cut_to, cut_to=cut_to, is_sure=True,
+            epoch=self.epoch + 1, calm_since=now, cut_at=now,
+            cut_share=share, vain_cuts=vain_cuts, rate_before=before,
+        )  # fmt: skip
+
+    def _risen(self, seconds: float, now: float) -> Pace:
+        assert self.rate is not None
+        patient = max(PATIENT_SECONDS, PATIENT_CALLS / self.rate)
+        doublings = max(0.0, now - self.calm_since - patient) / DOUBLING_SECONDS
+        rise = min(RISE * 2 ** min(doublings, 20.0), 1.0) if self.is_sure else UNSURE_RISE
+        rate = self.rate * (1 + rise * seconds)
+        return replace(self, rate=None if rate > FASTEST else rate)

@@ -1,0 +1,156 @@
+"""What a reply's headers say about rate limits: how many calls are left, until when, and how long
+to wait. Pure.
+
+Read are `Retry-After` and `retry-after-ms`, OpenAI's `x-ratelimit-*`, Anthropic's
+`anthropic-ratelimit-*`, and the plain `x-ratelimit-*` and `ratelimit-*` of other servers. Values
+that make no sense count as not given.
+"""
+
+import datetime
+import email.utils
+import math
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+# Numbers of seconds as large as these are moments, counted from 1970 in seconds or milliseconds.
+_EPOCH_SECONDS, _EPOCH_MILLISECONDS = 1e9, 1e12
+_UNITS = {"d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|[dhms]))+")
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[dhms])")
+_REQUESTS = (
+    ("x-ratelimit-limit-requests", "x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
+    (
+        "anthropic-ratelimit-requests-limit",
+        "anthropic-ratelimit-requests-remaining",
+        "anthropic-ratelimit-requests-reset",
+    ),
+    ("x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"),
+    ("ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"),
+)
+_TOKENS = (
+    ("x-ratelimit-limit-tokens", "x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
+    (
+        "anthropic-ratelimit-tokens-limit",
+        "anthropic-ratelimit-tokens-remaining",
+        "anthropic-ratelimit-tokens-reset",
+    ),
+)
+
+# A reply with none of these says nothing about limits.
+NAMES_LIMITS = tuple(remaining for _, remaining, _ in (*_REQUESTS, *_TOKENS))
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What is left of a limit, and in how many seconds all of it is there again."""
+
+    limit: float
+    remaining: float
+    resets_in: float
+
+    @property
+    def per_second(self) -> float | None:
+        """How much flows in a second, for a limit that refills steadily until it is full.
+
+        For one that is renewed all at once this is too much at first, and never too little. The
+        limit alone would say nothing: windows are seconds, minutes and days.
+        """
+        used = self.limit - self.remaining
+        return used / self.resets_in if used > 0 and self.resets_in > 0 else None
+
+
+@dataclass(frozen=True)
+class RateHeaders:
+    """The limits that a reply names. `next_in` is in how many seconds the next call may pass, where
+    the server says it to the millisecond."""
+
+    requests: Allowance | None = None
+    tokens: Allowance | None = None
+    next_in: float | None = None
+
+    def exhausted(self) -> list[Allowance]:
+        """The limits of which nothing is left."""
+        named = (self.requests, self.tokens)
+        return [allowance for allowance in named if allowance and allowance.remaining < 1]
+
+
+def read_rate_headers(headers: Mapping[str, str], *, now: float | None = None) -> RateHeaders:
+    """The limits that headers name.
+
+    Args:
+        now: seconds since 1970, for headers that name a moment; by default the clock's.
+    """
+    moment = time.time() if now is None else now
+    return RateHeaders(
+        requests=_allowance(headers, _REQUESTS, moment),
+        tokens=_allowance(headers, _TOKENS, moment),
+        next_in=_positive(_number(headers.get("retry-after-ms", "")), scale=0.001),
+    )
+
+
+def retry_seconds(headers: Mapping[str, str], *, now: float | None = None) -> float | None:
+    """In how many seconds to try again; None if the server names no time that lies ahead."""
+    exactly = _positive(_number(headers.get("retry-after-ms", "")), scale=0.001)
+    if exactly is not None:
+        return exactly
+    written = headers.get("retry-after", "")
+    seconds = _number(written)
+    if seconds is None:
+        try:
+            until = email.utils.parsedate_to_datetime(written)
+        except (ValueError, IndexError, OverflowError):
+            return None
+        if until.tzinfo is None:
+            return None
+        seconds = until.timestamp() - (time.time() if now is None else now)
+    return _positive(seconds)
+
+
+def seconds_until(written: str, *, now: float) -> float | None:
+    """How far away a reset is: "6m0s", "120ms", seconds, a moment since 1970, or RFC 3339."""
+    text = written.strip().lower()
+    number = _number(text)
+    if number is not None:
+        if number >= _EPOCH_MILLISECONDS:
+            number = number / 1000 - now
+        elif number >= _EPOCH_SECONDS:
+            number -= now
+        return max(0.0, number)
+    if _DURATION.fullmatch(text):
+        return sum(float(count) * _UNITS[unit] for count, unit in _PART.findall(text))
+    try:
+        moment = datetime.datetime.fromisoformat(text.upper())
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        return None
+    return max(0.0, moment.timestamp() - now)
+
+
+def _allowance(
+    headers: Mapping[str, str], spellings: tuple[tuple[str, str, str], ...], now: float
+) -> Allowance | None:
+    for limit_name, remaining_name, reset_name in spellings:
+        if remaining_name not in headers:
+            continue
+        limit = _number(headers.get(limit_name, ""))
+        remaining = _number(headers[remaining_name])
+        resets_in = seconds_until(headers.get(reset_name, ""), now=now)
+        if limit is not None and remaining is not None and resets_in is not None and limit > 0:
+            return Allowance(limit, min(max(0.0, remaining), limit), resets_in)
+    return None
+
+
+def _number(written: str) -> float | None:
+    """A finite number, or None; `1_000`, which Python takes, is none."""
+    try:
+        number = float(written) if "_" not in written else math.nan
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _positive(number: float | None, *, scale: float = 1.0) -> float | None:
+    return number * scale if number is not None and number > 0 else None

@@ -1,0 +1,43 @@
+"""Runs that an endpoint stopped for a while, and that resume by themselves: quotas of a day, waits
+of hours, accounts without credit.
+
+The moment is in the run's row, so that restarts lose nothing; every worker's heartbeat looks for it
+(heartbeat.py). A run that somebody paused has no such moment.
+"""
+
+import datetime
+
+from django.utils import timezone
+
+from evaluations.llm.errors import EndpointError, ErrorKind
+from evaluations.models import EvaluationRun
+from evaluations.runs import quota
+from evaluations.runs.lifecycle import pause_run, resume_run
+
+# How often a single call tries, if the endpoint does not say when it lets calls pass again.
+TRY_AGAIN = datetime.timedelta(hours=1)
+_PASSES_BY_ITSELF = {ErrorKind.LONG_WAIT, ErrorKind.QUOTA}
+
+
+def pause_after(run: EvaluationRun, message: str, error: EndpointError | None) -> None:
+    """Pause a run for everybody; after an error that passes by itself, until it has passed.
+
+    Then a single call goes out first, whichever worker makes it: the others wait until it has
+    passed.
+    """
+    if error is None or error.kind not in _PASSES_BY_ITSELF:
+        pause_run(run.pk, message)
+        return
+    wait = TRY_AGAIN
+    if error.retry_after is not None:
+        wait = datetime.timedelta(seconds=error.retry_after)
+    endpoint_id = run.judge.endpoint_id
+    if endpoint_id is not None:
+        quota.close(endpoint_id, run.frozen.model)
+    pause_run(run.pk, message, resumes_at=timezone.now() + wait)
+
+
+def resume_due_runs() -> None:
+    """Resume the runs whose time has come."""
+    for run in EvaluationRun.objects.due():
+        resume_run(run, only_due=True)

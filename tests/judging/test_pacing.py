@@ -1,0 +1,241 @@
+"""The pace that an endpoint allows is learned: simulated endpoints, workers and a clock."""
+
+import heapq
+import itertools
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from evaluations.llm.pacing import BLOCK_SECONDS, SLACK_SECONDS, Pace, Seen, Slots
+from evaluations.llm.signs import RecentCalls
+from evaluations.standin.limiting import Limits
+
+
+class Worker:
+    """A worker that always has calls to make: at its own rate, until it knows of a limit."""
+
+    def __init__(self, free_rate: float) -> None:
+        self.now = 0.0
+        self.free_every = 1 / free_rate
+        self.calls = RecentCalls(clock=lambda: self.now)
+        self.is_free, self.epoch = True, 0
+        self.seen = Seen()
+
+    def call(self, slots: Slots, passes: Callable[[float], bool]) -> Iterator[tuple[float, bool]]:
+        """Make the calls of some moments; when, and whether they passed."""
+        sent = limited = 0
+        sign = None
+        for each in range(3 if self.is_free else slots.count):
+            at = self.now + self.free_every if self.is_free else slots.at + each * slots.every
+            self.now = max(self.now, at)
+            number, passed = self.calls.leave(), passes(self.now)
+            sent, limited = sent + 1, limited + (not passed)
+            if not passed:
+                sign = self.calls.sign_of_limit(number, None, None) or sign
+            yield self.now, passed
+        trial_passed = limited == 0 if slots.alone else None
+        epoch = -1 if self.is_free else self.epoch
+        self.seen = Seen(sent, limited, epoch, sign=sign, trial_passed=trial_passed)
+
+
+@dataclass
+class Simulation:
+    """Workers that share a pace, and an endpoint that `passes` calls or not, without headers."""
+
+    passes: Callable[[float], bool]
+    workers: int = 1
+    pace: Pace = field(default_factory=Pace)
+    left: list[float] = field(default_factory=list)
+    limited: list[float] = field(default_factory=list)
+
+    def run(self, *, seconds: float, start: float = 1000.0) -> None:
+        """Let the workers call for so long."""
+        workers = [Worker(300 / self.workers) for _ in range(self.workers)]
+        ready = [(start + 0.001 * number, number) for number in range(self.workers)]
+        while ready[0][0] < start + seconds:
+            now, number = heapq.heappop(ready)
+            worker = workers[number]
+            worker.now = now
+            self.pace, slots = self.pace.learned(worker.seen, now).reserved(64, now)
+            worker.is_free, worker.epoch = self.pace.is_free, self.pace.epoch
+            for at, passed in worker.call(slots, self.passes):
+                self.left.append(at)
+                if not passed:
+                    self.limited.append(at)
+            heapq.heappush(ready, (worker.now + 0.003, number))
+
+    def rate(self, since: float, until: float) -> float:
+        """Calls per second that passed."""
+        passed = sum(since <= at < until for at in self.left)
+        return (passed - sum(since <= at < until for at in self.limited)) / (until - since)
+
+    def refused_share(self, since: float, until: float) -> float:
+        calls = sum(since <= at < until for at in self.left)
+        return sum(since <= at < until for at in self.limited) / calls
+
+
+class Endpoint:
+    """A token bucket on the simulation's clock; its rate can be changed."""
+
+    def __init__(self, rate: float, burst: int) -> None:
+        self.now = 1000.0
+        self.limits = Limits(rate=rate, burst=burst, clock=lambda: self.now)
+
+    def __call__(self, now: float) -> bool:
+        self.now = max(self.now, now)
+        return self.limits.passes()
+
+
+# A failing example of a simulation says enough; smaller ones take minutes to find.
+SIMULATED = settings(max_examples=25, deadline=None, phases=(Phase.explicit, Phase.generate))
+
+
+@SIMULATED
+@given(
+    rate=st.floats(5, 150),
+    burst_seconds=st.floats(0.3, 2),
+    workers=st.integers(1, 4),
+)
+def test_calls_come_close_to_the_limit_and_seldom_meet_it(
+    rate: float, burst_seconds: float, workers: int
+) -> None:
+    endpoint = Endpoint(rate, max(3, int(rate * burst_seconds)))
+    simulation = Simulation(endpoint, workers)
+
+    simulation.run(seconds=90)
+
+    assert simulation.rate(1030, 1090) >= 0.93 * rate
+    assert simulation.refused_share(1030, 1090) <= 0.06
+
+
+@pytest.mark.parametrize("rate", [5, 50])
+def test_an_endpoint_that_saves_up_no_allowance_is_used_all_the_same(rate: float) -> None:
+    simulation = Simulation(Endpoint(rate, 1))
+
+    simulation.run(seconds=90)
+
+    assert simulation.rate(1030, 1090) >= 0.5 * rate
+    assert simulation.refused_share(1030, 1090) <= 0.06
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_limit_of_few_calls_a_minute_is_kept_as_well(workers: int) -> None:
+    simulation = Simulation(Endpoint(0.3, 5), workers)
+
+    simulation.run(seconds=2400)
+
+    assert simulation.rate(1600, 3400) >= 0.7 * 0.3
+    assert simulation.refused_share(1600, 3400) <= 0.15
+
+
+def test_after_the_limit_rises_so_does_the_pace() -> None:
+    endpoint = Endpoint(50, 50)
+    simulation = Simulation(endpoint)
+    simulation.run(seconds=60)
+
+    endpoint.limits.rate = 150
+    simulation.run(seconds=120, start=1060.0)
+
+    assert simulation.rate(1150, 1180) >= 0.9 * 150
+
+
+def test_after_the_limit_falls_calls_soon_keep_to_it() -> None:
+    endpoint = Endpoint(50, 50)
+    simulation = Simulation(endpoint)
+    simulation.run(seconds=60)
+
+    endpoint.limits.rate = 10
+    simulation.run(seconds=60, start=1060.0)
+
+    assert simulation.refused_share(1080, 1120) <= 0.05
+    assert simulation.rate(1080, 1120) >= 0.9 * 10
+
+
+@settings(SIMULATED, max_examples=8)
+@given(st.integers(0, 1000))
+def test_limits_at_random_do_not_wear_the_pace_down(seed: int) -> None:
+    dice = random.Random(seed)
+    simulation = Simulation(lambda _now: dice.random() > 0.1)
+    simulation.pace = Pace(rate=100, seen_at=1000.0, calm_since=1000.0)
+
+    simulation.run(seconds=60)
+
+    assert simulation.pace.is_free or simulation.rate(1000, 1060) > 60
+
+
+@given(
+    rate=st.floats(0.1, 500),
+    asks=st.lists(st.tuples(st.integers(1, 9), st.floats(0, 3)), min_size=1, max_size=20),
+)
+def test_no_stretch_of_time_has_more_moments_than_the_pace_allows(
+    rate: float, asks: list[tuple[int, float]]
+) -> None:
+    pace, now, moments = Pace(rate=rate, next_at=50.0, seen_at=50.0), 50.0, []
+
+    for wanted, pause in asks:
+        pace, slots = pace.reserved(wanted, now)
+        moments += [max(now, slots.at + each * slots.every) for each in range(slots.count)]
+        now += pause
+
+    for first, second in itertools.combinations(range(len(moments)), 2):
+        took = moments[second] - moments[first]
+        assert second - first <= rate * (took + SLACK_SECONDS) + 1 + 1e-6
+
+
+@given(rate=st.floats(1 / 60, 1000), workers=st.integers(1, 20))
+def test_every_worker_gets_a_moment_in_its_turn(rate: float, workers: int) -> None:
+    pace, waits = Pace(rate=rate, next_at=50.0, seen_at=50.0), []
+
+    for _ in range(workers):
+        pace, slots = pace.reserved(64, 50.0)
+        waits.append(slots.at - 50.0)
+
+    assert slots.count >= 1
+    assert max(waits) <= workers * (BLOCK_SECONDS + 1 / rate)
+
+
+def test_a_closed_endpoint_is_tried_by_single_calls_ever_more_rarely() -> None:
+    opens_at = 1100.0
+    simulation = Simulation(lambda now: now >= opens_at or now < 1005)
+    simulation.pace = Pace(rate=50, next_at=1000.0, seen_at=1000.0, calm_since=1000.0)
+
+    simulation.run(seconds=180)
+
+    tries = [at for at in simulation.limited if at > 1010]
+    assert 3 <= len(tries) <= 12
+    assert simulation.rate(1140, 1180) > 50
+
+
+def test_a_closed_endpoint_opens_with_the_first_call_that_passes() -> None:
+    pace = Pace().closed(100.0)
+    pace, slots = pace.reserved(64, 100.0)
+    assert (slots.count, slots.alone) == (1, True)
+
+    assert pace.learned(Seen(sent=1, trial_passed=True), 101.0).is_free
+    still = pace.learned(Seen(sent=1, limited=1, trial_passed=False), 101.0)
+    assert not still.is_free
+    assert still.reserved(64, 101.0)[1].at >= 103.0
+
+
+@pytest.mark.parametrize("seconds", [-86_400.0, 86_400.0])
+def test_a_clock_that_jumps_blocks_nobody(seconds: float) -> None:
+    pace = Pace(rate=50, next_at=1000.0, seen_at=1000.0, calm_since=1000.0)
+    now = 1000.0 + seconds
+
+    _, slots = pace.learned(Seen(), now).reserved(5, now)
+
+    assert now - 1 <= slots.at <= now + 1
+
+
+def test_calls_that_need_no_pace_are_free_again() -> None:
+    pace, now = Pace(rate=50, next_at=1000.0, seen_at=1000.0, calm_since=1000.0), 1000.0
+
+    for _ in range(40):
+        pace, _ = pace.learned(Seen(sent=1), now).reserved(1, now)
+        now += 1
+
+    assert pace.is_free
