@@ -2,8 +2,8 @@
 frozen results out."""
 
 import itertools
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -136,20 +136,22 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Significance:
-    """Which judges differ: tests by pair of names, Holm-adjusted p-values, and letters (those not
-    shown to differ share one), all at summary level.
+    """Which judges differ on a criterion, at summary level.
 
-    `intervals` are of the differences, over documents. `williams` holds the two-sided p of
-    Williams' test at system level (Pearson), None for fewer than four systems.
+    `correlations` are by judge, NaN where there is none; the tests, the `intervals` of differences
+    over documents, and `williams`, the two-sided p of Williams' test at system level (Pearson; None
+    for fewer than four systems), by pair of names. `adjusted` are Holm's p-values over all pairs on
+    all criteria of a report, and judges that are not shown to differ by them share a letter.
     """
 
     coefficient: Coefficient
     over: Over
+    correlations: dict[str, float]
     tests: dict[tuple[str, str], PermutationTest]
     intervals: dict[tuple[str, str], Interval]
     williams: dict[tuple[str, str], float | None]
-    adjusted: dict[tuple[str, str], float]
-    letters: dict[str, str]
+    adjusted: dict[tuple[str, str], float] = field(default_factory=dict)
+    letters: dict[str, str] = field(default_factory=dict)
 
 
 @lru_cache(maxsize=8)
@@ -320,30 +322,38 @@ def rank_judges(found: Mapping[str, float]) -> list[str]:
     return sorted(found, key=lambda name: -np.nan_to_num(found[name], nan=-2))
 
 
-def significance(
-    found: Mapping[str, float],
-    tests: dict[tuple[str, str], PermutationTest],
-    intervals: dict[tuple[str, str], Interval],
-    williams: dict[tuple[str, str], float | None],
-    coefficient: Coefficient,
-    over: Over,
-) -> Significance:
-    """Which judges differ by their tests, with Holm's correction.
+def adjusted_together(criteria: Sequence[Significance]) -> list[Significance]:
+    """With p-values adjusted over all pairs of judges on all criteria, and the letters that follow:
+    any difference that is claimed anywhere is wrong in at most 5 % of reports."""
+    tested = [
+        (at, pair, test.p)
+        for at, one in enumerate(criteria)
+        for pair, test in one.tests.items()
+        if test.p is not None
+    ]
+    p_values = holm([p for _at, _pair, p in tested]) if tested else []
+    adjusted: list[dict[tuple[str, str], float]] = [{} for _ in criteria]
+    for (at, pair, _p), p in zip(tested, p_values, strict=True):
+        adjusted[at][pair] = p
+    return [
+        replace(one, adjusted=found, letters=_letters(one.correlations, found))
+        for one, found in zip(criteria, adjusted, strict=True)
+    ]
 
-    Args:
-        found: summary-level correlation by judge, NaN where there is none.
-        tests, intervals, williams: by pair of judges, in the order of `rank_judges`.
-    """
-    tested = [pair for pair, test in tests.items() if test.p is not None]
-    adjusted = (
-        dict(zip(tested, holm([tests[pair].p or 0.0 for pair in tested]), strict=True))
-        if tested
-        else {}
-    )
-    differ = {frozenset(pair) for pair, p in adjusted.items() if p <= ALPHA}
-    known = [name for name in rank_judges(found) if not np.isnan(found[name])]
-    shown = letters(known, differ) if len(known) <= MOST_LETTERED else {}
-    return Significance(coefficient, over, tests, intervals, williams, adjusted, shown)
+
+def _letters(
+    correlations: Mapping[str, float], adjusted: Mapping[tuple[str, str], float]
+) -> dict[str, str]:
+    known = [name for name in rank_judges(correlations) if not np.isnan(correlations[name])]
+    if len(known) > MOST_LETTERED:
+        return {}
+    differ = tuple(sorted(pair for pair, p in adjusted.items() if p <= ALPHA))
+    return dict(_lettered(tuple(known), differ))
+
+
+@lru_cache(maxsize=256)
+def _lettered(names: tuple[str, ...], differ: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    return letters(names, {frozenset(pair) for pair in differ})
 
 
 __all__ = ["RESAMPLES", "SEED", "Agreement", "JudgeAnalysis", "Significance"]

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,12 @@ from evaluations.reports.analysis import (
     Judged,
     Significance,
     View,
+    adjusted_together,
     analyse_agreement,
     analyse_judge,
     compare_pair,
     correlations_summary,
     rank_judges,
-    significance,
     williams_of,
 )
 from evaluations.reports.data import ReportData, load_data
@@ -29,7 +29,7 @@ from evaluations.reports.memo import remembered, remembered_as
 from evaluations.reports.options import ReportOptions
 from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.bias import FamilyBias, family_bias, family_of
-from evaluations.statistics.correlation import Coefficient, Correlations
+from evaluations.statistics.correlation import Coefficient, Correlations, Level
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LeftOut, difference_interval
 from evaluations.statistics.layout import Outputs
 from evaluations.statistics.pairing import FloatArray
@@ -250,9 +250,12 @@ def build_report(
         project=project.slug,
         name=project.name,
         outputs=len(data.outputs),
-        criteria=tuple(
-            _criterion_result(criterion, chosen_judges, data, options)
-            for criterion in chosen_criteria
+        criteria=_with_letters(
+            [
+                _criterion_result(criterion, chosen_judges, data, options)
+                for criterion in chosen_criteria
+            ],
+            options.level,
         ),
         options=options,
         systems=data.system_names,
@@ -320,7 +323,6 @@ def _computed_result(
             ),
             missing=int(np.isnan(scores).sum()),
             is_stand_in=judge.is_stand_in,
-            letters=compared.letters.get(judge.label, "") if options.level == "summary" else "",
             own_family=_own_family(judge, human.mean, scores, data),
         )
         for judge, scores in present.items()
@@ -357,13 +359,31 @@ def _compared(
         (first, second): (outputs, human, judges[first], judges[second])
         for first, second in itertools.combinations(rank_judges(found), 2)
     }
-    return significance(
+    return Significance(
+        coefficient,
+        over,
         found,
         {pair: remembered(compare_pair, *on, coefficient, over) for pair, on in pairs.items()},
         {pair: remembered(difference_interval, *on, coefficient) for pair, on in pairs.items()},
         {pair: remembered(williams_of, *on) for pair, on in pairs.items()},
-        coefficient,
-        over,
+    )
+
+
+def _with_letters(criteria: list[CriterionResult], level: Level) -> tuple[CriterionResult, ...]:
+    """Letters are over all criteria together, and belong to the summary level."""
+    together = adjusted_together([result.significance for result in criteria])
+    return tuple(
+        replace(
+            result,
+            significance=found,
+            judges=tuple(
+                replace(
+                    judge, letters=found.letters.get(judge.judge, "") if level == "summary" else ""
+                )
+                for judge in result.judges
+            ),
+        )
+        for result, found in zip(criteria, together, strict=True)
     )
 
 
