@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-durations test-neural test-slow test-hostile test-servers lint clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-coverage fuzz
+.PHONY: help demo test test-durations test-neural test-slow test-hostile test-servers lint clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage fuzz
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table)"
@@ -24,6 +24,7 @@ help:
 	@echo "make bench-evaluators   ROUGE and BLEU on one core and on all (LARGE=1: 160,000 outputs)"
 	@echo "make bench-load   loading 160,000 outputs and 1,920,000 ratings, compared with plain COPY"
 	@echo "make bench-pages  pages of a project with 160,000 outputs, ten requests at once"
+	@echo "make bench-queue  up to 50 workers on the queue of one run"
 	@echo "make bench-coverage  how often intervals hold the true value, simulated (QUICK=1: fewer data sets)"
 	@echo "make bench-queries  each query written in SQL beside the same one by Django's ORM"
 	@echo "make fuzz     ten minutes of randomly generated API requests, forms and model replies, different each time"
@@ -108,6 +109,9 @@ bench-pages: $(VENV)/.installed
 
 bench-queries: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.queries
+
+bench-queue: $(VENV)/.installed
+	@$(BIN)/python -m benchmarks.queue
 
 bench-coverage: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.coverage $(if $(QUICK),--quick)
