@@ -52,9 +52,9 @@ def multiply(project: Any, first: int, last: int) -> None:
     from django.db import connection
 
     with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS copied, copies")
         cursor.execute(
-            """DROP TABLE IF EXISTS copied, copies;
-               CREATE TEMPORARY TABLE copied AS
+            """CREATE TEMPORARY TABLE copied AS
                SELECT d.id AS old, nextval('evaluations_document_id_seq') AS new, n
                    FROM evaluations_document d,
                       generate_series(%s, %s) AS n
