@@ -169,7 +169,7 @@ def test_more_rows_take_no_more_queries(
             version=1, text="1.", written_by="m"
         )
 
-    assert queries(client, address) == before
+    assert queries(client, address) <= before
 
 
 def test_a_documents_page_takes_no_more_queries_for_more_outputs(
@@ -183,7 +183,7 @@ def test_a_documents_page_takes_no_more_queries_for_more_outputs(
             system=System.objects.create(project=judged_project, name=f"s{number}"), text="o"
         )
 
-    assert queries(client, address) == before
+    assert queries(client, address) <= before
 
 
 def test_a_new_project_belongs_to_whoever_made_it(client: Client, owner: User) -> None:
