@@ -25,6 +25,14 @@ from evaluations.statistics.agreement import (
     coincidences,
     human_ceiling,
 )
+from evaluations.statistics.bias import (
+    FamilyBias,
+    LengthBias,
+    PreferenceGroup,
+    family_bias,
+    length_bias,
+    writer_bias,
+)
 from evaluations.statistics.comparisons import (
     Agreed,
     Choice,
@@ -42,6 +50,7 @@ from evaluations.statistics.correlation import (
 from evaluations.statistics.jackknife import LeftOut, correlation_interval
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.ppi import ppi_table
 from evaluations.statistics.resampling import Interval, Over
 
 CLAIMS = "reports that claim a difference of equals"
@@ -121,6 +130,7 @@ def lines() -> Iterator[Line]:
         for coefficient in ("pearson", "spearman", "kendall"):
             yield correlation_line(World(documents, 8), coefficient, "dataset")
     yield from comparison_lines()
+    yield from bias_lines()
     for documents in (10, 20, 100):
         yield Line(
             "ceiling (Spearman)",
@@ -147,6 +157,65 @@ def _coincidences(outputs: Outputs, ratings: Ratings) -> Coincidences:
 
 def _ceiling(outputs: Outputs, ratings: Ratings) -> Ceiling:
     return human_ceiling(outputs, ratings, "spearman", LeftOut.each(outputs.documents))
+
+
+def bias_lines() -> Iterator[Line]:
+    """Bias by length, by writer and towards the own family, and prediction-powered means."""
+    first, second = np.eye(8, dtype=bool)[:2]
+    for documents in (10, 20, 100):
+
+        def by_length(outputs: Outputs, ratings: Ratings, scores: FloatArray) -> LengthBias:
+            rng = np.random.default_rng(np.abs(scores[:2] * 2**40).astype(np.uint64))
+            words = 100 + 20 * scores + rng.normal(0, 30, len(outputs))
+            left_out = LeftOut.each(outputs.documents)
+            return length_bias(outputs, ratings.means(), scores, words, left_out)
+
+        def by_family(outputs: Outputs, ratings: Ratings, scores: FloatArray) -> FamilyBias:
+            left_out = LeftOut.each(outputs.documents)
+            return family_bias(outputs, ratings.means(), scores, first, ~first, left_out)
+
+        def by_writer(
+            outputs: Outputs, ratings: Ratings, scores: FloatArray
+        ) -> tuple[PreferenceGroup, Interval]:
+            left_out = LeftOut.each(outputs.documents)
+            found = writer_bias(outputs, ratings.means(), scores, first, second, left_out)
+            assert found is not None
+            return found.groups["llm"]
+
+        world = World(documents, 8)
+        yield Line(
+            "bias by length",
+            world,
+            lambda *data, found=by_length: found(*data).partial.value,
+            lambda *data, found=by_length: found(*data).interval,
+        )
+        yield Line(
+            "bias towards the own family",
+            world,
+            lambda *data, found=by_family: found(*data).partial.value,
+            lambda *data, found=by_family: found(*data).interval,
+        )
+        yield Line(
+            "bias by writer",
+            world,
+            lambda *data, found=by_writer: found(*data)[0].gap,
+            lambda *data, found=by_writer: found(*data)[1],
+        )
+    for documents, rated in ((100, 30), (100, 60), (400, 30)):
+
+        def powered(
+            outputs: Outputs, ratings: Ratings, scores: FloatArray, rated: int = rated
+        ) -> Interval:
+            human = np.where(outputs.document < rated, ratings.means(), np.nan)
+            mean = ppi_table(outputs, human, scores).systems[0].mean
+            return Interval(mean and mean.low, mean and mean.high)
+
+        yield Line(
+            f"prediction-powered mean, {rated} rated",
+            World(documents, 4),
+            lambda outputs, ratings, _scores: ratings.means()[outputs.system == 0].mean(),
+            powered,
+        )
 
 
 def comparison_lines() -> Iterator[Line]:

@@ -199,10 +199,18 @@ def _of_both(document: IntArray, first: IntArray, second: IntArray) -> tuple[Int
 
 
 def _with_enough(mean: PpiMean, rated: int) -> PpiMean:
-    """The mean, without its interval where that rests on too few ratings or on equal ones."""
-    if rated >= LEAST_RATED and mean.standard_error > 0:
-        return mean
-    return replace(mean, low=None, high=None)
+    """The mean with its interval for few ratings: by Student's t, with degrees of freedom for the
+    mean and the weight; without one where it rests on too few ratings or on equal ones."""
+    if rated < LEAST_RATED or not mean.standard_error > 0:
+        return replace(mean, low=None, high=None)
+    freedom = rated - 2
+    half = _t(freedom) * mean.standard_error * np.sqrt(rated / freedom)
+    return replace(mean, low=float(mean.estimate - half), high=float(mean.estimate + half))
+
+
+@lru_cache
+def _t(freedom: int, confidence: float = 0.95) -> float:
+    return float(stats.t.ppf((1 + confidence) / 2, freedom))
 
 
 def _estimate(system: SystemMean) -> float:
