@@ -13,6 +13,7 @@ from geval_site import environment
 from geval_site.datafolder import default_data_dir
 
 VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+_made: list[Path] = []
 
 
 def share_metrics() -> None:
@@ -28,13 +29,13 @@ def share_metrics() -> None:
         made.mkdir(mode=0o700)
     except OSError:  # a site on another database may have no data folder
         made = Path(tempfile.mkdtemp(prefix="geval-metrics-"))
+    _made.append(made)
     os.environ[VARIABLE] = str(made)
 
 
 def remove_metrics() -> None:
-    """Remove the folder of a server that ends."""
-    folder = os.environ.get(VARIABLE)
-    if folder and Path(folder).name in (str(os.getpid()),):
+    """Remove the folder of a server that ends; one that somebody else named is left alone."""
+    for folder in _made:
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -1,7 +1,6 @@
 """`/metrics` is what Prometheus reads: what judges did, what waits, and how requests went."""
 
 import os
-import re
 import subprocess
 import sys
 import time
@@ -198,8 +197,7 @@ def test_each_of_several_processes_answers_for_all(database_url: str, tmp_path: 
 
     route = (("method", "GET"), ("route", "/sign-in/"), ("status", "200"))
     assert [found["geval_requests_total", route] for found in scrapes] == [20] * 4
-    processes = {re.sub(r"\D", "", file.name) for file in files}
-    assert len(processes) >= 1
+    assert files
     assert not (tmp_path / "metrics" / str(server.pid)).exists()
 
 
