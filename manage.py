@@ -1,18 +1,7 @@
 #!/usr/bin/env python
 """Command line of geval_site: `python manage.py help` lists what it can do."""
 
-import os
-import sys
-
-
-def main() -> None:
-    """Run a management command; commands are for this machine unless GEVAL_MODE says otherwise."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
-    os.environ.setdefault("GEVAL_MODE", "local")
-    from django.core.management import execute_from_command_line  # noqa: PLC0415
-
-    execute_from_command_line(sys.argv)
-
+from geval_site.command_line import main
 
 if __name__ == "__main__":
     main()

@@ -6,9 +6,8 @@ neglected ones (`heartbeat.py`).
 
 from typing import Any
 
-from celery import current_app
-
 from evaluations.models import WorkerHeartbeat
+from geval_site.celery import app
 from geval_site.queues import (
     JUDGE_RUN,
     RUN_ERRAND,
@@ -21,7 +20,7 @@ from geval_site.queues import (
 
 def send(task: str, *arguments: Any, **named: Any) -> None:
     """Put a message for a task into its queue."""
-    current_app.send_task(task, arguments, named)
+    app.send_task(task, arguments, named)
 
 
 def wake_one_worker(run_id: int) -> None:

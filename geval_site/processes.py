@@ -40,8 +40,7 @@ class Processes:
         stdout: IO[str] | int | None = None,
         stderr: IO[str] | int | None = None,
     ) -> subprocess.Popen[str]:  # fmt: skip
-        """Start a command, in the folder of the site so that `manage.py` and the packages are
-        found."""
+        """Start a command, in the folder of our packages so that it finds them."""
         process = subprocess.Popen(
             list(command),
             env={**os.environ, **(env or {})},

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-from kombu.entity import Exchange, Queue
-
 # Keeps a worker busy for minutes; all other jobs are short.
 RUNS = "runs"
 SHORT = ("uploads", "webhooks", "quick")
@@ -27,9 +25,12 @@ def queue_names(base: str) -> dict[str, str]:
     return {RUNS: base} | {job: f"{base}_{job}" for job in SHORT}
 
 
-def task_queues(names: Mapping[str, str]) -> list[Queue]:
+def task_queues(names: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """Celery's queues; each has its own exchange, otherwise a message would go to all of them."""
-    return [Queue(name, Exchange(name, type="direct"), routing_key=name) for name in names.values()]
+    return {
+        name: {"exchange": name, "exchange_type": "direct", "routing_key": name}
+        for name in names.values()
+    }
 
 
 def task_routes(names: Mapping[str, str]) -> dict[str, dict[str, str]]:

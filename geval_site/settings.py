@@ -26,6 +26,7 @@ from geval_site.email import email_settings
 from geval_site.key_names import WELL_KNOWN, key_names
 from geval_site.openid import openid_settings
 from geval_site.queues import queue_names, task_queues, task_routes
+from geval_site.site_files import site_files, static_root
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = environment.folder("GEVAL_DATA_DIR", default=default_data_dir())
@@ -93,8 +94,10 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "geval_site.request_metrics.RequestMetricsMiddleware",
     # Headers first, so that redirects to HTTPS and static files have them too.
     "geval_site.headers.HeadersMiddleware",
+    "geval_site.probes.ProbesMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -124,7 +127,7 @@ WSGI_APPLICATION = "geval_site.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [site_files("templates")],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -242,8 +245,8 @@ USE_I18N = False
 USE_THOUSAND_SEPARATOR = False
 
 STATIC_URL = "static/"
-STATIC_ROOT = DATA_DIR / "static"
-STATICFILES_DIRS = [BASE_DIR / "static", ("plotly", packaged_folder("plotly") / "package_data")]
+STATIC_ROOT = static_root(DATA_DIR)
+STATICFILES_DIRS = [site_files("static"), ("plotly", packaged_folder("plotly") / "package_data")]
 WHITENOISE_USE_FINDERS = not PRODUCTION
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -294,6 +297,9 @@ SLOW_QUERY_SECONDS = environment.seconds("GEVAL_SLOW_QUERY_SECONDS", default=1)
 DJANGO_STRUCTLOG_STATUS_DEFAULT_LOG_LEVEL = logging.DEBUG
 DJANGO_STRUCTLOG_STATUS_4XX_LOG_LEVEL = logging.DEBUG
 DJANGO_STRUCTLOG_STATUS_5XX_LOG_LEVEL = logging.DEBUG
+
+# For `/metrics`; in production nobody may read them without it.
+METRICS_TOKEN = environment.text("GEVAL_METRICS_TOKEN")
 
 # Size limits of an endpoint's reply and of a file of its batch API; more is an error of the call.
 REPLY_LIMIT_BYTES = environment.whole("GEVAL_REPLY_LIMIT_MB", default=8, least=1) * 2**20

@@ -3,6 +3,10 @@
 https://docs.gunicorn.org/en/stable/settings.html
 """
 
+from typing import Any
+
+from geval_site.metrics_folder import remove_metrics, share_metrics
+
 # Gunicorn's threads, used only once a request's headers have arrived, against slow connections.
 worker_class = "geval_site.web_worker.HeadFirstWorker"
 workers = 2
@@ -15,3 +19,11 @@ keepalive = 0
 timeout = 120
 loglevel = "warning"
 logger_class = "geval_site.web_log.WebLogger"
+
+# Now, because the application may be loaded before any hook is called.
+share_metrics()
+
+
+def on_exit(_server: Any) -> None:
+    """Gunicorn calls this when its first process ends."""
+    remove_metrics()

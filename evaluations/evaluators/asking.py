@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from evaluations.evaluators.base import Evaluator, Item, Outcome
 from evaluations.llm.calls import Answer
-from evaluations.llm.judgement import AskFully, Judgement, JudgeSettings
+from evaluations.llm.judge_settings import JudgeSettings
+from evaluations.llm.judgement import AskFully, Judgement
 from evaluations.llm.parsing import Failure
 from evaluations.llm.probe import Findings
 from evaluations.llm.requests import Request

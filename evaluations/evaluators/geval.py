@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import Item, Outcome
 from evaluations.llm.calls import Answer
+from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.judgement import (
     AskFully,
     Judgement,
-    JudgeSettings,
     Question,
     first_request,
     judge,

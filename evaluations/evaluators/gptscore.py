@@ -24,7 +24,8 @@ from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import Item, Outcome, Text, mean
 from evaluations.evaluators.references import ReferenceSettings, reduced
 from evaluations.llm.calls import Answer
-from evaluations.llm.judgement import AskFully, Judgement, JudgeSettings
+from evaluations.llm.judge_settings import JudgeSettings
+from evaluations.llm.judgement import AskFully, Judgement
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.probe import Findings
 from evaluations.llm.prompts import PromptError, PromptParts

@@ -10,10 +10,10 @@ from pydantic import Field
 from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import Item, Outcome, Settings, mean
 from evaluations.llm.calls import Answer
+from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.judgement import (
     AskFully,
     Judgement,
-    JudgeSettings,
     Question,
     first_request,
     judge,

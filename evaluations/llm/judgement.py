@@ -8,9 +8,10 @@ import itertools
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from evaluations.llm.calls import Answer
+from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.parsing import Failure, Reason, parse_rating
 from evaluations.llm.prompts import PromptError, Texts, render
 from evaluations.llm.replies import Choice
@@ -18,26 +19,12 @@ from evaluations.llm.requests import ChatRequest
 from evaluations.llm.scoring import Scored, score_by_logprobs, score_by_samples, score_directly
 from evaluations.scales import Scale
 
-Mode = Literal["logprobs", "samples", "direct"]
 TOP_LOGPROBS = 20
 READ_ATTEMPTS = 3
 # The same question would get the same answer.
 _NOT_ASKED_AGAIN = (Reason.NO_LOGPROBS, Reason.LOW_COVERAGE)
 
 AskFully = Callable[[Any], Awaitable[Answer]]
-
-
-@dataclass(frozen=True)
-class JudgeSettings:
-    """What a judge asks with."""
-
-    model: str
-    mode: Mode
-    samples: int = 20
-    temperature: float | None = 0.0
-    max_tokens: int = 32
-    length_parameter: str = "max_tokens"
-    min_coverage: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ def start_standin(processes: Processes, port: int) -> str:
         CommandError: it does not start.
     """
     process = processes.start(
-        [sys.executable, "manage.py", "standin_llm", "--port", str(free_port(port))],
+        [sys.executable, "-m", "geval_site", "standin_llm", "--port", str(free_port(port))],
         stdout=subprocess.PIPE,
     )
     assert process.stdout is not None

@@ -2,6 +2,7 @@
 
 from evaluations.models.changes import ScoreChange
 from evaluations.models.corpus import CandidateOutput, Document, System
+from evaluations.models.counts import CountedEvent, EventCount
 from evaluations.models.criteria import Criterion, EvaluationSteps
 from evaluations.models.errands import Errand, ErrandState, StepsRequest
 from evaluations.models.idempotency import IdempotentAnswer
@@ -40,6 +41,7 @@ __all__ = [
     "AuditEntry",
     "Batch",
     "CandidateOutput",
+    "CountedEvent",
     "Criterion",
     "Document",
     "Endpoint",
@@ -48,6 +50,7 @@ __all__ = [
     "ErrandState",
     "EvaluationRun",
     "EvaluationSteps",
+    "EventCount",
     "Explanation",
     "IdempotentAnswer",
     "Invitation",

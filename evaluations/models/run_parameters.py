@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from evaluations.evaluators.asking_settings import Mode, default_of
 from evaluations.llm.cost import BATCH_DISCOUNT, Prices
-from evaluations.llm.judgement import JudgeSettings
+from evaluations.llm.judge_settings import JudgeSettings
 
 # Of runs that were laid out before sizes were kept with them.
 USUAL_CHARACTERS = 4000

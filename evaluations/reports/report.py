@@ -27,6 +27,7 @@ from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.leaderboard import Leaderboard, leaderboards
 from evaluations.reports.memo import remembered, remembered_as
 from evaluations.reports.options import ReportOptions
+from evaluations.reports.timing import report_seconds
 from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.bias import FamilyBias, family_bias, family_of
 from evaluations.statistics.correlation import Coefficient, Correlations, Level
@@ -227,6 +228,7 @@ class Report:
         return Best(tuple(_highest(column) for column in columns), _highest(averages))
 
 
+@report_seconds.time()
 def build_report(
     project: Project,
     *,

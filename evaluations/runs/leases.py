@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Greatest
 
+from evaluations.counting import count_lost
 from evaluations.llm.parsing import Reason
 from evaluations.llm.prompts import Texts
 from evaluations.models import EvaluationRun, ItemState, RunItem
@@ -97,6 +98,7 @@ def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[Cla
 
 def _log_lost(run_id: int, leases: int, workers: list[str] | None, failed: int) -> None:
     """One line for a claim that took items of lost workers, and one for items that fail by them."""
+    count_lost(run_id, leases=leases, failed=failed, reason=str(Reason.WORKER_LOST))
     if leases:
         transaction.on_commit(
             lambda: log.warning("lease lost", run=run_id, count=leases, lost_workers=workers)

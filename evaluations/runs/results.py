@@ -16,6 +16,7 @@ from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import F
 
 from evaluations.changes import note_change
+from evaluations.counting import count_items
 from evaluations.llm.calls import Answer
 from evaluations.llm.judgement import Judgement
 from evaluations.llm.metering import Spent
@@ -130,6 +131,7 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> 
                 [list(column) for column in zip(*rows, strict=True)],
             )
     _log_failures(run_id, [entry.outcome for entry in kept])
+    count_items(run.judge_id, [entry.outcome for entry in kept])
     return len(kept)
 
 

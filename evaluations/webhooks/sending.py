@@ -15,9 +15,10 @@ import structlog
 from django.conf import settings
 from django.utils import timezone
 
+from evaluations.counting import count_events
 from evaluations.llm.addresses import ForbiddenAddressError, check_address
 from evaluations.llm.network import checked_session
-from evaluations.models import WebhookDelivery
+from evaluations.models import CountedEvent, WebhookDelivery
 from evaluations.webhooks.claiming import claim_deliveries
 from evaluations.webhooks.signing import signature
 from geval_site.sealing import SealError, unseal
@@ -88,6 +89,8 @@ def _note(outcome: Outcome) -> None:
     # If this attempt took too long, another may have begun; then that one's outcome counts.
     mine = WebhookDelivery.objects.filter(pk=delivery.pk, attempts=delivery.attempts)
     mine.update(state=state, next_at=next_at, answer=outcome.answer[:300], sending_until=None)
+    sent = "failed" if state == WebhookDelivery.State.WAITING else state.value
+    count_events(CountedEvent.WEBHOOKS, {sent: 1})
     if not outcome.taken:
         log.warning(
             "webhook failed",

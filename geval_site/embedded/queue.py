@@ -2,7 +2,6 @@
 
 from django.conf import settings
 from django.db.backends.base.base import BaseDatabaseWrapper
-from pgmq import install_pgmq_from_sql
 from psycopg.conninfo import make_conninfo
 
 from geval_site.databases import PGMQ
@@ -38,6 +37,9 @@ def install_queue(connection: BaseDatabaseWrapper) -> bool:
             cursor.execute("SELECT to_regnamespace('pgmq') IS NOT NULL")
             if cursor.fetchone()[0]:
                 return False
+            # Its pool of connections would be loaded by every command.
+            from pgmq import install_pgmq_from_sql  # noqa: PLC0415
+
             info = connection.connection.info
             install_pgmq_from_sql(dsn=make_conninfo(info.dsn, password=info.password or None))
             cursor.execute(ENABLE_ONCE)

@@ -10,7 +10,7 @@ from evaluations.evaluators.base import Item, SettingsError
 from evaluations.evaluators.gptscore import GptScore, Likelihood, aspects, tokens_of
 from evaluations.judges.judges import JudgeDraft, create_judge
 from evaluations.llm.calls import Answer
-from evaluations.llm.judgement import JudgeSettings
+from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.parsing import Failure
 from evaluations.llm.prompts import PromptError, PromptParts, Texts
 from evaluations.llm.replies import Choice, EchoedToken

@@ -10,7 +10,7 @@ from evaluations.evaluators.base import Item
 from evaluations.evaluators.pairwise import Pairwise
 from evaluations.judges.judges import JudgeDraft, create_judge
 from evaluations.llm.calls import Answer
-from evaluations.llm.judgement import JudgeSettings
+from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.prompts import PromptParts, Texts
 from evaluations.llm.replies import Choice, Token
 from evaluations.llm.requests import ChatRequest

@@ -1,0 +1,19 @@
+"""What a judge asks with; apart from how it asks, so that reading a run loads no client."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Mode = Literal["logprobs", "samples", "direct"]
+
+
+@dataclass(frozen=True)
+class JudgeSettings:
+    """What a judge asks with."""
+
+    model: str
+    mode: Mode
+    samples: int = 20
+    temperature: float | None = 0.0
+    max_tokens: int = 32
+    length_parameter: str = "max_tokens"
+    min_coverage: float = 0.0

@@ -1,0 +1,219 @@
+"""Look at everything a site depends on, and say what to do about what is wrong."""
+
+import datetime
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, requires, version
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.checks import WARNING, CheckMessage, run_checks
+from django.db import connection
+from packaging.requirements import Requirement
+
+from evaluations.llm.addresses import ForbiddenAddressError, check_address
+from evaluations.models import Endpoint
+from evaluations.operations.readiness import (
+    Part,
+    broker_part,
+    database_part,
+    migrations_part,
+    worker_part,
+)
+from evaluations.operations.waiting import stale_leases
+from geval_site.sealing import SealError
+from geval_site.version import __version__
+
+OLDEST_POSTGRES = 140_000
+LEAST_FREE_BYTES = 2**30
+LEAST_FREE_SHARE = 0.05
+MOST_CLOCK_SECONDS = 5.0
+CONNECT_SECONDS = 5.0
+AT_ONCE = 8
+
+
+class Verdict(StrEnum):
+    """A warning is worth a look; an error keeps something from working."""
+
+    OK = "ok"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was looked at, what was seen, and what to do where it is not ok."""
+
+    subject: str
+    verdict: Verdict
+    seen: str
+    advice: str = ""
+
+
+def examine() -> Iterator[Finding]:
+    """Look at one thing after the other; without a database, at those that need none."""
+    yield from settings_findings()
+    yield from version_findings()
+    yield from disk_findings()
+    database = database_part()
+    yield _from_part(
+        database, "Is PostgreSQL running, and DATABASE_URL right? The log of the embedded one is"
+        " postgres/server.log in the data folder.",
+    )  # fmt: skip
+    if not database.ok:
+        return
+    yield postgres_version()
+    yield clock()
+    migrations = migrations_part()
+    yield _from_part(migrations, "Run geval-site migrate.")
+    yield _from_part(broker_part(), "Is the broker at CELERY_BROKER_URL running?")
+    if migrations.ok:
+        yield worker()
+        yield leases()
+        yield from endpoint_findings()
+
+
+def settings_findings() -> Iterator[Finding]:
+    """What Django's own checks say; those for deployment in production only."""
+    messages = run_checks(include_deployment_checks=settings.PRODUCTION)
+    for message in messages:
+        yield _from_check(message)
+    if not any(message.level >= WARNING for message in messages):
+        yield Finding("settings", Verdict.OK, f"mode {settings.MODE}")
+
+
+def version_findings() -> Iterator[Finding]:
+    """Python and the installed packages, compared with what this version asks for."""
+    python = ".".join(map(str, sys.version_info[:3]))
+    try:
+        asked = [Requirement(line) for line in requires("geval-site") or ()]
+    except PackageNotFoundError:
+        advice = "Install it with pip, so that its packages can be checked."
+        yield Finding("versions", Verdict.WARNING, "geval-site is not installed", advice)
+        return
+    wrong = list(filter(None, map(_why_unfit, asked)))
+    for why in wrong:
+        yield Finding("versions", Verdict.ERROR, why, "Install geval-site again with pip.")
+    if not wrong:
+        yield Finding("versions", Verdict.OK, f"geval-site {__version__} on Python {python}")
+
+
+def disk_findings() -> Iterator[Finding]:
+    """Free space where the site writes."""
+    folder = next(place for place in (settings.DATA_DIR, *settings.DATA_DIR.parents)
+                  if place.exists())  # fmt: skip
+    disk = shutil.disk_usage(folder)
+    free = f"{disk.free / 2**30:.1f} GB free at {folder}"
+    if disk.free < LEAST_FREE_BYTES or disk.free < LEAST_FREE_SHARE * disk.total:
+        yield Finding("disk", Verdict.ERROR, free, "Free some space, or move GEVAL_DATA_DIR.")
+    elif not os.access(folder, os.W_OK):
+        advice = "Let the site's user write there, or set GEVAL_DATA_DIR."
+        yield Finding("disk", Verdict.ERROR, f"{folder} cannot be written", advice)
+    else:
+        yield Finding("disk", Verdict.OK, free)
+
+
+def postgres_version() -> Finding:
+    """The database's version."""
+    number = connection.connection.info.server_version
+    seen = f"PostgreSQL {number // 10_000}.{number % 10_000}"
+    if number < OLDEST_POSTGRES:
+        return Finding("database version", Verdict.ERROR, seen, "Upgrade it to 14 or newer.")
+    return Finding("database version", Verdict.OK, seen)
+
+
+def clock() -> Finding:
+    """This machine's clock beside the database's, by which leases are measured."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp()")
+        away = (datetime.datetime.now(datetime.UTC) - cursor.fetchone()[0]).total_seconds()
+    seen = f"{away:+.1f} s from the database's"
+    if abs(away) > MOST_CLOCK_SECONDS:
+        return Finding("clock", Verdict.ERROR, seen, "Set both machines' clocks by NTP.")
+    return Finding("clock", Verdict.OK, seen)
+
+
+def worker() -> Finding:
+    """Workers; a site on one's own machine may have none while nobody uses it."""
+    part = worker_part()
+    if part.ok or settings.PRODUCTION:
+        return _from_part(part, "Start one: celery -A geval_site worker.")
+    advice = "geval-site serve starts some; runs and uploads wait until then."
+    return Finding("worker", Verdict.WARNING, part.message, advice)
+
+
+def leases() -> Finding:
+    """Items that were left by a lost worker and that no other has claimed."""
+    stale = stale_leases()
+    if stale:
+        seen = f"{stale} items of running runs are held by nobody"
+        return Finding("leases", Verdict.ERROR, seen, "Start a worker; it claims them by itself.")
+    return Finding("leases", Verdict.OK, "none is stale")
+
+
+def endpoint_findings() -> Iterator[Finding]:
+    """Whether each endpoint's key can be read here and its server takes connections."""
+    endpoints = list(Endpoint.objects.current().select_related("project"))
+    if not endpoints:
+        yield Finding("endpoints", Verdict.OK, "there are none")
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        yield from pool.map(_endpoint, endpoints)
+
+
+def _endpoint(endpoint: Endpoint) -> Finding:
+    subject = f"endpoint {endpoint.project.slug}/{endpoint.name}"
+
+    def wrong(seen: str, advice: str) -> Finding:
+        return Finding(subject, Verdict.ERROR, seen, advice)
+
+    try:
+        key = endpoint.api_key
+    except SealError as error:
+        return wrong(str(error), "Enter the key on the endpoint's page.")
+    if endpoint.key_env and not key:
+        return wrong(f"{endpoint.key_env} is not set here", "Set it where workers are started.")
+    return _connected(endpoint, subject, wrong)
+
+
+def _connected(endpoint: Endpoint, subject: str, wrong: Callable[[str, str], Finding]) -> Finding:
+    try:
+        check_address(endpoint.base_url, allow_private=settings.ALLOW_PRIVATE_ENDPOINTS)
+        parts = urlsplit(endpoint.base_url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        socket.create_connection((parts.hostname or "", port), CONNECT_SECONDS).close()
+    except (ForbiddenAddressError, ValueError) as error:
+        return wrong(str(error), "Correct the address on the endpoint's page.")
+    except OSError as error:
+        seen = f"nothing answers at {endpoint.host} ({error.strerror or type(error).__name__})"
+        return wrong(seen, "Start the server, correct the address, or retire the endpoint.")
+    return Finding(subject, Verdict.OK, f"{endpoint.host} takes connections")
+
+
+def _why_unfit(asked: Requirement) -> str:
+    """Why an installed package is not what is asked for; empty if it is, or is not needed here."""
+    if asked.marker and not asked.marker.evaluate({"extra": ""}):
+        return ""
+    try:
+        found = version(asked.name)
+    except PackageNotFoundError:
+        return f"{asked.name} is not installed"
+    if not asked.specifier.contains(found, prereleases=True):
+        return f"{asked.name} is {found}; {asked.specifier} is needed"
+    return ""
+
+
+def _from_part(part: Part, advice: str) -> Finding:
+    if part.ok:
+        return Finding(part.name, Verdict.OK, part.message)
+    return Finding(part.name, Verdict.ERROR, part.message, advice)
+
+
+def _from_check(message: CheckMessage) -> Finding:
+    verdict = Verdict.ERROR if message.is_serious() else Verdict.WARNING
+    return Finding("settings", verdict, f"{message.msg} ({message.id})", message.hint or "")

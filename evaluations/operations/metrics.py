@@ -1,0 +1,177 @@
+"""All metrics as one text: what is in the database, and what the web processes counted.
+
+What several processes change together (items, tokens, queues, workers) is computed from the
+database when it is asked for, so it is right however many processes there are. Every query reads
+counters, or a small or bounded number of rows; none reads scores.
+"""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.db import Error as DatabaseError
+from django.db.models import Count
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from evaluations.models import (
+    CountedEvent,
+    EvaluationRun,
+    EventCount,
+    Judge,
+    RunState,
+    WorkerHeartbeat,
+)
+from evaluations.operations.spending import spending_by_judge
+from evaluations.operations.waiting import stale_leases, waiting_jobs
+from geval_site.embedded.server import EmbeddedServerError
+from geval_site.metrics_folder import VARIABLE
+from geval_site.version import __version__
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+JUDGE = ["project", "judge"]
+REMOVED = ("", "removed")  # the judge of counters whose project is gone
+
+
+def metrics_text() -> bytes:
+    """Everything in Prometheus' text format; without a database, what the processes counted."""
+    registry = CollectorRegistry()
+    if os.environ.get(VARIABLE):
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    else:
+        registry.register(_OwnProcess())
+    registry.register(DatabaseCollector())
+    return generate_latest(registry)
+
+
+class DatabaseCollector(Collector):
+    """Metrics that are the same for all processes."""
+
+    def collect(self) -> Iterator[Metric]:
+        version = GaugeMetricFamily("geval_info", "The version of the site.", labels=["version"])
+        version.add_metric([__version__], 1)
+        yield version
+        up = GaugeMetricFamily("geval_database_up", "Whether the database answered.")
+        try:
+            found = [*_items(), *_spending(), *_states(), *_events()]
+        except (DatabaseError, EmbeddedServerError, OSError):
+            up.add_metric([], 0)
+            yield up
+            return
+        up.add_metric([], 1)
+        yield up
+        yield from found
+
+
+class _OwnProcess(Collector):
+    """What this process counted, where it is the only one."""
+
+    def collect(self) -> Iterator[Metric]:
+        yield from REGISTRY.collect()
+
+
+def _items() -> Iterator[Metric]:
+    items = CounterMetricFamily(
+        "geval_items", "Items that a judge finished.", labels=[*JUDGE, "outcome"]
+    )
+    failures = CounterMetricFamily(
+        "geval_item_failures", "Items that failed, by reason.", labels=[*JUDGE, "reason"]
+    )
+    rows = list(
+        EventCount.objects.filter(event=CountedEvent.ITEMS).values_list("judge", "reason", "count")
+    )
+    names = _judge_names({judge for judge, _, _ in rows})
+    outcomes: dict[tuple[str, str, str], int] = {}
+    reasons: dict[tuple[str, str, str], int] = {}
+    for judge, reason, count in rows:
+        named = names.get(judge, REMOVED)
+        outcome = (*named, "failed" if reason else "scored")
+        outcomes[outcome] = outcomes.get(outcome, 0) + count
+        if reason:
+            reasons[*named, reason] = reasons.get((*named, reason), 0) + count
+    _add_all(items, outcomes)
+    _add_all(failures, reasons)
+    yield items
+    yield failures
+
+
+def _spending() -> Iterator[Metric]:
+    calls = CounterMetricFamily("geval_calls", "Requests sent to endpoints.", labels=JUDGE)
+    hits = CounterMetricFamily(
+        "geval_stored_replies_used", "Items answered without their own call.", labels=JUDGE
+    )
+    tokens = CounterMetricFamily("geval_tokens", "Tokens used.", labels=[*JUDGE, "direction"])
+    money = CounterMetricFamily(
+        "geval_money", "Cost by the judges' own prices, in their currency.", labels=JUDGE
+    )
+    spending = spending_by_judge()
+    names = _judge_names(set(spending))
+    families = {family.name: family for family in (calls, hits, tokens, money)}
+    totals: dict[str, dict[tuple[str, ...], float]] = {name: {} for name in families}
+    for judge, spent in spending.items():
+        named = names[judge]
+        for family, labels, value in (
+            (calls, named, spent.calls),
+            (hits, named, spent.cache_hits),
+            (tokens, (*named, "prompt"), spent.prompt_tokens),
+            (tokens, (*named, "completion"), spent.completion_tokens),
+            (money, named, float(spent.money)),
+        ):
+            totals[family.name][labels] = totals[family.name].get(labels, 0) + value
+    for name, family in families.items():
+        _add_all(family, totals[name])
+        yield family
+
+
+def _states() -> Iterator[Metric]:
+    depth = GaugeMetricFamily(
+        "geval_queue_depth", "Jobs that wait or are in work, at most 100 000.", labels=["queue"]
+    )
+    for job, number in waiting_jobs().items():
+        depth.add_metric([job], number)
+    yield depth
+    stale = GaugeMetricFamily("geval_stale_leases", "Items whose worker was lost, and not claimed.")
+    stale.add_metric([], stale_leases())
+    yield stale
+    runs = GaugeMetricFamily("geval_runs", "Runs of judges, by state.", labels=["state"])
+    of_judges = EvaluationRun.objects.of_judges_that_run().order_by()
+    found = dict(of_judges.values_list("state").annotate(number=Count("pk")))
+    for state in RunState.values:
+        runs.add_metric([state], found.get(state, 0))
+    yield runs
+    workers = GaugeMetricFamily("geval_workers", "Live workers that take a job.", labels=["queue"])
+    alive = [set(jobs) for jobs in WorkerHeartbeat.objects.alive().values_list("jobs", flat=True)]
+    for job in settings.QUEUES:
+        workers.add_metric([job], sum(job in jobs for jobs in alive))
+    yield workers
+
+
+def _events() -> Iterator[Metric]:
+    lost = CounterMetricFamily("geval_leases_lost", "Items claimed again after a lost worker.")
+    sent = CounterMetricFamily(
+        "geval_webhook_attempts", "Attempts to send a webhook message.", labels=["outcome"]
+    )
+    counts = EventCount.objects.exclude(event=CountedEvent.ITEMS)
+    rows = {(row.event, row.reason): row.count for row in counts}
+    lost.add_metric([], rows.get((CountedEvent.LEASES_LOST, ""), 0))
+    for (event, reason), count in rows.items():
+        if event == CountedEvent.WEBHOOKS:
+            sent.add_metric([reason], count)
+    yield lost
+    yield sent
+
+
+def _judge_names(judges: set[int]) -> dict[int, tuple[str, str]]:
+    """The project's short name and the judge's name with its version."""
+    found = Judge.objects.filter(pk__in=judges).values_list(
+        "pk", "project__slug", "name", "version"
+    )
+    return {pk: (slug, f"{name} v{version}") for pk, slug, name, version in found}
+
+
+def _add_all(family: Any, values: dict[Any, Any]) -> None:
+    for labels, value in values.items():
+        family.add_metric(list(labels), value)

@@ -1,0 +1,132 @@
+"""What the site needs to work, each part looked at by itself and named."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
+
+from celery import Celery
+from django.conf import settings
+from django.db import Error as DatabaseError
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from evaluations.models import WorkerHeartbeat
+from geval_site.celery import app
+from geval_site.databases import PGMQ
+from geval_site.embedded.server import EmbeddedServerError
+
+HEARTBEAT_WITHIN = timedelta(minutes=1)
+BROKER_SECONDS = 3.0
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something the site needs; `message` says what is wrong and what to do, or what was seen."""
+
+    name: str
+    ok: bool
+    message: str
+
+
+def readiness() -> list[Part]:
+    """All parts; without the database only the broker can be asked apart from it."""
+    database = database_part()
+    if not database.ok:
+        unknown = "not known without the database"
+        others = [Part(name, False, unknown) for name in ("migrations", "worker")]
+        broker = Part("broker", False, unknown) if _queue_is_in_database() else broker_part()
+        return [database, *others, broker]
+    return [database, migrations_part(), worker_part(), broker_part()]
+
+
+def database_part() -> Part:
+    """Whether the database answers."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except (DatabaseError, EmbeddedServerError, OSError) as error:
+        # Its message may name hosts and users, which are nobody's business here.
+        connection.close()
+        why = f"{type(error).__name__}: the database does not answer; see DATABASE_URL"
+        return Part("database", False, why)
+    return Part("database", True, "answers")
+
+
+def migrations_part() -> Part:
+    """Whether the tables are those of this version."""
+
+    def look() -> Part:
+        applied = MigrationRecorder(connection).applied_migrations()
+        missing = sorted(_known_migrations() - applied.keys())
+        if missing:
+            first = ".".join(missing[0])
+            say = f"{len(missing)} not applied, the first is {first}; run geval-site migrate"
+            return Part("migrations", False, say)
+        return Part("migrations", True, "all applied")
+
+    return _guarded("migrations", look)
+
+
+def worker_part() -> Part:
+    """Whether a worker was heard of within a minute."""
+
+    def look() -> Part:
+        since = timezone.now() - HEARTBEAT_WITHIN
+        heard = WorkerHeartbeat.objects.filter(leaving=False, seen_at__gt=since)
+        number = heard.count()
+        if not number:
+            return Part("worker", False, "no worker was heard of within a minute; start one")
+        missing = sorted(set(settings.QUEUES) - {job for beat in heard for job in beat.jobs})
+        none = f"; none takes jobs of: {', '.join(missing)}" if missing else ""
+        return Part("worker", True, f"{number} alive{none}")
+
+    return _guarded("worker", look)
+
+
+def broker_part() -> Part:
+    """Whether messages can be sent."""
+    if _queue_is_in_database():
+        return _guarded("broker", _look_at_the_queue)
+    return _connect_to_broker(app)
+
+
+def _look_at_the_queue() -> Part:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regnamespace('pgmq') IS NOT NULL")
+        installed = cursor.fetchone()[0]
+    if installed:
+        return Part("broker", True, "the queue is in the database")
+    missing = "the queue is not in the database; run geval-site migrate"
+    return Part("broker", False, missing)
+
+
+def _connect_to_broker(celery: Celery) -> Part:
+    try:
+        with celery.connection_for_write(connect_timeout=BROKER_SECONDS) as opened:
+            opened.ensure_connection(max_retries=1, interval_start=0, timeout=BROKER_SECONDS)
+    except (OperationalError, OSError) as error:
+        why = f"{type(error).__name__}: the broker at CELERY_BROKER_URL does not answer"
+        return Part("broker", False, why)
+    return Part("broker", True, "answers")
+
+
+def _guarded(name: str, look: Callable[[], Part]) -> Part:
+    """A part that the database has to be asked about; it may go away in between."""
+    try:
+        return look()
+    except DatabaseError as error:
+        return Part(name, False, f"the database cannot say: {type(error).__name__}")
+
+
+@cache
+def _known_migrations() -> frozenset[tuple[str, str]]:
+    """The migrations of this version; its files do not change while it runs."""
+    return frozenset(MigrationLoader(None).graph.nodes)
+
+
+def _queue_is_in_database() -> bool:
+    return bool(settings.CELERY_BROKER_URL == PGMQ)

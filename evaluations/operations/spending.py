@@ -1,0 +1,55 @@
+"""What judges have used so far: requests, tokens and money, from the counters that runs keep."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import Sum
+from django.db.models.fields.json import KT
+
+from evaluations.llm.cost import cost
+from evaluations.models import EvaluationRun
+from evaluations.models.run_parameters import RunParameters
+
+
+@dataclass
+class Spending:
+    """The sum over all runs of a judge; `money` is in the currency of its prices."""
+
+    calls: int = 0
+    cache_hits: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    money: Decimal = Decimal(0)
+
+
+def spending_by_judge() -> dict[int, Spending]:
+    """One query over the runs; runs with the same prices are added up before they are priced."""
+    sums = (
+        EvaluationRun.objects.of_judges_that_run()
+        .order_by()
+        .values(
+            "judge_id",
+            "transport",
+            price_in=KT("parameters__price_in"),
+            price_out=KT("parameters__price_out"),
+        )
+        .annotate(
+            made=Sum("calls"),
+            spared=Sum("cache_hits"),
+            tokens_in=Sum("prompt_tokens"),
+            tokens_out=Sum("completion_tokens"),
+        )
+    )
+    found: dict[int, Spending] = defaultdict(Spending)
+    for row in sums:
+        prices = RunParameters.from_json(
+            {name: row[name] for name in ("transport", "price_in", "price_out")}
+        ).prices
+        spent = found[row["judge_id"]]
+        spent.calls += row["made"]
+        spent.cache_hits += row["spared"]
+        spent.prompt_tokens += row["tokens_in"]
+        spent.completion_tokens += row["tokens_out"]
+        spent.money += cost(row["tokens_in"], row["tokens_out"], prices) or 0
+    return dict(found)

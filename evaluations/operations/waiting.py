@@ -1,0 +1,43 @@
+"""What waits for workers, by kind of job, and leases that nobody keeps or takes."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from evaluations.models import EvaluationRun, ItemState, RunItem, RunState, Upload, WebhookDelivery
+from evaluations.runs.errands import KINDS
+from geval_site.queues import RUNS
+
+# More is counted as this many: a run may have millions of items, and nobody acts on the difference.
+MOST_COUNTED = 100_000
+# A lease that ended this long ago has been taken by somebody else, if there is anybody.
+STALE_AFTER = timedelta(minutes=5)
+
+
+def waiting_jobs() -> dict[str, int]:
+    """How much waits or is in work in each queue, up to MOST_COUNTED, from the rows that are the
+    truth about work."""
+    active = list(EvaluationRun.objects.active().values_list("pk", flat=True))
+    return {
+        RUNS: _count(RunItem.objects.open().filter(run__in=active)),
+        "uploads": _count(Upload.objects.neglected()),
+        "webhooks": _count(WebhookDelivery.objects.due()),
+        "quick": sum(_count(kind.model.objects.free()) for kind in KINDS.values()),
+    }
+
+
+def stale_leases() -> int:
+    """Items of running runs whose worker was lost, and that no other has claimed since."""
+    running = list(
+        EvaluationRun.objects.filter(state=RunState.RUNNING).values_list("pk", flat=True)
+    )
+    stale = RunItem.objects.filter(
+        run__in=running, state=ItemState.LEASED, lease_until__lt=Now() - STALE_AFTER
+    )
+    return _count(stale)
+
+
+def _count(rows: QuerySet[Any]) -> int:
+    return rows.order_by()[:MOST_COUNTED].count()

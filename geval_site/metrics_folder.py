@@ -1,0 +1,49 @@
+"""Where the web server's processes keep their counters, so that each can answer for all of them.
+
+`prometheus_client` writes one file per process into the folder named by PROMETHEUS_MULTIPROC_DIR,
+which has to be set before it is imported. https://prometheus.github.io/client_python/multiprocess/
+"""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from geval_site import environment
+from geval_site.datafolder import default_data_dir
+
+VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+_made: list[Path] = []
+
+
+def share_metrics() -> None:
+    """Give this server and its future workers a folder for their counters, unless there is one."""
+    if os.environ.get(VARIABLE):
+        return
+    folders = environment.folder("GEVAL_DATA_DIR", default=default_data_dir()) / "metrics"
+    try:
+        folders.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _remove_those_of_ended_servers(folders)
+        made = folders / str(os.getpid())
+        shutil.rmtree(made, ignore_errors=True)
+        made.mkdir(mode=0o700)
+    except OSError:  # a site on another database may have no data folder
+        made = Path(tempfile.mkdtemp(prefix="geval-metrics-"))
+    _made.append(made)
+    os.environ[VARIABLE] = str(made)
+
+
+def remove_metrics() -> None:
+    """Remove the folder of a server that ends; one that somebody else named is left alone."""
+    for folder in _made:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_those_of_ended_servers(folders: Path) -> None:
+    for folder in folders.iterdir():
+        try:
+            os.kill(int(folder.name), 0)
+        except ProcessLookupError:
+            shutil.rmtree(folder, ignore_errors=True)
+        except (PermissionError, ValueError):
+            continue  # it lives, or the folder is not ours

@@ -1,0 +1,214 @@
+"""`/metrics` is what Prometheus reads: what judges did, what waits, and how requests went."""
+
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from prometheus_client.parser import text_string_to_metric_families
+
+from evaluations.counting import count_events
+from evaluations.heartbeat import beat
+from evaluations.models import CountedEvent, EvaluationRun, Project, Score
+from evaluations.runs import leases
+from evaluations.runs.lifecycle import lay_out_run, start_run
+from tests.conftest import CHECKOUT
+from tests.processes import free_port
+
+TOKEN = "of-the-tests"
+Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+
+def samples(text: str) -> Samples:
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def scrape() -> Samples:
+    answer = Client().get("/metrics")
+    assert answer.status_code == 200
+    return samples(answer.content.decode())
+
+
+JUDGE = (("judge", "Judge Judy v1"), ("project", "small"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_items_are_counted_by_judge_and_failures_by_reason(judged_project: Project) -> None:
+    found = scrape()
+
+    assert found["geval_items_total", (*JUDGE[:1], ("outcome", "scored"), JUDGE[1])] == 11
+    assert found["geval_items_total", (*JUDGE[:1], ("outcome", "failed"), JUDGE[1])] == 1
+    assert found["geval_item_failures_total", (*JUDGE, ("reason", "refusal"))] == 1
+    assert found["geval_runs", (("state", "done"),)] == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_counters_do_not_go_down_with_what_they_counted(judged_project: Project) -> None:
+    EvaluationRun.objects.all().delete()
+    judged_project.judges.all().delete()
+
+    found = scrape()
+
+    gone = (("judge", "removed"), ("outcome", "scored"), ("project", ""))
+    assert found["geval_items_total", gone] == 11
+
+
+@pytest.mark.django_db
+def test_tokens_and_money_are_what_runs_counted(run: EvaluationRun) -> None:
+    run.parameters |= {"price_in": "2", "price_out": "8"}
+    run.calls, run.prompt_tokens, run.completion_tokens = 12, 1_000_000, 500_000
+    run.save()
+
+    found = scrape()
+
+    assert found["geval_calls_total", JUDGE] == 12
+    assert found["geval_tokens_total", (("direction", "prompt"), *JUDGE)] == 1_000_000
+    assert found["geval_tokens_total", (("direction", "completion"), *JUDGE)] == 500_000
+    assert found["geval_money_total", JUDGE] == 6
+
+
+@pytest.mark.django_db(transaction=True)
+def test_items_that_wait_and_leases_that_were_lost(
+    small_project: Project, make_judge: Callable[..., Any]
+) -> None:
+    judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1", use_steps=False)
+    run = start_run(judge, list(small_project.criteria.all()))
+    lay_out_run(run.pk, {})
+    leases.claim(run.pk, "lost", most=3)
+    run.items.filter(leased_by="lost").update(lease_until="2020-01-01T00:00Z")
+    beat("here:1", ["runs"])
+
+    before = scrape()
+    leases.claim(run.pk, "next", most=2)
+    after = scrape()
+
+    assert before["geval_queue_depth", (("queue", "runs"),)] == 12
+    assert (before["geval_stale_leases", ()], after["geval_stale_leases", ()]) == (3, 1)
+    assert before["geval_leases_lost_total", ()] == 0
+    assert after["geval_leases_lost_total", ()] == 2
+    assert before["geval_workers", (("queue", "runs"),)] == 1
+    assert before["geval_workers", (("queue", "quick"),)] == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_webhook_attempts_are_counted_by_outcome() -> None:
+    for outcome in ("delivered", "failed", "delivered"):
+        count_events(CountedEvent.WEBHOOKS, {outcome: 1})
+
+    found = scrape()
+
+    assert found["geval_webhook_attempts_total", (("outcome", "delivered"),)] == 2
+    assert found["geval_webhook_attempts_total", (("outcome", "failed"),)] == 1
+
+
+@pytest.mark.django_db
+def test_requests_are_counted_by_route_and_status_and_addresses_add_no_series() -> None:
+    client = Client()
+    route = (("method", "GET"), ("route", "/sign-in/"), ("status", "200"))
+    before = scrape().get(("geval_requests_total", route), 0)
+
+    client.get("/sign-in/")
+    for number in range(3):
+        client.get(f"/made/up/{number}.php")
+    client.generic("INVENTED", "/sign-in/")
+    found = scrape()
+
+    assert found["geval_requests_total", route] == before + 1
+    timed = ("geval_request_seconds_count", (("method", "GET"), ("route", "/sign-in/")))
+    assert found[timed] == before + 1
+    assert not [labels for _, labels in found if "made" in str(labels) or "INVENT" in str(labels)]
+
+
+@pytest.mark.django_db
+def test_a_scrape_reads_no_scores_and_takes_as_few_queries_with_many(run: EvaluationRun) -> None:
+    with CaptureQueriesContext(connection) as few:
+        scrape()
+    Score.objects.bulk_create(
+        Score(run=run, output_id=score.output_id, criterion=None, value=1)
+        for score in Score.objects.distinct("output_id").order_by("output_id")
+    )
+    with CaptureQueriesContext(connection) as many:
+        scrape()
+
+    assert len(many) == len(few) < 25
+    assert not [query for query in many.captured_queries if "evaluations_score" in query["sql"]]
+
+
+@pytest.mark.django_db
+def test_with_a_token_nobody_else_may_read_them(settings: Any) -> None:
+    settings.METRICS_TOKEN = TOKEN
+    client = Client()
+
+    assert client.get("/metrics").status_code == 401
+    wrong = client.get("/metrics", headers={"authorization": "Bearer wrong-é"})
+    assert wrong.status_code == 401
+    right = client.get("/metrics", headers={"authorization": f"Bearer {TOKEN}"})
+    assert right.status_code == 200
+
+
+def test_in_production_there_are_none_without_a_token(settings: Any) -> None:
+    settings.PRODUCTION, settings.METRICS_TOKEN = True, ""
+
+    answer = Client().get("/metrics")
+
+    assert answer.status_code == 401
+    assert b"GEVAL_METRICS_TOKEN" in answer.content
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.processes
+def test_each_of_several_processes_answers_for_all(database_url: str, tmp_path: Path) -> None:
+    """Started from nothing: what a copy of a warm process has imported counts by itself."""
+    port = free_port()
+    site = f"http://127.0.0.1:{port}"
+    server = subprocess.Popen(
+        [
+            sys.executable, "-m", "gunicorn", "geval_site.wsgi", "--config",
+            "python:geval_site.web_server", "--bind", f"127.0.0.1:{port}", "--workers", "2",
+        ],
+        cwd=CHECKOUT,
+        env=os.environ
+        | {"DATABASE_URL": database_url, "GEVAL_DATA_DIR": str(tmp_path), "GEVAL_MODE": "local"},
+    )  # fmt: skip
+    try:
+        deadline = time.monotonic() + 60
+        while not _answers(f"{site}/healthz"):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        for _ in range(20):
+            assert _answers(f"{site}/sign-in/")
+        scrapes = [samples(_text(f"{site}/metrics")) for _ in range(4)]
+        files = list((tmp_path / "metrics" / str(server.pid)).iterdir())
+    finally:
+        server.terminate()
+        server.wait(30)
+
+    route = (("method", "GET"), ("route", "/sign-in/"), ("status", "200"))
+    assert [found["geval_requests_total", route] for found in scrapes] == [20] * 4
+    assert files
+    assert not (tmp_path / "metrics" / str(server.pid)).exists()
+
+
+def _answers(address: str) -> bool:
+    try:
+        urllib.request.urlopen(address, timeout=30).close()
+    except OSError:
+        return False
+    return True
+
+
+def _text(address: str) -> str:
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        return str(answer.read().decode())

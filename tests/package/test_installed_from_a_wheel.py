@@ -1,0 +1,143 @@
+"""`pip install geval-site && geval-site demo` in an empty folder, and its pages in Chromium."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import orjson
+import pytest
+from playwright.sync_api import Browser, Page, Response
+
+from tests.conftest import CHECKOUT
+from tests.package.conftest import VERSIONS, others_may_use, outside
+from tests.processes import free_port
+
+ORDINARY = "nobody"
+PRODUCTION = {
+    "GEVAL_MODE": "production",
+    "GEVAL_ALLOW_EMBEDDED": "1",
+    "GEVAL_HOSTS": "127.0.0.1",
+    "GEVAL_SECRET_KEY": "of this test, and long enough for a site that nobody reaches",
+    "GEVAL_SSL_REDIRECT": "0",
+}
+
+
+@contextmanager
+def running(
+    command: list[str], home: Path, *, user: str | None, until: str, **more: str
+) -> Iterator[str]:
+    """Run a command in an empty folder with a new data folder; gives the site's address, and ends
+    it with Ctrl-C."""
+    home.mkdir(exist_ok=True)
+    if user:
+        shutil.chown(home, user)
+    account = {"user": user, "group": "nogroup", "extra_groups": []} if user else {}
+    process = subprocess.Popen(
+        command, cwd=home, stdout=subprocess.PIPE, text=True, start_new_session=True,
+        env=outside() | {"HOME": str(home), "GEVAL_DATA_DIR": str(home / "data"), **more},
+        **account,
+    )  # fmt: skip
+    assert process.stdout
+    try:
+        said = ""
+        for line in process.stdout:
+            said += line
+            if until in line:
+                break
+        address = re.search(r"http://127\.0\.0\.1:\d+/(?= )", said)
+        assert address, said
+        yield address.group()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+    finally:
+        process.terminate()
+        process.wait(60)
+        process.stdout.close()
+
+
+def is_missing(got: Response) -> bool:
+    # Browsers ask for an icon by themselves.
+    return got.status >= 400 and not got.url.endswith("/favicon.ico")
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page; whatever it does not get, and errors of its scripts, fail the test."""
+    missing: list[str] = []
+    context = browser.new_context()
+    opened = context.new_page()
+    opened.on("response", lambda got: missing.append(got.url) if is_missing(got) else None)
+    opened.on("pageerror", lambda error: missing.append(str(error)))
+    yield opened
+    context.close()
+    assert missing == []
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("user", ["root", "an ordinary user"])
+def test_the_demo_runs_and_its_pages_open(
+    installed: Callable[[str], Path], folder: Path, page: Page, version: str, user: str
+) -> None:
+    programs = installed(version)
+    as_root = user == "root"
+    if as_root and os.geteuid():
+        pytest.skip("only root can try it as root")
+    if not as_root and not others_may_use((programs / "python").resolve()):
+        pytest.skip(f"the Python {version} of this machine is in a private folder")
+    somebody = ORDINARY if not as_root and not os.geteuid() else None
+    home = folder / f"{user.replace(' ', '-')}-{version}"
+    demo = [str(programs / "geval-site"), "demo", "--port", str(free_port())]
+
+    with running(demo, home, user=somebody, until="sign in as vera") as address:
+        page.goto(address)
+        page.get_by_label("Username").fill("ada")
+        page.get_by_label("Password").fill("demo-ada")
+        page.get_by_role("button", name="Sign in").click()
+        for path in ("p/demo/data/", "admin/", "api/v1/docs"):
+            page.goto(address + path)
+        page.goto(address + "p/demo/report/")
+        page.locator(".chart").first.scroll_into_view_if_needed()
+        page.locator(".chart .plot-container").first.wait_for()
+
+
+def test_a_production_site_brings_its_collected_static_files(
+    installed: Callable[[str], Path], folder: Path, page: Page
+) -> None:
+    programs = installed(VERSIONS[0])
+    home = folder / "production"
+    home.mkdir()
+    site = str(programs / "geval-site")
+    settings = outside() | PRODUCTION | {"GEVAL_DATA_DIR": str(home / "data")}
+    subprocess.run([site, "migrate", "-v0"], cwd=home, env=settings, check=True)
+
+    serve = [site, "serve", "--port", str(free_port())]
+    with running(serve, home, user=None, until="Ctrl-C", **PRODUCTION) as address:
+        page.goto(address + "sign-in/")
+        styles = page.locator("link[rel=stylesheet]").evaluate_all("all => all.map(it => it.href)")
+
+    assert styles
+    assert all(re.search(r"\.[0-9a-f]{12}\.css$", style) for style in styles)
+
+
+def test_every_static_file_that_a_template_names_is_in_the_wheel(
+    installed: Callable[[str], Path],
+) -> None:
+    packages = next((installed(VERSIONS[0]).parent / "lib").iterdir()) / "site-packages"
+    collected = packages / "geval_site" / "collected_static"
+    paths = orjson.loads((collected / "staticfiles.json").read_bytes())["paths"]
+
+    templates = sorted(path.relative_to(CHECKOUT) for path in (CHECKOUT / "templates").rglob("*.*"))
+    named = {
+        name
+        for path in templates
+        for name in re.findall(r"{% static '([^']+)' %}", (CHECKOUT / path).read_text())
+    }
+
+    assert [path for path in templates if not (packages / "geval_site" / path).exists()] == []
+    assert sorted(named - paths.keys()) == []
+    assert all((collected / name).exists() for name in paths.values())
