@@ -135,7 +135,10 @@ def reading(result: CriterionResult) -> str:
             f"No judge ranks well enough: {name} is the best with {of_one}. Its scores are near to"
             " raters' only because most scores are alike."
         )
-    return f"No judge is close enough: {name} is the best with {of_one}, and {_not_near(evidence)}."
+    return (
+        f"No judge is shown to be close enough: {name} is the best with {of_one}, and"
+        f" {_not_near(evidence)}."
+    )
 
 
 def _not_near(evidence: Evidence) -> str:

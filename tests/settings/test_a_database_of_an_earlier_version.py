@@ -4,7 +4,8 @@ tests/data holds the demo project as version 0.1.0 left it before its folders an
 order: ratings of people and of a release, runs of two judges (one of them twice), chrF, imported
 scores, and an upload with an error. The report beside it was written by that version, and anew when
 intervals became those of the jackknife, when ICC(1) began to count outputs that not everybody
-rated, and when numbers were cut to 12 digits: all else stayed the same.
+rated, when numbers were cut to 12 digits, when bias towards the own family was measured at equal
+rating, and when verdicts came in: all else stayed the same.
 """
 
 import gzip
