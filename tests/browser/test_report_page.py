@@ -40,7 +40,7 @@ def test_filters_drill_down_and_exports(reported: Project, sign_in: Callable[[st
     page.locator("[data-figure]").first.scroll_into_view_if_needed()
     expect(page.locator("[data-figure] .main-svg").first).to_be_visible()
     page.get_by_text("Filters:").click()
-    page.get_by_label("level").select_option("system")
+    page.locator(".filters").get_by_label("level").select_option("system")
     page.get_by_label("document name contains").fill("d1")
     page.get_by_role("button", name="Apply filters").click()
     expect(page).to_have_url(re.compile("level=system.*documents=d1"))
