@@ -23,6 +23,7 @@ MOST_POINTS = 1001
 # The largest absolute value of ratings, scores and ends of scales, so that sums and squares stay
 # precise.
 FARTHEST = 1e9
+ROUNDING = 1e-9
 _YES_AND_NO = {"Yes": 1.0, "No": 0.0}
 
 
@@ -57,6 +58,10 @@ class Scale:
         """All points, in ascending order."""
         count = int((self.highest - self.lowest) / self.step + 1e-9) + 1
         return tuple(round(self.lowest + index * self.step, 9) for index in range(count))
+
+    def spans(self, lowest: float, highest: float) -> bool:
+        """Whether values from `lowest` to `highest` lie on it, apart from rounding."""
+        return lowest >= self.lowest - ROUNDING and highest <= self.highest + ROUNDING
 
     @property
     def words(self) -> Mapping[str, float]:

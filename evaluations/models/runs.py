@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluations.llm.cost import cost
+from evaluations.llm.parsing import Reason
 from evaluations.models.corpus import CandidateOutput
 from evaluations.models.criteria import Criterion, EvaluationSteps
 from evaluations.models.errands import Errand
@@ -60,6 +61,14 @@ class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
 
     def active(self) -> EvaluationRunQuerySet:
         return self.filter(state__in=ACTIVE_STATES)
+
+    def progress(self) -> dict[int, tuple[int, int]]:
+        """How many items of each run are done or failed, and how many there are, by its id."""
+        finished = models.Q(items__state__in=(ItemState.DONE, ItemState.FAILED))
+        rows = self.annotate(
+            finished=models.Count("items", filter=finished), total=models.Count("items")
+        ).values_list("pk", "finished", "total")
+        return {pk: (finished, total) for pk, finished, total in rows}
 
     def resuming(self) -> EvaluationRunQuerySet:
         """Paused runs that resume by themselves, at `resumes_at`."""
@@ -218,6 +227,14 @@ class RunItemQuerySet(models.QuerySet["RunItem"]):
         """How many items are in each state; every state is a key."""
         found = dict(self.order_by().values_list("state").annotate(n=models.Count("pk")))
         return {state.value: found.get(state.value, 0) for state in ItemState}
+
+    def below_coverage(self) -> RunItemQuerySet:
+        """Failed items below their judge's minimum coverage that have no score by it since."""
+        scored = Score.objects.filter(
+            run__judge=models.OuterRef("run__judge"), output=models.OuterRef("output")
+        ).filter(models.Q(criterion=models.OuterRef("criterion")) | models.Q(criterion=None))
+        low = self.filter(state=ItemState.FAILED, reason=Reason.LOW_COVERAGE)
+        return low.exclude(models.Exists(scored))
 
     def failures_by_reason(self) -> list[dict[str, Any]]:
         """`reason`, `count` and one `example` detail, most frequent first."""

@@ -17,6 +17,7 @@ from evaluations.statistics.agreement import (
     coincidences,
     human_ceiling,
     judge_as_a_rater,
+    judge_as_a_rater_at,
 )
 from evaluations.statistics.alt_test import LEAST_ANNOTATORS, LEAST_OUTPUTS, AltTest, alt_test
 from evaluations.statistics.bias import LengthBias, WriterBias, length_bias, writer_bias
@@ -91,7 +92,9 @@ class JudgeAnalysis:
 
     `intervals` are at summary level over documents; `percentile` and `bca` are the same for
     Spearman by the bootstrap; `shown` is the interval of the level, coefficient and units that the
-    reader chose. `as_a_rater` is the summary-level rho that compares with the human ceiling.
+    reader chose. `as_a_rater` is the summary-level rho that compares with the human ceiling, and
+    `in_place` the same of the reader's level and coefficient. `on_scale` says whether all scores
+    are on the criterion's scale.
     """
 
     correlations: Correlations
@@ -101,6 +104,8 @@ class JudgeAnalysis:
     bca: Interval
     shown: Interval
     as_a_rater: Estimate
+    in_place: Estimate
+    on_scale: bool
     alt_test: AltTest
     spread: Concentration | None
     pairwise: TieCalibration
@@ -210,6 +215,8 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
             else correlation_interval(both, rated, scored, view.coefficient, view.level, view.over)
         ),
         as_a_rater=judge_as_a_rater(outputs, judged.ratings, scores),
+        in_place=judge_as_a_rater_at(outputs, judged.ratings, scores, view.coefficient, view.level),
+        on_scale=_on_scale(scores[~np.isnan(scores)], judged.scale),
         alt_test=_alt_test(judged, view.epsilon),
         spread=concentration(scores),
         pairwise=tie_calibrated_accuracy(both, rated, scored),
@@ -250,7 +257,7 @@ def _alt_test(judged: Judged, epsilon: float) -> AltTest:
     distances on it."""
     scores, scale = judged.scores, judged.scale
     known = scores[~np.isnan(scores)]
-    if len(known) and (known.min() < scale.lowest - 1e-9 or known.max() > scale.highest + 1e-9):
+    if not _on_scale(known, scale):
         other = Estimate.undefined("the judge's scores are not on the criterion's scale")
         return AltTest(epsilon, other, other, (), (), 0)
     return alt_test(
@@ -261,6 +268,10 @@ def _alt_test(judged: Judged, epsilon: float) -> AltTest:
         least_outputs=LEAST_OUTPUTS,
         least_annotators=LEAST_ANNOTATORS,
     )
+
+
+def _on_scale(known: FloatArray, scale: Scale) -> bool:
+    return not len(known) or scale.spans(float(known.min()), float(known.max()))
 
 
 def analyse_agreement(outputs: Outputs, ratings: Ratings, annotators: tuple[str, ...]) -> Agreement:

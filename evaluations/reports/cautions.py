@@ -1,6 +1,11 @@
 """Cautions in words, shown next to statistics that seem to contradict each other or to promise too
 much."""
 
+from collections import Counter
+from dataclasses import dataclass
+
+from evaluations.models import Project, RunItem
+from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult
 
 LOW_RHO = 0.3
@@ -46,6 +51,34 @@ def cautions(result: JudgeResult) -> list[str]:
 def all_cautions(criterion: CriterionResult) -> list[tuple[str, str]]:
     """(judge, caution) of a criterion."""
     return [(result.judge, text) for result in criterion.judges for text in cautions(result)]
+
+
+@dataclass(frozen=True)
+class LowCoverage:
+    """How many items of a judge have no score because they lie below its minimum coverage."""
+
+    judge: str
+    items: int
+    minimum: float
+
+
+def low_coverage(project: Project, options: ReportOptions) -> tuple[LowCoverage, ...]:
+    """The judges of a view with items below their minimum coverage, most of them first."""
+    items = RunItem.objects.filter(run__project=project).below_coverage()
+    if options.judges:
+        items = items.filter(run__judge__in=options.judges)
+    if options.criteria:
+        items = items.filter(criterion__in=options.criteria)
+    if options.systems:
+        items = items.filter(output__system__in=options.systems)
+    if options.documents:
+        items = items.filter(output__document__doc_id__icontains=options.documents)
+    # An item that failed in several runs counts once.
+    failed = set(items.values_list("run__judge", "output", "criterion"))
+    counts = Counter(judge for judge, _output, _criterion in failed)
+    judges = project.judges.in_bulk(list(counts))
+    found = [LowCoverage(judges[pk].label, n, judges[pk].min_coverage) for pk, n in counts.items()]
+    return tuple(sorted(found, key=lambda one: -one.items))
 
 
 def many_ties(criterion: CriterionResult) -> list[tuple[str, float]]:

@@ -15,7 +15,7 @@ from evaluations.models import Criterion
 from evaluations.reports.analysis import MOST_PAIRED, correlations_summary
 from evaluations.reports.data import ReportData
 from evaluations.reports.report import CriterionResult, JudgeResult
-from evaluations.reports.words import in_brackets
+from evaluations.reports.words import in_brackets, listed
 from evaluations.scales import Scale, short
 from evaluations.statistics.layout import Outputs
 from evaluations.statistics.pairing import FloatArray
@@ -95,6 +95,32 @@ class Subject:
     @property
     def human(self) -> FloatArray:
         return self.data.humans[self.criterion.pk].mean
+
+    @property
+    def on_scale(self) -> tuple[tuple[int, JudgeResult], ...]:
+        """The judges whose scores are on the criterion's scale, each with the number of its
+        colour."""
+        numbered = enumerate(self.result.judges)
+        return tuple(pair for pair in numbered if pair[1].analysis.on_scale)
+
+    @property
+    def sides_on_scale(self) -> dict[str, tuple[str, FloatArray]]:
+        """People and the judges on the criterion's scale: colour and values by name."""
+        return {PEOPLE: ("--human", self.human)} | {
+            judge.judge: (colour(index), self.scores(judge)) for index, judge in self.on_scale
+        }
+
+    @property
+    def left_out(self) -> str:
+        """A sentence about the judges on other scales, which cannot share an axis with people."""
+        names = [judge.judge for judge in self.result.judges if not judge.analysis.on_scale]
+        if not names:
+            return ""
+        are = "is left out because its" if len(names) == 1 else "are left out because their"
+        return (
+            f" {listed(names)} {are} scores are on another scale than people's"
+            f" ({self.criterion.scale})."
+        )
 
     @property
     def sides(self) -> dict[str, FloatArray]:
@@ -281,11 +307,10 @@ def scores(subject: Subject) -> Figure:
     edges, names = _bins(subject.criterion.scale)
     traces: list[dict[str, Any]] = []
     rows: list[tuple[str, ...]] = []
-    for index, (name, given) in enumerate(subject.sides.items()):
+    for name, (token, given) in subject.sides_on_scale.items():
         known = given[~np.isnan(given)]
         counts, _ = np.histogram(np.clip(known, edges[0], edges[-1]), bins=edges)
         shares = (counts / max(1, len(known))).round(4).tolist()
-        token = colour(index - 1) if index else "--human"
         traces.append(
             {"type": "bar", "name": name, "x": names, "y": shares, "marker": {"color": token}}
         )
@@ -294,7 +319,7 @@ def scores(subject: Subject) -> Figure:
         title=title_of(subject, "scores"),
         caption=(
             "The share of outputs with each score, to the nearest point of the scale. A judge that "
-            "almost always gives the same score hardly ranks outputs."
+            "almost always gives the same score hardly ranks outputs." + subject.left_out
         ),
         traces=traces,
         layout={
@@ -334,7 +359,7 @@ def writers(subject: Subject) -> Figure:
     prefer."""
     traces: list[dict[str, Any]] = []
     rows: list[tuple[str, ...]] = []
-    for index, judge in enumerate(subject.result.judges):
+    for index, judge in subject.on_scale:
         bias = judge.analysis.writers
         if bias is None:
             continue
@@ -363,7 +388,7 @@ def writers(subject: Subject) -> Figure:
         caption=(
             "How much higher a judge scores the LLM's text than the human's for the same document, "
             "by which of them people prefer. A value above 0 where people prefer the human's text "
-            "means that the judge favours LLMs."
+            "means that the judge favours LLMs." + subject.left_out
         ),
         traces=traces,
         layout={"yaxis": {"title": {"text": "LLM's minus human's score"}}, "barmode": "group"},
@@ -387,7 +412,7 @@ def calibration(subject: Subject) -> Figure:
         }
     ]
     rows: list[tuple[str, ...]] = []
-    for index, judge in enumerate(subject.result.judges):
+    for index, judge in subject.on_scale:
         bins = judge.analysis.reliability
         traces.append(
             {
@@ -404,7 +429,7 @@ def calibration(subject: Subject) -> Figure:
         title=title_of(subject, "calibration"),
         caption=(
             "Outputs in groups of similar scores: the judge's mean and people's. On the dotted line"
-            " they agree."
+            " they agree." + subject.left_out
         ),
         traces=traces,
         layout={
@@ -418,7 +443,8 @@ def calibration(subject: Subject) -> Figure:
 
 def leaderboard(subject: Subject) -> Figure:
     """Systems by their mean human rating, with each judge's mean scores."""
-    means = {name: subject.data.system_means(scores) for name, scores in subject.sides.items()}
+    sides = subject.sides_on_scale
+    means = {name: subject.data.system_means(scores) for name, (_, scores) in sides.items()}
     by_people = means[PEOPLE]
     order = [at for at in np.argsort(by_people, kind="stable") if not np.isnan(by_people[at])]
     names = [subject.data.system_names[column] for column in order]
@@ -426,10 +452,10 @@ def leaderboard(subject: Subject) -> Figure:
     rows: list[tuple[str, ...]] = []
     for index, (name, of_systems) in enumerate(means.items()):
         shown = [None if np.isnan(of_systems[at]) else round(of_systems[at], 4) for at in order]
-        token = colour(index - 1) if index else "--human"
         traces.append(
             {"type": "scatter", "mode": "markers", "name": name, "x": shown, "y": names,
-             "marker": {"color": token, "symbol": SYMBOLS[index % len(SYMBOLS)], "size": 9}}
+             "marker": {"color": sides[name][0], "symbol": SYMBOLS[index % len(SYMBOLS)],
+                        "size": 9}}
         )  # fmt: skip
         rows.extend(
             (system, name, "–" if mean is None else f"{mean:.2f}")
@@ -437,7 +463,8 @@ def leaderboard(subject: Subject) -> Figure:
         )
     return Figure(
         title=title_of(subject, "leaderboard"),
-        caption="The mean of each system by people and by each judge, the best on top.",
+        caption="The mean of each system by people and by each judge, the best on top."
+        + subject.left_out,
         traces=traces,
         layout={"xaxis": {"title": {"text": "mean"}}},
         columns=("system", "by", "mean"),
@@ -473,7 +500,7 @@ def figures_of(result: CriterionResult) -> list[str]:
     lacking = set()
     if len(result.annotators) < 2:
         lacking.add("annotators")
-    if not any(judge.analysis.writers for judge in result.judges):
+    if not any(judge.analysis.writers and judge.analysis.on_scale for judge in result.judges):
         lacking.add("writers")
     return [name for name in FIGURES if name not in lacking]
 

@@ -2,6 +2,8 @@
 
 import threading
 from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import datetime
 
 from evaluations.changes import state_of
 from evaluations.models import Project
@@ -25,12 +27,29 @@ def live_data(project: Project) -> ReportData:
 
 
 def mark_of(project: Project) -> str:
-    """A short text that differs whenever the project's ratings or scores do."""
+    """A short text that differs whenever the project's ratings, its scores, or the runs in progress
+    do."""
+    running = project.runs.active().order_by("pk").values_list("pk", flat=True)
     state = sorted(state_of(project.pk).items(), key=repr)
-    return "-".join(
+    changes = [
         f"{judge or 0}.{criterion or 0}.{last}.{count}"
         for (judge, criterion), (count, last) in state
-    )
+    ]
+    return "-".join([*changes, *(f"run.{pk}" for pk in running)])
+
+
+@dataclass(frozen=True)
+class DataVersion:
+    """The last change of a project's ratings or scores: its number, which only rises, and when."""
+
+    number: int
+    at: datetime
+
+
+def data_version(project: Project) -> DataVersion | None:
+    """The version of the numbers; None if none were ever loaded."""
+    last = project.score_changes.order_by("-pk").values_list("pk", "at").first()
+    return DataVersion(*last) if last else None
 
 
 def forget() -> None:

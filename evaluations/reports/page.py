@@ -4,20 +4,22 @@ from dataclasses import dataclass
 
 from evaluations.models import Project
 from evaluations.reports.addressing import addressing_outputs
-from evaluations.reports.cautions import all_cautions, many_ties
+from evaluations.reports.at_a_glance import AtAGlance, at_a_glance
+from evaluations.reports.cautions import LowCoverage, all_cautions, low_coverage, many_ties
 from evaluations.reports.data import ReportData
 from evaluations.reports.figures import figures_of
-from evaluations.reports.live import live_data, mark_of
+from evaluations.reports.live import DataVersion, data_version, live_data, mark_of
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, Report, build_report
-from evaluations.reports.words import in_a_sentence, in_brackets, shown
+from evaluations.reports.running import RunInProgress, runs_in_progress
+from evaluations.reports.words import headline, in_brackets, shown
 from evaluations.statistics.correlation import Coefficient
 
 
 @dataclass(frozen=True)
 class JudgeNumbers:
     """A judge on a criterion in the paper's table: the chosen coefficient with interval and
-    letters, and the other."""
+    letters, and the other. `outputs` count so far for one that is `running`."""
 
     criterion: int
     judge: int
@@ -28,6 +30,8 @@ class JudgeNumbers:
     is_best: bool
     second_is_best: bool
     reason: str
+    outputs: int
+    running: bool
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class JudgeRow:
     cells: tuple[JudgeNumbers | None, ...]
     average: str
     average_is_best: bool
+    running: bool
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,11 @@ class ReportPage:
     mark: str
     rows: tuple[JudgeRow, ...]
     ceilings: tuple[tuple[str, str, str], ...]
-    sentences: tuple[str, ...]
+    headline: str
+    glance: AtAGlance
+    running: tuple[RunInProgress, ...]
+    version: DataVersion | None
+    low_coverage: tuple[LowCoverage, ...]
     cautions: tuple[tuple[str, list[tuple[str, str]]], ...]
     ties: tuple[tuple[str, list[tuple[str, float]]], ...]
     figures: tuple[tuple[CriterionResult, list[str]], ...]
@@ -59,6 +68,18 @@ class ReportPage:
     @property
     def options(self) -> ReportOptions:
         return self.report.options
+
+    @property
+    def documents(self) -> int:
+        return len(self.data.document_ids)
+
+    @property
+    def ratings(self) -> int:
+        return sum(criterion.ratings for criterion in self.report.criteria)
+
+    @property
+    def annotators(self) -> int:
+        return len({name for criterion in self.report.criteria for name in criterion.annotators})
 
 
 def report_now(project: Project, options: ReportOptions) -> tuple[Report, ReportData]:
@@ -76,13 +97,19 @@ def report_page(project: Project, options: ReportOptions, *, mark: str = "") -> 
     mark = mark or mark_of(project)
     report, selected = report_now(project, options)
     second = options.second
+    running = runs_in_progress(project)
+    judges = {run.judge for run in running}
     return ReportPage(
         report=report,
         data=selected,
         mark=mark,
-        rows=_rows(report, second),
+        rows=_rows(report, second, judges),
         ceilings=tuple(_ceiling(criterion, options, second) for criterion in report.criteria),
-        sentences=tuple(text for criterion in report.criteria if (text := _sentence(criterion))),
+        headline=headline(report.criteria),
+        glance=at_a_glance(report, judges),
+        running=running,
+        version=data_version(project),
+        low_coverage=low_coverage(project, options),
         cautions=tuple((c.criterion, said) for c in report.criteria if (said := all_cautions(c))),
         ties=tuple((c.criterion, tied) for c in report.criteria if (tied := many_ties(c))),
         figures=tuple((result, figures_of(result)) for result in report.criteria if result.judges),
@@ -91,19 +118,14 @@ def report_page(project: Project, options: ReportOptions, *, mark: str = "") -> 
     )
 
 
-def _sentence(criterion: CriterionResult) -> str:
-    said = in_a_sentence(criterion)
-    return f"On {criterion.criterion}, {said}" if said else ""
-
-
-def _rows(report: Report, second: Coefficient) -> tuple[JudgeRow, ...]:
+def _rows(report: Report, second: Coefficient, running: set[int]) -> tuple[JudgeRow, ...]:
     chosen = report.options.coefficient
     best, second_best = report.best(chosen), report.best(second)
     rows = []
     for judge in report.judges:
         average = report.average(judge)
         cells = [
-            _cell(criterion, result, report.options, second, (highest, second_highest))
+            _cell(criterion, result, second, (highest, second_highest), result.pk in running)
             if result
             else None
             for criterion, result, highest, second_highest in zip(
@@ -116,7 +138,13 @@ def _rows(report: Report, second: Coefficient) -> tuple[JudgeRow, ...]:
         ]
         is_best = average is not None and average == best.average
         rows.append(
-            JudgeRow(judge, tuple(cells), "–" if average is None else f"{average:.2f}", is_best)
+            JudgeRow(
+                judge,
+                tuple(cells),
+                "–" if average is None else f"{average:.2f}",
+                is_best,
+                any(cell.running for cell in cells if cell),
+            )
         )
     return tuple(rows)
 
@@ -124,10 +152,11 @@ def _rows(report: Report, second: Coefficient) -> tuple[JudgeRow, ...]:
 def _cell(
     criterion: CriterionResult,
     result: JudgeResult,
-    options: ReportOptions,
     second: Coefficient,
     best: tuple[float | None, float | None],
+    running: bool,
 ) -> JudgeNumbers:
+    options = criterion.options
     first, other = result.shown(options), result.correlations.estimates[second][options.level]
     return JudgeNumbers(
         criterion=criterion.pk,
@@ -139,19 +168,15 @@ def _cell(
         is_best=first.value is not None and first.value == best[0],
         second_is_best=other.value is not None and other.value == best[1],
         reason=first.reason,
+        outputs=result.correlations.pairs,
+        running=running,
     )
 
 
 def _ceiling(
     criterion: CriterionResult, options: ReportOptions, second: Coefficient
 ) -> tuple[str, str, str]:
-    """The human ceiling, its interval, and of the other coefficient; it is a summary-level
-    figure."""
-    if options.level != "summary":
-        return "", "", ""
-    first = criterion.agreement.ceilings[options.coefficient]
-    return (
-        shown(first.estimate),
-        in_brackets(first.interval),
-        shown(criterion.agreement.ceiling[second]),
-    )
+    """The human ceiling at the view's level, its interval, and at summary level that of the other
+    coefficient."""
+    other = shown(criterion.agreement.ceiling[second]) if options.level == "summary" else ""
+    return shown(criterion.ceiling), in_brackets(criterion.ceiling_interval), other

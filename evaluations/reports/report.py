@@ -28,11 +28,18 @@ from evaluations.reports.leaderboard import Leaderboard, leaderboards
 from evaluations.reports.memo import remembered, remembered_as
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.timing import report_seconds
+from evaluations.reports.verdict import Evidence, Verdict, verdict_of
+from evaluations.statistics.agreement import rater_at
 from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.bias import FamilyBias, family_bias, family_of
 from evaluations.statistics.correlation import Coefficient, Correlations, Level
-from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LeftOut, difference_interval
-from evaluations.statistics.layout import Outputs
+from evaluations.statistics.jackknife import (
+    LEAST_DOCUMENTS,
+    LeftOut,
+    difference_interval,
+    no_interval,
+)
+from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.projection import Projection, document_gains, projections
 from evaluations.statistics.resampling import Interval
@@ -43,6 +50,8 @@ MOST_NEXT = 5
 LEAST_SHARE = 0.5
 _UNKNOWN = "there are no texts of the judge's own family"
 NO_FAMILY = FamilyBias.undefined(_UNKNOWN)
+_ALONE = "no two annotators rated the same outputs"
+NO_CEILING, NO_CEILING_INTERVAL = Estimate.undefined(_ALONE), no_interval(_ALONE)
 
 
 @dataclass(frozen=True)
@@ -92,14 +101,25 @@ class CriterionResult:
     annotators: tuple[str, ...] = ()
     ratings: int = 0
     rate_next: tuple[str, ...] = ()
+    options: ReportOptions = field(default_factory=ReportOptions)
+    # What one annotator reaches, at the level and by the coefficient of the view.
+    ceiling: Estimate = NO_CEILING
+    ceiling_interval: Interval = NO_CEILING_INTERVAL
 
     @property
     def best(self) -> "JudgeResult | None":
-        """Of the judges that are ranked, the one whose summary-level rho with people is highest;
-        None where none has one."""
-        ranked = [result for result in self.judges if self.ranks(result)]
-        known = [result for result in ranked if _rho(result) is not None]
-        return max(known, key=lambda result: _rho(result) or 0.0, default=None)
+        """Of the judges that are ranked, the one whose correlation with people is highest in this
+        view; None where none has one."""
+        known = [
+            (value, result)
+            for result in self.ranked
+            if (value := result.shown(self.options).value) is not None
+        ]
+        return max(known, key=lambda pair: pair[0])[1] if known else None
+
+    @property
+    def ranked(self) -> "tuple[JudgeResult, ...]":
+        return tuple(result for result in self.judges if self.ranks(result))
 
     def ranks(self, result: "JudgeResult") -> bool:
         """Whether a judge is compared with others: it has rated documents enough for an interval,
@@ -110,13 +130,35 @@ class CriterionResult:
         return found.documents >= LEAST_DOCUMENTS and found.pairs >= LEAST_SHARE * most
 
     def share_of_ceiling(self, result: "JudgeResult") -> float | None:
-        """A judge's summary-level rho as a share of what one annotator reaches, both against the
-        mean of the same other annotators."""
-        ceiling = self.agreement.ceiling["spearman"].value
-        reached = result.analysis.as_a_rater.value
-        if ceiling is None or ceiling <= 0 or reached is None:
-            return None
-        return reached / ceiling
+        """A judge's correlation as a share of what one annotator reaches in this view, both against
+        the mean of the same other annotators."""
+        return self.evidence(result).share
+
+    def evidence(self, result: "JudgeResult") -> Evidence:
+        """What a verdict on a judge follows from."""
+        test = result.alt_test
+        return Evidence(
+            outputs=result.correlations.pairs,
+            raters=len(self.annotators),
+            correlation=result.shown(self.options),
+            interval=result.analysis.shown,
+            ceiling=self.ceiling,
+            ceiling_interval=self.ceiling_interval,
+            in_place=result.analysis.in_place,
+            passes=test.passes,
+            untested=test.winning_rate.reason,
+            on_scale=result.analysis.on_scale,
+        )
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the best judge may do."""
+        if self.best is not None:
+            return verdict_of(self.evidence(self.best))
+        spreads = [result.analysis.spread for result in self.ranked]
+        if spreads and all(spread and spread.modal_share == 1 for spread in spreads):
+            return Verdict.KEEP_PEOPLE
+        return Verdict.TOO_EARLY
 
     @property
     def projections(self) -> tuple[Projection, ...]:
@@ -124,14 +166,10 @@ class CriterionResult:
         if self.best is None or not self.documents:
             return ()
         return projections(
-            self.best.intervals["spearman"],
+            self.best.intervals[self.options.coefficient],
             documents=self.best.correlations.documents,
             ratings_per_document=self.ratings / self.documents,
         )
-
-
-def _rho(result: JudgeResult) -> float | None:
-    return result.correlations.estimates["spearman"]["summary"].value
 
 
 @dataclass(frozen=True)
@@ -330,19 +368,36 @@ def _computed_result(
         for judge, scores in present.items()
     ]
     rated = ~np.isnan(human.mean)
+    agreement = remembered(analyse_agreement, data.outputs, human.ratings, human.annotators)
+    ceiling, ceiling_interval = _ceiling(agreement, data.outputs, human.ratings, options)
     return CriterionResult(
         pk=criterion.pk,
         criterion=criterion.name,
         documents=int((data.outputs.by_document(rated.astype(float)) > 0).sum()),
         rated_outputs=int(rated.sum()),
         judges=tuple(results),
-        agreement=remembered(analyse_agreement, data.outputs, human.ratings, human.annotators),
+        agreement=agreement,
         significance=compared,
         in_sight=human.in_sight,
         annotators=human.annotators,
         ratings=len(human.ratings),
         rate_next=_rate_next(human.mean, list(present.values()), data),
+        options=options,
+        ceiling=ceiling,
+        ceiling_interval=ceiling_interval,
     )
+
+
+def _ceiling(
+    agreement: Agreement, outputs: Outputs, ratings: Ratings, options: ReportOptions
+) -> tuple[Estimate, Interval]:
+    """What one annotator reaches in a view; it has an interval at summary level."""
+    coefficient, level = options.coefficient, options.level
+    if level == "summary":
+        found = agreement.ceilings[coefficient]
+        return found.estimate, found.interval
+    estimate = remembered(rater_at, outputs, ratings, coefficient, level)
+    return estimate, no_interval("the human ceiling has an interval at summary level only")
 
 
 def _compared(

@@ -75,6 +75,7 @@ def _criterion_json(result: CriterionResult) -> dict[str, Any]:
             name: _with_interval(ceiling.estimate, ceiling.interval)
             for name, ceiling in result.agreement.ceilings.items()
         },
+        "verdict": _verdict_json(result),
         "rate_next": list(result.rate_next),
         "significance": _significance_json(result.significance),
         "projections": [
@@ -85,6 +86,23 @@ def _criterion_json(result: CriterionResult) -> dict[str, Any]:
             }
             for one in result.projections
         ],
+    }
+
+
+def _verdict_json(result: CriterionResult) -> dict[str, Any]:
+    """The verdict of the view on the best judge, with the checks it follows from."""
+    found = {"verdict": result.verdict.value, "label": result.verdict.label}
+    if result.best is None:
+        return found | {"judge": None}
+    evidence = result.evidence(result.best)
+    return found | {
+        "judge": result.best.judge,
+        "scores_like_a_rater": evidence.scores_like_a_rater,
+        "ranks_like_a_rater": evidence.ranks_like_a_rater,
+        "one_rater": _estimate_json(evidence.ceiling),
+        "in_place_of_a_rater": _estimate_json(evidence.in_place),
+        "bar": evidence.bar,
+        "missing": evidence.missing or None,
     }
 
 

@@ -76,7 +76,7 @@ def as_markdown(report: Report) -> str:
             for result in criterion.judges
         )
         if said := in_a_sentence(criterion):
-            parts.append(f"\n{said}")
+            parts.append(f"\n**{criterion.verdict.label}.** {said[0].upper()}{said[1:]}")
     for name, board in report.boards:
         parts.append(f"\n## Leaderboard by {board.comparisons} comparisons: {name}")
         for names, cells in (
@@ -130,7 +130,7 @@ def as_text(report: Report) -> str:
             )
             parts.append(line.rstrip())
         if said := in_a_sentence(criterion):
-            parts.append(said)
+            parts.append(f"Verdict: {criterion.verdict.label.lower()}. {said}")
     parts.append(
         "\nrho [low, high]: 95 % interval over documents, from ten documents up. documents: those"
         " that enter the summary-level average; in the rest, people or the judge gave every output"

@@ -1,6 +1,9 @@
 """A report in words: its sentences and notes, and numbers as they are shown."""
 
+from collections.abc import Sequence
+
 from evaluations.reports.report import CriterionResult, Report
+from evaluations.reports.verdict import Evidence, Verdict
 from evaluations.standin import HONEST_NAME
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS
 from evaluations.statistics.resampling import Interval
@@ -23,25 +26,27 @@ def in_brackets(interval: Interval) -> str:
     )
 
 
+# What a judge ranks at each level.
+RANKED = {"summary": "a document's outputs", "system": "the systems", "dataset": "all outputs"}
+
+
 def in_a_sentence(result: CriterionResult) -> str:
-    """A criterion's result in one sentence; empty if no judge has a correlation."""
+    """A criterion's result in one sentence, in its view; empty if no judge has a correlation."""
     best = result.best
     if best is None:
         return _too_early(result)
-    estimate = best.correlations.estimates["spearman"]["summary"]
-    ceiling, share = result.agreement.ceiling["spearman"], result.share_of_ceiling(best)
-    interval = f" {in_brackets(best.intervals['spearman'])}".rstrip()
+    options = result.options
+    ranked, symbol = RANKED[options.level], SYMBOLS[options.coefficient]
+    estimate, share = best.shown(options), result.share_of_ceiling(best)
+    value = f"{symbol} = {shown(estimate)} {in_brackets(best.analysis.shown)}".rstrip()
     if (estimate.value or 0) <= 0:
         return (
-            "no judge ranks a document's outputs as people do; the highest correlation is"
-            f" {best.judge}'s (rho = {shown(estimate)}{interval})."
+            f"no judge ranks {ranked} as people do; the highest correlation is {best.judge}'s"
+            f" ({value})."
         )
-    said = (
-        f"{best.judge} agrees with people on how to rank a document's outputs"
-        f" (rho = {shown(estimate)}{interval})"
-    )
+    said = f"{best.judge} agrees with people on how to rank {ranked} ({value})"
     if share is not None:
-        said += f", {share:.0%} of what one annotator reaches ({shown(ceiling)})"
+        said += f", {share:.0%} of what one annotator reaches ({shown(result.ceiling)})"
     if best.alt_test.winning_rate.value is None:
         return f"{said}."
     can = "can" if best.alt_test.passes else "cannot yet"
@@ -59,6 +64,100 @@ def _too_early(result: CriterionResult) -> str:
         f"it is too early to say how well judges agree with people: {most} document"
         f"{'s have' if most > 1 else ' has'} both ratings and scores, and at least"
         f" {LEAST_DOCUMENTS} are needed."
+    )
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence: "a", "a and b", "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+_HEADLINES = {
+    Verdict.STANDS_IN: "On {} a judge can stand in for a rater.",
+    Verdict.SPOT_CHECKS: "On {} use a judge with spot checks.",
+    Verdict.KEEP_PEOPLE: "On {} keep people rating.",
+    Verdict.TOO_EARLY: "On {} it is too early to say.",
+}
+
+
+def headline(criteria: Sequence[CriterionResult]) -> str:
+    """What judges may do, over all criteria that have one."""
+    sentences = []
+    for verdict, sentence in _HEADLINES.items():
+        names = [one.criterion for one in criteria if one.judges and one.verdict == verdict]
+        if names:
+            sentences.append(sentence.format(listed(names)))
+    return " ".join(sentences)
+
+
+def reading(result: CriterionResult) -> str:
+    """Why a criterion has its verdict, in a sentence or two; the consequence comes first."""
+    best = result.best
+    if best is None:
+        return _without_a_best(result)
+    evidence, verdict, name = result.evidence(best), result.verdict, best.judge
+    ranked = RANKED[result.options.level]
+    value = f"{SYMBOLS[result.options.coefficient]} = {shown(evidence.correlation)}"
+    share = "part" if evidence.share is None else f"{100 * evidence.share:.0f} %"
+    of_one = f"{share} of what one rater reaches"
+    if verdict == Verdict.TOO_EARLY:
+        return f"{name} comes first with {value}, but {evidence.missing}."
+    if verdict == Verdict.STANDS_IN:
+        return (
+            f"{name} can rate in place of one more person: it ranks {ranked} about as a rater"
+            f" would ({of_one}), and its scores are as near to the other raters'."
+        )
+    if verdict == Verdict.SPOT_CHECKS and evidence.scores_like_a_rater:
+        is_lower = (evidence.correlation.value or 0.0) <= (evidence.bar or 0.0)
+        less = f"it ranks {ranked} less well" if is_lower else f"it may rank {ranked} less well"
+        return (
+            f"Check some of {name}'s scores by hand: they are as near to raters' as a rater's, but"
+            f" {less}, {of_one}."
+        )
+    if verdict == Verdict.SPOT_CHECKS:
+        return (
+            f"Use {name}'s order and not its scores: it ranks {ranked} about as a rater would"
+            f" ({of_one}), but {_not_near(evidence)}."
+        )
+    if not evidence.raters_agree:
+        return (
+            "No judge can be measured against people here, because they are not shown to agree with"
+            f" each other (one rater: {shown(result.ceiling)}"
+            f" {in_brackets(result.ceiling_interval)}). Make the criterion's definition clearer."
+        )
+    if not evidence.is_related:
+        return (
+            f"No judge is shown to rank {ranked} as people do; the highest correlation is"
+            f" {name}'s ({value} {in_brackets(evidence.interval)})."
+        )
+    if evidence.scores_like_a_rater:
+        return (
+            f"No judge ranks well enough: {name} is the best with {of_one}. Its scores are near to"
+            " raters' only because most scores are alike."
+        )
+    return (
+        f"No judge is shown to be close enough: {name} is the best with {of_one}, and"
+        f" {_not_near(evidence)}."
+    )
+
+
+def _not_near(evidence: Evidence) -> str:
+    if not evidence.on_scale:
+        return "its scores are on another scale than people's ratings"
+    return "its scores are not as near to raters' as a rater's"
+
+
+def _without_a_best(result: CriterionResult) -> str:
+    if early := _too_early(result):
+        return early[0].upper() + early[1:]
+    if result.verdict == Verdict.KEEP_PEOPLE:
+        return "Every judge gives all outputs the same score, which says nothing about them."
+    reasons = [one.shown(result.options).reason for one in result.ranked]
+    if reasons:
+        return f"No judge has a correlation in this view: {reasons[0]}."
+    return (
+        "No correlation with people can be shown yet. It takes human ratings that differ, and a"
+        " judge's scores for the same outputs."
     )
 
 

@@ -6,7 +6,13 @@ from typing import Literal
 
 import numpy as np
 
-from evaluations.statistics.correlation import Coefficient, coefficients_by_document
+from evaluations.statistics.correlation import (
+    Coefficient,
+    Level,
+    coefficient_of,
+    coefficients_by_document,
+    system_means,
+)
 from evaluations.statistics.jackknife import LeftOut, mapped, mean_of_rows, no_interval, within
 from evaluations.statistics.layout import Outputs, Ratings, mean_of, sums
 from evaluations.statistics.pairing import FloatArray, IntArray
@@ -188,6 +194,66 @@ def judge_as_a_rater(
     if not len(found.value):
         return Estimate.undefined("no two annotators rated outputs that the judge scored")
     return Estimate(float(np.nanmean(found.means())))
+
+
+def rater_at(
+    outputs: Outputs, ratings: Ratings, coefficient: Coefficient, level: Level
+) -> Estimate:
+    """What one annotator reaches at any level: each compared with the mean of the others, averaged.
+
+    At summary level it is the estimate of `human_ceiling`.
+    """
+    if level == "summary":
+        found = _against_others(outputs, ratings, ratings.value, coefficient)
+        return _mean_of_raters(found)
+    return _at_level(outputs, ratings, ratings.value, coefficient, level)
+
+
+def judge_as_a_rater_at(
+    outputs: Outputs, ratings: Ratings, judge: FloatArray, coefficient: Coefficient, level: Level
+) -> Estimate:
+    """`judge_as_a_rater` at any level, which compares with `rater_at`.
+
+    Args:
+        judge: shape (outputs,), NaN for missing.
+    """
+    if level == "summary":
+        return judge_as_a_rater(outputs, ratings, judge, coefficient)
+    return _at_level(outputs, ratings, judge[ratings.output], coefficient, level)
+
+
+def _mean_of_raters(found: "_AgainstOthers") -> Estimate:
+    if not len(found.value):
+        return Estimate.undefined(NOBODY)
+    return Estimate(float(np.nanmean(found.means())))
+
+
+def _at_level(
+    outputs: Outputs, ratings: Ratings, values: FloatArray, coefficient: Coefficient, level: Level
+) -> Estimate:
+    """
+    Args:
+        values: shape (ratings,), what is compared with the mean of the output's other ratings.
+    """
+    others = ratings.others()
+    known = ~np.isnan(others) & ~np.isnan(values)
+    order = np.flatnonzero(known)[np.argsort(ratings.rater[known], kind="stable")]
+    ends = np.cumsum(np.bincount(ratings.rater[order], minlength=ratings.raters))
+    each = []
+    for mine in np.split(order, ends[:-1]) if len(ends) else []:
+        own, rest = values[mine], others[mine]
+        if level == "system":
+            at = ratings.output[mine]
+            rated = Outputs(
+                outputs.document[at], outputs.system[at], outputs.documents, outputs.systems
+            )
+            own, rest = system_means(rated, own, rest)
+        found = coefficient_of(own, rest, coefficient).value
+        if found is not None:
+            each.append(found)
+    if not each:
+        return Estimate.undefined(f"no annotator can be compared with the others at {level} level")
+    return Estimate(float(np.mean(each)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from evaluations.reports.figures import FIGURE_TITLES
+from evaluations.reports.glossary import TERMS, Term
+from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.words import SYMBOLS, in_a_sentence, in_brackets, in_sight_note, shown
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient
@@ -35,6 +37,29 @@ class TableNumber:
 def report_levels() -> tuple[str, ...]:
     """The levels in the order of the table's columns."""
     return LEVELS
+
+
+@register.simple_tag
+def what_is(term: str) -> SafeString:
+    """A question mark that opens a term's explanation, which `glossary` puts on the page."""
+    return format_html(
+        '<button class="what-is" type="button" popovertarget="what-is-{}"'
+        ' aria-label="What is this? {}">?</button>',
+        term,
+        TERMS[term].name,
+    )
+
+
+@register.inclusion_tag("includes/glossary.html")
+def glossary() -> dict[str, list[tuple[str, Term]]]:
+    """The explanations of all terms, hidden until they are asked for."""
+    return {"terms": list(TERMS.items())}
+
+
+@register.filter
+def in_view(result: JudgeResult, options: ReportOptions) -> str:
+    """A judge's correlation at the level and by the coefficient of a view."""
+    return shown(result.shown(options))
 
 
 @register.filter
@@ -138,14 +163,8 @@ def percent(share: float) -> str:
 
 
 @register.filter
-def rho(result: JudgeResult) -> str:
-    """A judge's summary-level rho."""
-    return shown(result.correlations.estimates["spearman"]["summary"])
-
-
-@register.filter
 def share_of(criterion: CriterionResult, result: JudgeResult) -> str:
-    """A judge's rho as a share of the human ceiling."""
+    """A judge's correlation in its view as a share of the human ceiling."""
     share = criterion.share_of_ceiling(result)
     return "–" if share is None else percent(share)
 

@@ -77,6 +77,7 @@ def piece(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
         "page": found,
         "base": base,
         "options": options,
+        "piece": True,
     }
     part = "more" if request.GET.get("part") == "more" else "numbers"
     response = render(request, f"evaluations/report_{part}.html", context)

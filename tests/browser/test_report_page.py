@@ -36,10 +36,11 @@ def test_filters_drill_down_and_exports(reported: Project, sign_in: Callable[[st
     page = sign_in("olga")
     page.goto(REPORT)
 
-    expect(page.get_by_text("On coherence, it is too early to say")).to_be_visible()
+    expect(page.get_by_text("On coherence and fluency it is too early to say.")).to_be_visible()
+    page.locator("[data-figure]").first.scroll_into_view_if_needed()
     expect(page.locator("[data-figure] .main-svg").first).to_be_visible()
     page.get_by_text("Filters:").click()
-    page.get_by_label("level").select_option("system")
+    page.locator(".filters").get_by_label("level").select_option("system")
     page.get_by_label("document name contains").fill("d1")
     page.get_by_role("button", name="Apply filters").click()
     expect(page).to_have_url(re.compile("level=system.*documents=d1"))
@@ -139,6 +140,8 @@ def test_a_share_link_works_signed_out(
     expect(
         visitor.get_by_text("Summary-level correlation with the mean human rating: kendall")
     ).to_be_visible()
+    expect(visitor.locator(".forest .dot").first).to_be_visible()
+    visitor.locator("[data-figure]").first.scroll_into_view_if_needed()
     expect(visitor.locator("[data-figure] .main-svg").first).to_be_visible()
     expect(visitor.get_by_role("button", name="Create link")).to_have_count(0)
     visitor.context.close()
@@ -158,6 +161,9 @@ def test_nothing_serious_for_axe_and_nothing_too_wide(
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     page.goto(REPORT)
+    page.get_by_role("button", name="What is this? The verdict").click()
+    expect(page.get_by_text("What the best judge may do on a criterion.")).to_be_visible()
+    page.keyboard.press("Escape")
     page.get_by_text("More numbers").click()
     page.locator("[data-figure]").last.scroll_into_view_if_needed()
     expect(page.locator("html")).to_have_attribute("data-charts", "drawn")

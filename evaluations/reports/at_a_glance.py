@@ -1,0 +1,232 @@
+"""What the report says first: a verdict for each criterion, and all judges on one axis."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from evaluations.reports.forest import Axis, Span, ends_of, shared_axis
+from evaluations.reports.report import CriterionResult, JudgeResult, Report
+from evaluations.reports.verdict import Evidence, Verdict
+from evaluations.reports.words import in_brackets, reading, shown
+from evaluations.statistics.resampling import Interval
+from evaluations.statistics.results import Estimate
+
+# A calibrated error below this share of the raw one is worth a hint.
+WORTH_CALIBRATING = 0.75
+
+
+@dataclass(frozen=True)
+class ForestRow:
+    """A judge, or one rater, in the drawing. `kind` is "rater", "judge" or "baseline" (scores on
+    another scale); `running` says that its scores still arrive, and `outputs` how many count."""
+
+    name: str
+    pk: int
+    kind: str
+    value: str
+    interval: str
+    reason: str
+    dot: str
+    span: Span | None
+    outputs: int = 0
+    is_best: bool = False
+    running: bool = False
+
+
+@dataclass(frozen=True)
+class Check:
+    """One of the two checks of the best judge, with the number it rests on."""
+
+    passes: bool
+    name: str
+    about: str
+    term: str
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What all rows of a criterion are drawn on: the band from the bar to the upper end of what one
+    rater reaches, the bar, and one rater."""
+
+    band: Span
+    bar: str
+    ceiling: str
+
+
+@dataclass(frozen=True)
+class VerdictRow:
+    """A criterion's verdict with what it follows from."""
+
+    pk: int
+    criterion: str
+    verdict: Verdict
+    reading: str
+    checks: tuple[Check, ...]
+    hints: tuple[str, ...]
+    best: JudgeResult | None
+    forest: tuple[ForestRow, ...]
+    ground: Ground | None
+    documents: int
+    outputs: int
+    ratings: int
+
+
+@dataclass(frozen=True)
+class AtAGlance:
+    """The verdicts of a report, and the axis that their drawings share."""
+
+    axis: Axis
+    rows: tuple[VerdictRow, ...]
+
+
+def at_a_glance(report: Report, running: Collection[int] = ()) -> AtAGlance:
+    """The verdicts of all criteria that have a judge.
+
+    Args:
+        running: the ids of judges whose scores still arrive.
+    """
+    criteria = [criterion for criterion in report.criteria if criterion.judges]
+    axis = shared_axis(value for criterion in criteria for value in _drawn(criterion))
+    return AtAGlance(axis, tuple(_row(criterion, axis, running) for criterion in criteria))
+
+
+def _drawn(criterion: CriterionResult) -> Iterator[float]:
+    sides = [(criterion.ceiling, criterion.ceiling_interval)]
+    sides += [(one.shown(criterion.options), one.analysis.shown) for one in criterion.judges]
+    for estimate, interval in sides:
+        if estimate.value is not None:
+            yield from (estimate.value, *ends_of(interval))
+
+
+def _row(criterion: CriterionResult, axis: Axis, running: Collection[int]) -> VerdictRow:
+    best, verdict = criterion.best, criterion.verdict
+    evidence = criterion.evidence(best) if best else None
+    has_checks = evidence is not None and verdict != Verdict.TOO_EARLY
+    return VerdictRow(
+        pk=criterion.pk,
+        criterion=criterion.criterion,
+        verdict=verdict,
+        reading=reading(criterion),
+        checks=_checks(best, evidence) if best and evidence and has_checks else (),
+        hints=_hints(criterion, best, evidence) if best and evidence and has_checks else (),
+        best=best,
+        forest=_forest(criterion, axis, running),
+        ground=_ground(criterion, axis),
+        documents=criterion.documents,
+        outputs=criterion.rated_outputs,
+        ratings=criterion.ratings,
+    )
+
+
+def _forest(
+    criterion: CriterionResult, axis: Axis, running: Collection[int]
+) -> tuple[ForestRow, ...]:
+    """One rater first, then judges by their correlation; those without one come last."""
+    rows = []
+    if criterion.ceiling.value is not None:
+        rows.append(
+            _forest_row(
+                axis, criterion.ceiling, criterion.ceiling_interval, "one rater", 0, "rater"
+            )
+        )
+    best = criterion.best
+    for judge in sorted(criterion.judges, key=lambda one: _order(one.shown(criterion.options))):
+        rows.append(
+            _forest_row(
+                axis,
+                judge.shown(criterion.options),
+                judge.analysis.shown,
+                judge.judge,
+                judge.pk,
+                "judge" if judge.analysis.on_scale else "baseline",
+                outputs=judge.correlations.pairs,
+                is_best=best is not None and judge.pk == best.pk,
+                running=judge.pk in running,
+            )
+        )
+    return tuple(rows)
+
+
+def _order(estimate: Estimate) -> float:
+    return float("inf") if estimate.value is None else -estimate.value
+
+
+def _forest_row(
+    axis: Axis,
+    estimate: Estimate,
+    interval: Interval,
+    name: str,
+    pk: int,
+    kind: str,
+    *,
+    outputs: int = 0,
+    is_best: bool = False,
+    running: bool = False,
+) -> ForestRow:
+    ends = ends_of(interval)
+    return ForestRow(
+        name=name,
+        pk=pk,
+        kind=kind,
+        value=shown(estimate),
+        interval=in_brackets(interval),
+        reason=estimate.reason or interval.reason,
+        dot="" if estimate.value is None else axis.at(estimate.value),
+        span=axis.span(*ends) if ends else None,
+        outputs=outputs,
+        is_best=is_best,
+        running=running,
+    )
+
+
+def _ground(criterion: CriterionResult, axis: Axis) -> Ground | None:
+    ceiling = criterion.ceiling.value
+    if ceiling is None or not criterion.judges:
+        return None
+    bar = criterion.evidence(criterion.judges[0]).bar
+    if bar is None:
+        return None
+    high = criterion.ceiling_interval.high
+    return Ground(axis.span(bar, ceiling if high is None else high), axis.at(bar), axis.at(ceiling))
+
+
+def _checks(best: JudgeResult, evidence: Evidence) -> tuple[Check, ...]:
+    test, share = best.alt_test, evidence.share
+    if evidence.on_scale:
+        won, all_of_them = (test.winning_rate.value or 0) * len(test.annotators), test.annotators
+        about = f"against {won:.0f} of {len(all_of_them)} raters, epsilon {test.epsilon:g}"
+    else:
+        about = "its scores are on another scale"
+    return (
+        Check(evidence.scores_like_a_rater, "Scores like a rater", about, "scores_like_a_rater"),
+        Check(
+            evidence.ranks_like_a_rater,
+            "Ranks like a rater",
+            "" if share is None else f"{100 * share:.0f} % of one rater",
+            "ranks_like_a_rater",
+        ),
+    )
+
+
+def _hints(criterion: CriterionResult, best: JudgeResult, evidence: Evidence) -> tuple[str, ...]:
+    """What would bring the judge closer, as far as the numbers tell."""
+    hints = []
+    error, bar, value = best.analysis.calibration, evidence.bar, evidence.correlation.value
+    is_off = evidence.on_scale and not evidence.scores_like_a_rater
+    if is_off and error and error.after < WORTH_CALIBRATING * error.before:
+        hints.append(
+            f"a calibration map would bring the error of its scores from {error.before:.2f} to"
+            f" {error.after:.2f}"
+        )
+    # More ratings help where the judge itself, and not its whole interval, lies above the bar.
+    is_unsure = not evidence.ranks_like_a_rater and (value or -1.0) > (bar or 1.0)
+    options = criterion.options
+    if is_unsure and (options.level, options.over) == ("summary", "documents"):
+        hints += _more_ratings(criterion)
+    return tuple(hints)
+
+
+def _more_ratings(criterion: CriterionResult) -> list[str]:
+    if not criterion.projections:
+        return []
+    ratings = f"{criterion.projections[0].ratings:,}".replace(",", "\u2009")
+    return [f"about {ratings} more ratings would narrow its interval, which is too wide to tell"]

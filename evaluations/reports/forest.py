@@ -1,0 +1,75 @@
+"""Where dots, intervals and bands stand in a drawing: numbers in, percents of its width out.
+
+Positions are percents and texts pixels, so that one drawing serves a phone, a desk and paper.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from evaluations.statistics.resampling import Interval
+
+STEP = 0.2
+# The axis ends at a multiple of half a step.
+_PER_UNIT = round(2 / STEP)
+
+
+@dataclass(frozen=True)
+class Span:
+    """A line or a band: its beginning, end and width."""
+
+    begin: str
+    end: str
+    width: str
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A grid line with its label."""
+
+    at: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of correlations, shared by all drawings of a page."""
+
+    low: float
+    high: float
+
+    def at(self, value: float) -> str:
+        """Where a value stands; what lies outside stands at the end."""
+        return _percent(self._share(value))
+
+    def span(self, low: float, high: float) -> Span:
+        begin, end = self._share(low), self._share(high)
+        return Span(_percent(begin), _percent(end), _percent(max(0.0, end - begin)))
+
+    @property
+    def ticks(self) -> tuple[Tick, ...]:
+        first, last = math.ceil(self.low / STEP - 1e-9), math.floor(self.high / STEP + 1e-9)
+        values = (round(index * STEP, 10) for index in range(first, last + 1))
+        return tuple(Tick(self.at(value), f"{value:g}".replace("-", "−")) for value in values)
+
+    def _share(self, value: float) -> float:
+        return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+
+def shared_axis(values: Iterable[float]) -> Axis:
+    """The axis that holds all values and 0, and ends a little beyond."""
+    found = [0.0, *values]
+    low = math.floor(min(found) * _PER_UNIT + 1e-9) / _PER_UNIT
+    high = math.ceil(max(found) * _PER_UNIT - 1e-9) / _PER_UNIT
+    return Axis(max(-1.0, low), min(1.0, max(high, low + 2 * STEP)))
+
+
+def ends_of(interval: Interval) -> tuple[float, ...]:
+    """The ends of an interval, or nothing where there is none."""
+    if interval.low is None or interval.high is None:
+        return ()
+    return interval.low, interval.high
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f}%"

@@ -1,0 +1,242 @@
+"""What each statistic of the report says and when to trust it: for its pages and for the docs.
+
+`python -m evaluations.reports.glossary > docs/glossary.md` writes the page of the docs.
+"""
+
+import sys
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Term:
+    """A statistic: its name, what it says, when to trust it, and the heading of docs/method.md
+    under which its formula is."""
+
+    name: str
+    says: str
+    trust: str
+    formula: str
+
+
+TERMS: dict[str, Term] = {
+    "verdict": Term(
+        "The verdict",
+        "What the best judge may do on a criterion. It stands in for a rater if it scores like a"
+        " rater and ranks like a rater. With one of the two, and at least half of what one rater"
+        " reaches, use it with spot checks. Otherwise keep people rating. Too early to say: fewer"
+        " than 30 rated outputs, 10 documents or 3 raters, or no interval in this view.",
+        "Wide intervals fail, so doubt goes to people. The best judge was picked on these same"
+        " documents: check it on new ones before much depends on it.",
+        "The verdict",
+    ),
+    "scores_like_a_rater": Term(
+        "Scores like a rater",
+        "The judge passes the alternative annotator test: its scores are as near to the other"
+        " raters' as each rater's own, within a margin epsilon. A judge that orders outputs well"
+        " but scores all of them a point too low does not pass.",
+        "It takes 3 raters with 30 shared outputs each. Where nearly all ratings are the same, a"
+        " judge that always gives that score passes: read it with the other check.",
+        "The human ceiling, and whether the judge can replace an annotator",
+    ),
+    "ranks_like_a_rater": Term(
+        "Ranks like a rater",
+        "The judge's whole interval lies above 0.10 below what one rater reaches, and so does its"
+        " correlation when it takes each rater's place.",
+        "With few documents the interval is wide and the answer is “not yet”.",
+        "The verdict",
+    ),
+    "one_rater": Term(
+        "One rater (the human ceiling)",
+        "Each rater's correlation with the mean of the other raters, averaged over raters. A judge"
+        " can hardly agree with people more than people agree with each other.",
+        "It takes outputs that several people rated. If it is low, the criterion is vague, and a"
+        " judge cannot be measured well.",
+        "The human ceiling, and whether the judge can replace an annotator",
+    ),
+    "share_of_ceiling": Term(
+        "Share of the human ceiling",
+        "A judge's correlation as a share of one rater's, both compared with the mean of the same"
+        " other raters.",
+        "Above 100 % is possible: a judge can be steadier than one person.",
+        "The human ceiling, and whether the judge can replace an annotator",
+    ),
+    "spearman": Term(
+        "Spearman's rho",
+        "How well a judge puts outputs in the order in which people put them: 1 is the same order,"
+        " 0 no relation, −1 the reverse.",
+        "It sees order alone: a judge that is always a point too low can have 1.",
+        "Correlation",
+    ),
+    "pearson": Term(
+        "Pearson's r",
+        "How well a judge's scores follow people's mean ratings along a straight line: 1 is a"
+        " perfect line, 0 no relation.",
+        "A few extreme outputs can make it high or low.",
+        "Correlation",
+    ),
+    "kendall": Term(
+        "Kendall's tau-b",
+        "Of two outputs, how much more often a judge orders them as people do than the other way"
+        " round; ties are left out.",
+        "Many ties inflate it: then read tie-calibrated pairwise accuracy.",
+        "Correlation",
+    ),
+    "level": Term(
+        "Summary, system and dataset level",
+        "Summary level: a correlation within each document, averaged; for choosing between outputs"
+        " of one text. System level: over the means of systems; for ranking systems. Dataset level:"
+        " over all outputs at once; for filtering outputs.",
+        "System level with few systems says little: ten are needed for an interval.",
+        "Correlation",
+    ),
+    "interval": Term(
+        "The 95 % interval",
+        "How far the number could move with other documents (or systems) of the same kind. In 95 of"
+        " 100 data sets it holds the true value.",
+        "There is none below ten documents or ten systems. It says nothing about texts of another"
+        " kind.",
+        "Correlation",
+    ),
+    "letters": Term(
+        "Letters",
+        "Judges that share a letter are not shown to differ on that criterion: paired permutation"
+        " tests, adjusted for all pairs.",
+        "Not shown to differ does not mean equal; more documents may separate them.",
+        "Which judges differ",
+    ),
+    "documents_used": Term(
+        "Documents used",
+        "How many documents enter the summary-level average. In the rest, people or the judge gave"
+        " every output the same score.",
+        "If few of many count, the correlation speaks of a small part of the data.",
+        "Correlation",
+    ),
+    "advantage": Term(
+        "Advantage probability",
+        "The chance that the judge is at least as near to the other raters as a rater is.",
+        "0.5 is an average rater's equal. It depends on how alike all ratings are.",
+        "The human ceiling, and whether the judge can replace an annotator",
+    ),
+    "smallest_epsilon": Term(
+        "Smallest epsilon",
+        "The smallest margin at which the judge passes the alternative annotator test; the smaller,"
+        " the better.",
+        "0.2 is usual in place of experts, 0.1 in place of a crowd.",
+        "The human ceiling, and whether the judge can replace an annotator",
+    ),
+    "pairwise": Term(
+        "Tie-calibrated pairwise accuracy",
+        "The share of pairs of outputs that the judge orders as people do, where a tie is right if"
+        " people tie too.",
+        "It is fair to judges with few and with many ties, unlike tau.",
+        "Ties, and how much of the scale is used",
+    ),
+    "soft_pairwise": Term(
+        "Soft pairwise accuracy",
+        "Whether the judge is as sure as people about which of two systems is better.",
+        "It takes several systems with rated outputs of the same documents.",
+        "Ties, and how much of the scale is used",
+    ),
+    "tied_pairs": Term(
+        "Tied pairs",
+        "The share of pairs of outputs to which the judge gives the same score.",
+        "A judge with many ties hardly tells outputs apart, however high its tau.",
+        "Ties, and how much of the scale is used",
+    ),
+    "entropy": Term(
+        "Entropy",
+        "How much of the scale the judge uses, in bits: 0 if it always gives the same score, 2.3 if"
+        " it uses five points equally often.",
+        "Scores weighted by probabilities have more values and so more entropy.",
+        "Ties, and how much of the scale is used",
+    ),
+    "calibration": Term(
+        "Error, raw and calibrated",
+        "The mean distance of the judge's scores from people's ratings, as they are and after a"
+        " monotonic map learned on other documents.",
+        "If the map helps much, the judge is strict or lenient, and the order of its scores is"
+        " better than the scores.",
+        "Calibration",
+    ),
+    "length": Term(
+        "Effect of length",
+        "Whether the judge scores longer outputs higher (above 0) or lower (below 0) than shorter"
+        " ones that people rate the same.",
+        "An interval that holds 0 shows no effect.",
+        "Bias",
+    ),
+    "own_family": Term(
+        "Bias towards its own family",
+        "How much higher the judge scores texts of models of its own family than others that people"
+        " rate the same, in points.",
+        "It takes texts of both kinds; families are recognised by names.",
+        "Bias",
+    ),
+    "alpha": Term(
+        "Krippendorff's alpha",
+        "How far people agree with each other: 1 is full agreement, 0 is chance. Ordinal and"
+        " interval alpha forgive small differences, nominal alpha does not.",
+        "Above 0.8 is good, from 0.67 usable. Where nearly all ratings are the same it is low even"
+        " if people agree.",
+        "Agreement among people",
+    ),
+    "icc": Term(
+        "Intraclass correlation (ICC)",
+        "The share of the variance of ratings that lies between outputs and not between people:"
+        " ICC(2,1) of one person's rating, ICC(2,k) of the mean of all.",
+        "ICC(2,1) and ICC(2,k) need outputs that everybody rated; ICC(1) does not.",
+        "Agreement among people",
+    ),
+    "fleiss": Term(
+        "Fleiss' kappa",
+        "How often people give the very same rating, beyond chance.",
+        "It counts 4 and 5 as different as 1 and 5: prefer alpha on scales.",
+        "Agreement among people",
+    ),
+    "ppi": Term(
+        "Prediction-powered means",
+        "Each system's mean human rating, estimated from the ratings there are and the judge's"
+        " scores of all outputs; narrower than from ratings alone.",
+        "Valid only if the rated outputs are a random sample of all.",
+        "Few ratings, many scores",
+    ),
+    "effective_ratings": Term(
+        "Effective ratings",
+        "How many ratings alone would give the same precision.",
+        "The more it exceeds the rated outputs, the more the judge helps.",
+        "Few ratings, many scores",
+    ),
+    "coverage": Term(
+        "Coverage",
+        "How much of the model's probability was on points of the scale, before the score was"
+        " computed from them.",
+        "Items below the judge's minimum have no score. If there are many, the model does not"
+        " answer with a rating: look at its replies.",
+        "What a G-Eval score is",
+    ),
+}
+
+
+def markdown() -> str:
+    """The glossary as a page of the docs."""
+    parts = [
+        "# Glossary",
+        "What the report's numbers say and when to trust them. The report shows the same texts"
+        " behind each “?”.",
+    ]
+    for term in TERMS.values():
+        parts.append(f"## {term.name}")
+        parts.append(term.says)
+        parts.append(f"*When to trust it:* {term.trust}")
+        parts.append(f"Formula: [{term.formula}](method.md#{anchor(term.formula)})")
+    return "\n\n".join(parts) + "\n"
+
+
+def anchor(heading: str) -> str:
+    """A heading's anchor on a page of the docs."""
+    kept = (letter for letter in heading.lower() if letter.isalnum() or letter in " -")
+    return "".join(kept).replace(" ", "-")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(markdown())

@@ -1,0 +1,38 @@
+"""Runs in progress, whose judges' numbers on the report are not final."""
+
+from dataclasses import dataclass
+
+from evaluations.models import Project
+
+
+@dataclass(frozen=True)
+class RunInProgress:
+    """A run that is being executed, its judge's id, and how many of its items are done or
+    failed."""
+
+    pk: int
+    judge: int
+    name: str
+    address: str
+    finished: int
+    total: int
+
+    @property
+    def share(self) -> float:
+        return self.finished / self.total if self.total else 0.0
+
+
+def runs_in_progress(project: Project) -> tuple[RunInProgress, ...]:
+    """The runs of a project that are being executed now, the oldest first."""
+    runs = project.runs.active().of_judges_that_run()
+    progress = runs.progress()
+    return tuple(
+        RunInProgress(
+            run.pk,
+            run.judge_id,
+            f"run {run.pk} of {run.judge.label}",
+            run.get_absolute_url(),
+            *progress.get(run.pk, (0, 0)),
+        )
+        for run in runs.select_related("judge", "project").order_by("pk")
+    )

@@ -1,0 +1,165 @@
+"""What a report says a judge may do: on SummEval, on noise, for a perfect judge, and in every
+view."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluations.corpus.readers import InputFile
+from evaluations.corpus.store import LoadResult, load_files
+from evaluations.models import Project
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.report import CriterionResult, build_report
+from evaluations.reports.verdict import Evidence, Verdict, verdict_of
+from evaluations.reports.words import headline, in_a_sentence, reading
+from evaluations.statistics.resampling import Interval
+from evaluations.statistics.results import Estimate
+from tests.reports.test_best_judge import FAIR, OUTPUTS, QUALITY, rated, scored
+
+Load = Callable[..., LoadResult]
+RNG = np.random.default_rng(11)
+
+
+def evidence(**changes: object) -> Evidence:
+    """A judge as good as a rater, with changes."""
+    usual = {
+        "outputs": 100, "raters": 3, "correlation": Estimate(0.66),
+        "interval": Interval(0.61, 0.71), "ceiling": Estimate(0.65),
+        "ceiling_interval": Interval(0.6, 0.7), "in_place": Estimate(0.62), "passes": True,
+    }  # fmt: skip
+    return Evidence(**(usual | changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict"),
+    [
+        ({}, "stands"),
+        ({"passes": False}, "spot"),
+        ({"on_scale": False, "passes": False, "untested": "another scale"}, "spot"),
+        ({"interval": Interval(0.54, 0.78)}, "spot"),  # too wide to tell
+        ({"in_place": Estimate(0.54)}, "spot"),
+        ({"interval": Interval(0.54, 0.78), "passes": False}, "keep"),
+        ({"interval": Interval(0.1, 0.3), "in_place": Estimate(0.2)}, "keep"),  # under half
+        ({"interval": Interval(-0.1, 0.9)}, "keep"),
+        ({"ceiling": Estimate(0.05), "ceiling_interval": Interval(-0.1, 0.2)}, "keep"),
+        ({"outputs": 29}, "early"),
+        ({"raters": 2}, "early"),
+        ({"interval": Interval(None, None, 0, "too few documents")}, "early"),
+        ({"untested": "3 annotators with 30 outputs each are needed", "passes": False}, "early"),
+        ({"ceiling": Estimate(None, "nobody rated twice")}, "early"),
+        # Without a single error nothing varies, so there is no interval.
+        ({"correlation": Estimate(1.0), "interval": Interval(None, None)}, "stands"),
+    ],
+)
+def test_the_verdict_follows_from_two_checks(changes: dict[str, object], verdict: str) -> None:
+    assert verdict_of(evidence(**changes)) == verdict
+
+
+def criteria(project: Project, **options: object) -> tuple[CriterionResult, ...]:
+    return build_report(project, options=ReportOptions(**options)).criteria  # type: ignore[arg-type]
+
+
+@pytest.mark.django_db
+def test_on_summeval_one_criterion_of_four_can_be_left_to_a_judge(
+    project: Project, benchmarks: Path
+) -> None:
+    folder = benchmarks / "summeval"
+    load_files(project, [InputFile(path, path.name) for path in sorted(folder.iterdir())])
+
+    found = criteria(project)
+
+    assert {one.criterion: (one.verdict, one.best and one.best.judge) for one in found} == {
+        "coherence": (Verdict.SPOT_CHECKS, "gpt-4o"),
+        "consistency": (Verdict.KEEP_PEOPLE, "gpt-4o"),
+        "fluency": (Verdict.KEEP_PEOPLE, "gpt-4o"),
+        "relevance": (Verdict.STANDS_IN, "gpt-4o-mini"),
+    }
+    assert headline(found) == (
+        "On relevance a judge can stand in for a rater. On coherence use a judge with spot checks."
+        " On consistency and fluency keep people rating."
+    )
+    assert "gpt-4o's scores by hand" in reading(found[0])
+    assert "of what one rater reaches" in reading(found[1])
+
+
+@pytest.mark.django_db
+def test_noise_keeps_people_rating(project: Project, load: Load) -> None:
+    noise = RNG.integers(1, 6, FAIR.shape).astype(float)
+    load(project, {"o.jsonl": OUTPUTS, "r.csv": rated(), "s.csv": scored({"random": noise})})
+
+    (found,) = criteria(project)
+
+    assert found.verdict == Verdict.KEEP_PEOPLE
+    assert reading(found).startswith("No judge is shown to rank a document's outputs as people do")
+
+
+@pytest.mark.django_db
+def test_people_who_do_not_agree_are_not_replaced_even_by_a_judge_that_knows_their_mean(
+    project: Project, load: Load
+) -> None:
+    given = {name: RNG.integers(1, 6, FAIR.shape).astype(float) for name in ("ann", "bob", "cas")}
+    people = "\n".join(
+        line for name, points in given.items() for line in scored({name: points}).splitlines()[1:]
+    )
+    header = "doc_id,system_id,criterion,annotator,score\n"
+    mean = np.mean(list(given.values()), axis=0)
+    load(project, {"o.jsonl": OUTPUTS, "r.csv": header + people, "s.csv": scored({"it": mean})})
+
+    (found,) = criteria(project)
+
+    assert found.verdict == Verdict.KEEP_PEOPLE
+    assert "not shown to agree with each other" in reading(found)
+
+
+@pytest.mark.django_db
+def test_a_perfect_judge_stands_in_for_a_rater_at_every_level(project: Project, load: Load) -> None:
+    perfect = np.clip(3 + QUALITY, 1, 5)
+    load(project, {"o.jsonl": OUTPUTS, "r.csv": rated(), "s.csv": scored({"it": perfect})})
+
+    assert criteria(project)[0].verdict == Verdict.STANDS_IN
+    assert criteria(project, level="dataset")[0].verdict == Verdict.STANDS_IN
+
+
+@pytest.mark.django_db
+def test_a_judge_that_says_the_same_of_everything_keeps_people_rating(
+    project: Project, load: Load
+) -> None:
+    constant = scored({"always 5": np.full(FAIR.shape, 5.0)})
+    load(project, {"o.jsonl": OUTPUTS, "r.csv": rated(), "s.csv": constant})
+
+    (found,) = criteria(project)
+
+    assert found.verdict == Verdict.KEEP_PEOPLE
+    assert "all outputs the same score" in reading(found)
+
+
+@pytest.mark.django_db
+def test_the_best_judge_and_the_sentence_follow_the_view(project: Project, load: Load) -> None:
+    means = np.broadcast_to(QUALITY.mean(axis=1, keepdims=True), QUALITY.shape)
+    of_documents = np.clip(3 + means + RNG.normal(0, 0.05, means.shape), 1, 5)
+    within = np.clip(3 + 0.3 * (QUALITY - means) + 3 * RNG.normal(0, 1, (40, 1)), 1, 5)
+    judges = {"of documents": of_documents, "within": within}
+    load(project, {"o.jsonl": OUTPUTS, "r.csv": rated(), "s.csv": scored(judges)})
+
+    summary, dataset = criteria(project)[0], criteria(project, level="dataset")[0]
+
+    assert summary.best is not None
+    assert dataset.best is not None
+    assert (summary.best.judge, dataset.best.judge) == ("within", "of documents")
+    assert "how to rank a document's outputs (rho" in in_a_sentence(summary)
+    assert "how to rank all outputs (rho" in in_a_sentence(dataset)
+    assert "r = " in in_a_sentence(criteria(project, level="dataset", coefficient="pearson")[0])
+    assert summary.ceiling.value != dataset.ceiling.value
+
+
+@pytest.mark.django_db
+def test_too_few_documents_are_too_early(small_project: Project, load: Load) -> None:
+    load(small_project, {"s.csv": "doc_id,system_id,criterion,judge,score\nd1,good,coherence,it,4"})
+
+    found = criteria(small_project)[0]
+
+    assert found.verdict == Verdict.TOO_EARLY
+    assert headline([found]) == "On coherence it is too early to say."
+    assert reading(found).startswith("It is too early to say how well judges agree with people: 1")
