@@ -44,11 +44,12 @@ def others_may_use(program: Path) -> bool:
 @cache
 def interpreter(version: str) -> Path | None:
     """A Python of this version on this machine; one that every user can run, if there is one."""
-    found = [
-        Path(folder) / f"python{version}"
-        for folder in [*os.environ["PATH"].split(os.pathsep), str(Path(sys.executable).parent)]
-        if (Path(folder) / f"python{version}").exists()
-    ]
+    folders = [Path(folder) for folder in os.environ["PATH"].split(os.pathsep)]
+    # A version that pyenv has installed but not switched on.
+    folders += Path(os.environ.get("PYENV_ROOT", "/nowhere")).glob(f"versions/{version}.*/bin")
+    folders.append(Path(sys.executable).parent)
+    found = [folder / f"python{version}" for folder in folders]
+    found = [path for path in found if path.exists()]
     # Shims of version managers are scripts that may have nothing behind them.
     real = []
     for path in found:
