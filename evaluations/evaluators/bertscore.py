@@ -75,7 +75,8 @@ class BertScore(NeuralEvaluator):
 
     def score_of_empty(self) -> float:
         # As in the release: no token is similar to any, and 0 is rescaled like every score.
-        return float(-self.settings.baseline / (1 - self.settings.baseline))
+        baseline = self.settings.baseline
+        return float((0.0 - baseline) / (1 - baseline))
 
     def looks_at_now(self) -> frozenset[str]:
         texts = "references" if self.settings.against == "references" else "sources"
