@@ -468,8 +468,10 @@ class Explanation(Errand):
 
 
 class WorkerHeartbeatQuerySet(models.QuerySet["WorkerHeartbeat"]):
-    def alive(self) -> WorkerHeartbeatQuerySet:
-        return self.filter(leaving=False, seen_at__gt=timezone.now() - WorkerHeartbeat.STALE_AFTER)
+    def alive(self, within: datetime.timedelta | None = None) -> WorkerHeartbeatQuerySet:
+        """Workers that were heard of lately and are not about to end."""
+        since = timezone.now() - (within or WorkerHeartbeat.STALE_AFTER)
+        return self.filter(leaving=False, seen_at__gt=since)
 
     def doing(self, job: str) -> WorkerHeartbeatQuerySet:
         """Live workers that accept a kind of job, by its name in `settings.QUEUES`."""

@@ -38,7 +38,7 @@ CONNECT_SECONDS = 5.0
 AT_ONCE = 8
 
 
-class Verdict(StrEnum):
+class Severity(StrEnum):
     """A warning is worth a look; an error keeps something from working."""
 
     OK = "ok"
@@ -51,7 +51,7 @@ class Finding:
     """What was looked at, what was seen, and what to do where it is not ok."""
 
     subject: str
-    verdict: Verdict
+    severity: Severity
     seen: str
     advice: str = ""
 
@@ -85,7 +85,7 @@ def settings_findings() -> Iterator[Finding]:
     for message in messages:
         yield _from_check(message)
     if not any(message.level >= WARNING for message in messages):
-        yield Finding("settings", Verdict.OK, f"mode {settings.MODE}")
+        yield Finding("settings", Severity.OK, f"mode {settings.MODE}")
 
 
 def version_findings() -> Iterator[Finding]:
@@ -95,13 +95,13 @@ def version_findings() -> Iterator[Finding]:
         asked = [Requirement(line) for line in requires("geval-site") or ()]
     except PackageNotFoundError:
         advice = "Install it with pip, so that its packages can be checked."
-        yield Finding("versions", Verdict.WARNING, "geval-site is not installed", advice)
+        yield Finding("versions", Severity.WARNING, "geval-site is not installed", advice)
         return
     wrong = list(filter(None, map(_why_unfit, asked)))
     for why in wrong:
-        yield Finding("versions", Verdict.ERROR, why, "Install geval-site again with pip.")
+        yield Finding("versions", Severity.ERROR, why, "Install geval-site again with pip.")
     if not wrong:
-        yield Finding("versions", Verdict.OK, f"geval-site {__version__} on Python {python}")
+        yield Finding("versions", Severity.OK, f"geval-site {__version__} on Python {python}")
 
 
 def disk_findings() -> Iterator[Finding]:
@@ -111,12 +111,12 @@ def disk_findings() -> Iterator[Finding]:
     disk = shutil.disk_usage(folder)
     free = f"{disk.free / 2**30:.1f} GB free at {folder}"
     if disk.free < LEAST_FREE_BYTES or disk.free < LEAST_FREE_SHARE * disk.total:
-        yield Finding("disk", Verdict.ERROR, free, "Free some space, or move GEVAL_DATA_DIR.")
+        yield Finding("disk", Severity.ERROR, free, "Free some space, or move GEVAL_DATA_DIR.")
     elif not os.access(folder, os.W_OK):
         advice = "Let the site's user write there, or set GEVAL_DATA_DIR."
-        yield Finding("disk", Verdict.ERROR, f"{folder} cannot be written", advice)
+        yield Finding("disk", Severity.ERROR, f"{folder} cannot be written", advice)
     else:
-        yield Finding("disk", Verdict.OK, free)
+        yield Finding("disk", Severity.OK, free)
 
 
 def postgres_version() -> Finding:
@@ -124,8 +124,8 @@ def postgres_version() -> Finding:
     number = connection.connection.info.server_version
     seen = f"PostgreSQL {number // 10_000}.{number % 10_000}"
     if number < OLDEST_POSTGRES:
-        return Finding("database version", Verdict.ERROR, seen, "Upgrade it to 14 or newer.")
-    return Finding("database version", Verdict.OK, seen)
+        return Finding("database version", Severity.ERROR, seen, "Upgrade it to 14 or newer.")
+    return Finding("database version", Severity.OK, seen)
 
 
 def clock() -> Finding:
@@ -135,8 +135,8 @@ def clock() -> Finding:
         away = (datetime.datetime.now(datetime.UTC) - cursor.fetchone()[0]).total_seconds()
     seen = f"{away:+.1f} s from the database's"
     if abs(away) > MOST_CLOCK_SECONDS:
-        return Finding("clock", Verdict.ERROR, seen, "Set both machines' clocks by NTP.")
-    return Finding("clock", Verdict.OK, seen)
+        return Finding("clock", Severity.ERROR, seen, "Set both machines' clocks by NTP.")
+    return Finding("clock", Severity.OK, seen)
 
 
 def worker() -> Finding:
@@ -145,7 +145,7 @@ def worker() -> Finding:
     if part.ok or settings.PRODUCTION:
         return _from_part(part, "Start one: celery -A geval_site worker.")
     advice = "geval-site serve starts some; runs and uploads wait until then."
-    return Finding("worker", Verdict.WARNING, part.message, advice)
+    return Finding("worker", Severity.WARNING, part.message, advice)
 
 
 def leases() -> Finding:
@@ -153,15 +153,15 @@ def leases() -> Finding:
     stale = stale_leases()
     if stale:
         seen = f"{stale} items of running runs are held by nobody"
-        return Finding("leases", Verdict.ERROR, seen, "Start a worker; it claims them by itself.")
-    return Finding("leases", Verdict.OK, "none is stale")
+        return Finding("leases", Severity.ERROR, seen, "Start a worker; it claims them by itself.")
+    return Finding("leases", Severity.OK, "none is stale")
 
 
 def endpoint_findings() -> Iterator[Finding]:
     """Whether each endpoint's key can be read here and its server takes connections."""
     endpoints = list(Endpoint.objects.current().select_related("project"))
     if not endpoints:
-        yield Finding("endpoints", Verdict.OK, "there are none")
+        yield Finding("endpoints", Severity.OK, "there are none")
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield from pool.map(_endpoint, endpoints)
 
@@ -170,7 +170,7 @@ def _endpoint(endpoint: Endpoint) -> Finding:
     subject = f"endpoint {endpoint.project.slug}/{endpoint.name}"
 
     def wrong(seen: str, advice: str) -> Finding:
-        return Finding(subject, Verdict.ERROR, seen, advice)
+        return Finding(subject, Severity.ERROR, seen, advice)
 
     try:
         key = endpoint.api_key
@@ -192,7 +192,7 @@ def _connected(endpoint: Endpoint, subject: str, wrong: Callable[[str, str], Fin
     except OSError as error:
         seen = f"nothing answers at {endpoint.host} ({error.strerror or type(error).__name__})"
         return wrong(seen, "Start the server, correct the address, or retire the endpoint.")
-    return Finding(subject, Verdict.OK, f"{endpoint.host} takes connections")
+    return Finding(subject, Severity.OK, f"{endpoint.host} takes connections")
 
 
 def _why_unfit(asked: Requirement) -> str:
@@ -210,10 +210,10 @@ def _why_unfit(asked: Requirement) -> str:
 
 def _from_part(part: Part, advice: str) -> Finding:
     if part.ok:
-        return Finding(part.name, Verdict.OK, part.message)
-    return Finding(part.name, Verdict.ERROR, part.message, advice)
+        return Finding(part.name, Severity.OK, part.message)
+    return Finding(part.name, Severity.ERROR, part.message, advice)
 
 
 def _from_check(message: CheckMessage) -> Finding:
-    verdict = Verdict.ERROR if message.is_serious() else Verdict.WARNING
-    return Finding("settings", verdict, f"{message.msg} ({message.id})", message.hint or "")
+    severity = Severity.ERROR if message.is_serious() else Severity.WARNING
+    return Finding("settings", severity, f"{message.msg} ({message.id})", message.hint or "")

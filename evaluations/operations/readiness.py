@@ -11,7 +11,6 @@ from django.db import Error as DatabaseError
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
-from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from evaluations.models import WorkerHeartbeat
@@ -75,8 +74,7 @@ def worker_part() -> Part:
     """Whether a worker was heard of within a minute."""
 
     def look() -> Part:
-        since = timezone.now() - HEARTBEAT_WITHIN
-        heard = WorkerHeartbeat.objects.filter(leaving=False, seen_at__gt=since)
+        heard = WorkerHeartbeat.objects.alive(HEARTBEAT_WITHIN)
         number = heard.count()
         if not number:
             return Part("worker", False, "no worker was heard of within a minute; start one")

@@ -13,7 +13,7 @@ from django.utils import timezone
 from evaluations.heartbeat import beat
 from evaluations.models import Project
 from evaluations.operations import doctor, readiness
-from evaluations.operations.doctor import Finding, Verdict
+from evaluations.operations.doctor import Finding, Severity
 from evaluations.runs import leases
 from evaluations.runs.lifecycle import lay_out_run, start_run
 from tests.processes import free_port
@@ -62,9 +62,9 @@ def test_without_a_database_the_others_are_looked_at(monkeypatch: pytest.MonkeyP
 
     findings = {finding.subject: finding for finding in doctor.examine()}
 
-    assert findings["database"].verdict == Verdict.ERROR
+    assert findings["database"].severity == Severity.ERROR
     assert "DATABASE_URL" in findings["database"].advice
-    assert findings["disk"].verdict == Verdict.OK
+    assert findings["disk"].severity == Severity.OK
     assert "clock" not in findings
 
 
@@ -78,7 +78,7 @@ class Disk(NamedTuple):
 def test_a_disk_that_is_nearly_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: Disk(2**40, 2**40, 2**20))
 
-    assert found("disk").verdict == Verdict.ERROR
+    assert found("disk").severity == Severity.ERROR
 
 
 @pytest.mark.django_db
@@ -92,7 +92,7 @@ def test_a_clock_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
 
     clock = found("clock")
 
-    assert clock.verdict == Verdict.ERROR
+    assert clock.severity == Severity.ERROR
     assert clock.seen.startswith("-90")
 
 
@@ -106,13 +106,13 @@ def test_a_package_that_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("production", "verdict"), [(True, "error"), (False, "warning")])
+@pytest.mark.parametrize(("production", "severity"), [(True, "error"), (False, "warning")])
 def test_without_a_worker_only_a_production_site_is_wrong(
-    settings: Any, production: bool, verdict: str
+    settings: Any, production: bool, severity: str
 ) -> None:
     settings.PRODUCTION = production
 
-    assert found("worker").verdict == verdict
+    assert found("worker").severity == severity
 
 
 @pytest.mark.django_db
@@ -125,7 +125,7 @@ def test_leases_that_nobody_keeps(small_project: Project, make_judge: Callable[.
 
     stale = found("leases")
 
-    assert stale.verdict == Verdict.ERROR
+    assert stale.severity == Severity.ERROR
     assert stale.seen.startswith("2 items")
 
 
@@ -141,5 +141,5 @@ def test_a_key_variable_that_is_not_set(
 
     endpoint = found("endpoint small/keyless")
 
-    assert endpoint.verdict == Verdict.ERROR
+    assert endpoint.severity == Severity.ERROR
     assert "MISTRAL_API_KEY" in endpoint.seen

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from evaluations.operations.doctor import Verdict, examine
+from evaluations.operations.doctor import Severity, examine
 
 
 class Command(BaseCommand):
@@ -19,9 +19,9 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **_options: Any) -> None:
         errors = 0
         for finding in examine():
-            errors += finding.verdict == Verdict.ERROR
-            self.stdout.write(f"{finding.verdict:8} {finding.subject:18} {finding.seen}")
-            if finding.advice and finding.verdict != Verdict.OK:
+            errors += finding.severity == Severity.ERROR
+            self.stdout.write(f"{finding.severity:8} {finding.subject:18} {finding.seen}")
+            if finding.advice and finding.severity != Severity.OK:
                 self.stdout.write(f"{'':27} → {finding.advice}")
         self.stdout.write(f"\n{errors} errors" if errors else "\nNothing is wrong.")
         if errors:
