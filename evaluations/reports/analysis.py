@@ -17,7 +17,6 @@ from evaluations.statistics.agreement import (
     coincidences,
     human_ceiling,
     judge_as_a_rater,
-    judge_as_a_rater_at,
 )
 from evaluations.statistics.alt_test import LEAST_ANNOTATORS, LEAST_OUTPUTS, AltTest, alt_test
 from evaluations.statistics.bias import LengthBias, WriterBias, length_bias, writer_bias
@@ -202,6 +201,7 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
     found = correlations(both, rated, scored)
     intervals = {c: summary_interval(both, found.by_document[c]) for c in COEFFICIENTS}
     percentile, bca = _bootstrap(found.by_document["spearman"])
+    as_a_rater = judge_as_a_rater(outputs, judged.ratings, scores)
     rng = np.random.default_rng(SEED)
     return JudgeAnalysis(
         correlations=found,
@@ -214,8 +214,12 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
             if (view.level, view.over) == ("summary", "documents")
             else correlation_interval(both, rated, scored, view.coefficient, view.level, view.over)
         ),
-        as_a_rater=judge_as_a_rater(outputs, judged.ratings, scores),
-        in_place=judge_as_a_rater_at(outputs, judged.ratings, scores, view.coefficient, view.level),
+        as_a_rater=as_a_rater,
+        in_place=(
+            as_a_rater
+            if (view.level, view.coefficient) == ("summary", "spearman")
+            else judge_as_a_rater(outputs, judged.ratings, scores, view.coefficient, view.level)
+        ),
         on_scale=_on_scale(scores[~np.isnan(scores)], judged.scale),
         alt_test=_alt_test(judged, view.epsilon),
         spread=concentration(scores),

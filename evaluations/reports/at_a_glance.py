@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from evaluations.reports.forest import Axis, Span, ends_of, shared_axis
+from evaluations.reports.forest import Axis, Span, shared_axis
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.verdict import Evidence, Verdict
 from evaluations.reports.words import in_brackets, reading, shown
@@ -94,7 +94,7 @@ def _drawn(criterion: CriterionResult) -> Iterator[float]:
     sides += [(one.shown(criterion.options), one.analysis.shown) for one in criterion.judges]
     for estimate, interval in sides:
         if estimate.value is not None:
-            yield from (estimate.value, *ends_of(interval))
+            yield from (estimate.value, *(interval.ends or ()))
 
 
 def _row(criterion: CriterionResult, axis: Axis, running: Collection[int]) -> VerdictRow:
@@ -162,7 +162,6 @@ def _forest_row(
     is_best: bool = False,
     running: bool = False,
 ) -> ForestRow:
-    ends = ends_of(interval)
     return ForestRow(
         name=name,
         pk=pk,
@@ -171,7 +170,7 @@ def _forest_row(
         interval=in_brackets(interval),
         reason=estimate.reason or interval.reason,
         dot="" if estimate.value is None else axis.at(estimate.value),
-        span=axis.span(*ends) if ends else None,
+        span=axis.span(*interval.ends) if interval.ends else None,
         outputs=outputs,
         is_best=is_best,
         running=running,

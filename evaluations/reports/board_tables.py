@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from evaluations.reports.json_values import ends_json, estimate_json
 from evaluations.reports.leaderboard import Leaderboard
 from evaluations.reports.words import in_brackets
 from evaluations.statistics.comparisons import Agreed
-from evaluations.statistics.resampling import Interval
-from evaluations.statistics.results import Estimate
 
 STANDINGS = ("system", "strength", "95 % interval", "won", "tied", "lost")
 AGREEMENT = ("agreement on comparisons", "with ties (S1)", "pairs", "without ties (S2)", "pairs")
@@ -87,14 +86,14 @@ def board_json(board: Leaderboard) -> dict[str, Any]:
         ],
         **({"reason": board.reason} if board.reason else {}),
         "left_share": board.left_share,
-        "left_share_ci": _ends(board.left_interval),
+        "left_share_ci": ends_json(board.left_interval),
         "agreement": [
             {
                 "between": ["people", "people"] if side.is_people else [side.name, "people"],
                 **{
-                    setup: _estimate(found.estimate)
+                    setup: estimate_json(found.estimate)
                     | {
-                        "ci": _ends(found.interval),
+                        "ci": ends_json(found.interval),
                         **({"ci_reason": found.interval.reason} if found.interval.reason else {}),
                         "pairs": found.pairs,
                         "documents": found.documents,
@@ -107,22 +106,13 @@ def board_json(board: Leaderboard) -> dict[str, Any]:
         "pairwise_judges": {
             judge.judge: {
                 "pairs": judge.pairs,
-                "prefers_as_people_do": _estimate(judge.agreement) | {"comparisons": judge.asked},
+                "prefers_as_people_do": estimate_json(judge.agreement)
+                | {"comparisons": judge.asked},
                 "shown_first_wins": judge.left,
                 "ties": judge.tie,
-                "kendall_of_ranking": _estimate(judge.tau),
+                "kendall_of_ranking": estimate_json(judge.tau),
                 "strengths": dict(judge.ranking),
             }
             for judge in board.pairwise
         },
     }
-
-
-def _ends(interval: Interval) -> list[float] | None:
-    return None if interval.low is None or interval.high is None else [interval.low, interval.high]
-
-
-def _estimate(estimate: Estimate) -> dict[str, Any]:
-    if estimate.value is None:
-        return {"value": None, "reason": estimate.reason}
-    return {"value": estimate.value}

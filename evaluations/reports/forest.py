@@ -7,8 +7,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from evaluations.statistics.resampling import Interval
-
 STEP = 0.2
 # The axis ends at a multiple of half a step.
 _PER_UNIT = round(2 / STEP)
@@ -62,13 +60,6 @@ def shared_axis(values: Iterable[float]) -> Axis:
     low = math.floor(min(found) * _PER_UNIT + 1e-9) / _PER_UNIT
     high = math.ceil(max(found) * _PER_UNIT - 1e-9) / _PER_UNIT
     return Axis(max(-1.0, low), min(1.0, max(high, low + 2 * STEP)))
-
-
-def ends_of(interval: Interval) -> tuple[float, ...]:
-    """The ends of an interval, or nothing where there is none."""
-    if interval.low is None or interval.high is None:
-        return ()
-    return interval.low, interval.high
 
 
 def _percent(share: float) -> str:

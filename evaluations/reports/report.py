@@ -19,7 +19,6 @@ from evaluations.reports.analysis import (
     analyse_agreement,
     analyse_judge,
     compare_pair,
-    correlations_summary,
     rank_judges,
     williams_of,
 )
@@ -305,6 +304,19 @@ def build_report(
     )
 
 
+def criterion_result(
+    project: Project, criterion: Criterion, *, options: ReportOptions, data: ReportData
+) -> CriterionResult:
+    """A report's part on one criterion, without letters, which are over all criteria.
+
+    Args:
+        data: the numbers that `options` select.
+    """
+    return _criterion_result(
+        criterion, _chosen(project.judges.all(), options.judges), data, options
+    )
+
+
 def _chosen(records: Collection[Any], ids: tuple[int, ...]) -> list[Any]:
     return [record for record in records if not ids or record.pk in ids]
 
@@ -340,9 +352,6 @@ def _computed_result(
     criterion: Criterion, present: dict[Judge, FloatArray], data: ReportData, options: ReportOptions
 ) -> CriterionResult:
     human = data.humans[criterion.pk]
-    compared = _compared(
-        data.outputs, human.mean, {judge.label: one for judge, one in present.items()}, options
-    )
     results = [
         JudgeResult(
             pk=judge.pk,
@@ -373,11 +382,17 @@ def _computed_result(
     return CriterionResult(
         pk=criterion.pk,
         criterion=criterion.name,
-        documents=int((data.outputs.by_document(rated.astype(float)) > 0).sum()),
+        documents=int(data.outputs.documents_with(rated).sum()),
         rated_outputs=int(rated.sum()),
         judges=tuple(results),
         agreement=agreement,
-        significance=compared,
+        significance=_compared(
+            data.outputs,
+            human.mean,
+            {judge.label: scores for judge, scores in present.items()},
+            {result.judge: result.correlations for result in results},
+            options,
+        ),
         in_sight=human.in_sight,
         annotators=human.annotators,
         ratings=len(human.ratings),
@@ -404,14 +419,15 @@ def _compared(
     outputs: Outputs,
     human: FloatArray,
     judges: dict[str, FloatArray],
+    correlations: dict[str, Correlations],
     options: ReportOptions,
 ) -> Significance:
     """All pairs of judges; only those whose scores have changed are tested again."""
     coefficient, over = options.coefficient, options.over
-    found = {
-        name: remembered(correlations_summary, outputs, human, scores, coefficient)
-        for name, scores in judges.items()
+    values = {
+        name: one.estimates[coefficient]["summary"].value for name, one in correlations.items()
     }
+    found = {name: np.nan if value is None else value for name, value in values.items()}
     pairs = {
         (first, second): (outputs, human, judges[first], judges[second])
         for first, second in itertools.combinations(rank_judges(found), 2)

@@ -12,13 +12,13 @@ from evaluations.reports.analysis import (
     Significance,
 )
 from evaluations.reports.board_tables import board_json
+from evaluations.reports.json_values import ends_json, estimate_json, with_interval
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LEAST_OUTPUTS, LEAST_SYSTEMS
-from evaluations.statistics.ppi import PpiMean, PpiTable
-from evaluations.statistics.resampling import RESAMPLES, Interval
-from evaluations.statistics.results import Estimate
+from evaluations.statistics.ppi import PpiTable
+from evaluations.statistics.resampling import RESAMPLES
 
 DIGITS = 12
 
@@ -72,7 +72,7 @@ def _criterion_json(result: CriterionResult) -> dict[str, Any]:
         "judges": {judge.judge: _judge_json(judge, result.annotators) for judge in result.judges},
         "agreement": _agreement_json(result.agreement),
         "ceiling": {
-            name: _with_interval(ceiling.estimate, ceiling.interval)
+            name: with_interval(ceiling.estimate, ceiling.interval)
             for name, ceiling in result.agreement.ceilings.items()
         },
         "verdict": _verdict_json(result),
@@ -99,8 +99,8 @@ def _verdict_json(result: CriterionResult) -> dict[str, Any]:
         "judge": result.best.judge,
         "scores_like_a_rater": evidence.scores_like_a_rater,
         "ranks_like_a_rater": evidence.ranks_like_a_rater,
-        "one_rater": _estimate_json(evidence.ceiling),
-        "in_place_of_a_rater": _estimate_json(evidence.in_place),
+        "one_rater": estimate_json(evidence.ceiling),
+        "in_place_of_a_rater": estimate_json(evidence.in_place),
         "bar": evidence.bar,
         "missing": evidence.missing or None,
     }
@@ -109,13 +109,11 @@ def _verdict_json(result: CriterionResult) -> dict[str, Any]:
 def _judge_json(result: JudgeResult, annotators: tuple[str, ...]) -> dict[str, Any]:
     found = result.correlations
     values: dict[str, Any] = {
-        coefficient: {
-            level: _estimate_json(found.estimates[coefficient][level]) for level in LEVELS
-        }
+        coefficient: {level: estimate_json(found.estimates[coefficient][level]) for level in LEVELS}
         for coefficient in COEFFICIENTS
     }
     for coefficient, interval in result.intervals.items():
-        values[coefficient]["summary"]["ci"] = _interval_json(interval)
+        values[coefficient]["summary"]["ci"] = ends_json(interval)
     counts = {
         "stand_in": result.is_stand_in,
         "documents": found.documents,
@@ -131,8 +129,8 @@ def _judge_json(result: JudgeResult, annotators: tuple[str, ...]) -> dict[str, A
         | _more_json(result.analysis)
         | {
             "own_family": {
-                "plain": _estimate_json(result.own_family.plain),
-                "at_equal_rating": _with_interval(
+                "plain": estimate_json(result.own_family.plain),
+                "at_equal_rating": with_interval(
                     result.own_family.partial, result.own_family.interval
                 ),
             }
@@ -143,12 +141,12 @@ def _judge_json(result: JudgeResult, annotators: tuple[str, ...]) -> dict[str, A
 def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
     spread, calibration, length = analysis.spread, analysis.calibration, analysis.length
     return {
-        "bca_spearman_summary": _interval_json(analysis.bca),
-        "percentile_spearman_summary": _interval_json(analysis.percentile),
-        "spearman_as_a_rater": _estimate_json(analysis.as_a_rater),
-        "view_interval": _interval_json(analysis.shown),
+        "bca_spearman_summary": ends_json(analysis.bca),
+        "percentile_spearman_summary": ends_json(analysis.percentile),
+        "spearman_as_a_rater": estimate_json(analysis.as_a_rater),
+        "view_interval": ends_json(analysis.shown),
         "view_interval_reason": analysis.shown.reason or None,
-        "tau_c_dataset": _estimate_json(analysis.tau_c),
+        "tau_c_dataset": estimate_json(analysis.tau_c),
         "spread": (
             None
             if spread is None
@@ -161,11 +159,11 @@ def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
             }
         ),
         "pairwise_accuracy": {
-            "plain": _estimate_json(analysis.pairwise.accuracy),
-            "tie_calibrated": _estimate_json(analysis.pairwise.calibrated),
+            "plain": estimate_json(analysis.pairwise.accuracy),
+            "tie_calibrated": estimate_json(analysis.pairwise.calibrated),
             "epsilon": analysis.pairwise.epsilon,
         },
-        "soft_pairwise_accuracy": _estimate_json(analysis.soft_pairwise),
+        "soft_pairwise_accuracy": estimate_json(analysis.soft_pairwise),
         "ppi": _ppi_json(analysis.ppi),
         "calibration": (
             None
@@ -178,9 +176,9 @@ def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
             }
         ),
         "length_bias": {
-            "spearman": _estimate_json(length.plain),
-            "at_equal_rating": _with_interval(length.partial, length.interval),
-            "points_per_hundred_words": _estimate_json(length.per_hundred_words),
+            "spearman": estimate_json(length.plain),
+            "at_equal_rating": with_interval(length.partial, length.interval),
+            "points_per_hundred_words": estimate_json(length.per_hundred_words),
         },
         "writer_bias": (
             None
@@ -190,7 +188,7 @@ def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
                     "human_written": group.human_written,
                     "llm_written": group.llm_written,
                     "difference": group.gap,
-                    "ci": _interval_json(interval),
+                    "ci": ends_json(interval),
                     "pairs": group.pairs,
                 }
                 for name, (group, interval) in analysis.writers.groups.items()
@@ -211,7 +209,7 @@ def _ppi_json(table: PpiTable) -> dict[str, Any]:
                 if system.mean is None
                 else {
                     "mean": system.mean.estimate,
-                    "ci": _ends(system.mean),
+                    "ci": ends_json(system.mean),
                     "weight": system.mean.weight,
                     "effective_ratings": system.mean.effective_ratings,
                 }
@@ -219,7 +217,7 @@ def _ppi_json(table: PpiTable) -> dict[str, Any]:
             for system in table.systems
         ],
         "differences": [
-            {"systems": list(pair), "difference": mean.estimate, "ci": _ends(mean)}
+            {"systems": list(pair), "difference": mean.estimate, "ci": ends_json(mean)}
             for pair, mean in table.differences.items()
         ],
     }
@@ -235,7 +233,7 @@ def _significance_json(found: Significance) -> dict[str, Any]:
             {
                 "judges": list(pair),
                 "difference": test.observed,
-                "ci_over_documents": _interval_json(found.intervals[pair]),
+                "ci_over_documents": ends_json(found.intervals[pair]),
                 "p": test.p,
                 "p_holm": found.adjusted.get(pair),
                 "p_williams_system": found.williams.get(pair),
@@ -251,25 +249,25 @@ def _significance_json(found: Significance) -> dict[str, Any]:
 def _agreement_json(agreement: Agreement) -> dict[str, Any]:
     return {
         "ceiling": {
-            coefficient: _with_interval(ceiling.estimate, ceiling.interval)
+            coefficient: with_interval(ceiling.estimate, ceiling.interval)
             for coefficient, ceiling in agreement.ceilings.items()
         },
         "krippendorff_alpha": {
-            name: _with_interval(value, agreement.alpha_intervals[name])
+            name: with_interval(value, agreement.alpha_intervals[name])
             for name, value in agreement.alpha.items()
         },
         "icc": {
-            "icc1": _estimate_json(agreement.icc.icc1),
-            "icc2_1": _estimate_json(agreement.icc.icc2_1),
-            "icc2_k": _estimate_json(agreement.icc.icc2_k),
+            "icc1": estimate_json(agreement.icc.icc1),
+            "icc2_1": estimate_json(agreement.icc.icc2_1),
+            "icc2_k": estimate_json(agreement.icc.icc2_k),
         },
-        "fleiss_kappa": _estimate_json(agreement.fleiss),
+        "fleiss_kappa": estimate_json(agreement.fleiss),
         "weighted_kappa": [
-            {"annotators": list(pair), "quadratic": _estimate_json(value)}
+            {"annotators": list(pair), "quadratic": estimate_json(value)}
             for pair, value in agreement.kappas.items()
         ],
         "leave_one_out_summary_spearman": {
-            name: _estimate_json(found.estimate) | {"documents_used": found.documents_used}
+            name: estimate_json(found.estimate) | {"documents_used": found.documents_used}
             for name, found in agreement.leave_one_out.items()
         },
     }
@@ -278,30 +276,10 @@ def _agreement_json(agreement: Agreement) -> dict[str, Any]:
 def _alt_test_json(test: AltTest, annotators: tuple[str, ...]) -> dict[str, Any]:
     return {
         "epsilon": test.epsilon,
-        "winning_rate": _estimate_json(test.winning_rate),
-        "advantage_probability": _estimate_json(test.advantage),
+        "winning_rate": estimate_json(test.winning_rate),
+        "advantage_probability": estimate_json(test.advantage),
         "p": dict(zip((annotators[at] for at in test.annotators), test.p, strict=True)),
         "outputs": test.outputs,
         "passes": test.passes,
         "smallest_epsilon": test.smallest_epsilon,
     }
-
-
-def _with_interval(estimate: Estimate, interval: Interval) -> dict[str, Any]:
-    return _estimate_json(estimate) | {"ci": _interval_json(interval)}
-
-
-def _ends(mean: PpiMean) -> list[float] | None:
-    return None if mean.low is None or mean.high is None else [mean.low, mean.high]
-
-
-def _interval_json(interval: Interval) -> list[float] | None:
-    return None if interval.low is None or interval.high is None else [interval.low, interval.high]
-
-
-def _estimate_json(estimate: Estimate) -> dict[str, Any]:
-    return (
-        {"value": estimate.value}
-        if estimate.value is not None
-        else {"value": None, "reason": estimate.reason}
-    )

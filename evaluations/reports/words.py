@@ -19,11 +19,7 @@ def shown(estimate: Estimate) -> str:
 
 def in_brackets(interval: Interval) -> str:
     """An interval as reports print it, empty where there is none."""
-    return (
-        ""
-        if interval.low is None or interval.high is None
-        else f"[{interval.low:.2f}, {interval.high:.2f}]"
-    )
+    return "[{:.2f}, {:.2f}]".format(*interval.ends) if interval.ends else ""
 
 
 # What a judge ranks at each level.

@@ -133,7 +133,7 @@ def coincidences(outputs: Outputs, ratings: Ratings, documents: LeftOut) -> Coin
     weight = sums(place, np.concatenate(weights), len(key))
     rest, second = np.divmod(key, max(1, len(values)))
     group, first = np.divmod(rest, max(1, len(values)))
-    twice = int((outputs.by_document((ratings.count > 1).astype(float)) > 0).sum())
+    twice = int(outputs.documents_with(ratings.count > 1).sum())
     return Coincidences(values, documents.groups, group, first, second, weight, twice)
 
 
@@ -148,6 +148,7 @@ class Ceiling:
 
 
 NOBODY = "no two annotators rated the same outputs of a document"
+NOBODY_SCORED = "no two annotators rated outputs that the judge scored"
 NO_RANKS = (
     "in no document do this annotator's ratings and the others' both vary over the same outputs"
 )
@@ -165,23 +166,24 @@ def human_ceiling(
         else LeaveOneOut(Estimate.undefined(NO_RANKS), 0)
         for value, count in zip(found.means().tolist(), found.documents.tolist(), strict=True)
     )
-    if not len(found.value):
-        return Ceiling(
-            Estimate.undefined(NOBODY), no_interval(NOBODY), each if ratings.raters > 1 else ()
-        )
-    estimate = float(np.nanmean(found.means()))
+    estimate = found.estimate(NOBODY)
+    if estimate.value is None:
+        return Ceiling(estimate, no_interval(NOBODY), each if ratings.raters > 1 else ())
     interval = documents.interval(
-        estimate, found.means_without(documents), counting=len(np.unique(found.document))
+        estimate.value, found.means_without(documents), counting=len(np.unique(found.document))
     )
-    return Ceiling(Estimate(estimate), within(interval, -1.0, 1.0), each)
+    return Ceiling(estimate, within(interval, -1.0, 1.0), each)
 
 
 def judge_as_a_rater(
-    outputs: Outputs, ratings: Ratings, judge: FloatArray, coefficient: Coefficient = "spearman"
+    outputs: Outputs,
+    ratings: Ratings,
+    judge: FloatArray,
+    coefficient: Coefficient = "spearman",
+    level: Level = "summary",
 ) -> Estimate:
-    """What a judge reaches where it stands in for each annotator in turn: its summary-level
-    correlation with the mean of the others, on the outputs that the annotator rated, averaged over
-    annotators.
+    """What a judge reaches where it stands in for each annotator in turn: its correlation with the
+    mean of the others, on the outputs that the annotator rated, averaged over annotators.
 
     This is what compares with the human ceiling: both face the mean of the same people. A judge
     compared with everybody's mean faces one more, which alone makes an annotator's equal look
@@ -190,10 +192,10 @@ def judge_as_a_rater(
     Args:
         judge: shape (outputs,), NaN for missing.
     """
-    found = _against_others(outputs, ratings, judge[ratings.output], coefficient)
-    if not len(found.value):
-        return Estimate.undefined("no two annotators rated outputs that the judge scored")
-    return Estimate(float(np.nanmean(found.means())))
+    values = judge[ratings.output]
+    if level == "summary":
+        return _against_others(outputs, ratings, values, coefficient).estimate(NOBODY_SCORED)
+    return _at_level(outputs, ratings, values, coefficient, level)
 
 
 def rater_at(
@@ -204,28 +206,8 @@ def rater_at(
     At summary level it is the estimate of `human_ceiling`.
     """
     if level == "summary":
-        found = _against_others(outputs, ratings, ratings.value, coefficient)
-        return _mean_of_raters(found)
+        return _against_others(outputs, ratings, ratings.value, coefficient).estimate(NOBODY)
     return _at_level(outputs, ratings, ratings.value, coefficient, level)
-
-
-def judge_as_a_rater_at(
-    outputs: Outputs, ratings: Ratings, judge: FloatArray, coefficient: Coefficient, level: Level
-) -> Estimate:
-    """`judge_as_a_rater` at any level, which compares with `rater_at`.
-
-    Args:
-        judge: shape (outputs,), NaN for missing.
-    """
-    if level == "summary":
-        return judge_as_a_rater(outputs, ratings, judge, coefficient)
-    return _at_level(outputs, ratings, judge[ratings.output], coefficient, level)
-
-
-def _mean_of_raters(found: "_AgainstOthers") -> Estimate:
-    if not len(found.value):
-        return Estimate.undefined(NOBODY)
-    return Estimate(float(np.nanmean(found.means())))
 
 
 def _at_level(
@@ -235,7 +217,7 @@ def _at_level(
     Args:
         values: shape (ratings,), what is compared with the mean of the output's other ratings.
     """
-    others = ratings.others()
+    others = ratings.others
     known = ~np.isnan(others) & ~np.isnan(values)
     order = np.flatnonzero(known)[np.argsort(ratings.rater[known], kind="stable")]
     ends = np.cumsum(np.bincount(ratings.rater[order], minlength=ratings.raters))
@@ -275,6 +257,12 @@ class _AgainstOthers:
         """Each annotator's mean over documents; shape (raters,), NaN where there is none."""
         return mean_of(sums(self.rater, self.value, self.raters), self.documents)
 
+    def estimate(self, why_none: str) -> Estimate:
+        """The mean over annotators."""
+        if not len(self.value):
+            return Estimate.undefined(why_none)
+        return Estimate(float(np.nanmean(self.means())))
+
     def means_without(self, documents: LeftOut) -> FloatArray:
         """The mean over annotators without each group of documents; shape (groups,)."""
         shape = (documents.groups, self.raters)
@@ -293,14 +281,13 @@ def _against_others(
     Args:
         values: shape (ratings,), what is compared with the mean of the output's other ratings.
     """
-    document = outputs.document[ratings.output].astype(np.int64)
-    order = np.argsort(ratings.rater * np.int64(outputs.documents) + document, kind="stable")
-    key = (ratings.rater * np.int64(outputs.documents) + document)[order]
-    pairs, group = np.unique(key, return_inverse=True)
+    key = ratings.rater * np.int64(outputs.documents) + outputs.document[ratings.output]
+    order = np.argsort(key, kind="stable")
+    pairs, group = np.unique(key[order], return_inverse=True)
     # A pair of annotator and document takes the place of the document.
     within_pairs = Outputs(group, np.zeros_like(group), len(pairs), 1)
     found = coefficients_by_document(
-        within_pairs, values[order], ratings.others()[order], coefficient
+        within_pairs, values[order], ratings.others[order], coefficient
     )
     some = ~np.isnan(found)
     rater, at = np.divmod(pairs[some], max(1, outputs.documents))

@@ -140,7 +140,7 @@ def family_bias(
     found = _solved(np.moveaxis(np.array(normal), 2, 0), np.array(target).T)[:, 2]
     if np.isnan(found[-1]):
         return FamilyBias.undefined("people's ratings tell the families apart completely")
-    counting = int((outputs.by_document() > 0).sum())
+    counting = int(outputs.documents_with().sum())
     interval = documents.interval(float(found[-1]), found[:-1], counting=counting)
     return FamilyBias(plain, Estimate(float(found[-1])), interval)
 
@@ -281,7 +281,7 @@ def _partial_interval(outputs: Outputs, sides: list[FloatArray], documents: Left
         }
         partial = (r[0, 1] - r[0, 2] * r[1, 2]) / np.sqrt((1 - r[0, 2] ** 2) * (1 - r[1, 2] ** 2))
         on_z = np.arctanh(np.clip(partial, -1 + 1e-12, 1 - 1e-12))
-    counting = int((outputs.by_document() > 0).sum())
+    counting = int(outputs.documents_with().sum())
     found = documents.interval(float(on_z[-1]), on_z[:-1], counting=counting)
     return mapped(found, np.tanh)
 

@@ -58,7 +58,7 @@ def cross_validated_error(
         human, judge: shape (outputs,), NaN for missing.
     """
     outputs, (human, judge) = complete(outputs, human, judge)
-    documents = np.flatnonzero(outputs.by_document())
+    documents = np.flatnonzero(outputs.documents_with())
     folds = min(folds, len(documents))
     if folds < 2:
         return None

@@ -58,7 +58,7 @@ def correlations(outputs: Outputs, human: FloatArray, judge: FloatArray) -> Corr
         coefficient: coefficients_by_document(outputs, human, judge, coefficient)
         for coefficient in COEFFICIENTS
     }
-    documents = int((outputs.by_document() > 0).sum())
+    documents = int(outputs.documents_with().sum())
     means = system_means(outputs, human, judge)
     estimates: dict[Coefficient, dict[Level, Estimate]] = {}
     for coefficient in COEFFICIENTS:

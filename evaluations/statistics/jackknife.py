@@ -121,9 +121,9 @@ def t_interval(estimate: float, variance: float, freedom: float) -> Interval:
 
 def mapped(interval: Interval, back: Callable[[float], float]) -> Interval:
     """An interval with both ends mapped by a monotonic function, such as back from Fisher's z."""
-    if interval.low is None or interval.high is None:
+    if interval.ends is None:
         return interval
-    low, high = sorted(float(back(end)) for end in (interval.low, interval.high))
+    low, high = sorted(float(back(end)) for end in interval.ends)
     return Interval(low, high)
 
 
@@ -238,7 +238,7 @@ def _dataset(
     left out whole."""
     if over != "documents":
         return no_interval("intervals at dataset level are given over documents")
-    counting = int((outputs.by_document() > 0).sum())
+    counting = int(outputs.documents_with().sum())
     if counting < LEAST_DOCUMENTS:
         return no_interval(TOO_FEW.format(LEAST_DOCUMENTS, "documents"))
     found = coefficient_of(human, judge, coefficient).value

@@ -111,6 +111,11 @@ class Outputs:
         """Sums of values (counts, without them) by document; shape (documents,)."""
         return sums(self.document, values, self.documents)
 
+    def documents_with(self, chosen: np.ndarray | None = None) -> np.ndarray:
+        """Which documents have an output, of those that a mask chooses; shape (documents,)."""
+        some = self.document if chosen is None else self.document[chosen]
+        return np.asarray(np.bincount(some, minlength=self.documents) > 0)
+
     def by_system(self, values: FloatArray | None = None) -> FloatArray:
         """Sums of values (counts, without them) by system; shape (systems,)."""
         return sums(self.system, values, self.systems)
@@ -194,6 +199,7 @@ class Ratings:
         """
         return np.round(mean_of(self.total, self.count), DIGITS)
 
+    @cached_property
     def others(self) -> FloatArray:
         """For each rating the mean of the other ratings of its output; NaN where there is none."""
         total, count = self.total[self.output], self.count[self.output]

@@ -33,9 +33,9 @@ def projections(
         documents: how many are rated and scored. Those that do not count, because all their outputs
             have the same rating or score, are among them, as they will be among the next.
     """
-    if interval.low is None or interval.high is None or not documents:
+    if interval.width is None or not documents:
         return ()
-    half = (interval.high - interval.low) / 2
+    half = interval.width / 2
     if half <= 0:
         return ()
     found = []
@@ -56,7 +56,7 @@ def document_gains(outputs: Outputs, human: FloatArray, judge: FloatArray) -> Fl
     Args:
         human, judge: shape (outputs,), NaN for missing.
     """
-    is_rated = outputs.by_document((~np.isnan(human)).astype(float)) > 0
+    is_rated = outputs.documents_with(~np.isnan(human))
     outputs, (judge,) = complete(outputs, judge)
     found = np.full(outputs.documents, np.nan)
     for block in outputs.blocks:

@@ -42,8 +42,13 @@ class Interval:
     reason: str = ""
 
     @property
+    def ends(self) -> tuple[float, float] | None:
+        """Both ends, or None without an interval."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+    @property
     def width(self) -> float | None:
-        return None if self.low is None or self.high is None else self.high - self.low
+        return None if self.ends is None else self.ends[1] - self.ends[0]
 
 
 @dataclass(frozen=True)

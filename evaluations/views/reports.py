@@ -14,6 +14,7 @@ from evaluations.reports.formats import BY_ENDING, FORMATS
 from evaluations.reports.live import live_data, mark_of
 from evaluations.reports.options import WORDS, ReportOptions, read_options
 from evaluations.reports.page import report_now, report_page
+from evaluations.reports.report import criterion_result
 
 
 def choices_of(project: Project) -> dict[str, list[Any]]:
@@ -95,11 +96,15 @@ def report_figure(
 def figure(request: HttpRequest, project: Project, kind: str, criterion: int) -> HttpResponse:
     """A figure for Plotly as JSON, or as a table for readers."""
     options, _errors = options_of(request.GET, project)
-    report, data = report_now(project, options)
-    result = next((one for one in report.criteria if one.pk == criterion), None)
-    if kind not in FIGURES or result is None or not result.judges:
+    about = project.criteria.filter(pk=criterion).first()
+    is_shown = not options.criteria or criterion in options.criteria
+    if kind not in FIGURES or about is None or not is_shown:
         raise Http404("There is no such figure.")
-    drawn = FIGURES[kind](Subject(project.criteria.get(pk=criterion), result, data))
+    data = live_data(project).selected(options)
+    result = criterion_result(project, about, options=options, data=data)
+    if not result.judges:
+        raise Http404("There is no such figure.")
+    drawn = FIGURES[kind](Subject(about, result, data))
     if "table" in request.GET:
         return render(
             request,

@@ -10,7 +10,6 @@ from django.test import Client
 
 from evaluations.corpus.store import LoadResult
 from evaluations.models import EvaluationRun, ItemState, Project, RunItem, RunState, Score
-from evaluations.reports import live, memo
 from evaluations.reports.figures import FIGURES, Subject
 from evaluations.reports.forest import shared_axis
 from evaluations.reports.options import ReportOptions
@@ -19,13 +18,6 @@ from tests.reports.test_best_judge import FAIR, OUTPUTS, rated, scored
 
 Load = Callable[..., LoadResult]
 ADDRESS = "/p/small/report/"
-
-
-@pytest.fixture
-def project(project: Project) -> Project:
-    live.forget()
-    memo.forget()
-    return project
 
 
 @pytest.fixture

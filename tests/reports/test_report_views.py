@@ -15,20 +15,12 @@ from django.utils import timezone
 from annotations.models import Rating
 from evaluations.changes import note_change
 from evaluations.models import EvaluationRun, Judge, Project, ReportSnapshot, Score, ShareLink
-from evaluations.reports import live, memo
 from evaluations.reports.data import load_data
 from evaluations.reports.drilldown import documents_behind
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/p/small/report/"
 NUMBERS = "doc_id,system_id,criterion,judge,score\n"
-
-
-@pytest.fixture
-def project(project: Project) -> Project:
-    live.forget()
-    memo.forget()
-    return project
 
 
 @pytest.fixture

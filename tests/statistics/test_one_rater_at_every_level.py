@@ -7,7 +7,6 @@ from scipy import stats
 from evaluations.statistics.agreement import (
     human_ceiling,
     judge_as_a_rater,
-    judge_as_a_rater_at,
     rater_at,
 )
 from evaluations.statistics.correlation import COEFFICIENTS
@@ -30,7 +29,7 @@ def test_at_summary_level_it_is_the_human_ceiling(coefficient: str) -> None:
         rater_at(OUTPUTS, RATINGS, coefficient, "summary")
         == human_ceiling(OUTPUTS, RATINGS, coefficient, documents).estimate
     )
-    assert judge_as_a_rater_at(
+    assert judge_as_a_rater(
         OUTPUTS, RATINGS, JUDGE.ravel(), coefficient, "summary"
     ) == judge_as_a_rater(OUTPUTS, RATINGS, JUDGE.ravel(), coefficient)
 
@@ -40,7 +39,7 @@ def test_at_dataset_level_all_outputs_count_at_once() -> None:
     judge = [stats.spearmanr(JUDGE.ravel(), OTHERS[at].ravel()).statistic for at in range(3)]
 
     found = rater_at(OUTPUTS, RATINGS, "spearman", "dataset")
-    in_place = judge_as_a_rater_at(OUTPUTS, RATINGS, JUDGE.ravel(), "spearman", "dataset")
+    in_place = judge_as_a_rater(OUTPUTS, RATINGS, JUDGE.ravel(), "spearman", "dataset")
 
     assert found.value == pytest.approx(np.mean(raters))
     assert in_place.value == pytest.approx(np.mean(judge))

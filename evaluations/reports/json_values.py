@@ -1,0 +1,24 @@
+"""How values of a report are written in JSON: a number, or null with its reason beside it."""
+
+from typing import Any
+
+from evaluations.statistics.ppi import PpiMean
+from evaluations.statistics.resampling import Interval
+from evaluations.statistics.results import Estimate
+
+
+def estimate_json(estimate: Estimate) -> dict[str, Any]:
+    if estimate.value is None:
+        return {"value": None, "reason": estimate.reason}
+    return {"value": estimate.value}
+
+
+def ends_json(interval: Interval | PpiMean) -> list[float] | None:
+    """Both ends, or null without an interval."""
+    if interval.low is None or interval.high is None:
+        return None
+    return [interval.low, interval.high]
+
+
+def with_interval(estimate: Estimate, interval: Interval) -> dict[str, Any]:
+    return estimate_json(estimate) | {"ci": ends_json(interval)}

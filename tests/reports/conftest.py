@@ -1,0 +1,13 @@
+"""Reports of a test begin with nothing cached."""
+
+import pytest
+
+from evaluations.models import Project
+from evaluations.reports import live, memo
+
+
+@pytest.fixture
+def project(project: Project) -> Project:
+    live.forget()
+    memo.forget()
+    return project
