@@ -65,7 +65,9 @@ def cross_validated_error(
     fold = np.full(outputs.documents, -1)
     for number, held_out in enumerate(np.array_split(rng.permutation(documents), folds)):
         fold[held_out] = number
-    of_output = fold[outputs.document]
+    # In the order of scores, millions are pooled and interpolated in a fraction of the time.
+    order = np.argsort(judge, kind="stable")
+    of_output, judge, human = fold[outputs.document[order]], judge[order], human[order]
     after, ordinal = np.empty(len(outputs)), np.empty(len(outputs))
     for number in range(folds):
         test, train = of_output == number, of_output != number
