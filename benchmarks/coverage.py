@@ -25,6 +25,7 @@ from evaluations.statistics.agreement import (
     coincidences,
     human_ceiling,
 )
+from evaluations.statistics.attenuation import Disattenuated, disattenuated
 from evaluations.statistics.bias import (
     FamilyBias,
     LengthBias,
@@ -131,6 +132,13 @@ def lines() -> Iterator[Line]:
             yield correlation_line(World(documents, 8), coefficient, "dataset")
     yield from comparison_lines()
     yield from bias_lines()
+    for documents in (20, 50, 100):
+        yield Line(
+            "Pearson without people's noise",
+            World(documents, 8),
+            lambda *data: _known(_without_noise(*data).estimate.value),
+            lambda *data: _without_noise(*data).interval,
+        )
     for documents in (10, 20, 100):
         yield Line(
             "ceiling (Spearman)",
@@ -157,6 +165,10 @@ def _coincidences(outputs: Outputs, ratings: Ratings) -> Coincidences:
 
 def _ceiling(outputs: Outputs, ratings: Ratings) -> Ceiling:
     return human_ceiling(outputs, ratings, "spearman", LeftOut.each(outputs.documents))
+
+
+def _without_noise(outputs: Outputs, ratings: Ratings, scores: FloatArray) -> Disattenuated:
+    return disattenuated(outputs, ratings, scores, LeftOut.each(outputs.documents))
 
 
 def bias_lines() -> Iterator[Line]:

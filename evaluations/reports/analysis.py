@@ -19,6 +19,7 @@ from evaluations.statistics.agreement import (
     judge_as_a_rater,
 )
 from evaluations.statistics.alt_test import LEAST_ANNOTATORS, LEAST_OUTPUTS, AltTest, alt_test
+from evaluations.statistics.attenuation import Disattenuated, disattenuated
 from evaluations.statistics.bias import LengthBias, WriterBias, length_bias, writer_bias
 from evaluations.statistics.calibration import (
     CalibrationError,
@@ -104,6 +105,7 @@ class JudgeAnalysis:
     shown: Interval
     as_a_rater: Estimate
     in_place: Estimate
+    disattenuated: Disattenuated
     on_scale: bool
     alt_test: AltTest
     spread: Concentration | None
@@ -220,6 +222,7 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
             if (view.level, view.coefficient) == ("summary", "spearman")
             else judge_as_a_rater(outputs, judged.ratings, scores, view.coefficient, view.level)
         ),
+        disattenuated=disattenuated(outputs, judged.ratings, scores, documents),
         on_scale=_on_scale(scores[~np.isnan(scores)], judged.scale),
         alt_test=_alt_test(judged, view.epsilon),
         spread=concentration(scores),

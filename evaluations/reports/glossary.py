@@ -187,6 +187,14 @@ TERMS: dict[str, Term] = {
         "ICC(2,1) and ICC(2,k) need outputs that everybody rated; ICC(1) does not.",
         "Agreement among people",
     ),
+    "disattenuated": Term(
+        "r without people's noise",
+        "What Pearson's r over all outputs would be if the mean rating held no noise (Spearman's"
+        " correction for attenuation). It tells a judge that is wrong from ratings that are noisy.",
+        "It takes 30 outputs that two people rated, and a mean rating of which at least a quarter"
+        " is not noise. It may exceed 1 by chance.",
+        "The human ceiling, and whether the judge can replace an annotator",
+    ),
     "fleiss": Term(
         "Fleiss' kappa",
         "How often people give the very same rating, beyond chance.",

@@ -144,6 +144,10 @@ def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
         "bca_spearman_summary": ends_json(analysis.bca),
         "percentile_spearman_summary": ends_json(analysis.percentile),
         "spearman_as_a_rater": estimate_json(analysis.as_a_rater),
+        "pearson_disattenuated": with_interval(
+            analysis.disattenuated.estimate, analysis.disattenuated.interval
+        )
+        | {"reliability_of_mean": estimate_json(analysis.disattenuated.reliability)},
         "view_interval": ends_json(analysis.shown),
         "view_interval_reason": analysis.shown.reason or None,
         "tau_c_dataset": estimate_json(analysis.tau_c),

@@ -5,7 +5,8 @@ order: ratings of people and of a release, runs of two judges (one of them twice
 scores, and an upload with an error. The report beside it was written by that version, and anew when
 intervals became those of the jackknife, when ICC(1) began to count outputs that not everybody
 rated, numbers were cut to 12 digits, bias towards the own family was measured at equal rating,
-p-values were adjusted over all criteria, and verdicts came in: all else stayed the same.
+p-values were adjusted over all criteria, verdicts came in, and r without noise: all else stayed the
+same.
 """
 
 import gzip

@@ -1,0 +1,132 @@
+"""What a judge's correlation would be with ratings that hold no noise.
+
+Spearman (1904), "The proof and measurement of association between two things": noise of the ratings
+lowers a correlation by the square root of their reliability. The reliability is taken from outputs
+that several people rated, by analysis of variance. The judge's own noise stays in: it is part of
+the judge.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluations.statistics.jackknife import LeftOut, no_interval
+from evaluations.statistics.layout import Outputs, Ratings, sums
+from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.resampling import Interval
+from evaluations.statistics.results import Estimate
+
+# Below, the correction more than doubles a correlation, and its interval does not hold.
+LEAST_RELIABILITY = 0.25
+LEAST_DOCUMENTS = 20
+LEAST_TWICE = 30
+FEW_TWICE = f"fewer than {LEAST_TWICE} outputs were rated by two people"
+NOISY = (
+    f"the mean rating's reliability is below {LEAST_RELIABILITY}: mostly noise, so that nothing"
+    " can be said of what is behind it"
+)
+SAME = "the mean ratings or the judge's scores are all the same"
+
+
+@dataclass(frozen=True)
+class Disattenuated:
+    """Pearson's r over outputs, corrected for the noise of the mean rating, which has this
+    `reliability`, with an interval over documents. It may exceed 1 by chance."""
+
+    estimate: Estimate
+    interval: Interval
+    reliability: Estimate
+
+
+def disattenuated(
+    outputs: Outputs, ratings: Ratings, judge: FloatArray, documents: LeftOut
+) -> Disattenuated:
+    """A judge's correlation at dataset level as it would be with ratings that hold no noise.
+
+    Where everybody rated every output, a person who is strict throughout adds no noise; elsewhere
+    that is noise too.
+
+    Args:
+        judge: shape (outputs,), NaN for missing.
+    """
+    scored = ~np.isnan(judge) & (ratings.count > 0)
+    twice = scored & (ratings.count > 1)
+    if twice.sum() < LEAST_TWICE:
+        return _nothing(FEW_TWICE)
+    parts = _parts(outputs, ratings, judge, scored, documents)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        reliability, corrected = _corrected(parts.sum(axis=1, keepdims=True))
+        _, without = _corrected(parts.sum(axis=1, keepdims=True) - parts)
+    if not np.isfinite(reliability[0]):
+        return _nothing(SAME)
+    reliable = Estimate(float(reliability[0]))
+    if reliability[0] < LEAST_RELIABILITY:
+        return _nothing(NOISY, reliable)
+    if not np.isfinite(corrected[0]):
+        return _nothing(SAME, reliable)
+    value = float(corrected[0])
+    counting = int(outputs.documents_with(scored).sum())
+    return Disattenuated(
+        Estimate(value),
+        documents.interval(value, without, counting=counting, least=LEAST_DOCUMENTS),
+        reliable,
+    )
+
+
+def _nothing(reason: str, reliability: Estimate | None = None) -> Disattenuated:
+    none = Estimate.undefined(reason)
+    return Disattenuated(none, no_interval(reason), reliability or none)
+
+
+def _parts(
+    outputs: Outputs, ratings: Ratings, judge: FloatArray, scored: np.ndarray, documents: LeftOut
+) -> FloatArray:
+    """Sums by the groups in which documents are left out; shape (8, groups): outputs, mean ratings,
+    scores, their squares and product, shares of one rating's noise in means, squared deviations
+    from the output's mean, and their degrees of freedom."""
+    mean = ratings.total[scored] / ratings.count[scored]
+    # Centred, so that little is lost where squares are subtracted.
+    human, score = mean - mean.mean(), judge[scored] - judge[scored].mean()
+    count = ratings.count[scored]
+    deviation = _deviations(ratings, scored)
+    squared = sums(ratings.output, deviation**2, ratings.outputs)[scored]
+    raters = _raters_of_all(ratings, scored)
+    free = (count - 1) * (1 - 1 / len(count) if raters else 1.0)
+    of_output = (
+        np.ones(len(count)), human, score, human**2, score**2, human * score, 1 / count, squared,
+        free,
+    )  # fmt: skip
+    group = documents.group[outputs.document[scored]]
+    return np.stack([sums(group, part, documents.groups) for part in of_output])
+
+
+def _raters_of_all(ratings: Ratings, scored: np.ndarray) -> bool:
+    """Whether the same people rated every output."""
+    given = np.bincount(ratings.rater[scored[ratings.output]], minlength=ratings.raters)
+    return bool(np.isin(given, (0, scored.sum())).all())
+
+
+def _deviations(ratings: Ratings, scored: np.ndarray) -> FloatArray:
+    """Each rating's distance from its output's mean, free of how strict people are where everybody
+    rated everything; shape (ratings,), 0 for outputs that are not looked at."""
+    means = np.zeros(ratings.outputs)
+    means[scored] = ratings.total[scored] / ratings.count[scored]
+    deviation = np.where(scored[ratings.output], ratings.value - means[ratings.output], 0.0)
+    if not _raters_of_all(ratings, scored):
+        return deviation
+    given = scored[ratings.output].astype(float)
+    strictness = sums(ratings.rater, deviation, ratings.raters) / np.maximum(
+        1, sums(ratings.rater, given, ratings.raters)
+    )
+    return np.where(given > 0, deviation - strictness[ratings.rater], 0.0)
+
+
+def _corrected(parts: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The reliability of the mean rating, and the corrected correlation; shape (groups,)."""
+    n, human, score, human_2, score_2, product, shares, squared, free = parts
+    of_means = (human_2 - human**2 / n) / (n - 1)
+    of_scores = (score_2 - score**2 / n) / (n - 1)
+    together = (product - human * score / n) / (n - 1)
+    noise = squared / free * shares / n
+    reliability = 1 - noise / of_means
+    return reliability, together / np.sqrt(of_scores * of_means * reliability)

@@ -1,0 +1,115 @@
+"""A judge's correlation as it would be with ratings that hold no noise."""
+
+import numpy as np
+import pytest
+
+from evaluations.statistics.attenuation import disattenuated
+from evaluations.statistics.jackknife import LeftOut
+from evaluations.statistics.layout import Outputs, Ratings
+from tests.statistics.tables import rated
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(5)
+
+
+def corrected(ratings, judge):
+    outputs, given = rated(ratings)
+    return disattenuated(outputs, given, judge.ravel(), LeftOut.each(outputs.documents))
+
+
+def made(rng, *, raters=3, documents=400, systems=5, noise=1.0):
+    quality = rng.normal(0, 1, (documents, systems))
+    judge = 0.7 * quality + rng.normal(0, 0.7, quality.shape)
+    return quality, quality + rng.normal(0, noise, (raters, *quality.shape)), judge
+
+
+def test_noise_of_ratings_does_not_lower_the_corrected_correlation(rng):
+    quality, ratings, judge = made(rng, documents=4000)
+    true = np.corrcoef(quality.ravel(), judge.ravel())[0, 1]
+    seen = np.corrcoef(ratings.mean(axis=0).ravel(), judge.ravel())[0, 1]
+    found = corrected(ratings, judge)
+    assert seen < true - 0.05
+    assert found.estimate.value == pytest.approx(true, abs=0.02)
+    assert found.reliability.value == pytest.approx(0.75, abs=0.01)
+
+
+def test_for_everybodys_ratings_the_reliability_is_icc_3_k(rng):
+    """Shrout and Fleiss' (1979) ICC(3,k), by the two-way analysis of variance written out."""
+    _, ratings, judge = made(rng, documents=60)
+    ratings += np.array([0.0, 0.5, -1.0])[:, None, None]
+    table = ratings.reshape(3, -1).T
+    n, k = table.shape
+    rows = k * ((table.mean(axis=1) - table.mean()) ** 2).sum() / (n - 1)
+    rest = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
+    error = (rest**2).sum() / ((n - 1) * (k - 1))
+    icc = (rows - error) / rows
+    r = np.corrcoef(table.mean(axis=1), judge.ravel())[0, 1]
+    found = corrected(ratings, judge)
+    assert found.reliability.value == pytest.approx(icc, abs=1e-12)
+    assert found.estimate.value == pytest.approx(r / np.sqrt(icc), abs=1e-12)
+
+
+def test_outputs_with_one_two_and_three_ratings_count_with_their_own_noise(rng):
+    quality, ratings, judge = made(rng, documents=4000)
+    ratings[1, ::2] = np.nan
+    ratings[2, ::3] = np.nan
+    true = np.corrcoef(quality.ravel(), judge.ravel())[0, 1]
+    assert corrected(ratings, judge).estimate.value == pytest.approx(true, abs=0.02)
+
+
+def test_outputs_without_a_score_do_not_count(rng):
+    _, ratings, judge = made(rng)
+    judge[200:] = np.nan
+    kept = corrected(ratings[:, :200], judge[:200])
+    found = corrected(ratings, judge)
+    assert found.estimate.value == pytest.approx(kept.estimate.value, abs=1e-12)
+    assert found.reliability.value == pytest.approx(kept.reliability.value, abs=1e-12)
+
+
+def test_the_interval_is_the_jackknife_over_documents(rng):
+    _, ratings, judge = made(rng, documents=30)
+    found = corrected(ratings, judge)
+    without = np.array(
+        [
+            corrected(np.delete(ratings, d, axis=1), np.delete(judge, d, axis=0)).estimate.value
+            for d in range(30)
+        ]
+    )
+    # How strict people are is not estimated anew without each document.
+    error = np.sqrt(29 / 30 * ((without - without.mean()) ** 2).sum())
+    low, high = found.interval.ends
+    assert (high - low) / 2 == pytest.approx(2.0452 * error, rel=0.01)
+    assert (high + low) / 2 == pytest.approx(found.estimate.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda ratings: ratings[:1], "fewer than 30 outputs were rated by two people"),
+        (lambda ratings: ratings[:, :4], "fewer than 30 outputs were rated by two people"),
+        (lambda ratings: ratings * 0 + 3, "all the same"),
+        (lambda ratings: np.random.default_rng(1).normal(size=ratings.shape), "mostly noise"),
+    ],
+    ids=["one rater", "few outputs", "constant", "noise"],
+)
+def test_too_little_to_know_the_noise_by_gives_the_reason(rng, change, reason):
+    _, ratings, judge = made(rng, documents=40)
+    ratings = change(ratings)
+    found = corrected(ratings, judge[: ratings.shape[1]])
+    assert found.estimate.value is None
+    assert reason in found.estimate.reason
+    assert found.interval.ends is None
+
+
+def test_a_constant_judge_has_no_correlation(rng):
+    _, ratings, judge = made(rng, documents=40)
+    assert "all the same" in corrected(ratings, judge * 0 + 3).estimate.reason
+
+
+def test_no_ratings_are_too_few():
+    outputs = Outputs.full(3, 2)
+    ratings = Ratings.of_table(np.full((2, 6), np.nan))
+    found = disattenuated(outputs, ratings, np.arange(6.0), LeftOut.each(3))
+    assert found.estimate.value is None
