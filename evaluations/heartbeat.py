@@ -25,6 +25,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from annotations.planning.campaigns import announce_answered_campaigns
+from evaluations.improving.work import neglected_searches
 from evaluations.models import (
     Batch,
     EvaluationRun,
@@ -40,6 +41,7 @@ from evaluations.uploads.leftovers import clear_leftovers
 from evaluations.uploads.work import neglected_uploads
 from evaluations.waking import (
     wake_for_errand,
+    wake_for_search,
     wake_for_upload,
     wake_for_webhooks,
     wake_one_worker,
@@ -130,6 +132,8 @@ def _keep_beating(jobs: list[str]) -> None:
                     wake_for_upload(upload_id)
                 for kind, errand_id in neglected_errands():
                     wake_for_errand(kind, errand_id)
+                for search_id in neglected_searches():
+                    wake_for_search(search_id)
             if number % LEFTOVERS_EVERY == 0:
                 clear_leftovers()
             announce_answered_campaigns()

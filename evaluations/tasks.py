@@ -10,6 +10,7 @@ from celery import shared_task
 
 import evaluations.worker_start  # noqa: F401 - imported for its signal handler
 from evaluations.heartbeat import is_leaving
+from evaluations.improving.work import work_on_search
 from evaluations.runs.errands import work_on_errand
 from evaluations.runs.shift import Shift
 from evaluations.runs.worker import work_on_run
@@ -20,6 +21,7 @@ from geval_site.passwords import send_reset_mails
 from geval_site.queues import (
     JUDGE_RUN,
     RUN_ERRAND,
+    SEARCH_CHANGES,
     SEND_PASSWORD_RESET,
     SEND_WEBHOOKS,
     WORK_ON_UPLOAD,
@@ -67,6 +69,12 @@ def send_webhooks() -> None:
 def run_errand(kind: str, errand_id: int) -> None:
     """Process an errand of a page or the API: a probe, steps, an explanation."""
     work_on_errand(kind, errand_id)
+
+
+@shared_task(name=SEARCH_CHANGES)
+def search_changes(search_id: int) -> None:
+    """Search for changes that improve a judge."""
+    work_on_search(search_id)
 
 
 @shared_task(name=SEND_PASSWORD_RESET)

@@ -11,11 +11,13 @@ WORK_ON_UPLOAD = "evaluations.work_on_upload"
 SEND_WEBHOOKS = "evaluations.send_webhooks"
 RUN_ERRAND = "evaluations.run_errand"
 SEND_PASSWORD_RESET = "evaluations.send_password_reset"  # noqa: S105 - a task's name
+SEARCH_CHANGES = "evaluations.search_changes"
 _JOBS = {
     JUDGE_RUN: RUNS,
     WORK_ON_UPLOAD: "uploads",
     SEND_WEBHOOKS: "webhooks",
     RUN_ERRAND: "quick",
+    SEARCH_CHANGES: "quick",
     SEND_PASSWORD_RESET: "quick",
 }
 

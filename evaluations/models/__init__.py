@@ -6,6 +6,13 @@ from evaluations.models.counts import CountedEvent, EventCount
 from evaluations.models.criteria import Criterion, EvaluationSteps
 from evaluations.models.errands import Errand, ErrandState, StepsRequest
 from evaluations.models.idempotency import IdempotentAnswer
+from evaluations.models.improving import (
+    Candidate,
+    Change,
+    LockedDocuments,
+    Look,
+    Search,
+)
 from evaluations.models.judges import (
     Endpoint,
     EndpointQuota,
@@ -40,7 +47,9 @@ __all__ = [
     "ApiToken",
     "AuditEntry",
     "Batch",
+    "Candidate",
     "CandidateOutput",
+    "Change",
     "CountedEvent",
     "Criterion",
     "Document",
@@ -58,6 +67,8 @@ __all__ = [
     "Judge",
     "JudgeKind",
     "LengthParameter",
+    "LockedDocuments",
+    "Look",
     "Membership",
     "ModelProbe",
     "ModelReply",
@@ -72,6 +83,7 @@ __all__ = [
     "Score",
     "ScoreChange",
     "ScoringMode",
+    "Search",
     "ShareLink",
     "StepsRequest",
     "System",

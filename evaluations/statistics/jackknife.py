@@ -67,7 +67,13 @@ class LeftOut:
             yield self.group != group
 
     def interval(
-        self, estimate: float, left_out: FloatArray, *, counting: int, least: int = LEAST_DOCUMENTS
+        self,
+        estimate: float,
+        left_out: FloatArray,
+        *,
+        counting: int,
+        least: int = LEAST_DOCUMENTS,
+        confidence: float = CONFIDENCE,
     ) -> Interval:
         """The interval of a value.
 
@@ -82,7 +88,7 @@ class LeftOut:
         variance = self.variance(left_out)
         if not variance:
             return no_interval(ALL_THE_SAME.format(self.unit.removesuffix("s")))
-        return t_interval(estimate, variance, self.freedom(counting))
+        return t_interval(estimate, variance, self.freedom(counting), confidence)
 
     def variance(self, left_out: FloatArray) -> float:
         """The jackknife's variance; 0 if the value is the same whatever is left out."""
@@ -94,13 +100,18 @@ class LeftOut:
         """Degrees of freedom: units without a value tell nothing."""
         return max(1, min(self.groups, counting) - 1)
 
-    def mean_interval(self, by_unit: FloatArray) -> Interval:
+    def mean_interval(self, by_unit: FloatArray, confidence: float = CONFIDENCE) -> Interval:
         """The interval of a mean over units; shape (units,), NaN where a unit has no value."""
         present = ~np.isnan(by_unit)
         if not present.any():
             return no_interval(TOO_FEW.format(LEAST_DOCUMENTS, self.unit))
         means = self.means(by_unit)
-        return self.interval(float(by_unit[present].mean()), means, counting=int(present.sum()))
+        return self.interval(
+            float(by_unit[present].mean()),
+            means,
+            counting=int(present.sum()),
+            confidence=confidence,
+        )
 
     def means(self, by_unit: FloatArray) -> FloatArray:
         """The mean with each group left out; shape (groups,), NaN where nothing is left."""
@@ -113,9 +124,11 @@ def no_interval(reason: str) -> Interval:
     return Interval(None, None, 0, reason)
 
 
-def t_interval(estimate: float, variance: float, freedom: float) -> Interval:
+def t_interval(
+    estimate: float, variance: float, freedom: float, confidence: float = CONFIDENCE
+) -> Interval:
     """Estimate plus and minus Student's t times the standard error."""
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom) * np.sqrt(variance))
+    half = float(stats.t.ppf((1 + confidence) / 2, freedom) * np.sqrt(variance))
     return Interval(estimate - half, estimate + half)
 
 
@@ -156,6 +169,7 @@ def difference_interval(
     first: FloatArray,
     second: FloatArray,
     coefficient: Coefficient,
+    confidence: float = CONFIDENCE,
 ) -> Interval:
     """The interval over documents of the first judge's summary-level correlation minus the
     second's, on the outputs that both scored.
@@ -177,6 +191,7 @@ def difference_interval(
         means[0] - means[1],
         documents.means(sides[0]) - documents.means(sides[1]),
         counting=int(both.sum()),
+        confidence=confidence,
     )
 
 

@@ -1,0 +1,135 @@
+"""What a search has to choose from: a project's ratings on a criterion and the scores of its
+judges, divided into training and locked documents."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluations.improving.locking import locked_mask
+from evaluations.models import Criterion, Judge, LockedDocuments, Project
+from evaluations.reports.data import ReportData, load_data
+from evaluations.statistics.layout import Outputs
+from evaluations.statistics.pairing import FloatArray, IntArray
+
+# Fitted to ratings of any document, so they may know the locked ones.
+FITTED_KINDS = ("formula", "ensemble")
+# Each costs a row and a column of every document's products.
+MOST_ARMS = 100
+
+
+class ImproveError(Exception):
+    """Nothing can be searched or proven; says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A judge's scores on a criterion (empty: they count for every one); shape (outputs,), NaN for
+    missing."""
+
+    judge: Judge
+    criterion: str
+    scores: FloatArray
+
+    @property
+    def name(self) -> str:
+        return f"{self.judge.label} on {self.criterion}" if self.criterion else self.judge.label
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """A judge on a criterion beside everything that could take its place.
+
+    `human` and `today` have shape (outputs,), NaN for missing; `training` and `locked` are
+    positions of documents; `left_out` says of judges why they are no arms.
+    """
+
+    judge: Judge
+    criterion: Criterion
+    outputs: Outputs
+    human: FloatArray
+    today: FloatArray
+    arms: tuple[Arm, ...]
+    training: IntArray
+    locked: IntArray
+    left_out: dict[str, str]
+
+    def on(self, documents: IntArray, *values: FloatArray) -> tuple[Outputs, list[FloatArray]]:
+        """The outputs of some documents, and values of them."""
+        chosen = np.isin(self.outputs.document, documents)
+        return self.outputs.part(chosen), [side[chosen] for side in values]
+
+
+def ground_of(
+    project: Project, judge: Judge, criterion: Criterion, locked: LockedDocuments
+) -> Ground:
+    """What there is to improve a judge on a criterion.
+
+    Raises:
+        ImproveError: the judge has no scores there, or nobody has rated.
+    """
+    newest = {one.name: one for one in project.judges.order_by("version")}
+    judges = list({one.pk: one for one in (*newest.values(), judge)}.values())
+    criteria = list(project.criteria.all())
+    data = load_data(project, judges, criteria)
+    human = data.humans[criterion.pk].mean
+    today = data.judges.get((criterion.pk, judge.pk))
+    if today is None:
+        raise ImproveError(f"{judge.label} has no scores on {criterion.name}; run it first.")
+    counting = ~np.isnan(human) & ~np.isnan(today)
+    if not counting.any():
+        raise ImproveError(f"Nobody has rated outputs on {criterion.name} that {judge} scored.")
+    arms, left_out = _arms(data, list(newest.values()), criterion, criteria, counting)
+    rated = data.outputs.documents_with(counting)
+    is_locked = locked_mask(locked, data.doc_ids)
+    return Ground(
+        judge=judge,
+        criterion=criterion,
+        outputs=data.outputs,
+        human=human,
+        today=today,
+        arms=arms,
+        training=np.flatnonzero(rated & ~is_locked),
+        locked=np.flatnonzero(rated & is_locked),
+        left_out=left_out,
+    )
+
+
+def _arms(
+    data: ReportData,
+    judges: list[Judge],
+    criterion: Criterion,
+    criteria: list[Criterion],
+    counting: np.ndarray,
+) -> tuple[tuple[Arm, ...], dict[str, str]]:
+    """The scores that cover every output that counts. The criterion's own come first."""
+    found: list[Arm] = []
+    left_out: dict[str, str] = {}
+    for judge in judges:
+        if judge.kind in FITTED_KINDS:
+            left_out[judge.label] = "fitted to ratings, perhaps of locked documents"
+            continue
+        own = data.judges.get((criterion.pk, judge.pk))
+        arms = _arms_of(data, judge, criterion, criteria)
+        covering = [arm for arm in arms if not np.isnan(arm.scores[counting]).any()]
+        if not covering:
+            left_out[judge.label] = (
+                "no scores" if own is None else "scores are missing for outputs that count"
+            )
+        found += [arm for arm in covering if np.ptp(arm.scores[counting]) > 0]
+    found.sort(key=lambda arm: arm.criterion not in ("", criterion.name))
+    for arm in found[MOST_ARMS:]:
+        left_out[arm.name] = f"only {MOST_ARMS} are looked at, those on {criterion.name} first"
+    return tuple(found[:MOST_ARMS]), left_out
+
+
+def _arms_of(
+    data: ReportData, judge: Judge, criterion: Criterion, criteria: list[Criterion]
+) -> list[Arm]:
+    """A judge's scores on each criterion; one arm for scores that count for every one."""
+    scores = {
+        one: data.judges[one.pk, judge.pk] for one in criteria if (one.pk, judge.pk) in data.judges
+    }
+    first, *others = scores.values() or [np.empty(0)]
+    if others and all(np.array_equal(first, other, equal_nan=True) for other in others):
+        return [Arm(judge, criterion.name, first)]
+    return [Arm(judge, one.name, values) for one, values in scores.items()]

@@ -1,0 +1,112 @@
+"""What a search and a look say, in words and as JSON."""
+
+from typing import Any
+
+from evaluations.models import Candidate, LockedDocuments, Look, Search
+from evaluations.statistics.proof import Outcome
+
+_DIGITS = 3
+
+
+def sentence_of(candidate: Candidate) -> str:
+    """A candidate's result in one sentence."""
+    training = candidate.training
+    measure = candidate.get_measure_display()
+    tried = (
+        f"{candidate.title}: {measure} {training['today']:.2f} → {training['candidate']:.2f} on"
+        f" {training['documents']} training documents"
+    )
+    look = look_of(candidate)
+    if look is None:
+        return f"{tried}; not looked at."
+    return f"{tried}; {outcome_in_words(look)}."
+
+
+def outcome_in_words(look: Look) -> str:
+    """What a look says, such as "proven: gain +0.05 [+0.01, +0.09] on 40 locked documents"."""
+    if look.gain is None:
+        return f"{look.outcome}: {look.reason}"
+    ends = (
+        f" [{look.low:+.{_DIGITS}f}, {look.high:+.{_DIGITS}f}]"
+        if look.low is not None and look.high is not None
+        else f" (no interval: {look.reason})"
+    )
+    return (
+        f"{look.outcome}: gain {look.gain:+.{_DIGITS}f}{ends} on {look.documents} locked documents,"
+        f" {look.confidence:.1%} interval"
+    )
+
+
+def look_of(candidate: Candidate) -> Look | None:
+    """The look at a candidate, if there was one."""
+    return Look.objects.filter(candidate=candidate).first()
+
+
+def search_json(search: Search) -> dict[str, Any]:
+    return {
+        "search": search.pk,
+        "judge": search.judge.label,
+        "criterion": search.criterion.name,
+        "changes": search.changes,
+        "state": search.state,
+        "message": search.message or None,
+        **search.found,
+    }
+
+
+def candidate_json(candidate: Candidate) -> dict[str, Any]:
+    look = look_of(candidate)
+    return {
+        "candidate": candidate.pk,
+        "change": candidate.change,
+        "title": candidate.title,
+        "description": candidate.description,
+        "measure": candidate.measure,
+        "training": candidate.training,
+        "formula": candidate.formula,
+        "look": look and look_json(look),
+        "adopted_as": candidate.adopted_as and candidate.adopted_as.label,
+    }
+
+
+def look_json(look: Look) -> dict[str, Any]:
+    return {
+        "at": look.looked_at.isoformat(),
+        "by": look.looked_by and str(look.looked_by),
+        "outcome": look.outcome,
+        "documents": look.documents,
+        "candidate": look.value,
+        "today": look.today,
+        "gain": look.gain,
+        "interval": None if look.low is None else [look.low, look.high],
+        "confidence": look.confidence,
+        "reason": look.reason or None,
+    }
+
+
+def certificate(locked: LockedDocuments) -> dict[str, Any]:
+    """Everything that a claim rests on: the rule, and every look in the order in which it was
+    taken."""
+    looks = list(locked.looks.select_related("candidate__search", "looked_by"))
+    return {
+        "project": locked.project.slug,
+        "rule": {
+            "share": locked.share,
+            "seed": locked.seed,
+            "locked": "sha256(seed + NUL + doc_id), first 8 bytes < share * 2^64",
+        },
+        "locked_at": locked.locked_at.isoformat(),
+        "unlocked_at": locked.unlocked_at and locked.unlocked_at.isoformat(),
+        "looks_allowed": locked.looks_allowed,
+        "looks_used": len(looks),
+        "proven": sum(look.outcome == Outcome.PROVEN for look in looks),
+        "looks": [
+            look_json(look)
+            | {
+                "judge": look.candidate.search.judge.label,
+                "criterion": look.candidate.search.criterion.name,
+                "candidate": candidate_json(look.candidate) | {"look": None},
+            }
+            for look in looks
+        ],
+    }

@@ -1,0 +1,270 @@
+"""Searching for a better judge among the scores there are: another judge, a panel, a calibration
+map. Everything is learned from training documents alone."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evaluations.evaluators.formula import CriterionFormula, Member
+from evaluations.improving.arms import Arm, Ground, ImproveError
+from evaluations.models import Candidate, Change
+from evaluations.statistics.calibration import Isotonic, cross_validated_error, isotonic
+from evaluations.statistics.correlation import coefficients_by_document
+from evaluations.statistics.layout import complete
+from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.panel import Arms, Chosen, choose, effective_votes
+from evaluations.statistics.proof import LEAST_LOCKED, LEAST_TRAINING, documents_for, smallest_gain
+
+# Fixed and stated, so that a search can be repeated.
+SEED = 0
+RANK, DISTANCE = Candidate.Measure.RANK, Candidate.Measure.DISTANCE
+
+
+@dataclass(frozen=True)
+class Found:
+    """A change that may be better than today's judge.
+
+    `today` and `candidate` are values on training documents, the candidate's by cross-validation;
+    `gain` is positive for the better, whatever is measured.
+    """
+
+    change: Change
+    title: str
+    formula: CriterionFormula
+    today: float
+    candidate: float
+    documents: int
+    measure: str = RANK
+    description: str = ""
+    spread: float | None = None
+
+    @property
+    def gain(self) -> float:
+        gain = self.candidate - self.today
+        return -gain if self.measure == DISTANCE else gain
+
+    def training(self) -> dict[str, Any]:
+        """As a candidate's row holds it."""
+        return {
+            "today": self.today,
+            "candidate": self.candidate,
+            "gain": self.gain,
+            "documents": self.documents,
+            "spread": self.spread,
+        }
+
+
+@dataclass(frozen=True)
+class Power:
+    """What the locked documents can show: the smallest gain in rho that is proven in 80 % of the
+    tries, and how many documents a gain of `wanted` takes."""
+
+    smallest: float
+    wanted: float
+    documents: int
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What a search found, best first, and what it rested on."""
+
+    candidates: list[Found]
+    training: int
+    locked: int
+    today: float | None
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+def search(ground: Ground, changes: Sequence[str]) -> Searched:
+    """Try changes of a judge on training documents.
+
+    Raises:
+        ImproveError: too few documents were rated.
+    """
+    check_size(ground)
+    found = [one for change in changes for one in _TRIED[Change(change)](ground)]
+    return Searched(
+        sorted(found, key=lambda one: (one.measure == DISTANCE, -one.gain)),
+        len(ground.training),
+        len(ground.locked),
+        _mean(_rho_of_today(ground)),
+        ground.left_out,
+    )
+
+
+def check_size(ground: Ground) -> None:
+    """Refuse where nothing that is found could be relied on, or proven."""
+    missing = []
+    for what, count, least in (
+        ("training", len(ground.training), LEAST_TRAINING),
+        ("locked", len(ground.locked), LEAST_LOCKED),
+    ):
+        if count < least:
+            missing.append(f"{count} of {least} {what} documents")
+    if missing:
+        raise ImproveError(
+            f"On {ground.criterion} too few documents have ratings and {ground.judge}'s scores:"
+            f" {' and '.join(missing)}. Rate more documents, locked ones too."
+        )
+
+
+def power(ground: Ground, *, confidence: float, wanted: float = 0.05) -> Power | None:
+    """What can be proven, by how much other judges' rho differs from today's by document; None
+    without other judges."""
+    differences = [
+        spread
+        for arm in ground.arms
+        if arm.judge != ground.judge and (spread := _spread(ground, arm)) is not None
+    ]
+    if not differences:
+        return None
+    spread = float(np.median(differences))
+    return Power(
+        smallest_gain(spread, len(ground.locked), confidence=confidence),
+        wanted,
+        documents_for(spread, wanted, confidence=confidence),
+    )
+
+
+def _spread(ground: Ground, arm: Arm) -> float | None:
+    apart = _rho_on_training(ground, arm.scores) - _rho_of_today(ground)
+    known = apart[~np.isnan(apart)]
+    return float(known.std(ddof=1)) if len(known) > 2 and np.ptp(known) else None
+
+
+def _rho_of_today(ground: Ground) -> FloatArray:
+    return _rho_on_training(ground, ground.today)
+
+
+def _rho_on_training(ground: Ground, scores: FloatArray) -> FloatArray:
+    """Spearman's rho in each training document; shape (training documents,)."""
+    outputs, (human, own) = ground.on(ground.training, ground.human, scores)
+    return coefficients_by_document(outputs, human, own, "spearman")[ground.training]
+
+
+def _learnable(ground: Ground) -> tuple[Arms, IntArray]:
+    """The arms on training documents, and these documents; locked ones are not there at all."""
+    outputs, (human, *scores) = ground.on(
+        ground.training, ground.human, *(arm.scores for arm in ground.arms)
+    )
+    outputs, (human, *scores) = complete(outputs, human, *scores)
+    return Arms(outputs, human, np.stack(scores)), np.flatnonzero(outputs.documents_with())
+
+
+def _choice(ground: Ground) -> list[Found]:
+    """The single judge that ranks best, if it is another one."""
+    if not ground.arms:
+        return []
+    arms, documents = _learnable(ground)
+    chosen = choose(arms, documents, seed=SEED, ridges=(None,))
+    arm = ground.arms[chosen.formula.members[0]]
+    if np.array_equal(arm.scores, ground.today, equal_nan=True):
+        return []
+    formula = _on_scale(arms, ground, chosen)
+    return [
+        _ranked(ground, Change.CHOICE, arm.name, formula, chosen, "the best of all on training")
+    ]
+
+
+def _panel(ground: Ground) -> list[Found]:
+    if len(ground.arms) < 2:
+        return []
+    arms, documents = _learnable(ground)
+    chosen = choose(arms, documents, seed=SEED)
+    members = chosen.formula.members
+    if len(members) < 2:
+        return []  # the best single one won: that is a choice
+    votes = effective_votes(arms, members)
+    worth = "" if votes is None else f", worth {votes:.1f} that err independently"
+    judges = {ground.arms[at].judge.name for at in members}
+    about = f"{len(members)} scores of {len(judges)} judges{worth}"
+    formula = _on_scale(arms, ground, chosen)
+    return [_ranked(ground, Change.PANEL, f"Panel of {len(judges)}", formula, chosen, about)]
+
+
+def _ranked(
+    ground: Ground,
+    change: Change,
+    title: str,
+    formula: CriterionFormula,
+    chosen: Chosen,
+    description: str,
+) -> Found:
+    today, own = _rho_of_today(ground), chosen.by_document
+    both = ~np.isnan(today) & ~np.isnan(own)
+    spread = float((own - today)[both].std(ddof=1)) if both.sum() > 2 else None
+    return Found(
+        change, title, formula, _mean(today) or 0.0, _mean(own) or 0.0, int(both.sum()),
+        description=description, spread=spread,
+    )  # fmt: skip
+
+
+def _on_scale(arms: Arms, ground: Ground, chosen: Chosen) -> CriterionFormula:
+    """A panel's sum brought to the ratings' scale by a least-squares line, which keeps the
+    order."""
+    members = chosen.formula.members
+    total = chosen.formula.of(arms.scores)
+    slope, intercept = (
+        np.polyfit(total, arms.human, 1) if np.ptp(total) else (0.0, float(arms.human.mean()))
+    )
+    if slope <= 0:  # it never turns what was learned around
+        slope, intercept = 1.0, 0.0
+    return CriterionFormula(
+        members=tuple(
+            Member(
+                judge=ground.arms[at].judge.name,
+                criterion=ground.arms[at].criterion,
+                weight=float(slope * chosen.formula.weights[at]),
+            )
+            for at in members
+        ),
+        intercept=float(intercept),
+    )
+
+
+def _calibration(ground: Ground) -> list[Found]:
+    """The monotonic map that brings today's scores nearest to people's."""
+    outputs, (human, own) = ground.on(ground.training, ground.human, ground.today)
+    outputs, (human, own) = complete(outputs, human, own)
+    error = cross_validated_error(outputs, human, own, rng=np.random.default_rng(SEED))
+    if error is None or not np.ptp(own):
+        return []
+    formula = CriterionFormula(
+        members=(Member(judge=ground.judge.name, criterion=ground.criterion.name, weight=1.0),),
+        intercept=0.0,
+        points=_points(isotonic(own, human)),
+    )
+    return [
+        Found(
+            Change.CALIBRATION,
+            "Calibration map",
+            formula,
+            error.before,
+            error.after,
+            int(outputs.documents_with().sum()),
+            measure=DISTANCE,
+            description="brings scores nearer to people's, and keeps the order",
+        )
+    ]
+
+
+def _points(fitted: Isotonic) -> tuple[tuple[float, float], ...]:
+    """The map by its corners only; between equal values it is flat."""
+    x, y = fitted.x, fitted.fit
+    inner = np.flatnonzero((np.diff(y)[:-1] != 0) | (np.diff(y)[1:] != 0)) + 1
+    kept = [0, *inner.tolist(), len(x) - 1] if len(x) > 1 else [0]
+    return tuple((float(x[at]), float(y[at])) for at in kept)
+
+
+_TRIED: dict[Change, Callable[[Ground], list[Found]]] = {
+    Change.CHOICE: _choice,
+    Change.PANEL: _panel,
+    Change.CALIBRATION: _calibration,
+}
+
+
+def _mean(values: FloatArray) -> float | None:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else None

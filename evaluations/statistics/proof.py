@@ -1,0 +1,156 @@
+"""Whether a change of a judge holds on documents that no choice has seen.
+
+Both judges are compared on the same locked documents, by the interval over documents of the
+difference. The error of 5 % is divided over all looks at these documents that a project may ever
+have and over the criteria of a look (Bonferroni), so that anything proven anywhere is wrong in at
+most 5 % of projects.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from scipy import stats
+
+from evaluations.statistics.correlation import coefficients_by_document
+from evaluations.statistics.jackknife import LeftOut, difference_interval, no_interval
+from evaluations.statistics.layout import Outputs, complete, mean_of
+from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.resampling import Interval
+from evaluations.statistics.results import Estimate
+
+ERROR = 0.05
+POWER = 0.8
+LEAST_LOCKED = 10
+LEAST_TRAINING = 20
+
+
+class Outcome(StrEnum):
+    """What a look says."""
+
+    PROVEN = "proven"
+    NOT_PROVEN = "not proven"
+    WORSE = "worse"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Two judges on the locked documents: what each reaches, the gain of the first with its
+    interval, and at which confidence."""
+
+    candidate: Estimate
+    today: Estimate
+    gain: Estimate
+    interval: Interval
+    confidence: float
+    documents: int
+
+    @property
+    def outcome(self) -> Outcome:
+        ends = self.interval.ends
+        if ends is None or ends[0] <= 0 <= ends[1]:
+            return Outcome.NOT_PROVEN
+        return Outcome.PROVEN if ends[0] > 0 else Outcome.WORSE
+
+
+def confidence_of(looks: int, criteria: int) -> float:
+    """Of each interval, with so many looks allowed in all, each on so many criteria."""
+    return 1 - ERROR / (max(1, looks) * max(1, criteria))
+
+
+def gain_in_rank(
+    outputs: Outputs,
+    human: FloatArray,
+    candidate: FloatArray,
+    today: FloatArray,
+    *,
+    confidence: float,
+) -> Proof:
+    """By how much more a judge ranks outputs as people do: the difference of summary-level
+    Spearman correlations.
+
+    Args:
+        human, candidate, today: shape (outputs,), NaN for missing.
+    """
+    interval = difference_interval(outputs, human, candidate, today, "spearman", confidence)
+    outputs, (human, candidate, today) = complete(outputs, human, candidate, today)
+    own, theirs = (_rho(outputs, human, side) for side in (candidate, today))
+    return _proof(own, theirs, 1, interval, confidence, outputs)
+
+
+def gain_in_distance(
+    outputs: Outputs,
+    human: FloatArray,
+    candidate: FloatArray,
+    today: FloatArray,
+    *,
+    confidence: float,
+) -> Proof:
+    """By how much nearer a judge's scores are to people's: the mean absolute distance of today's
+    less the candidate's, by document.
+
+    Args:
+        human, candidate, today: shape (outputs,), NaN for missing.
+    """
+    outputs, (human, candidate, today) = complete(outputs, human, candidate, today)
+    nearer = np.abs(today - human) - np.abs(candidate - human)
+    by_document = mean_of(outputs.by_document(nearer), outputs.by_document())
+    interval = LeftOut.each(outputs.documents).mean_interval(by_document, confidence)
+    own, theirs = (
+        Estimate(float(np.abs(side - human).mean())) if len(human) else _NOTHING
+        for side in (candidate, today)
+    )
+    return _proof(own, theirs, -1, interval, confidence, outputs)
+
+
+def smallest_gain(spread: float, documents: int, *, confidence: float) -> float:
+    """The smallest gain that so many locked documents prove in 80 % of the tries.
+
+    Args:
+        spread: the standard deviation over documents of the two judges' difference.
+    """
+    freedom = max(1, documents - 1)
+    needed = stats.t.ppf((1 + confidence) / 2, freedom) + stats.t.ppf(POWER, freedom)
+    return float(needed * spread / np.sqrt(max(1, documents)))
+
+
+def documents_for(spread: float, gain: float, *, confidence: float) -> int:
+    """How many locked documents prove a gain in 80 % of the tries; at least the smallest number
+    that is looked at at all."""
+    low, high = LEAST_LOCKED, LEAST_LOCKED
+    while smallest_gain(spread, high, confidence=confidence) > gain:
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = smallest_gain(spread, middle, confidence=confidence) <= gain
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+_NOTHING = Estimate.undefined("no locked document has ratings and both judges' scores")
+
+
+def _rho(outputs: Outputs, human: FloatArray, scores: FloatArray) -> Estimate:
+    found = coefficients_by_document(outputs, human, scores, "spearman")
+    used = found[~np.isnan(found)]
+    return Estimate(float(used.mean())) if len(used) else _NOTHING
+
+
+def _proof(
+    candidate: Estimate,
+    today: Estimate,
+    sign: int,
+    interval: Interval,
+    confidence: float,
+    outputs: Outputs,
+) -> Proof:
+    """
+    Args:
+        sign: 1 where more is better, -1 where less is.
+    """
+    documents = int(outputs.documents_with().sum())
+    if candidate.value is None or today.value is None:
+        none = no_interval(_NOTHING.reason)
+        return Proof(candidate, today, _NOTHING, none, confidence, documents)
+    gain = Estimate(sign * (candidate.value - today.value))
+    return Proof(candidate, today, gain, interval, confidence, documents)
