@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-durations test-neural test-slow test-hostile test-servers test-package lint clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage fuzz
+.PHONY: help demo test test-durations test-neural test-slow test-hostile test-servers test-package lint clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve fuzz
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table)"
@@ -27,6 +27,7 @@ help:
 	@echo "make bench-pages  pages of a project with 160,000 outputs, ten requests at once"
 	@echo "make bench-queue  up to 50 workers on the queue of one run"
 	@echo "make bench-coverage  how often intervals hold the true value, simulated (QUICK=1: fewer data sets)"
+	@echo "make bench-improve  panels learned from 20 documents of SummEval, and how often anything is proven where nothing is better"
 	@echo "make bench-queries  each query written in SQL beside the same one by Django's ORM"
 	@echo "make fuzz     ten minutes of randomly generated API requests, forms and model replies, different each time"
 	@echo "make browser as root on Debian: install Chromium for the browser tests"
@@ -113,6 +114,9 @@ bench-load: $(VENV)/.installed
 
 bench-pages: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.pages
+
+bench-improve: $(VENV)/.installed
+	@$(BIN)/python -m benchmarks.improve
 
 bench-queries: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.queries

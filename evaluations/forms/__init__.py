@@ -3,6 +3,7 @@
 from evaluations.forms.corpus import DocumentFilterForm
 from evaluations.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.forms.evaluators import EvaluatorForm
+from evaluations.forms.improving import LockForm, SearchForm
 from evaluations.forms.judges import EndpointForm, ProbeForm
 from evaluations.forms.members import InvitationForm, RoleForm
 from evaluations.forms.projects import ArchiveForm, ProjectForm
@@ -20,6 +21,7 @@ __all__ = [
     "EndpointForm",
     "EvaluatorForm",
     "InvitationForm",
+    "LockForm",
     "PresetForm",
     "ProbeForm",
     "ProjectForm",
@@ -27,6 +29,7 @@ __all__ = [
     "RoleForm",
     "RunForm",
     "SavedColumnsForm",
+    "SearchForm",
     "ShareForm",
     "SnapshotForm",
     "StepsForm",

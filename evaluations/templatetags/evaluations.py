@@ -77,6 +77,18 @@ def fixed(number: float, places: int = 2) -> str:
 
 
 @register.filter
+def fixed_or_dash(number: float | None, places: int = 2) -> str:
+    """A number with decimals, or a dash where there is none."""
+    return "–" if number is None else fixed(number, places)
+
+
+@register.filter
+def signed(number: float, places: int = 2) -> str:
+    """A difference with its sign, such as +0.05 or −0.05."""
+    return f"{number:+.{places}f}".replace("-", "−")
+
+
+@register.filter
 def brief(number: float) -> str:
     """A number with no more decimals than it needs, two at most: 4, 3.5."""
     return f"{number:.2f}".rstrip("0").rstrip(".")

@@ -1,0 +1,208 @@
+"""What the page of improvements shows of a judge on a criterion."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from evaluations.improving.locking import locked_of
+from evaluations.models import (
+    Candidate,
+    Criterion,
+    Document,
+    ErrandState,
+    Judge,
+    LockedDocuments,
+    Look,
+    Project,
+    Search,
+)
+from evaluations.reports.forest import Axis, Span
+from evaluations.statistics.proof import Outcome
+
+# The axis of gains reaches at least so far to both sides.
+LEAST_REACH = 0.1
+STEP = 0.05
+MOST_ROWS = 30
+
+
+@dataclass(frozen=True)
+class Row:
+    """A candidate beside today's judge: a ring for training, a dot and an interval for locked
+    documents, as places on the axis of gains in rho (a map's gain is a distance, so it has
+    none)."""
+
+    candidate: Candidate
+    gain: float
+    look: Look | None
+    ring: str | None
+    dot: str | None
+    span: Span | None
+
+    @property
+    def stamp(self) -> str:
+        """The class of its stamp."""
+        if self.look is None:
+            return "unseen"
+        return "proven" if self.look.outcome == Outcome.PROVEN else "not"
+
+    @property
+    def stamp_text(self) -> str:
+        return self.look.outcome.capitalize() if self.look else "Not looked at"
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything about a judge on a criterion; `lead` is what it comes to, in a sentence."""
+
+    judge: Judge | None
+    criterion: Criterion | None
+    judges: tuple[Judge, ...]
+    criteria: tuple[Criterion, ...]
+    locked: LockedDocuments | None
+    looks: tuple[Look, ...]
+    documents: int
+    search: Search | None
+    last: Search | None
+    rows: tuple[Row, ...]
+    axis: Axis
+    ticks: tuple[tuple[str, str], ...]
+    zero: str
+    lead: str
+
+    @property
+    def boxes(self) -> list[bool]:
+        """A box for each look there may be: whether it is used."""
+        allowed = self.locked.looks_allowed if self.locked else 0
+        return [number < len(self.looks) for number in range(allowed)]
+
+    @property
+    def looks_left(self) -> int:
+        return self.boxes.count(False)
+
+
+def improve_page(project: Project, *, judge: str = "", criterion: str = "") -> Page:
+    """The page for a judge and a criterion by id; where none is named, for those of the last
+    search, or the first."""
+    judges = tuple(_judges(project))
+    criteria = tuple(project.criteria.all())
+    last = Search.objects.filter(project=project).first()
+    chosen_judge = _named(judges, judge, last and last.judge_id)
+    chosen = _named(criteria, criterion, last and last.criterion_id)
+    searches = (
+        Search.objects.filter(judge=chosen_judge, criterion=chosen)
+        if chosen_judge and chosen
+        else Search.objects.none()
+    )
+    locked = locked_of(project)
+    looks = tuple(
+        locked.looks.select_related(
+            "candidate__search__judge", "candidate__search__criterion", "looked_by"
+        )
+        if locked
+        else ()
+    )
+    rows, axis = _rows(searches)
+    return Page(
+        judge=chosen_judge,
+        criterion=chosen,
+        judges=judges,
+        criteria=criteria,
+        locked=locked,
+        looks=looks,
+        documents=Document.objects.filter(project=project).count(),
+        search=searches.filter(state__in=(ErrandState.WAITING, ErrandState.ASKING)).first(),
+        last=searches.exclude(state__in=(ErrandState.WAITING, ErrandState.ASKING)).first(),
+        rows=rows,
+        axis=axis,
+        ticks=_ticks(axis),
+        zero=axis.at(0.0),
+        lead=_lead(rows, locked),
+    )
+
+
+def _judges(project: Project) -> QuerySet[Judge]:
+    """Judges with scores, those in use first."""
+    return project.judges.filter(runs__isnull=False, retired_at=None).distinct().order_by("pk")
+
+
+def _named(things: Sequence[Any], pk: str, otherwise: int | None) -> Any:
+    """The one with an id, else the one with another id, else the first."""
+    by_id = {str(one.pk): one for one in things}
+    return by_id.get(pk) or by_id.get(str(otherwise)) or next(iter(things), None)
+
+
+def _rows(searches: QuerySet[Search]) -> tuple[tuple[Row, ...], Axis]:
+    candidates = list(
+        Candidate.objects.filter(search__in=searches)
+        .select_related("look", "adopted_as")
+        .order_by("-search", "pk")[:MOST_ROWS]
+    )
+    shown = [_seen(candidate) for candidate in candidates]
+    ranked: list[float] = [
+        value
+        for candidate, look in zip(candidates, shown, strict=True)
+        if candidate.measure == Candidate.Measure.RANK
+        for value in (candidate.training["gain"], *((look.low, look.high) if look else ()))
+        if value is not None
+    ]
+    reach = max([LEAST_REACH, *(abs(value) for value in ranked)])
+    reach = math.ceil(reach / STEP - 1e-9) * STEP
+    axis = Axis(-reach, reach)
+    return tuple(
+        _row(candidate, look, axis) for candidate, look in zip(candidates, shown, strict=True)
+    ), axis
+
+
+def _seen(candidate: Candidate) -> Look | None:
+    return getattr(candidate, "look", None)
+
+
+def _row(candidate: Candidate, look: Look | None, axis: Axis) -> Row:
+    gain = candidate.training["gain"]
+    if candidate.measure != Candidate.Measure.RANK:
+        return Row(candidate, gain, look, None, None, None)
+    has_ends = look is not None and look.low is not None and look.high is not None
+    return Row(
+        candidate,
+        gain,
+        look,
+        ring=axis.at(gain),
+        dot=axis.at(look.gain) if look and look.gain is not None else None,
+        span=axis.span(look.low, look.high) if look and has_ends else None,  # type: ignore[arg-type]
+    )
+
+
+def _ticks(axis: Axis) -> tuple[tuple[str, str], ...]:
+    step = STEP * max(1, round(axis.high / STEP / 2))
+    count = math.floor(axis.high / step + 1e-9)
+    values = [step * number for number in range(-count, count + 1)]
+    return tuple((axis.at(v), f"{v:+.2f}".replace("-", "−") if v else "0") for v in values)
+
+
+def _lead(rows: Sequence[Row], locked: LockedDocuments | None) -> str:
+    if locked is None:
+        return (
+            "Set documents aside first. What is found on the others can then be proven on texts"
+            " that no attempt has seen."
+        )
+    if locked.unlocked_at is not None:
+        return "The locked documents were opened: nothing can be proven on them any more."
+    proven = [row for row in rows if row.stamp == "proven"]
+    if proven:
+        best = max(proven, key=lambda row: row.look.gain or 0.0 if row.look else 0.0)
+        look = best.look
+        assert look is not None
+        measure = best.candidate.get_measure_display()
+        verb = "rises" if best.candidate.measure == Candidate.Measure.RANK else "falls"
+        return (
+            f"{best.candidate.title} is proven: on documents no attempt has seen, {measure} {verb}"
+            f" from {look.today:.2f} to {look.value:.2f}."
+        )
+    if any(row.look for row in rows):
+        return "Nothing is proven yet: no change was surely better on the locked documents."
+    if rows:
+        return "Changes were found on training documents. Look at the best one to prove it."
+    return "No change has been tried yet."

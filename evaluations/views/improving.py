@@ -1,0 +1,170 @@
+"""Pages on which a judge is improved: documents are locked, changes searched, proven and used."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from evaluations.forms import LockForm, SearchForm
+from evaluations.improving.adopting import adopt
+from evaluations.improving.arms import ImproveError
+from evaluations.improving.certificate import certificate, outcome_in_words
+from evaluations.improving.locking import lock_documents, locked_of, unlock_documents
+from evaluations.improving.looking import look
+from evaluations.improving.page import improve_page
+from evaluations.improving.work import request_search
+from evaluations.models import Candidate, Project, WorkerHeartbeat
+from evaluations.people.access import EDITORS, OWNERS, READERS, project_view
+from evaluations.people.audit import note_detail
+from evaluations.runs.lifecycle import RunError
+from evaluations.views.polling import STOP_POLLING
+
+
+@project_view(READERS)
+def improve(request: HttpRequest, project: Project) -> HttpResponse:
+    """What was tried for a judge on a criterion, and what is proven."""
+    page = improve_page(
+        project, judge=request.GET.get("judge", ""), criterion=request.GET.get("criterion", "")
+    )
+    context = {
+        "project": project,
+        "tab": "judges",
+        "page": page,
+        "lock_form": LockForm(),
+        "search_form": SearchForm(),
+        "worker_alive": WorkerHeartbeat.objects.doing("quick").exists(),
+    }
+    return render(request, "evaluations/improve.html", context)
+
+
+@project_view(READERS)
+def improve_state(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Polled while a search goes on; the page is loaded again when it is over."""
+    search = get_object_or_404(project.searches.select_related("judge", "criterion"), pk=pk)
+    context = {
+        "project": project,
+        "search": search,
+        "worker_alive": WorkerHeartbeat.objects.doing("quick").exists(),
+    }
+    response = render(request, "evaluations/improve_search.html", context)
+    if not search.is_open:
+        response.status_code = STOP_POLLING
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_POST
+@project_view(EDITORS)
+def lock_create(request: HttpRequest, project: Project) -> HttpResponse:
+    form = LockForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Enter a share from 10 to 90 %, and from 1 to 40 looks.")
+        return _back(request, project)
+    try:
+        locked = lock_documents(
+            project, by=request.user, share=form.share, looks=form.cleaned_data["looks"]
+        )
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+    else:
+        note_detail(request, f"{locked.share:.0%}, {locked.looks_allowed} looks")
+        messages.success(
+            request,
+            f"About {locked.share:.0%} of the documents are locked, also of those that come later.",
+        )
+    return _back(request, project)
+
+
+@require_POST
+@project_view(OWNERS)
+def lock_open(request: HttpRequest, project: Project) -> HttpResponse:
+    locked = locked_of(project)
+    if locked is not None:
+        unlock_documents(locked, by=request.user)
+        messages.success(request, "The documents are unlocked. Nothing can be proven on them now.")
+    return _back(request, project)
+
+
+@require_POST
+@project_view(EDITORS)
+def search_create(request: HttpRequest, project: Project) -> HttpResponse:
+    form = SearchForm(request.POST)
+    judge = get_object_or_404(project.judges, pk=request.POST.get("judge") or 0)
+    criterion = get_object_or_404(project.criteria, pk=request.POST.get("criterion") or 0)
+    if not form.is_valid():
+        messages.error(request, "Choose at least one change.")
+        return _back(request, project)
+    return _doing(
+        request,
+        project,
+        lambda: request_search(judge, criterion, form.cleaned_data["changes"], by=request.user),
+    )
+
+
+@require_POST
+@project_view(EDITORS)
+def look_create(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    candidate = _candidate(project, pk)
+
+    def take() -> None:
+        found = look(candidate, by=request.user)
+        note_detail(request, f"{candidate}: {found.outcome}")
+        messages.success(request, f"{candidate.title}: {outcome_in_words(found)}.")
+
+    return _doing(request, project, take)
+
+
+@require_POST
+@project_view(EDITORS)
+def candidate_adopt(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    candidate = _candidate(project, pk)
+
+    def use() -> None:
+        judge, _run = adopt(candidate)
+        messages.success(
+            request, f"{judge.label} is a judge now and scores all outputs; the report shows both."
+        )
+
+    return _doing(request, project, use)
+
+
+@project_view(READERS)
+def improve_certificate(request: HttpRequest, project: Project) -> HttpResponse:
+    """Everything that the claims rest on, as JSON."""
+    locked = locked_of(project)
+    if locked is None:
+        messages.error(request, "No documents are locked, so there is nothing to certify.")
+        return _back(request, project)
+    response = JsonResponse(certificate(locked), json_dumps_params={"indent": 2})
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-certificate.json"'
+    return response
+
+
+def _candidate(project: Project, pk: int) -> Candidate:
+    candidates = Candidate.objects.filter(search__project=project)
+    return get_object_or_404(
+        candidates.select_related("search__project", "search__judge", "search__criterion"), pk=pk
+    )
+
+
+def _doing(request: HttpRequest, project: Project, act: Callable[[], Any]) -> HttpResponse:
+    """Do something, and go back with a message about why it could not be done."""
+    try:
+        act()
+    except (ImproveError, RunError) as error:
+        messages.error(request, str(error))
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+    return _back(request, project)
+
+
+def _back(request: HttpRequest, project: Project) -> HttpResponse:
+    chosen = {name: request.POST[name] for name in ("judge", "criterion") if request.POST.get(name)}
+    address = reverse("evaluations:improve", args=[project.slug])
+    return redirect(f"{address}?{urlencode(chosen)}" if chosen else address)
