@@ -72,8 +72,8 @@ def gain_in_rank(
     Args:
         human, candidate, today: shape (outputs,), NaN for missing.
     """
+    outputs, (human, candidate, today) = _compact(outputs, human, candidate, today)
     interval = difference_interval(outputs, human, candidate, today, "spearman", confidence)
-    outputs, (human, candidate, today) = complete(outputs, human, candidate, today)
     own, theirs = (_rho(outputs, human, side) for side in (candidate, today))
     return _proof(own, theirs, 1, interval, confidence, outputs)
 
@@ -92,7 +92,7 @@ def gain_in_distance(
     Args:
         human, candidate, today: shape (outputs,), NaN for missing.
     """
-    outputs, (human, candidate, today) = complete(outputs, human, candidate, today)
+    outputs, (human, candidate, today) = _compact(outputs, human, candidate, today)
     nearer = np.abs(today - human) - np.abs(candidate - human)
     by_document = mean_of(outputs.by_document(nearer), outputs.by_document())
     interval = LeftOut.each(outputs.documents).mean_interval(by_document, confidence)
@@ -125,6 +125,13 @@ def documents_for(spread: float, gain: float, *, confidence: float) -> int:
         enough = smallest_gain(spread, middle, confidence=confidence) <= gain
         low, high = (low, middle) if enough else (middle, high)
     return high
+
+
+def _compact(outputs: Outputs, *values: FloatArray) -> tuple[Outputs, list[FloatArray]]:
+    """The outputs that have all values, without documents that have none of them."""
+    outputs, known = complete(outputs, *values)
+    everybody = np.ones(outputs.systems, dtype=bool)
+    return outputs.among(outputs.documents_with(), everybody), known
 
 
 _NOTHING = Estimate.undefined("no locked document has ratings and both judges' scores")
