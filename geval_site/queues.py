@@ -2,20 +2,22 @@
 
 from collections.abc import Mapping
 
-# Keeps a worker busy for minutes; all other jobs are short.
+# Keeps a worker busy for minutes; all other jobs are shorter.
 RUNS = "runs"
-SHORT = ("uploads", "webhooks", "quick")
+SHORT = ("uploads", "webhooks", "quick", "reports")
 # The names of the tasks, by which messages are sent (evaluations/waking.py).
 JUDGE_RUN = "evaluations.judge_run"
 WORK_ON_UPLOAD = "evaluations.work_on_upload"
 SEND_WEBHOOKS = "evaluations.send_webhooks"
 RUN_ERRAND = "evaluations.run_errand"
+COMPUTE_REPORT = "evaluations.compute_report"
 SEND_PASSWORD_RESET = "evaluations.send_password_reset"  # noqa: S105 - a task's name
 _JOBS = {
     JUDGE_RUN: RUNS,
     WORK_ON_UPLOAD: "uploads",
     SEND_WEBHOOKS: "webhooks",
     RUN_ERRAND: "quick",
+    COMPUTE_REPORT: "reports",
     SEND_PASSWORD_RESET: "quick",
 }
 

@@ -15,6 +15,7 @@ from evaluations.models.judges import (
     ModelProbe,
     ScoringMode,
 )
+from evaluations.models.kept_reports import KeptPart, KeptReport, KeptState
 from evaluations.models.members import AuditEntry, Invitation
 from evaluations.models.project import Membership, Project, Role
 from evaluations.models.runs import (
@@ -57,6 +58,9 @@ __all__ = [
     "ItemState",
     "Judge",
     "JudgeKind",
+    "KeptPart",
+    "KeptReport",
+    "KeptState",
     "LengthParameter",
     "Membership",
     "ModelProbe",

@@ -1,6 +1,6 @@
 """Sort documents by people's and judges' scores, and by the distance between them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,6 +47,10 @@ class DocumentFigures:
         """A judge's mean on a document."""
         return self._at(self.judges[judge], document_id) if judge in self.judges else None
 
+    def of_judge(self, judge: int | None) -> "DocumentFigures":
+        """The same with one judge alone, or without any."""
+        return replace(self, judges={judge: self.judges[judge]} if judge in self.judges else {})
+
     def _at(self, values: FloatArray, document_id: int) -> float | None:
         place = int(np.searchsorted(self.document_ids, document_id))
         if (
@@ -60,7 +64,11 @@ class DocumentFigures:
 
 def document_figures(project: Project) -> DocumentFigures:
     """The figures of all documents of a project as they are now."""
-    data = live_data(project)
+    return figures_from(project, live_data(project))
+
+
+def figures_from(project: Project, data: ReportData) -> DocumentFigures:
+    """The figures of all documents, from the numbers of a project."""
     criteria = {criterion.pk: criterion.scale for criterion in project.criteria.all()}
     scales = {pk: (scale.lowest, scale.highest) for pk, scale in criteria.items()}
     on_scale = {judge.pk for judge in project.judges.all() if judge.rates_on_scale}
