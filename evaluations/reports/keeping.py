@@ -78,7 +78,7 @@ def work_on_report(pk: int) -> None:
     except LeaseLostError:
         log.warning("report given up", kept=kept.pk, project=kept.project.slug)
     except Exception as error:
-        log.exception("report failed", kept=kept.pk, project=kept.project.slug, view=kept.view)
+        log.exception("report failed", kept=kept.pk, project=kept.project.slug)
         _mine(kept).update(
             state=KeptState.FAILED,
             message=FAILED.format(type(error).__name__),
