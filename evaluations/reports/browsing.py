@@ -70,7 +70,7 @@ def browse(
     if figures is not None:
         order = figures.order(sort)
         chosen = order[np.isin(order, np.fromiter(ids, dtype=np.int64))] if is_filtered else order
-        found = Paginator(chosen.tolist(), PAGE_SIZE).get_page(page)
+        found = Paginator(chosen, PAGE_SIZE).get_page(page)
     else:
         # A search is made once, where counting and showing a page would make it twice.
         found = Paginator(list(ids) if is_filtered else ids, PAGE_SIZE).get_page(page)
@@ -79,7 +79,7 @@ def browse(
         *(n for n in names if n != asked.get("name")),
     ]
     shown = tuple(columns[:SHOWN_METADATA])
-    listed = project.documents.listed(list(found.object_list))
+    listed = project.documents.listed([int(pk) for pk in found.object_list])
     address = reverse("evaluations:document_detail", args=[project.slug, 0])
     rows = tuple(_row(document, address, shown, figures, judge) for document in listed)
     return Browsed(found, rows, shown, judge, by_figures)

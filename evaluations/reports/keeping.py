@@ -50,6 +50,8 @@ MOST_IN_HAND = 1
 # Of each view of a project, and of different views.
 MOST_KEPT = 2
 MOST_VIEWS = 20
+# How long workers of another version may still compute what its web processes want.
+OTHER_VERSION = timedelta(days=1)
 _LOCK = (
     0x6B657074  # any constant: with a project's id it is the lock under which its views are taken
 )
@@ -93,8 +95,11 @@ def work_on_report(pk: int) -> None:
 
 
 def neglected_reports() -> list[int]:
-    """The ids of reports that nobody computes; those that were begun too often are ended."""
-    free = KeptReport.objects.free()
+    """The ids of reports that nobody computes; those that were begun too often are ended, and those
+    that another version of the software wanted long ago are removed."""
+    old = KeptReport.objects.exclude(code=CODE).filter(state__in=OPEN)
+    old.filter(wanted_at__lt=timezone.now() - OTHER_VERSION).delete()
+    free = KeptReport.objects.free().filter(code=CODE)
     free.filter(attempts__gte=MOST_ATTEMPTS).update(
         state=KeptState.FAILED,
         message=(

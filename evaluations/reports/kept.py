@@ -32,6 +32,8 @@ Part = TypeVar("Part")
 CODE = f"{__version__} {shape_of(ReportNumbers, Figure, DocumentsBehind, DocumentFigures)}"
 # A computation that failed is tried again when somebody looks after this time, or asks for it.
 RETRY_AFTER = timedelta(minutes=10)
+# Views of a project that wait for a worker.
+MOST_WAITING = 20
 QUEUE = "reports"
 # Every name and setting that a report shows or depends on.
 _FRAME = " || ".join(
@@ -209,6 +211,12 @@ def _may_be_tried_again(failed: KeptReport, fingerprint: str) -> bool:
     return is_old or failed.fingerprint != fingerprint
 
 
+def _forget_waiting(project: Project) -> None:
+    """Of many views that wait, the oldest are asked for again by the pages that still show them."""
+    waiting = KeptReport.objects.filter(project=project, state=KeptState.WAITING).order_by("-pk")
+    waiting.filter(pk__in=list(waiting.values_list("pk", flat=True)[MOST_WAITING:])).delete()
+
+
 def _request(project: Project, view: str) -> KeptReport:
     """Ask a worker for new numbers; those who ask meanwhile share the row."""
     with transaction.atomic():
@@ -217,5 +225,6 @@ def _request(project: Project, view: str) -> KeptReport:
             project=project, view=view, code=CODE, state__in=OPEN
         )
         if made:
+            _forget_waiting(project)
             transaction.on_commit(lambda: wake_for_report(wanted.pk))
     return wanted

@@ -26,14 +26,15 @@ from evaluations.models import (
 from evaluations.reports import keeping, live, memo
 from evaluations.reports.formats import FORMATS
 from evaluations.reports.keeping import MOST_KEPT, neglected_reports, work_on_report
-from evaluations.reports.kept import RETRY_AFTER, kept_view
+from evaluations.reports.kept import MOST_WAITING, RETRY_AFTER, kept_view
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.size import is_large, numbers_in
+from geval_site import client as api_client
 from tests.conftest import wait_until
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/p/small/report/"
-WAITS = "so a worker computes its report"
+WAITS = "so a worker computes its numbers"
 
 
 @pytest.fixture
@@ -199,7 +200,7 @@ def test_the_page_shows_how_far_the_numbers_are_until_they_are_there(
     compute()
     done = client.get(ADDRESS + "live/?part=kept&first=1")
 
-    assert "40 % (coherence: Judge Judy)" in " ".join(piece.content.decode().split())
+    assert "<strong>40 %</strong> coherence: Judge Judy" in " ".join(piece.content.decode().split())
     assert 'value="0.4"' in piece.content.decode()
     assert "HX-Refresh" not in piece
     assert done["HX-Refresh"] == "true"
@@ -233,7 +234,8 @@ def test_after_a_change_the_last_numbers_are_shown_with_their_age(
 
     assert "up to date" in current
     assert "Computed <time" in stale
-    assert "New numbers are being computed: waiting for a worker." in stale
+    assert "since; a worker computes new numbers." in stale
+    assert "Waiting for a worker." in stale
     assert "For the paper" in stale
     assert meanwhile == before
     assert same.status_code == 204
@@ -257,7 +259,7 @@ def test_new_names_are_a_reason_to_compute_again(
     record.name = "another name"
     record.save()
 
-    assert "New numbers are being computed" in text_of(client)
+    assert "a worker computes new numbers" in text_of(client)
     compute()
     assert "another name" in client.get(f"{ADDRESS}export/json/").content.decode()
 
@@ -276,7 +278,7 @@ def test_what_changes_while_it_is_computed_is_computed_afterwards(
     monkeypatch.setattr(keeping, "load_data", read_then_change)
     work_on_report(KeptReport.objects.get().pk)
 
-    assert "New numbers are being computed" in text_of(client)
+    assert "a worker computes new numbers" in text_of(client)
 
 
 def test_a_report_that_a_worker_computes_is_no_other_workers(
@@ -425,6 +427,58 @@ def test_programs_are_asked_to_wait_and_learn_how_old_numbers_are(
     assert found["stale"] is True
     assert found["age_seconds"] >= 0
     assert {key: value for key, value in found.items() if key in current.json()} == current.json()
+
+
+def test_only_the_newest_views_wait(client: Client, large: Project) -> None:
+    for number in range(MOST_WAITING + 2):
+        text_of(client, f"{ADDRESS}?documents=d{number}")
+
+    waiting = set(KeptReport.objects.values_list("view", flat=True))
+    assert waiting == {f"documents=d{number}" for number in range(2, MOST_WAITING + 2)}
+
+
+def test_what_another_version_wanted_long_ago_is_forgotten(client: Client, large: Project) -> None:
+    text_of(client)
+    KeptReport.objects.update(code="another version")
+
+    assert neglected_reports() == []
+    assert KeptReport.objects.exists()
+
+    KeptReport.objects.update(wanted_at=timezone.now() - keeping.OTHER_VERSION)
+    assert neglected_reports() == []
+    assert not KeptReport.objects.exists()
+
+
+def test_a_shared_report_waits_for_its_worker_as_well(client: Client, large: Project) -> None:
+    said = client.post(f"{ADDRESS}share/", {"query": "level=system", "days": ""}, follow=True)
+    found = re.search(r"/shared/[^/]+/", said.content.decode())
+    assert found
+    visitor = Client()
+
+    waiting = visitor.get(found[0])
+    piece = visitor.get(f"{found[0]}live/?part=kept&first=1")
+    compute()
+    done = visitor.get(f"{found[0]}live/?part=kept&first=1")
+
+    assert WAITS in waiting.content.decode()
+    assert f'hx-get="{found[0]}live/?part=kept&amp;first=1' in waiting.content.decode()
+    assert "HX-Refresh" not in piece
+    assert done["HX-Refresh"] == "true"
+    assert "For the paper" in visitor.get(found[0]).content.decode()
+
+
+def test_the_python_client_waits_for_the_first_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api_client, "REPORT_SECONDS", 0)
+    answers = [{"state": "waiting"}, {"state": "computing"}, {"criteria": {}, "stale": True}]
+
+    class Site:
+        def call(self, method: str, path: str) -> Any:
+            return answers.pop(0)
+
+    project: Any = api_client.Project(Site(), "small")  # type: ignore[arg-type]
+
+    assert project.report(level="system") == {"criteria": {}, "stale": True}
+    assert answers == []
 
 
 def test_old_numbers_are_removed(client: Client, large: Project) -> None:
