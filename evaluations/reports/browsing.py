@@ -66,7 +66,7 @@ def browse(
     )
     by_figures = sort not in ("", "name")
     judge = int(sort.partition("-")[2]) if "-" in sort else None
-    figures = shown_document_figures(project, judge) if by_figures else None
+    figures = shown_document_figures(project, sort) if by_figures else None
     if figures is not None:
         order = figures.order(sort)
         chosen = order[np.isin(order, np.fromiter(ids, dtype=np.int64))] if is_filtered else order

@@ -231,10 +231,10 @@ def _cells(report: Report, data: ReportData) -> Iterator[tuple[str, bytes]]:
 
 
 def _documents(project: Project, data: ReportData) -> Iterator[tuple[str, bytes]]:
-    """What the list of documents is sorted by: for people alone, and with each judge."""
+    """What the list of documents is sorted by."""
     figures = figures_from(project, data)
-    for judge in (None, *figures.judges):
-        yield documents_part(judge), stored(figures.of_judge(judge), DocumentFigures)
+    for measure in figures.measures:
+        yield documents_part(measure), stored(figures.only(measure), DocumentFigures)
 
 
 def _finish(kept: KeptReport, parts: dict[str, bytes], *, seconds: float) -> None:

@@ -20,7 +20,7 @@ from evaluations.reports.figures import Figure
 from evaluations.reports.memo import digest_of
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.page import ReportNumbers
-from evaluations.reports.ranking import DocumentFigures
+from evaluations.reports.ranking import DISAGREEMENT, DocumentFigures, measure_of
 from evaluations.reports.report import JudgeResult
 from evaluations.reports.size import is_large
 from evaluations.reports.stored import restored, shape_of
@@ -116,10 +116,10 @@ class KeptView:
     def documents_behind(self, criterion: int, judge: int) -> DocumentsBehind:
         return self._found(cell_part(criterion, judge), DocumentsBehind) or DocumentsBehind()
 
-    def document_figures(self, judge: int | None) -> DocumentFigures:
-        """What documents are sorted by; of judges only the one that is asked for, if any."""
-        found = self._found(documents_part(judge), DocumentFigures)
-        return found or self._part(documents_part(None), DocumentFigures)
+    def document_figures(self, sort: str) -> DocumentFigures:
+        """What a sort of the documents goes by; of a judge without scores there is nothing."""
+        found = self._found(documents_part(measure_of(sort)), DocumentFigures)
+        return found or self._part(documents_part(DISAGREEMENT), DocumentFigures)
 
     def _part(self, name: str, kind: type[Part]) -> Part:
         found = self._found(name, kind)
@@ -131,7 +131,7 @@ class KeptView:
         if self.last is None:
             raise NotComputedError(self)
         part = KeptPart.objects.filter(kept=self.last, name=name).first()
-        return restored(bytes(part.content), kind) if part else None
+        return restored(part.content, kind) if part else None
 
 
 def numbers_part() -> str:
@@ -150,8 +150,8 @@ def cell_part(criterion: int, judge: int) -> str:
     return f"cell/{criterion}/{judge}"
 
 
-def documents_part(judge: int | None) -> str:
-    return f"documents/{judge or 0}"
+def documents_part(measure: str) -> str:
+    return f"documents/{measure}"
 
 
 def for_pages(numbers: ReportNumbers) -> ReportNumbers:

@@ -11,6 +11,8 @@ from evaluations.reports.memo import remembered_as
 from evaluations.statistics.layout import Outputs, mean_of
 from evaluations.statistics.pairing import FloatArray, IntArray
 
+DISAGREEMENT, PEOPLE = "disagreement", "people"
+
 
 @dataclass(frozen=True)
 class DocumentFigures:
@@ -29,7 +31,7 @@ class DocumentFigures:
         """What a sort goes by, and whether the highest come first. A sort of a judge ends in its
         id."""
         kind, _, judge = sort.partition("-")
-        if kind == "disagreement":
+        if kind == DISAGREEMENT:
             return self.disagreement, True
         nothing = np.full(len(self.document_ids), np.nan)
         return (self.judges.get(int(judge), nothing) if judge else self.human), kind == "high"
@@ -47,9 +49,18 @@ class DocumentFigures:
         """A judge's mean on a document."""
         return self._at(self.judges[judge], document_id) if judge in self.judges else None
 
-    def of_judge(self, judge: int | None) -> "DocumentFigures":
-        """The same with one judge alone, or without any."""
-        return replace(self, judges={judge: self.judges[judge]} if judge in self.judges else {})
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """What documents can be sorted by."""
+        return DISAGREEMENT, PEOPLE, *map(str, self.judges)
+
+    def only(self, measure: str) -> "DocumentFigures":
+        """What a list shows that is sorted by a measure."""
+        return replace(
+            self,
+            human=self.human if measure == PEOPLE else np.empty(0),
+            judges={pk: values for pk, values in self.judges.items() if str(pk) == measure},
+        )
 
     def _at(self, values: FloatArray, document_id: int) -> float | None:
         place = int(np.searchsorted(self.document_ids, document_id))
@@ -60,6 +71,12 @@ class DocumentFigures:
         ):
             return None
         return float(values[place])
+
+
+def measure_of(sort: str) -> str:
+    """What a sort goes by: disagreement, people's ratings, or a judge's scores, by its id."""
+    kind, _, judge = sort.partition("-")
+    return DISAGREEMENT if kind == DISAGREEMENT else judge or PEOPLE
 
 
 def document_figures(project: Project) -> DocumentFigures:

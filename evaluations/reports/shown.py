@@ -76,7 +76,7 @@ def shown_documents(
     return documents_behind(live_data(project).selected(options), criterion, judge)
 
 
-def shown_document_figures(project: Project, judge: int | None) -> DocumentFigures:
-    """What documents are sorted by; of judges at least the one that is asked for, if any."""
+def shown_document_figures(project: Project, sort: str) -> DocumentFigures:
+    """What documents are sorted by; for a large project only what this sort needs."""
     kept = kept_view(project, ReportOptions())
-    return kept.document_figures(judge) if kept else document_figures(project)
+    return kept.document_figures(sort) if kept else document_figures(project)

@@ -49,7 +49,7 @@ def stored(value: object, kind: Any) -> bytes:
     return zlib.compress(b"".join((_LENGTH.pack(len(text)), _padded(text), arrays)))
 
 
-def restored(content: bytes, kind: type[Result]) -> Result:
+def restored(content: bytes | memoryview, kind: type[Result]) -> Result:
     """The value of a type that `stored` wrote. Its arrays are read-only."""
     found = memoryview(zlib.decompress(content))
     (length,) = _LENGTH.unpack_from(found)

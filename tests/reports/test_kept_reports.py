@@ -151,7 +151,10 @@ def test_every_download_and_the_page_are_those_of_a_small_project(
         for table in ("", "?table=1")
     ]
     addresses += [f"{ADDRESS}cell/{pk}/{Judge.objects.get().pk}/" for pk in criteria]
-    addresses += ["/api/v1/projects/small/report", "/p/small/data/?sort=disagreement"]
+    addresses += ["/api/v1/projects/small/report"]
+    judge = Judge.objects.get().pk
+    sorts = ("disagreement", "high", "low", f"high-{judge}", f"low-{judge}")
+    addresses += [f"/p/small/data/?sort={sort}" for sort in sorts]
     small = {address: without_marks(client.get(address).content) for address in addresses}
 
     settings.REPORT_IN_PAGE_NUMBERS = 0
