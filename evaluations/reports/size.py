@@ -1,12 +1,15 @@
 """Which reports are computed in a web process as pages ask for them, and which by a worker."""
 
+from threading import Lock
+
+from cachetools import TTLCache, cached
 from django.conf import settings
 from django.db import connection
 
-from evaluations.changes import state_of
 from evaluations.models import Project
-from evaluations.reports.memo import remembered_as
 
+# Pages that keep themselves fresh need not count each time.
+COUNTED_FOR_SECONDS = 30
 _OF_RUNS = "JOIN evaluations_evaluationrun r ON r.id = n.run_id WHERE r.project_id = %(project)s"
 _OF_ANNOTATORS = (
     "JOIN annotations_annotator a ON a.id = n.annotator_id WHERE a.project_id = %(project)s"
@@ -23,12 +26,14 @@ _SOURCES = (
 
 def is_large(project: Project) -> bool:
     """Whether a report has more numbers than a web process computes."""
-    most: int = settings.REPORT_IN_PAGE_NUMBERS
-    # Counted again only after a change.
-    changes = sorted(state_of(project.pk).items(), key=repr)
-    return remembered_as(
-        "is large", [project.pk, most, changes], lambda: numbers_in(project, most + 1) > most
-    )
+    return _has_more(project, settings.REPORT_IN_PAGE_NUMBERS)
+
+
+@cached(
+    TTLCache(1000, COUNTED_FOR_SECONDS), key=lambda project, most: (project.pk, most), lock=Lock()
+)
+def _has_more(project: Project, most: int) -> bool:
+    return numbers_in(project, most + 1) > most
 
 
 def numbers_in(project: Project, most: int) -> int:
