@@ -135,3 +135,4 @@ bench-report: $(VENV)/.installed-dev
 	@$(BIN)/python -m pip install --quiet --no-deps nlpstats==0.0.1
 	@$(BIN)/python -m benchmarks.report
 	@$(if $(LARGE),$(BIN)/python -m benchmarks.large_report)
+	@$(if $(LARGE),$(BIN)/python -m benchmarks.large_pages)

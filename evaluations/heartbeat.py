@@ -1,8 +1,8 @@
 """A worker's heartbeat, which also looks for unattended work, because messages may be lost.
 
 Every worker process runs one thread that touches its heartbeat row and looks for runs with free
-items that no live worker holds, for paused runs whose time to resume has come, for uploads and
-errands nobody works on, and for messages of webhooks that are due; for those it sends a new
+items that no live worker holds, for paused runs whose time to resume has come, for uploads, errands
+and reports nobody works on, and for messages of webhooks that are due; for those it sends a new
 message. Hence work goes on after the loss of a
 worker, of all workers, or of the queue.
 """
@@ -35,12 +35,14 @@ from evaluations.models import (
     WorkerHeartbeat,
 )
 from evaluations.models.runs import is_free
+from evaluations.reports.keeping import neglected_reports
 from evaluations.runs.errands import neglected_errands
 from evaluations.runs.resuming import resume_due_runs
 from evaluations.uploads.leftovers import clear_leftovers
 from evaluations.uploads.work import neglected_uploads
 from evaluations.waking import (
     wake_for_errand,
+    wake_for_report,
     wake_for_search,
     wake_for_upload,
     wake_for_webhooks,
@@ -117,8 +119,8 @@ def _stop(**_kwargs: Any) -> None:
 
 
 def _keep_beating(jobs: list[str]) -> None:
-    # Uploads and errands that wait in the queue look like neglected ones, so workers are called for
-    # these only once a minute.
+    # Uploads, errands and reports that wait in the queue look like neglected ones, so workers are
+    # called for these only once a minute.
     for number in itertools.count():
         if _leaving.is_set():
             break
@@ -134,6 +136,8 @@ def _keep_beating(jobs: list[str]) -> None:
                     wake_for_errand(kind, errand_id)
                 for search_id in neglected_searches():
                     wake_for_search(search_id)
+                for kept_id in neglected_reports():
+                    wake_for_report(kept_id)
             if number % LEFTOVERS_EVERY == 0:
                 clear_leftovers()
             announce_answered_campaigns()

@@ -11,6 +11,7 @@ from celery import shared_task
 import evaluations.worker_start  # noqa: F401 - imported for its signal handler
 from evaluations.heartbeat import is_leaving
 from evaluations.improving.work import work_on_search
+from evaluations.reports.keeping import work_on_report
 from evaluations.runs.errands import work_on_errand
 from evaluations.runs.shift import Shift
 from evaluations.runs.worker import work_on_run
@@ -19,6 +20,7 @@ from evaluations.webhooks.claiming import can_send_more
 from evaluations.webhooks.sending import send_due
 from geval_site.passwords import send_reset_mails
 from geval_site.queues import (
+    COMPUTE_REPORT,
     JUDGE_RUN,
     RUN_ERRAND,
     SEARCH_CHANGES,
@@ -75,6 +77,12 @@ def run_errand(kind: str, errand_id: int) -> None:
 def search_changes(search_id: int) -> None:
     """Search for changes that improve a judge."""
     work_on_search(search_id)
+
+
+@shared_task(name=COMPUTE_REPORT)
+def compute_report(kept_id: int) -> None:
+    """Compute the report of a large project, which web processes show."""
+    work_on_report(kept_id)
 
 
 @shared_task(name=SEND_PASSWORD_RESET)

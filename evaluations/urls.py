@@ -106,6 +106,7 @@ urlpatterns = [
     ),
     path("p/<slug:slug>/report/", reports.report_detail, name="report_detail"),
     path("p/<slug:slug>/report/live/", reports.report_piece, name="report_piece"),
+    path("p/<slug:slug>/report/again/", reports.report_again, name="report_again"),
     path(
         "p/<slug:slug>/report/figure/<slug:kind>/<int:criterion>/",
         reports.report_figure,

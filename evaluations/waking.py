@@ -9,6 +9,7 @@ from typing import Any
 from evaluations.models import WorkerHeartbeat
 from geval_site.celery import app
 from geval_site.queues import (
+    COMPUTE_REPORT,
     JUDGE_RUN,
     RUN_ERRAND,
     RUNS,
@@ -54,6 +55,11 @@ def wake_for_errand(kind: str, errand_id: int) -> None:
 def wake_for_search(search_id: int) -> None:
     """Have a search for changes of a judge done."""
     send(SEARCH_CHANGES, search_id)
+
+
+def wake_for_report(kept_id: int) -> None:
+    """Have the report of a large project computed."""
+    send(COMPUTE_REPORT, kept_id)
 
 
 def wake_for_webhooks() -> None:

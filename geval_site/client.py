@@ -30,6 +30,8 @@ Frames = Literal["pandas", "polars"]
 Rows = str | Path | Iterable[Mapping[str, Any]]
 SECONDS = 120.0
 ATTEMPTS = 3
+# Between two looks whether a worker has computed a large report.
+REPORT_SECONDS = 2.0
 PASSING = frozenset({429, 502, 503, 504})
 
 
@@ -298,9 +300,18 @@ class Project:
         return Run(self, made["id"])
 
     def report(self, **options: str) -> dict[str, Any]:
-        """The whole report; `level`, `coefficient`, `over`, `documents`."""
-        found: dict[str, Any] = self.client.call("GET", f"{self.path}/report?{urlencode(options)}")
-        return found
+        """The whole report; `level`, `coefficient`, `over`, `documents`.
+
+        A large project's first report is waited for. Later reports with `stale` are the last
+        numbers, while a worker computes new ones.
+        """
+        while True:
+            found: dict[str, Any] = self.client.call(
+                "GET", f"{self.path}/report?{urlencode(options)}"
+            )
+            if "criteria" in found:
+                return found
+            time.sleep(REPORT_SECONDS)
 
     def report_frame(self, kind: Frames = "pandas", **options: str) -> Any:
         """The report's correlations as a data frame: a row for each criterion, judge, coefficient

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 
-# Keeps a worker busy for minutes; all other jobs are short.
+# Keeps a worker busy for minutes; all other jobs are shorter.
 RUNS = "runs"
-SHORT = ("uploads", "webhooks", "quick")
+SHORT = ("uploads", "webhooks", "quick", "reports")
 # The names of the tasks, by which messages are sent (evaluations/waking.py).
 JUDGE_RUN = "evaluations.judge_run"
 WORK_ON_UPLOAD = "evaluations.work_on_upload"
 SEND_WEBHOOKS = "evaluations.send_webhooks"
 RUN_ERRAND = "evaluations.run_errand"
+COMPUTE_REPORT = "evaluations.compute_report"
 SEND_PASSWORD_RESET = "evaluations.send_password_reset"  # noqa: S105 - a task's name
 SEARCH_CHANGES = "evaluations.search_changes"
 _JOBS = {
@@ -18,6 +19,7 @@ _JOBS = {
     SEND_WEBHOOKS: "webhooks",
     RUN_ERRAND: "quick",
     SEARCH_CHANGES: "quick",
+    COMPUTE_REPORT: "reports",
     SEND_PASSWORD_RESET: "quick",
 }
 

@@ -293,6 +293,8 @@ LOGGING = logs.configure(
 # Slower ones are logged with a warning; 0 logs all.
 SLOW_REQUEST_SECONDS = environment.seconds("GEVAL_SLOW_REQUEST_SECONDS", default=2)
 SLOW_QUERY_SECONDS = environment.seconds("GEVAL_SLOW_QUERY_SECONDS", default=1)
+# Reports of projects with more ratings, scores and outputs are computed by workers.
+REPORT_IN_PAGE_NUMBERS = environment.whole("GEVAL_REPORT_IN_PAGE_NUMBERS", default=100_000)
 # A line for the start and end of each request, at the level DEBUG only.
 DJANGO_STRUCTLOG_STATUS_DEFAULT_LOG_LEVEL = logging.DEBUG
 DJANGO_STRUCTLOG_STATUS_4XX_LOG_LEVEL = logging.DEBUG

@@ -4,6 +4,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+import orjson
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404
@@ -11,16 +12,19 @@ from ninja import Field, Path, Query, Router, Schema, Status
 
 from evaluations.api.auth import project_for
 from evaluations.api.paging import Page, page_of
+from evaluations.api.problems import problem
 from evaluations.api.schemas import In
 from evaluations.corpus.removing import remove_criterion
 from evaluations.models import Criterion, EvaluationRun, JudgeKind, Project
 from evaluations.reports.data import ids_of
+from evaluations.reports.kept import KeptView, NotComputedError, kept_view
 from evaluations.reports.options import read_options
-from evaluations.reports.page import report_now
 from evaluations.reports.progress import run_progress
-from evaluations.reports.report_json import as_json
+from evaluations.reports.shown import shown_download
 from evaluations.runs.lifecycle import cancel_run, pause_by_person, resume_run, start_run
 
+# How long programs wait before they ask again for numbers that are being computed.
+RETRY_SECONDS = 5
 router = Router()
 ID = Field(le=2**63 - 1)
 
@@ -103,6 +107,16 @@ class ReportQuery(In):
     documents: str = Field("", max_length=200)
 
 
+class ReportProgress(Schema):
+    """How far a worker is with the numbers of a large project; `progress` is from 0 to 1."""
+
+    state: str
+    progress: float
+    step: str
+    message: str
+    worker_alive: bool
+
+
 @router.get("/criteria", response=list[CriterionOut])
 def list_criteria(request: HttpRequest, slug: Path[str]) -> Any:
     """All criteria, in the order reports show them."""
@@ -183,16 +197,63 @@ def cancel(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     openapi_extra={
         "responses": {200: {"content": {"application/json": {"schema": {"type": "object"}}}}}
     },
+    response={202: ReportProgress},
 )
-def get_report(request: HttpRequest, slug: Path[str], query: Query[ReportQuery]) -> Any:
-    """Everything on the report page, as `manage.py report --format json` prints it."""
+def get_report(
+    request: HttpRequest, response: HttpResponse, slug: Path[str], query: Query[ReportQuery]
+) -> Any:
+    """Everything on the report page, as `manage.py report --format json` prints it.
+
+    A worker computes the report of a large project: 202 with Retry-After says how far the first
+    numbers are, 503 why computing them failed. Later the last numbers are returned; while there are
+    newer ratings or scores, these begin with `"stale": true`, their age and the progress of new
+    ones.
+    """
     project = project_for(request, slug)
     given = QueryDict(mutable=True)
     given.update({name: value for name, value in query.dict().items() if value})
     options, errors = read_options(given, known=ids_of(project.pk))
     if errors:
         raise ValidationError(errors)
-    return HttpResponse(as_json(report_now(project, options)[0]), content_type="application/json")
+    kept = kept_view(project, options)
+    try:
+        content = shown_download(project, options, "json", kept)
+    except NotComputedError as error:
+        return _not_computed(error.kept, response)
+    if kept and kept.coming:
+        content = _stale(content, kept)
+    return HttpResponse(content, content_type="application/json")
+
+
+def _not_computed(kept: KeptView, response: HttpResponse) -> Any:
+    if kept.coming and kept.coming.has_failed:
+        return problem(503, "Not computed", kept.in_words)
+    response["Retry-After"] = str(RETRY_SECONDS)
+    return Status(202, _progress(kept))
+
+
+def _progress(kept: KeptView) -> dict[str, Any]:
+    found = kept.coming
+    return {
+        "state": found.state if found else "",
+        "progress": found.share if found else 0.0,
+        "step": found.step if found else "",
+        "message": kept.in_words,
+        "worker_alive": kept.has_worker,
+    }
+
+
+def _stale(content: str, kept: KeptView) -> str:
+    """A report's JSON that begins with how old it is. A large one is not parsed for that."""
+    assert kept.last is not None
+    about = {
+        "stale": True,
+        "computed_at": kept.last.computed_at,
+        "age_seconds": kept.age_seconds,
+        "new_numbers": _progress(kept),
+    }
+    head = orjson.dumps(about, option=orjson.OPT_INDENT_2).decode()
+    return f"{head.removesuffix(chr(10) + '}')},{content.removeprefix('{')}"
 
 
 def _run(project: Project, pk: int) -> EvaluationRun:

@@ -22,6 +22,7 @@ from evaluations.models.judges import (
     ModelProbe,
     ScoringMode,
 )
+from evaluations.models.kept_reports import KeptPart, KeptReport, KeptState
 from evaluations.models.members import AuditEntry, Invitation
 from evaluations.models.project import Membership, Project, Role
 from evaluations.models.runs import (
@@ -66,6 +67,9 @@ __all__ = [
     "ItemState",
     "Judge",
     "JudgeKind",
+    "KeptPart",
+    "KeptReport",
+    "KeptState",
     "LengthParameter",
     "LockedDocuments",
     "Look",

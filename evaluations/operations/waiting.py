@@ -6,7 +6,15 @@ from typing import Any
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from evaluations.models import EvaluationRun, ItemState, RunItem, RunState, Upload, WebhookDelivery
+from evaluations.models import (
+    EvaluationRun,
+    ItemState,
+    KeptReport,
+    RunItem,
+    RunState,
+    Upload,
+    WebhookDelivery,
+)
 from evaluations.runs.errands import KINDS
 from geval_site.queues import RUNS
 
@@ -25,6 +33,7 @@ def waiting_jobs() -> dict[str, int]:
         "uploads": _count(Upload.objects.neglected()),
         "webhooks": _count(WebhookDelivery.objects.due()),
         "quick": sum(_count(kind.model.objects.free()) for kind in KINDS.values()),
+        "reports": _count(KeptReport.objects.free()),
     }
 
 

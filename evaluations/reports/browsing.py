@@ -9,7 +9,8 @@ from django.urls import reverse
 
 from evaluations.models import Project
 from evaluations.models.corpus import DocumentQuerySet, ListedDocument
-from evaluations.reports.ranking import DocumentFigures, document_figures
+from evaluations.reports.ranking import DocumentFigures
+from evaluations.reports.shown import shown_document_figures
 
 PAGE_SIZE = 25
 SHOWN_METADATA = 4
@@ -53,6 +54,9 @@ def browse(
         asked: `q` (words), `name` and `value` (metadata), `rated` (yes, no), `sort`; whichever are
             not empty.
         names: the names that metadata has, the first of which get a column.
+
+    Raises:
+        NotComputedError: a worker is still computing what to sort a large project by.
     """
     sort = asked.get("sort", "")
     documents = _found(project, asked)
@@ -61,21 +65,21 @@ def browse(
         "pk", flat=True
     )
     by_figures = sort not in ("", "name")
-    figures = document_figures(project) if by_figures else None
+    judge = int(sort.partition("-")[2]) if "-" in sort else None
+    figures = shown_document_figures(project, sort) if by_figures else None
     if figures is not None:
         order = figures.order(sort)
         chosen = order[np.isin(order, np.fromiter(ids, dtype=np.int64))] if is_filtered else order
-        found = Paginator(chosen.tolist(), PAGE_SIZE).get_page(page)
+        found = Paginator(chosen, PAGE_SIZE).get_page(page)
     else:
         # A search is made once, where counting and showing a page would make it twice.
         found = Paginator(list(ids) if is_filtered else ids, PAGE_SIZE).get_page(page)
-    judge = int(sort.partition("-")[2]) if "-" in sort else None
     columns = [
         *([asked["name"]] if asked.get("name") else []),
         *(n for n in names if n != asked.get("name")),
     ]
     shown = tuple(columns[:SHOWN_METADATA])
-    listed = project.documents.listed(list(found.object_list))
+    listed = project.documents.listed([int(pk) for pk in found.object_list])
     address = reverse("evaluations:document_detail", args=[project.slug, 0])
     rows = tuple(_row(document, address, shown, figures, judge) for document in listed)
     return Browsed(found, rows, shown, judge, by_figures)

@@ -34,7 +34,7 @@ def remembered_as(name: str, parts: Iterable[Any], compute: Callable[[], Result]
 
     Where several threads ask for the same, one computes and the others wait for it.
     """
-    found: Result = _computed(_digest(name, parts), compute)
+    found: Result = _computed(digest_of(name, parts), compute)
     return found
 
 
@@ -49,7 +49,8 @@ def forget() -> None:
         _results.clear()
 
 
-def _digest(name: str, parts: Iterable[Any]) -> bytes:
+def digest_of(name: str, parts: Iterable[Any]) -> bytes:
+    """A digest of a name and of values, as `remembered` takes them."""
     digest = hashlib.blake2b(name.encode(), digest_size=16)
     _add(digest, parts)
     return digest.digest()

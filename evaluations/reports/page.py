@@ -8,9 +8,9 @@ from evaluations.reports.at_a_glance import AtAGlance, at_a_glance
 from evaluations.reports.cautions import LowCoverage, all_cautions, low_coverage, many_ties
 from evaluations.reports.data import ReportData
 from evaluations.reports.figures import figures_of
-from evaluations.reports.live import DataVersion, data_version, live_data, mark_of
+from evaluations.reports.live import DataVersion, data_version
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.report import CriterionResult, JudgeResult, Report, build_report
+from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.running import RunInProgress, runs_in_progress
 from evaluations.reports.words import headline, in_brackets, shown
 from evaluations.statistics.correlation import Coefficient
@@ -46,32 +46,39 @@ class JudgeRow:
 
 
 @dataclass(frozen=True)
+class ReportNumbers:
+    """All of a report's page that has to be computed; what is kept of large projects' reports."""
+
+    report: Report
+    documents: int
+    version: DataVersion | None
+    low_coverage: tuple[LowCoverage, ...]
+    addressing: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
 class ReportPage:
     """A report with what its page needs around it."""
 
-    report: Report
-    data: ReportData
+    numbers: ReportNumbers
     mark: str
     rows: tuple[JudgeRow, ...]
     ceilings: tuple[tuple[str, str, str], ...]
     headline: str
     glance: AtAGlance
     running: tuple[RunInProgress, ...]
-    version: DataVersion | None
-    low_coverage: tuple[LowCoverage, ...]
     cautions: tuple[tuple[str, list[tuple[str, str]]], ...]
     ties: tuple[tuple[str, list[tuple[str, float]]], ...]
     figures: tuple[tuple[CriterionResult, list[str]], ...]
-    addressing: tuple[tuple[str, str], ...]
     second: Coefficient
+
+    @property
+    def report(self) -> Report:
+        return self.numbers.report
 
     @property
     def options(self) -> ReportOptions:
         return self.report.options
-
-    @property
-    def documents(self) -> int:
-        return len(self.data.document_ids)
 
     @property
     def ratings(self) -> int:
@@ -82,38 +89,42 @@ class ReportPage:
         return len({name for criterion in self.report.criteria for name in criterion.annotators})
 
 
-def report_now(project: Project, options: ReportOptions) -> tuple[Report, ReportData]:
-    """The report of the numbers as they are now, and those numbers."""
-    data = live_data(project).selected(options)
-    return build_report(project, options=options, data=data), data
-
-
-def report_page(project: Project, options: ReportOptions, *, mark: str = "") -> ReportPage:
-    """The page's contents from the numbers as they are now.
+def numbers_of(project: Project, report: Report, data: ReportData) -> ReportNumbers:
+    """A report with the other numbers of its page.
 
     Args:
-        mark: of these numbers, taken before, where it is at hand.
+        data: what the report was computed from.
     """
-    mark = mark or mark_of(project)
-    report, selected = report_now(project, options)
+    return ReportNumbers(
+        report=report,
+        documents=len(data.document_ids),
+        version=data_version(project),
+        low_coverage=low_coverage(project, report.options),
+        addressing=addressing_outputs(project),
+    )
+
+
+def report_page(project: Project, numbers: ReportNumbers, *, mark: str) -> ReportPage:
+    """The page's contents.
+
+    Args:
+        mark: of these numbers, by which the page learns of newer ones.
+    """
+    report, options = numbers.report, numbers.report.options
     second = options.second
     running = runs_in_progress(project)
     judges = {run.judge for run in running}
     return ReportPage(
-        report=report,
-        data=selected,
+        numbers=numbers,
         mark=mark,
         rows=_rows(report, second, judges),
         ceilings=tuple(_ceiling(criterion, options, second) for criterion in report.criteria),
         headline=headline(report.criteria),
         glance=at_a_glance(report, judges),
         running=running,
-        version=data_version(project),
-        low_coverage=low_coverage(project, options),
         cautions=tuple((c.criterion, said) for c in report.criteria if (said := all_cautions(c))),
         ties=tuple((c.criterion, tied) for c in report.criteria if (tied := many_ties(c))),
         figures=tuple((result, figures_of(result)) for result in report.criteria if result.judges),
-        addressing=addressing_outputs(project),
         second=second,
     )
 

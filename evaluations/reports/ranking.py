@@ -1,6 +1,6 @@
 """Sort documents by people's and judges' scores, and by the distance between them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from evaluations.reports.live import live_data
 from evaluations.reports.memo import remembered_as
 from evaluations.statistics.layout import Outputs, mean_of
 from evaluations.statistics.pairing import FloatArray, IntArray
+
+DISAGREEMENT, PEOPLE = "disagreement", "people"
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class DocumentFigures:
         """What a sort goes by, and whether the highest come first. A sort of a judge ends in its
         id."""
         kind, _, judge = sort.partition("-")
-        if kind == "disagreement":
+        if kind == DISAGREEMENT:
             return self.disagreement, True
         nothing = np.full(len(self.document_ids), np.nan)
         return (self.judges.get(int(judge), nothing) if judge else self.human), kind == "high"
@@ -47,6 +49,19 @@ class DocumentFigures:
         """A judge's mean on a document."""
         return self._at(self.judges[judge], document_id) if judge in self.judges else None
 
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """What documents can be sorted by."""
+        return DISAGREEMENT, PEOPLE, *map(str, self.judges)
+
+    def only(self, measure: str) -> "DocumentFigures":
+        """What a list shows that is sorted by a measure."""
+        return replace(
+            self,
+            human=self.human if measure == PEOPLE else np.empty(0),
+            judges={pk: values for pk, values in self.judges.items() if str(pk) == measure},
+        )
+
     def _at(self, values: FloatArray, document_id: int) -> float | None:
         place = int(np.searchsorted(self.document_ids, document_id))
         if (
@@ -58,9 +73,19 @@ class DocumentFigures:
         return float(values[place])
 
 
+def measure_of(sort: str) -> str:
+    """What a sort goes by: disagreement, people's ratings, or a judge's scores, by its id."""
+    kind, _, judge = sort.partition("-")
+    return DISAGREEMENT if kind == DISAGREEMENT else judge or PEOPLE
+
+
 def document_figures(project: Project) -> DocumentFigures:
     """The figures of all documents of a project as they are now."""
-    data = live_data(project)
+    return figures_from(project, live_data(project))
+
+
+def figures_from(project: Project, data: ReportData) -> DocumentFigures:
+    """The figures of all documents, from the numbers of a project."""
     criteria = {criterion.pk: criterion.scale for criterion in project.criteria.all()}
     scales = {pk: (scale.lowest, scale.highest) for pk, scale in criteria.items()}
     on_scale = {judge.pk for judge in project.judges.all() if judge.rates_on_scale}

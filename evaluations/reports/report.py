@@ -26,6 +26,7 @@ from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.leaderboard import Leaderboard, leaderboards
 from evaluations.reports.memo import remembered, remembered_as
 from evaluations.reports.options import ReportOptions
+from evaluations.reports.steps import OnStep, part_of, unseen
 from evaluations.reports.timing import report_seconds
 from evaluations.reports.verdict import Evidence, Verdict, verdict_of
 from evaluations.statistics.agreement import rater_at
@@ -273,11 +274,13 @@ def build_report(
     criteria: Collection[Criterion] | None = None,
     options: ReportOptions | None = None,
     data: ReportData | None = None,
+    on_step: OnStep = unseen,
 ) -> Report:
     """The report of a project, on some of its judges and criteria or on all.
 
     Args:
         data: the numbers that `options` select, where they are at hand; else they are read.
+        on_step: called as each step begins.
     """
     options = options or ReportOptions()
     chosen_criteria = _chosen(
@@ -291,8 +294,14 @@ def build_report(
         outputs=len(data.outputs),
         criteria=_with_letters(
             [
-                _criterion_result(criterion, chosen_judges, data, options)
-                for criterion in chosen_criteria
+                _criterion_result(
+                    criterion,
+                    chosen_judges,
+                    data,
+                    options,
+                    part_of(on_step, index, len(chosen_criteria)),
+                )
+                for index, criterion in enumerate(chosen_criteria)
             ],
             options.level,
         ),
@@ -322,7 +331,11 @@ def _chosen(records: Collection[Any], ids: tuple[int, ...]) -> list[Any]:
 
 
 def _criterion_result(
-    criterion: Criterion, judges: list[Judge], data: ReportData, options: ReportOptions
+    criterion: Criterion,
+    judges: list[Judge],
+    data: ReportData,
+    options: ReportOptions,
+    on_step: OnStep = unseen,
 ) -> CriterionResult:
     """A criterion's result; kept as a whole, so that one that has not changed costs a look."""
     human = data.humans[criterion.pk]
@@ -344,41 +357,29 @@ def _criterion_result(
     return remembered_as(
         "criterion",
         (*parts, *present.values()),
-        lambda: _computed_result(criterion, present, data, options),
+        lambda: _computed_result(criterion, present, data, options, on_step),
     )
 
 
 def _computed_result(
-    criterion: Criterion, present: dict[Judge, FloatArray], data: ReportData, options: ReportOptions
+    criterion: Criterion,
+    present: dict[Judge, FloatArray],
+    data: ReportData,
+    options: ReportOptions,
+    on_step: OnStep,
 ) -> CriterionResult:
     human = data.humans[criterion.pk]
-    results = [
-        JudgeResult(
-            pk=judge.pk,
-            judge=judge.label,
-            analysis=remembered(
-                analyse_judge,
-                Judged(
-                    outputs=data.outputs,
-                    human=human.mean,
-                    ratings=human.ratings,
-                    scores=scores,
-                    words=data.words,
-                    by_human=data.kinds("human"),
-                    by_llm=data.kinds("llm"),
-                    scale=criterion.scale,
-                ),
-                View(options.level, options.coefficient, options.over, float(options.epsilon)),
-            ),
-            missing=int(np.isnan(scores).sum()),
-            is_stand_in=judge.is_stand_in,
-            own_family=_own_family(judge, human.mean, scores, data),
-        )
-        for judge, scores in present.items()
-    ]
+    results = []
+    # One step for each judge, one for the annotators and one for all pairs of judges.
+    steps = len(present) + 2
+    for index, (judge, scores) in enumerate(present.items()):
+        on_step(index / steps, f"{criterion.name}: {judge.label}")
+        results.append(_judge_result(criterion, judge, scores, data, options))
     rated = ~np.isnan(human.mean)
+    on_step(len(present) / steps, f"{criterion.name}: agreement between annotators")
     agreement = remembered(analyse_agreement, data.outputs, human.ratings, human.annotators)
     ceiling, ceiling_interval = _ceiling(agreement, data.outputs, human.ratings, options)
+    on_step((len(present) + 1) / steps, f"{criterion.name}: judges compared with each other")
     return CriterionResult(
         pk=criterion.pk,
         criterion=criterion.name,
@@ -400,6 +401,37 @@ def _computed_result(
         options=options,
         ceiling=ceiling,
         ceiling_interval=ceiling_interval,
+    )
+
+
+def _judge_result(
+    criterion: Criterion,
+    judge: Judge,
+    scores: FloatArray,
+    data: ReportData,
+    options: ReportOptions,
+) -> JudgeResult:
+    human = data.humans[criterion.pk]
+    return JudgeResult(
+        pk=judge.pk,
+        judge=judge.label,
+        analysis=remembered(
+            analyse_judge,
+            Judged(
+                outputs=data.outputs,
+                human=human.mean,
+                ratings=human.ratings,
+                scores=scores,
+                words=data.words,
+                by_human=data.kinds("human"),
+                by_llm=data.kinds("llm"),
+                scale=criterion.scale,
+            ),
+            View(options.level, options.coefficient, options.over, float(options.epsilon)),
+        ),
+        missing=int(np.isnan(scores).sum()),
+        is_stand_in=judge.is_stand_in,
+        own_family=_own_family(judge, human.mean, scores, data),
     )
 
 

@@ -14,9 +14,11 @@ from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail
 from evaluations.reports.browsing import browse
 from evaluations.reports.side_by_side import SORTS, side_by_side
+from evaluations.views.reports import waits
 
 
 @project_view(READERS)
+@waits
 def document_list(request: HttpRequest, project: Project) -> HttpResponse:
     """Documents, filtered by words, metadata or ratings, and sorted."""
     names = project.documents.metadata_names()

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
@@ -28,8 +29,9 @@ from evaluations.people.access import (
     why_not_call_out,
 )
 from evaluations.people.audit import note_detail
+from evaluations.reports.kept import kept_view
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.page import report_now
+from evaluations.reports.shown import shown_numbers
 
 
 @login_required
@@ -99,6 +101,9 @@ def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
         return redirect(
             "annotations:campaign_list", project.slug
         )  # everything that an annotator sees of a project
+    options = ReportOptions()
+    kept = kept_view(project, options)
+    is_computed = kept is None or kept.last is not None
     rated = Rating.objects.filter(annotator=OuterRef("pk"))
     return render(
         request,
@@ -106,7 +111,10 @@ def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
         {
             "project": project,
             "tab": "overview",
-            "report": report_now(project, ReportOptions())[0],
+            "report": shown_numbers(project, options, kept).report if is_computed else None,
+            "kept": kept,
+            "options": options,
+            "base": reverse("evaluations:report_detail", args=[project.slug]),
             "counts": {
                 "documents": project.documents.count(),
                 "systems": project.systems.count(),

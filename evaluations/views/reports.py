@@ -1,20 +1,68 @@
-"""Pages of the report: live numbers, figures, the documents behind a number, downloads."""
+"""Pages of the report: live numbers, figures, the documents behind a number, downloads.
 
+Of a large project they show what a worker has computed, with its age, and how far newer numbers
+are.
+"""
+
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
 
 from evaluations.models import Project
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.data import ids_of
-from evaluations.reports.drilldown import documents_behind
-from evaluations.reports.figures import FIGURES, Subject
+from evaluations.reports.figures import FIGURES
 from evaluations.reports.formats import BY_ENDING, FORMATS
-from evaluations.reports.live import live_data, mark_of
+from evaluations.reports.kept import KeptView, NotComputedError, kept_view, try_again
+from evaluations.reports.live import mark_of
 from evaluations.reports.options import WORDS, ReportOptions, read_options
-from evaluations.reports.page import report_now, report_page
-from evaluations.reports.report import criterion_result
+from evaluations.reports.shown import (
+    shown_documents,
+    shown_download,
+    shown_figure,
+    shown_mark,
+    shown_page,
+)
+
+# How often pages and programs ask again for numbers that are being computed.
+RETRY_SECONDS = 5
+
+
+def waits(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Have a page whose numbers a worker is still computing say how far they are, until they are
+    there."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, project: Project, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return view(request, project, *args, **kwargs)
+        except NotComputedError as error:
+            context = {"project": project, "tab": "report", "kept": error.kept}
+            response = render(request, "evaluations/report_waiting.html", context, status=202)
+            response["Retry-After"] = str(RETRY_SECONDS)
+            return response
+
+    return guarded
+
+
+def waits_as_text(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """The same for what is no page: a figure, a download."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, project: Project, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return view(request, project, *args, **kwargs)
+        except NotComputedError as error:
+            response = HttpResponse(error.kept.in_words, "text/plain; charset=utf-8", status=202)
+            response["Retry-After"] = str(RETRY_SECONDS)
+            return response
+
+    return guarded
 
 
 def choices_of(project: Project) -> dict[str, list[Any]]:
@@ -44,6 +92,7 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
     """The page's context; `base` is the address of its parts, for a shared report."""
     options, errors = options_of(request.GET, project)
     choices = choices_of(project)
+    kept = kept_view(project, options)
     return {
         "project": project,
         # Names can change without a change of scores.
@@ -51,7 +100,8 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
             [(record.pk, str(record)) for records in choices.values() for record in records]
         ),
         "tab": "report",
-        "page": report_page(project, options),
+        "page": shown_page(project, options, kept) if kept is None or kept.last else None,
+        "kept": kept,
         "errors": errors,
         "choices": choices,
         "words": WORDS,
@@ -68,22 +118,41 @@ def report_piece(request: HttpRequest, project: Project) -> HttpResponse:
 
 def piece(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
     """Only the numbers, if they have changed since `mark`; else 204, which costs one query."""
-    mark = mark_of(project)
-    if request.GET.get("mark") == mark:
+    asked, part = request.GET.get("mark"), request.GET.get("part")
+    if part != "kept" and asked == mark_of(project):
         return HttpResponse(status=204)
     options, _errors = options_of(request.GET, project)
-    found = report_page(project, options, mark=mark)
-    context = {
-        "project": project,
-        "page": found,
-        "base": base,
-        "options": options,
-        "piece": True,
-    }
-    part = "more" if request.GET.get("part") == "more" else "numbers"
-    response = render(request, f"evaluations/report_{part}.html", context)
-    response["X-Mark"] = found.mark
+    kept = kept_view(project, options)
+    context = {"project": project, "base": base, "options": options, "kept": kept, "piece": True}
+    if part == "kept":
+        return _kept_piece(request, context, kept)
+    if kept is not None and (kept.last is None or asked == shown_mark(project, kept)):
+        return HttpResponse(status=204)
+    page = shown_page(project, options, kept)
+    part = "more" if part == "more" else "numbers"
+    response = render(request, f"evaluations/report_{part}.html", context | {"page": page})
+    response["X-Mark"] = page.mark
     return response
+
+
+def _kept_piece(
+    request: HttpRequest, context: dict[str, Any], kept: KeptView | None
+) -> HttpResponse:
+    """How old the numbers are and how far newer ones are; the first ones reload the page."""
+    response = render(request, "evaluations/report_kept.html", context)
+    if "first" in request.GET and (kept is None or kept.last is not None):
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_POST
+@project_view(READERS, archived=True)
+def report_again(request: HttpRequest, project: Project) -> HttpResponse:
+    """Have numbers computed again whose computation failed."""
+    options, _errors = options_of(QueryDict(request.POST.get("query", "")), project)
+    try_again(project, options)
+    address = reverse("evaluations:report_detail", args=[project.slug])
+    return redirect(f"{address}?{options.query}" if options.query else address)
 
 
 @project_view(READERS)
@@ -93,6 +162,7 @@ def report_figure(
     return figure(request, project, kind, criterion)
 
 
+@waits_as_text
 def figure(request: HttpRequest, project: Project, kind: str, criterion: int) -> HttpResponse:
     """A figure for Plotly as JSON, or as a table for readers."""
     options, _errors = options_of(request.GET, project)
@@ -100,11 +170,9 @@ def figure(request: HttpRequest, project: Project, kind: str, criterion: int) ->
     is_shown = not options.criteria or criterion in options.criteria
     if kind not in FIGURES or about is None or not is_shown:
         raise Http404("There is no such figure.")
-    data = live_data(project).selected(options)
-    result = criterion_result(project, about, options=options, data=data)
-    if not result.judges:
+    drawn = shown_figure(project, options, kind, about)
+    if drawn is None:
         raise Http404("There is no such figure.")
-    drawn = FIGURES[kind](Subject(about, result, data))
     if "table" in request.GET:
         return render(
             request,
@@ -120,6 +188,7 @@ def report_cell(request: HttpRequest, project: Project, criterion: int, judge: i
     return cell(request, project, criterion, judge, may_open=True)
 
 
+@waits
 def cell(
     request: HttpRequest, project: Project, criterion: int, judge: int, *, may_open: bool
 ) -> HttpResponse:
@@ -133,7 +202,7 @@ def cell(
         "tab": "report",
         "criterion": get_object_or_404(project.criteria, pk=criterion),
         "judge": get_object_or_404(project.judges, pk=judge),
-        "behind": documents_behind(live_data(project).selected(options), criterion, judge),
+        "behind": shown_documents(project, options, criterion, judge),
         "may_open": may_open,
     }
     return render(request, "evaluations/report_cell.html", context)
@@ -144,11 +213,12 @@ def report_export(request: HttpRequest, project: Project, ending: str) -> HttpRe
     return export(request, project, ending)
 
 
+@waits_as_text
 def export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
     if ending not in BY_ENDING:
         raise Http404(f"A report can be downloaded as {', '.join(BY_ENDING)}.")
     options, _errors = options_of(request.GET, project)
-    report, _data = report_now(project, options)
-    response = HttpResponse(BY_ENDING[ending].write(report), BY_ENDING[ending].content_type)
+    content = shown_download(project, options, ending, kept_view(project, options))
+    response = HttpResponse(content, BY_ENDING[ending].content_type)
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-report.{ending}"'
     return response

@@ -11,6 +11,7 @@ from evaluations.models import EvaluationRun, Project, WorkerHeartbeat
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.choices import settings_rows
 from evaluations.reports.progress import run_progress
+from evaluations.reports.size import is_large
 from evaluations.reports.so_far import so_far
 from evaluations.runs.estimate import estimate_run
 from evaluations.runs.lifecycle import (
@@ -71,7 +72,8 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "tab": "runs",
         "run": run,
         "progress": run_progress(run),
-        "so_far": so_far(run),
+        "so_far": [] if is_large(project) else so_far(run),
+        "is_large": is_large(project),
         "settings": settings_rows(*evaluator_of(run)),
         "criteria": run.run_criteria.select_related("criterion", "steps"),
         "worker_alive": WorkerHeartbeat.objects.doing(RUNS).exists(),

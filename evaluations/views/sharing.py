@@ -18,13 +18,13 @@ from evaluations.models import Project, ReportSnapshot, ShareLink
 from evaluations.models.sharing import new_token
 from evaluations.models.tokens import digest_of
 from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.reports.kept import NotComputedError, kept_view
 from evaluations.reports.options import LISTS
-from evaluations.reports.page import report_now
-from evaluations.reports.report_json import as_json
+from evaluations.reports.shown import shown_download
 from evaluations.views import reports
 
 # Parameters of how a part of the page is sent, not of what it shows.
-SENDING = frozenset({"mark", "table", "part"})
+SENDING = frozenset({"mark", "table", "part", "first"})
 
 
 @require_POST
@@ -143,8 +143,11 @@ def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
         messages.error(request, "The note is too long; the limit is 300 characters.")
         return redirect("evaluations:report_detail", project.slug)
     options, _errors = reports.options_of(QueryDict(form.cleaned_data["query"]), project)
-    report, _data = report_now(project, options)
-    content = as_json(report)
+    try:
+        content = shown_download(project, options, "json", kept_view(project, options))
+    except NotComputedError as error:
+        messages.error(request, f"{error.kept.in_words} Freeze it once it shows numbers.")
+        return redirect("evaluations:report_detail", project.slug)
     snapshot, made = ReportSnapshot.objects.get_or_create(
         project=project,
         sha256=hashlib.sha256(content.encode()).hexdigest(),

@@ -46,6 +46,7 @@ async function load(section) {
   waiting += 1;
   try {
     const answer = await fetch(section.dataset.figure);
+    if (answer.status === 202) throw new Error(await answer.text()); // a worker is still drawing it
     if (!answer.ok) throw new Error(`The chart could not be loaded (${answer.status}); the table has the numbers.`);
     figures.set(section, await answer.json());
     draw(section);

@@ -11,7 +11,7 @@ from evaluations.llm.prompts import PromptParts, Texts, compose_template, render
 from evaluations.llm.replies import Choice
 from evaluations.models import Project
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.page import report_page
+from evaluations.reports.shown import shown_numbers
 from evaluations.scales import Scale
 
 SPOKEN = [
@@ -62,7 +62,7 @@ def test_the_report_says_how_many_outputs_speak_to_the_judge(
     ]
     load(small_project, {"sly.jsonl": "\n".join(rows)})
 
-    found = report_page(small_project, ReportOptions()).addressing
+    found = shown_numbers(small_project, ReportOptions(), None).addressing
 
     assert found == tuple((f"s{number}", "sly") for number in range(len(SPOKEN)))
     assert PATTERN

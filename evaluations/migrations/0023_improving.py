@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluations', '0021_event_counts'),
+        ('evaluations', '0022_kept_reports'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -1,0 +1,82 @@
+"""What pages, downloads and the API show of a report: computed at once for a small project, and for
+a large one what a worker has kept."""
+
+from evaluations.models import Criterion, Project
+from evaluations.reports.data import ReportData
+from evaluations.reports.drilldown import DocumentsBehind, documents_behind
+from evaluations.reports.figures import FIGURES, Figure, Subject
+from evaluations.reports.formats import BY_ENDING
+from evaluations.reports.kept import KeptView, kept_view
+from evaluations.reports.live import live_data, mark_of
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.page import ReportNumbers, ReportPage, numbers_of, report_page
+from evaluations.reports.ranking import DocumentFigures, document_figures
+from evaluations.reports.report import Report, build_report, criterion_result
+
+
+def report_now(project: Project, options: ReportOptions) -> tuple[Report, ReportData]:
+    """The report of the numbers as they are now, and those numbers, computed here."""
+    data = live_data(project).selected(options)
+    return build_report(project, options=options, data=data), data
+
+
+def shown_numbers(project: Project, options: ReportOptions, kept: KeptView | None) -> ReportNumbers:
+    """What the pages of a view show.
+
+    Args:
+        kept: what is kept of the view, for a large project.
+
+    Raises:
+        NotComputedError: a worker is still computing it; as all functions of this module do.
+    """
+    return kept.numbers() if kept else numbers_of(project, *report_now(project, options))
+
+
+def shown_page(project: Project, options: ReportOptions, kept: KeptView | None) -> ReportPage:
+    """The contents of a view's page."""
+    # Before the numbers: a change in between is seen the next time.
+    mark = shown_mark(project, kept)
+    return report_page(project, shown_numbers(project, options, kept), mark=mark)
+
+
+def shown_mark(project: Project, kept: KeptView | None) -> str:
+    """A short text that differs whenever there is something new to show."""
+    running = project.runs.active().order_by("pk").values_list("pk", flat=True)
+    return "-".join([kept.mark, *(f"run.{pk}" for pk in running)]) if kept else mark_of(project)
+
+
+def shown_download(
+    project: Project, options: ReportOptions, ending: str, kept: KeptView | None
+) -> str:
+    """A view in a format, by the ending of its files."""
+    if kept:
+        return kept.download(ending)
+    return BY_ENDING[ending].write(report_now(project, options)[0])
+
+
+def shown_figure(
+    project: Project, options: ReportOptions, kind: str, criterion: Criterion
+) -> Figure | None:
+    """A figure of a view; None where it would show nothing."""
+    kept = kept_view(project, options)
+    if kept:
+        return kept.figure(kind, criterion.pk)
+    data = live_data(project).selected(options)
+    result = criterion_result(project, criterion, options=options, data=data)
+    return FIGURES[kind](Subject(criterion, result, data)) if result.judges else None
+
+
+def shown_documents(
+    project: Project, options: ReportOptions, criterion: int, judge: int
+) -> DocumentsBehind:
+    """The documents behind a judge's number on a criterion."""
+    kept = kept_view(project, options)
+    if kept:
+        return kept.documents_behind(criterion, judge)
+    return documents_behind(live_data(project).selected(options), criterion, judge)
+
+
+def shown_document_figures(project: Project, sort: str) -> DocumentFigures:
+    """What documents are sorted by; for a large project only what this sort needs."""
+    kept = kept_view(project, ReportOptions())
+    return kept.document_figures(sort) if kept else document_figures(project)

@@ -1,0 +1,52 @@
+"""Which reports are computed in a web process as pages ask for them, and which by a worker."""
+
+from threading import Lock
+
+from cachetools import TTLCache, cached
+from django.conf import settings
+from django.db import connection
+
+from evaluations.models import Project
+
+# Pages that keep themselves fresh need not count each time.
+COUNTED_FOR_SECONDS = 30
+_OF_RUNS = "JOIN evaluations_evaluationrun r ON r.id = n.run_id WHERE r.project_id = %(project)s"
+_OF_ANNOTATORS = (
+    "JOIN annotations_annotator a ON a.id = n.annotator_id WHERE a.project_id = %(project)s"
+)
+_SOURCES = (
+    "evaluations_candidateoutput n JOIN evaluations_document d ON d.id = n.document_id"
+    " WHERE d.project_id = %(project)s",
+    f"annotations_rating n {_OF_ANNOTATORS}",
+    f"annotations_preference n {_OF_ANNOTATORS}",
+    f"evaluations_score n {_OF_RUNS}",
+    f"evaluations_pairscore n {_OF_RUNS}",
+)
+
+
+def is_large(project: Project) -> bool:
+    """Whether a report has more numbers than a web process computes."""
+    return _has_more(project, settings.REPORT_IN_PAGE_NUMBERS)
+
+
+@cached(
+    TTLCache(1000, COUNTED_FOR_SECONDS), key=lambda project, most: (project.pk, most), lock=Lock()
+)
+def _has_more(project: Project, most: int) -> bool:
+    return numbers_in(project, most + 1) > most
+
+
+def numbers_in(project: Project, most: int) -> int:
+    """How many outputs, ratings and scores a report is about; no more are counted than `most`,
+    which takes some tens of milliseconds at the usual limit, however large the project is."""
+    found = 0
+    with connection.cursor() as cursor:
+        for source in _SOURCES:
+            cursor.execute(
+                f"SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT %(most)s) AS counted",
+                {"project": project.pk, "most": most - found},
+            )
+            found += cursor.fetchone()[0]
+            if found >= most:
+                break
+    return found

@@ -1,0 +1,127 @@
+"""Results of any type that reports have come back from their stored form as they were."""
+
+import enum
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from evaluations.reports.drilldown import DocumentsBehind
+from evaluations.reports.figures import Figure
+from evaluations.reports.page import ReportNumbers
+from evaluations.reports.stored import restored, shape_of, stored
+
+
+class Colour(enum.StrEnum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclass(frozen=True)
+class Inner:
+    value: float | None
+    word: Literal["a", "b"]
+
+
+@dataclass(frozen=True)
+class Outer:
+    name: str
+    number: float
+    whole: int
+    yes: bool
+    colour: Colour
+    at: datetime | None
+    inner: Inner
+    many: tuple[Inner, ...]
+    pair: tuple[int, str]
+    by_pair: dict[tuple[str, str], Inner]
+    by_number: dict[int, float | None]
+    texts: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Arrays:
+    floats: np.ndarray
+    ids: np.ndarray
+
+
+inner = st.builds(Inner, st.none() | st.floats(allow_nan=False), st.sampled_from("ab"))
+outer = st.builds(
+    Outer,
+    st.text(),
+    st.floats(allow_nan=False),
+    st.integers(),
+    st.booleans(),
+    st.sampled_from(Colour),
+    st.none() | st.datetimes(timezones=st.just(UTC)).map(lambda at: at.replace(fold=0)),
+    inner,
+    st.lists(inner).map(tuple),
+    st.tuples(st.integers(), st.text()),
+    st.dictionaries(st.tuples(st.text(), st.text()), inner),
+    st.dictionaries(st.integers(), st.none() | st.floats(allow_nan=False)),
+    st.lists(st.text()),
+)
+
+
+@given(outer)
+def test_what_is_read_equals_what_was_written(value: Outer) -> None:
+    found = restored(stored(value, Outer), Outer)
+
+    assert found == value
+    assert repr(found) == repr(value)
+
+
+@given(
+    arrays.arrays(np.float64, arrays.array_shapes(min_side=0)),
+    arrays.arrays(np.int64, arrays.array_shapes(min_side=0)),
+)
+def test_arrays_keep_every_bit_shape_and_type(floats: np.ndarray, ids: np.ndarray) -> None:
+    found = restored(stored(Arrays(floats, ids), Arrays), Arrays)
+
+    for before, after in ((floats, found.floats), (ids, found.ids)):
+        assert (after.shape, after.dtype) == (before.shape, before.dtype)
+        assert after.tobytes() == before.tobytes()
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf"), 0.1 + 0.2, 1e-320])
+def test_numbers_keep_every_digit(number: float) -> None:
+    assert repr(restored(stored(number, float), float)) == repr(number)
+
+
+def test_numbers_of_numpy_become_plain_ones() -> None:
+    value = Inner(np.float64(0.25), "a")
+
+    found = restored(stored(value, Inner), Inner)
+
+    assert (found, type(found.value)) == (value, float)
+
+
+def test_other_types_have_another_shape() -> None:
+    @dataclass(frozen=True)
+    class Renamed:
+        worth: float | None
+        word: Literal["a", "b"]
+
+    @dataclass(frozen=True)
+    class Wider:
+        value: float | None
+        word: Literal["a", "b", "c"]
+
+    Renamed.__qualname__ = Wider.__qualname__ = Inner.__qualname__
+    shapes = {shape_of(kind) for kind in (Inner, Renamed, Wider, tuple[Inner, ...])}
+
+    assert len(shapes) == 4
+
+
+def test_a_type_that_cannot_be_stored_says_so() -> None:
+    with pytest.raises(TypeError, match="cannot be stored"):
+        stored({1}, set[int])
+
+
+def test_every_part_of_a_report_can_be_stored() -> None:
+    assert len({shape_of(kind) for kind in (ReportNumbers, Figure, DocumentsBehind)}) == 3
