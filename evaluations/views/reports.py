@@ -135,6 +135,7 @@ def cell(
         "judge": get_object_or_404(project.judges, pk=judge),
         "behind": documents_behind(live_data(project).selected(options), criterion, judge),
         "may_open": may_open,
+        "options": options,
     }
     return render(request, "evaluations/report_cell.html", context)
 
