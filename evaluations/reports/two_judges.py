@@ -106,6 +106,7 @@ class Difference:
     reason: str
     dot: str
     span: Span | None
+    leaves_out_zero: bool
 
 
 @dataclass(frozen=True)
@@ -178,6 +179,11 @@ class TwoJudges:
     page: Page[int] | None = None
     one: tuple[OneAgrees, ...] = ()
     mapped: tuple[str, ...] = ()
+
+    @property
+    def alone(self) -> tuple[str, ...]:
+        """The criteria that are undecided although the interval leaves out 0."""
+        return tuple(row.criterion for row in self.differences if row.leaves_out_zero)
 
     @property
     def chosen(self) -> Shares | None:
@@ -343,6 +349,7 @@ def _difference(
         reason=reason or interval.reason,
         dot="" if np.isnan(gap) else axis.at(gap),
         span=axis.span(*ends) if ends else None,
+        leaves_out_zero=not ahead and ends is not None and (ends[0] > 0 or ends[1] < 0),
     )
 
 
