@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluations.changes import state_of
 from evaluations.models import Project
 from evaluations.reports.analysis import correlations_summary
 from evaluations.reports.data import ReportData
 from evaluations.reports.forest import Axis, Span, Tick, round_numbers, ticks_at
 from evaluations.reports.gap_ranking import Gaps
-from evaluations.reports.memo import remembered
+from evaluations.reports.memo import remembered, remembered_as
 from evaluations.reports.topic_words import documents_read, topic_words
 from evaluations.statistics.clusters import (
     LEAST_LARGE,
@@ -24,6 +25,7 @@ from evaluations.statistics.gaps import MeanGap, gaps_by_length
 # A mask for each group takes a byte per output.
 MOST_SYSTEMS = 200
 MOST_RATERS = 50
+NO_TREND = "The gap by length"
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,20 @@ class Patterns:
 
 
 def patterns_of(project: Project, data: ReportData, gaps: Gaps, criterion: int) -> Patterns:
-    """What the large gaps of a judge on a criterion have in common."""
+    """What the large gaps of a judge on a criterion have in common; found once for the same
+    numbers, as every case's page says it."""
+    human = data.humans[criterion]
+    names = hash((data.system_names, human.annotators))
+    parts = (
+        *(project.pk, state_of(project.pk).get((None, None)), names, data.document_ids),
+        *(gaps.outputs, gaps.at, gaps.gap, gaps.strength, gaps.scores, human.ratings, data.words),
+    )
+    return remembered_as(
+        "gap patterns", parts, lambda: _patterns_of(project, data, gaps, criterion)
+    )
+
+
+def _patterns_of(project: Project, data: ReportData, gaps: Gaps, criterion: int) -> Patterns:
     large = int(gaps.large.sum())
     words = data.words[gaps.at]
     clusters: tuple[Cluster, ...] = ()
@@ -86,7 +101,7 @@ def patterns_of(project: Project, data: ReportData, gaps: Gaps, criterion: int) 
         groups = list(_groups(project, data, gaps, criterion))
         clusters = find_clusters(gaps.outputs, gaps.large, groups, words)
     found = tuple(_pattern(one, data, gaps) for one in clusters)
-    return Patterns(large, found, _why_not(gaps), _by_length(gaps, words, clusters))
+    return Patterns(large, found, _why_not(gaps), length_drawing(gaps, words, clusters))
 
 
 def _why_not(gaps: Gaps) -> str:
@@ -193,9 +208,10 @@ def _without(gaps: Gaps, system: int) -> str:
     return f"rho is {rest:.2f} instead of {whole:.2f}"
 
 
-def _by_length(
+def length_drawing(
     gaps: Gaps, words: np.ndarray, clusters: tuple[Cluster, ...]
 ) -> LengthDrawing | None:
+    """Mean gaps by length; None below the size from which on something is said."""
     if len(gaps.at) < LEAST_OUTPUTS:
         return None
     bins = remembered(gaps_by_length, gaps.outputs, gaps.gap, words)
@@ -217,7 +233,7 @@ def _by_length(
     is_found = any(one.kind == "length" for one in clusters)
     ticks = ticks_at(axis, round_numbers(ends))
     return LengthDrawing(
-        _title(bins[0].gap.mean, bins[-1].gap.mean) if is_found else "The gap by length",
+        _title([one.gap.mean for one in bins]) if is_found else NO_TREND,
         rows,
         ticks,
         axis.at(0.0),
@@ -225,9 +241,13 @@ def _by_length(
     )
 
 
-def _title(shortest: float, longest: float) -> str:
-    lower, higher = "The shorter the output, the lower", "The longer the output, the lower"
-    return f"{lower if shortest < longest else higher} the judge"
+def _title(means: list[float]) -> str:
+    """The finding, where the judge falls or rises from each length to the next."""
+    if means == sorted(means):
+        return "The shorter the output, the lower the judge"
+    if means == sorted(means, reverse=True):
+        return "The longer the output, the lower the judge"
+    return NO_TREND
 
 
 def _axis(low: float, high: float) -> Axis:

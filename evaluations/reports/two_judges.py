@@ -4,7 +4,7 @@ and what each costs."""
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,7 +13,7 @@ from django.core.paginator import Page, Paginator
 from django.db import connection
 
 from evaluations.models import Criterion, Judge, Project
-from evaluations.reports.analysis import ALPHA, compare_pair, correlations_summary
+from evaluations.reports.analysis import ALPHA, Significance, correlations_summary
 from evaluations.reports.data import ReportData
 from evaluations.reports.forest import Axis, Span, Tick, round_numbers, ticks_at
 from evaluations.reports.gap_patterns import signed
@@ -23,14 +23,15 @@ from evaluations.reports.judge_costs import JudgeCost, cost_of
 from evaluations.reports.live import live_data
 from evaluations.reports.memo import remembered
 from evaluations.reports.options import ReportOptions
+from evaluations.reports.page import report_now
+from evaluations.reports.report import Report
 from evaluations.reports.words import listed
 from evaluations.scales import Scale, short
 from evaluations.statistics.calibration import equipercentile
-from evaluations.statistics.jackknife import difference_interval
+from evaluations.statistics.jackknife import no_interval
 from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
-from evaluations.statistics.significance import holm
 from evaluations.statistics.two_judges import (
     BOTH,
     ONLY_FIRST,
@@ -40,7 +41,9 @@ from evaluations.statistics.two_judges import (
     who_agrees,
 )
 
+# Of one kind all are listed, page by page; of both kinds the first few.
 PAGE_SIZE = 50
+FIRST_FEW = 10
 MOST_POINTS = 11
 CLASSES = {"first": ONLY_FIRST, "second": ONLY_SECOND}
 _BEGINS = """
@@ -94,7 +97,7 @@ class Pair:
 @dataclass(frozen=True)
 class Difference:
     """A criterion's row: both correlations, their difference with its interval, the p-value
-    adjusted over criteria, and what follows; `ahead` is 1, 2, or 0 where it is undecided."""
+    adjusted as on the report, and what follows; `ahead` is 1, 2, or 0 where it is undecided."""
 
     criterion: str
     first: str
@@ -195,8 +198,9 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
     """The page; judges that the view does not name are the two that rank outputs most like people
     on the first criterion."""
     data = live_data(project).selected(view.options)
-    criteria = list(project.criteria.all())
-    known = {one.pk: one for one in project.judges.all()}
+    options = view.options
+    criteria = [one for one in project.criteria.all() if one.pk in (options.criteria or (one.pk,))]
+    known = {one.pk: one for one in project.judges.all() if one.pk in (options.judges or (one.pk,))}
     ranked = list(
         dict.fromkeys(pk for one in criteria for pk in judges_on(data, one.pk) if pk in known)
     )
@@ -219,7 +223,8 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
     )
     if not pairs:
         return TwoJudges(view, judges, known.get(first), known.get(second))
-    return _compared(data, view, judges, (known[first], known[second]), pairs)
+    report, _data = report_now(project, view.options)
+    return _compared(data, view, judges, (known[first], known[second]), pairs, report)
 
 
 def _pair(data: ReportData, criterion: Criterion, first: int, second: int) -> Pair | None:
@@ -262,8 +267,9 @@ def _compared(
     judges: tuple[Judge, ...],
     both: tuple[Judge, Judge],
     pairs: list[Pair],
+    report: Report,
 ) -> TwoJudges:
-    differences, axis, ends = _differences(pairs, view.options)
+    differences, axis, ends = _differences(pairs, both, report)
     costs = (cost_of(both[0]), cost_of(both[1]))
     chosen = next(pair for pair in pairs if pair.criterion.pk == view.criterion)
     page, one = _listed(data, view, chosen)
@@ -295,35 +301,48 @@ def _compared(
 
 
 def _differences(
-    pairs: list[Pair], options: ReportOptions
+    pairs: list[Pair], both: tuple[Judge, Judge], report: Report
 ) -> tuple[tuple[Difference, ...], Axis, list[float]]:
-    coefficient = options.coefficient
-    tests, intervals, values = [], [], []
+    """Tests, intervals and adjusted p-values are the report's own, over all its pairs of judges, so
+    that its letters and this page say the same."""
+    significance = {one.pk: one.significance for one in report.criteria}
+    compared, values = [], []
     for pair in pairs:
-        on = (pair.outputs, pair.human, pair.first, pair.second)
-        tests.append(remembered(compare_pair, *on, coefficient, options.over))
-        intervals.append(remembered(difference_interval, *on, coefficient))
+        compared.append(_compared_in(significance[pair.criterion.pk], both))
+        on = (pair.outputs, pair.human)
         values.append(
             [
-                remembered(correlations_summary, pair.outputs, pair.human, side, coefficient)
+                remembered(correlations_summary, *on, side, report.options.coefficient)
                 for side in (pair.first, pair.second)
             ]
         )
-    known = [test.p for test in tests if test.p is not None]
-    each = iter(holm(known) if known else [])
-    adjusted = [None if test.p is None else next(each) for test in tests]
-    found = [one[0] - one[1] for one in values if not np.isnan(one).any()]
-    ends = [*found, *(end for one in intervals for end in (one.ends or ()))]
+    ends = [one[0] - one[1] for one in values if not np.isnan(one).any()]
+    ends += [end for interval, _p, _reason in compared for end in (interval.ends or ())]
     low, high = min([0.0, *ends]), max([0.0, *ends])
     width = (high - low) or 0.2
     axis = Axis(low - 0.05 * width, high + 0.05 * width)
     rows = tuple(
-        _difference(pair, one, interval, p, test.reason, axis)
-        for pair, one, interval, p, test in zip(
-            pairs, values, intervals, adjusted, tests, strict=True
-        )
+        _difference(pair, one, interval, p, reason, axis)
+        for pair, one, (interval, p, reason) in zip(pairs, values, compared, strict=True)
     )
     return rows, axis, ends
+
+
+def _compared_in(
+    significance: Significance, both: tuple[Judge, Judge]
+) -> tuple[Interval, float | None, str]:
+    """The interval of the first judge's correlation minus the second's, the adjusted p, and why
+    there is none."""
+    names = (both[0].label, both[1].label)
+    pair = names if names in significance.tests else (names[1], names[0])
+    if pair not in significance.tests:
+        missing = "the report's view leaves one of them out"
+        return no_interval(missing), None, missing
+    interval = significance.intervals[pair]
+    if pair != names and interval.ends:
+        low, high = interval.ends
+        interval = replace(interval, low=-high, high=-low)
+    return interval, significance.adjusted.get(pair), significance.tests[pair].reason
 
 
 def _difference(
@@ -442,7 +461,8 @@ def _listed(
     off = np.where(pair.agrees == ONLY_FIRST, pair.second_on, pair.first_on)
     chosen = np.flatnonzero(np.isin(pair.agrees, wanted))
     order = chosen[np.argsort(-np.abs(off - pair.human)[chosen], kind="stable")]
-    page = Paginator(order.tolist(), PAGE_SIZE).get_page(view.page or 1)
+    size = PAGE_SIZE if view.only else FIRST_FEW
+    page = Paginator(order.tolist(), size).get_page(view.page if view.only else 1)
     ids = [int(data.output_ids[pair.at[place]]) for place in page.object_list]
     with connection.cursor() as cursor:
         cursor.execute(_BEGINS, [ids])

@@ -22,6 +22,7 @@ LEAST_LARGE = 10
 MOST_LARGE = 30
 LARGE_SHARE = 0.1
 MOST_SHARE = 0.25
+MOST_TIED = 300
 # A group of fewer outputs, or documents where documents are compared, is not looked at.
 LEAST_MEMBERS = 5
 LEAST_DOCUMENTS = 20
@@ -65,7 +66,7 @@ def largest(values: FloatArray) -> np.ndarray:
     """Which values count as large: about the largest 30, or the largest tenth, ties together.
 
     Nothing is large in fewer than LEAST_OUTPUTS values, or where ties would make it more than a
-    quarter or fewer than LEAST_LARGE.
+    quarter or MOST_TIED, or fewer than LEAST_LARGE.
 
     Args:
         values: shape (outputs,), not negative, complete.
@@ -76,7 +77,7 @@ def largest(values: FloatArray) -> np.ndarray:
         return none
     distinct, counts = np.unique(rounded[rounded > 0], return_counts=True)
     reached = np.cumsum(counts[::-1])
-    usable = (reached >= LEAST_LARGE) & (reached <= MOST_SHARE * len(values))
+    usable = (reached >= LEAST_LARGE) & (reached <= min(MOST_TIED, MOST_SHARE * len(values)))
     if not usable.any():
         return none
     sought = max(LEAST_LARGE, min(MOST_LARGE, int(LARGE_SHARE * len(values))))

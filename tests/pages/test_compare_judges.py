@@ -14,6 +14,7 @@ from evaluations.models import EvaluationRun, Judge, Project, RunState
 from evaluations.reports import live
 from evaluations.reports.judge_costs import cost_of
 from evaluations.reports.options import ReportOptions
+from evaluations.reports.report import build_report
 from evaluations.reports.two_judges import PairView, two_judges, unit_of
 from evaluations.scales import Scale
 
@@ -78,6 +79,27 @@ def test_swapped_the_difference_has_the_other_sign(pair: Project) -> None:
     assert one.differences[0].difference.replace("+", "−") == other.differences[0].difference
 
 
+def test_a_p_value_is_the_reports_over_all_pairs_of_judges(pair: Project, load: Load) -> None:
+    alone = two_judges(pair, PairView(ReportOptions())).differences[0]
+    rng = np.random.default_rng(7)
+    lines = "".join(
+        f"d{number:02},s{system},coherence,noise {judge},{rng.integers(1, 6)}\n"
+        for judge in range(4) for number in range(20) for system in range(5)
+    )  # fmt: skip
+    load(pair, {"n.csv": "doc_id,system_id,criterion,judge,score\n" + lines})
+    near, far = (Judge.objects.get(name=name).pk for name in ("near", "far"))
+
+    among_six = two_judges(pair, PairView(ReportOptions(), near, far)).differences[0]
+    (criterion,) = build_report(pair).criteria
+
+    (tested,) = (one for one in criterion.significance.tests if set(one) == {"near", "far"})
+    adjusted, p = criterion.significance.adjusted[tested], criterion.significance.tests[tested].p
+    assert p is not None
+    assert adjusted > p
+    assert among_six.p == f"{adjusted:.3f}"
+    assert among_six.interval == alone.interval
+
+
 def test_a_judge_and_its_double_are_undecided(
     as_role: Callable[[str], Client], pair: Project, load: Load
 ) -> None:
@@ -115,6 +137,7 @@ def test_outputs_on_which_one_agrees_lead_to_the_case_of_the_other(
     assert {one.winner for one in found.one} == {1}
     assert {one.off for one in found.one} == {far.pk}
     assert len(found.one) == found.shares[0].counts[0]
+    assert len(two_judges(pair, PairView(ReportOptions())).one) == 10
     for one in found.one:
         assert abs(float(one.first) - float(one.people)) <= 0.5
         assert abs(float(one.second) - float(one.people)) > 1
