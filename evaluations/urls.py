@@ -3,8 +3,10 @@
 from django.urls import path
 
 from evaluations.views import (
+    compare,
     corpus,
     criteria,
+    disagreements,
     endpoints,
     errands,
     improving,
@@ -118,6 +120,19 @@ urlpatterns = [
         name="report_cell",
     ),
     path("p/<slug:slug>/report/export/<slug:ending>/", reports.report_export, name="report_export"),
+    path(
+        "p/<slug:slug>/report/disagreements/",
+        disagreements.disagreement_list,
+        name="disagreement_list",
+    ),
+    path("p/<slug:slug>/report/compare/", compare.judge_compare, name="judge_compare"),
+    path("p/<slug:slug>/report/causes/give/", disagreements.cause_give, name="cause_give"),
+    path("p/<slug:slug>/report/causes/remove/", disagreements.cause_remove, name="cause_remove"),
+    path(
+        "p/<slug:slug>/report/causes/export/<slug:ending>/",
+        disagreements.cause_export,
+        name="cause_export",
+    ),
     path("p/<slug:slug>/report/share/", sharing.share_create, name="share_create"),
     path("p/<slug:slug>/report/share/<int:pk>/revoke/", sharing.share_revoke, name="share_revoke"),
     path("p/<slug:slug>/report/snapshots/new/", sharing.snapshot_create, name="snapshot_create"),

@@ -28,3 +28,19 @@ def word_differences(first: str, second: str) -> tuple[list[Piece], list[Piece]]
             if low < high:
                 pieces[side].append(Piece("".join(sides[side][low:high]), kind != "equal"))
     return pieces
+
+
+def taken_from(source: str, text: str, *, least: int = 3) -> list[Piece]:
+    """The source in pieces: `differs` is False where it has at least so many words in a row that
+    the text has too, in the same order. Very long texts are one piece that differs."""
+    found, _text = word_differences(source, text)
+    if len(found) == 1 and source != text:
+        return [Piece(source, True)]
+    merged: list[Piece] = []
+    for piece in found:
+        differs = piece.differs or len(piece.text.split()) < least
+        if merged and merged[-1].differs and differs:
+            merged[-1] = Piece(merged[-1].text + piece.text, True)
+        else:
+            merged.append(Piece(piece.text, differs))
+    return merged

@@ -21,6 +21,7 @@ from evaluations.corpus.readers import InputFile
 from evaluations.corpus.removing import remove_document, remove_output
 from evaluations.corpus.store import LoadOptions, load_files
 from evaluations.models import CandidateOutput, Document
+from evaluations.reports import gap_causes
 
 router = Router()
 CHUNK = 2**20
@@ -239,6 +240,13 @@ def get_scores(request: HttpRequest, slug: Path[str]) -> Any:
                 )
 
     return StreamingHttpResponse(lines(), content_type="application/x-ndjson")
+
+
+@router.get("/causes", openapi_extra=LINES)
+def get_causes(request: HttpRequest, slug: Path[str]) -> Any:
+    """Why judges and people differ, as members found: all causes, one JSON object per line."""
+    lines = gap_causes.as_jsonl(project_for(request, slug))
+    return StreamingHttpResponse(lines, content_type="application/x-ndjson")
 
 
 def _text(value: str) -> str:

@@ -22,7 +22,8 @@ class Table:
 
     `key` are the fields by which rows of other files identify its records; `defaults` are columns
     with the same value in every row; `later` are fields that older archives do not have, with their
-    values. Rows are in the order of their ids, so that a copy has the same order.
+    values; a table that `is_later` is missing in those as a whole. Rows are in the order of their
+    ids, so that a copy has the same order.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Table:
     json: frozenset[str] = frozenset()
     defaults: Mapping[str, object] = field(default_factory=dict)
     later: Mapping[str, object] = field(default_factory=dict)
+    is_later: bool = False
 
 
 Columns = dict[str, str | Ref]
@@ -341,5 +343,23 @@ TABLES = (
             "criterion_id": _OF_CRITERION,
         }
         | same("value", "tie", "left", "coverage", "created_at"),
+    ),
+    Table(
+        "gap_causes",
+        "evaluations_gapcause",
+        f"""SELECT j.name AS judge, j.version, d.doc_id, s.name AS system_id, c.name AS criterion,
+            t.cause, t.note, t.given_by_name AS given_by, t.given_at
+            FROM evaluations_gapcause t {_OUTPUT} JOIN evaluations_judge j ON j.id = t.judge_id
+            {_CRITERION} WHERE j.project_id = %(project)s""",
+        {
+            "judge_id": Ref("judges", ("judge", "version")),
+            "output_id": _OF_OUTPUT,
+            "criterion_id": _OF_CRITERION,
+            "cause": "cause",
+            "note": "note",
+            "given_by_name": "given_by",
+            "given_at": "given_at",
+        },
+        is_later=True,
     ),
 )

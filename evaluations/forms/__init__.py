@@ -1,5 +1,6 @@
 """All input of the pages passes through these forms, one module per subject."""
 
+from evaluations.forms.causes import CauseForm, GapForm
 from evaluations.forms.corpus import DocumentFilterForm
 from evaluations.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.forms.evaluators import EvaluatorForm
@@ -15,11 +16,13 @@ from evaluations.forms.webhooks import WebhookForm
 
 __all__ = [
     "ArchiveForm",
+    "CauseForm",
     "ColumnsForm",
     "CriterionForm",
     "DocumentFilterForm",
     "EndpointForm",
     "EvaluatorForm",
+    "GapForm",
     "InvitationForm",
     "LockForm",
     "PresetForm",

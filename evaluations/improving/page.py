@@ -89,8 +89,8 @@ def improve_page(project: Project, *, judge: str = "", criterion: str = "") -> P
     judges = tuple(_judges(project))
     criteria = tuple(project.criteria.all())
     last = Search.objects.filter(project=project).first()
-    chosen_judge = _named(judges, judge, last and last.judge_id)
-    chosen = _named(criteria, criterion, last and last.criterion_id)
+    chosen_judge = _named(judges, judge, last.judge_id if last else None)
+    chosen = _named(criteria, criterion, last.criterion_id if last else None)
     searches = (
         Search.objects.filter(judge=chosen_judge, criterion=chosen)
         if chosen_judge and chosen

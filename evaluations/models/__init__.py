@@ -1,5 +1,6 @@
 """The records of a project, one module per subject."""
 
+from evaluations.models.causes import GapCause
 from evaluations.models.changes import ScoreChange
 from evaluations.models.corpus import CandidateOutput, Document, System
 from evaluations.models.counts import CountedEvent, EventCount
@@ -62,6 +63,7 @@ __all__ = [
     "EvaluationSteps",
     "EventCount",
     "Explanation",
+    "GapCause",
     "IdempotentAnswer",
     "Invitation",
     "ItemState",

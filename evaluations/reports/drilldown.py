@@ -16,7 +16,8 @@ class DocumentGap:
     """A document behind a number.
 
     `rho` is Spearman's within it; `distance` the mean distance of the judge's ranks from people's,
-    in places; `worst` names the system on which they differ most, with both values.
+    in places; `worst` names the system on which they differ most, with both values, and `output`
+    is its output's id.
     """
 
     pk: int
@@ -25,6 +26,7 @@ class DocumentGap:
     rho: float | None
     distance: float
     worst: str
+    output: int
     human: float
     judge: float
 
@@ -42,6 +44,7 @@ def documents_behind(data: ReportData, criterion: int, judge: int) -> DocumentsB
     scores = data.judges.get((criterion, judge))
     if scores is None:
         return DocumentsBehind()
+    ids = data.output_ids[~np.isnan(data.humans[criterion].mean + scores)]
     outputs, (human, score) = complete(data.outputs, data.humans[criterion].mean, scores)
     gaps = np.abs(ranks_by_document(outputs, human) - ranks_by_document(outputs, score))
     count = outputs.by_document().astype(int)
@@ -62,6 +65,7 @@ def documents_behind(data: ReportData, criterion: int, judge: int) -> DocumentsB
                 rho=None if np.isnan(rho[row]) else float(rho[row]),
                 distance=float(distance[row]),
                 worst=data.system_names[outputs.system[worst]],
+                output=int(ids[worst]),
                 human=float(human[worst]),
                 judge=float(score[worst]),
             )

@@ -62,5 +62,20 @@ def shared_axis(values: Iterable[float]) -> Axis:
     return Axis(max(-1.0, low), min(1.0, max(high, low + 2 * STEP)))
 
 
+def round_numbers(values: Iterable[float]) -> list[float]:
+    """A few round numbers between the ends of some values and 0, without 0."""
+    found = [0.0, *values]
+    low, high = min(found), max(found)
+    steps = (base * 10.0**power for power in range(-3, 10) for base in (1, 2, 5))
+    step = next(step for step in steps if (high - low) / step <= 3)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [round(at * step, 10) for at in range(first, last + 1) if at]
+
+
+def ticks_at(axis: Axis, values: Iterable[float]) -> tuple[Tick, ...]:
+    """Grid lines at some values."""
+    return tuple(Tick(axis.at(value), f"{value:g}".replace("-", "−")) for value in values)
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.2f}%"

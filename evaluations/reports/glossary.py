@@ -255,6 +255,32 @@ TERMS: dict[str, Term] = {
         " answer with a rating: look at its replies.",
         "What a G-Eval score is",
     ),
+    "gap": Term(
+        "The gap",
+        "A judge's score minus the mean rating of the same output, in points of the scale. If its"
+        " mean is clearly not 0, the judge is strict or mild by so much; rank by the gap beyond"
+        " that shift to see what is left.",
+        "Judges on another scale are mapped to the ratings first, by rank. With one or two raters"
+        " the mean rating itself may be off: see how far raters are apart.",
+        "Disagreements",
+    ),
+    "patterns": Term(
+        "Patterns in the large gaps",
+        "A system, rater, word of the sources or length that has more of the large gaps than chance"
+        " would give. Outputs of one document are alike, so systems are compared within documents,"
+        " and words over documents.",
+        "At most 5 % of lists without any pattern show one: p-values are adjusted for all that was"
+        " tested. A pattern is no cause: read some cases.",
+        "Disagreements",
+    ),
+    "one_agrees": Term(
+        "Exactly one agrees",
+        "One judge's score is within half a step of the mean rating, the other's more than one step"
+        " away. In between nothing is claimed.",
+        "With one or two raters the mean itself may be off. On long scales a step is a tenth of the"
+        " scale; on scales of two points it is half of it.",
+        "Which judges differ",
+    ),
 }
 
 

@@ -38,8 +38,8 @@ class ReportOptions:
     documents: str = ""
 
     @property
-    def query(self) -> str:
-        """The part of an address behind the question mark, defaults left out."""
+    def pairs(self) -> list[tuple[str, Any]]:
+        """The fields of a form that asks for this view, defaults left out."""
         pairs: list[tuple[str, Any]] = []
         for field in fields(self):
             value = getattr(self, field.name)
@@ -47,7 +47,12 @@ class ReportOptions:
                 pairs.extend(
                     (field.name, one) for one in (value if isinstance(value, tuple) else (value,))
                 )
-        return urlencode(pairs)
+        return pairs
+
+    @property
+    def query(self) -> str:
+        """The part of an address behind the question mark, defaults left out."""
+        return urlencode(self.pairs)
 
     @property
     def second(self) -> Coefficient:

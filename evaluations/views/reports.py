@@ -204,6 +204,7 @@ def cell(
         "judge": get_object_or_404(project.judges, pk=judge),
         "behind": shown_documents(project, options, criterion, judge),
         "may_open": may_open,
+        "options": options,
     }
     return render(request, "evaluations/report_cell.html", context)
 

@@ -8,12 +8,23 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 
 from annotations.models import Preference, Rating, Span
 from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.archive.write import write_archive
 from evaluations.judges.judges import JudgeDraft, create_judge
-from evaluations.models import ItemState, ModelReply, PairScore, Project, RunItem, RunState, Score
+from evaluations.models import (
+    GapCause,
+    ItemState,
+    ModelReply,
+    PairScore,
+    Project,
+    RunItem,
+    RunState,
+    Score,
+)
+from evaluations.reports.gap_causes import give_cause
 from evaluations.reports.report import build_report
 from evaluations.reports.report_json import as_json
 from evaluations.runs.lifecycle import start_run
@@ -162,6 +173,36 @@ def test_keys_are_not_in_an_archive(rich: Project) -> None:
         assert "sealed" not in archive.read("endpoints.jsonl").decode()
 
 
+def test_causes_of_gaps_are_there_again(rich: Project, owner: User) -> None:
+    judge, criterion = rich.judges.get(name="Judge Judy"), rich.criteria.get(name="fluency")
+    output = rich.documents.get(doc_id="d1").outputs.first()
+    assert output is not None
+    given = give_cause(judge, criterion, output, "source is cut", note=HOSTILE, by=owner)
+
+    copy = read_archive(archived(rich), slug="copy")
+
+    (found,) = GapCause.objects.of_project(copy)
+    assert (found.cause, found.note, found.given_by, found.given_by_name, found.given_at) == (
+        "source is cut",
+        HOSTILE,
+        None,
+        "olga",
+        given.given_at,
+    )
+    assert (found.output.document.doc_id, found.judge.name) == ("d1", "Judge Judy")
+
+
+def test_archives_from_before_causes_were_kept_are_read(rich: Project) -> None:
+    def without(manifest: bytes) -> bytes:
+        content = json.loads(manifest)
+        del content["records"]["gap_causes"]
+        return json.dumps(content).encode()
+
+    older = changed(archived(rich), manifest_json=without, gap_causes_jsonl=lambda _data: None)
+
+    assert read_archive(older, slug="copy").documents.count() == rich.documents.count()
+
+
 def test_an_active_run_is_paused_in_the_copy(rich: Project) -> None:
     run = rich.runs.first()
     assert run is not None
@@ -183,6 +224,7 @@ def test_an_active_run_is_paused_in_the_copy(rich: Project) -> None:
             "The archive has version 9",
         ),
         ({"ratings_jsonl": lambda _data: None}, "ratings.jsonl is missing in the archive"),
+        ({"gap_causes_jsonl": lambda _data: None}, "gap_causes.jsonl is missing in the archive"),
         ({"ratings_jsonl": lambda data: data + b"{broken"}, "ratings.jsonl, line 25: "),
         (
             {"ratings_jsonl": lambda data: data.replace(b'"score":4', b'"points":4', 1)},

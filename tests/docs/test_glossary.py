@@ -10,7 +10,7 @@ from tests.conftest import CHECKOUT
 
 METHOD = (CHECKOUT / "docs/method.md").read_text()
 TEMPLATES = "\n".join(
-    path.read_text() for path in (CHECKOUT / "templates/evaluations").glob("report_*.html")
+    path.read_text() for path in (CHECKOUT / "templates/evaluations").glob("*.html")
 )
 
 

@@ -1,0 +1,49 @@
+"""Forms about the cause of a gap between a judge and people."""
+
+from typing import Any
+
+from django import forms
+
+from evaluations.models import CandidateOutput, Criterion, Judge, Project
+from evaluations.models.causes import MOST_LETTERS
+
+
+class GapForm(forms.Form):
+    """Which gap: a judge, a criterion and an output of the project. `view` is the page to return
+    to, `then` the output that it opens."""
+
+    judge = forms.ModelChoiceField(Judge.objects.none())
+    criterion = forms.ModelChoiceField(Criterion.objects.none())
+    output = forms.IntegerField(min_value=1, max_value=2**63 - 1)
+    view = forms.CharField(required=False, max_length=4000)
+    then = forms.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project = project
+        self.fields["judge"].queryset = project.judges.all()  # type: ignore[attr-defined]
+        self.fields["criterion"].queryset = project.criteria.all()  # type: ignore[attr-defined]
+
+    def clean_output(self) -> CandidateOutput:
+        outputs = CandidateOutput.objects.of_project(self.project)
+        found = outputs.filter(pk=self.cleaned_data["output"]).select_related("document", "system")
+        output = found.first()
+        if output is None:
+            raise forms.ValidationError("There is no such output in this project.")
+        return output
+
+
+class CauseForm(GapForm):
+    """The cause of a gap: one of the buttons, or the project's own words."""
+
+    cause = forms.CharField(max_length=MOST_LETTERS, required=False)
+    own = forms.CharField(max_length=MOST_LETTERS, required=False)
+    note = forms.CharField(max_length=2000, required=False)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        given = cleaned.get("cause") or cleaned.get("own") or ""
+        cleaned["cause"] = " ".join(given.split())
+        if not cleaned["cause"] and not self.errors:
+            raise forms.ValidationError("Choose a cause, or enter your own.")
+        return cleaned

@@ -1,0 +1,252 @@
+"""The page of disagreements: outputs ranked by the gap between a judge and people, one of them
+open."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from django.core.paginator import Page, Paginator
+from django.db import connection
+
+from evaluations.models import Criterion, EvaluationRun, GapCause, Judge, Project
+from evaluations.reports.data import ReportData
+from evaluations.reports.forest import Axis
+from evaluations.reports.gap_case import GapCase, gap_case
+from evaluations.reports.gap_patterns import Patterns, patterns_of, signed
+from evaluations.reports.gap_ranking import Gaps, gaps_of, judges_on, scores_of_run
+from evaluations.reports.gap_view import EVERY, LOOKED_AT, OPEN, GapView, first_of
+from evaluations.reports.live import live_data
+from evaluations.scales import short
+from evaluations.statistics.pairing import IntArray
+
+PAGE_SIZE = 50
+_BEGINS = """
+    SELECT id, left(text, 120) FROM evaluations_candidateoutput WHERE id = ANY (%s::bigint[])"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An output in the list."""
+
+    pk: int
+    rank: int
+    begins: str
+    gap: str
+    system: str
+    words: int
+    people: str
+    judge: str
+    cause: str
+    is_open: bool
+
+
+@dataclass(frozen=True)
+class Disagreements:
+    """What the page shows. `page` is a part of the list; `case` is None where the list is empty.
+
+    `before`, `after` are outputs beside the open one in the whole list, 0 at its ends; `beside` is
+    where to go when it leaves the list.
+    """
+
+    view: GapView
+    criterion: Criterion | None
+    judge: Judge | None
+    run: EvaluationRun | None
+    criteria: tuple[Criterion, ...]
+    judges: tuple[Judge, ...]
+    runs: tuple[EvaluationRun, ...]
+    systems: tuple[tuple[int, str], ...]
+    outputs: int = 0
+    large: int = 0
+    shift: str = ""
+    mapped: bool = False
+    patterns: Patterns | None = None
+    causes: tuple[tuple[str, int], ...] = ()
+    names: tuple[str, ...] = ()
+    to_look_at: int = 0
+    page: Page[int] | None = None
+    entries: tuple[Entry, ...] = ()
+    case: GapCase | None = None
+    before: int = 0
+    after: int = 0
+
+    @property
+    def looked_at(self) -> int:
+        return sum(count for _cause, count in self.causes)
+
+    @property
+    def beside(self) -> int:
+        """Where to go once the open case has a cause."""
+        return self.after or self.before
+
+
+def disagreements(project: Project, view: GapView) -> Disagreements:
+    """The page of a view; what it does not name is chosen: the first criterion with a judge, and
+    the judge that ranks outputs most like people."""
+    criteria = {one.pk: one for one in project.criteria.all()}
+    data = live_data(project).selected(view.options)
+    judged = [pk for pk in criteria if any(on == pk for on, _judge in data.judges)]
+    known = {one.pk: one for one in project.judges.all()}
+    chosen = first_of(view.criterion, criteria, (judged or [0])[0])
+    ranked = [pk for pk in (judges_on(data, chosen) if chosen else ()) if pk in known]
+    judge = known.get(first_of(view.judge, known, (ranked or [0])[0]))
+    criterion = criteria.get(chosen)
+    runs = tuple(project.runs.filter(judge=judge).order_by("-pk")) if judge else ()
+    run = next((one for one in runs if one.pk == view.run), None)
+    systems = tuple(zip(data.system_ids.tolist(), data.system_names, strict=True))
+    view = replace(
+        view,
+        criterion=chosen,
+        judge=judge.pk if judge else 0,
+        run=run.pk if run else 0,
+        system=first_of(view.system, data.system_ids.tolist()),
+        without=first_of(view.without, data.system_ids.tolist()),
+    )
+    shown = Disagreements(
+        view=view,
+        criterion=criterion,
+        judge=judge,
+        run=run,
+        criteria=tuple(one for pk, one in criteria.items() if pk in judged),
+        judges=tuple(
+            known[pk] for pk in sorted({*ranked, *([judge.pk] if judge and ranked else [])})
+        ),
+        runs=runs,
+        systems=systems,
+    )
+    if criterion is None or judge is None:
+        return shown
+    if run is not None:
+        data = scores_of_run(live_data(project), run, criterion.pk).selected(view.options)
+    labels = {pk: one.label for pk, one in known.items()}
+    return _filled(project, data, shown, criterion, judge, labels)
+
+
+def _filled(
+    project: Project,
+    data: ReportData,
+    shown: Disagreements,
+    criterion: Criterion,
+    judge: Judge,
+    labels: Mapping[int, str],
+) -> Disagreements:
+    view = shown.view
+    gaps = gaps_of(data, criterion, judge.pk, by=view.by)
+    given = GapCause.objects.of_project(project)
+    here = dict(given.filter(judge=judge, criterion=criterion).values_list("output_id", "cause"))
+    ids = data.output_ids[gaps.at][gaps.order]
+    has_cause = np.isin(ids, np.fromiter(here, dtype=np.int64, count=len(here)))
+    listed = ids[_listed(view, data, gaps, ids, here, has_cause)]
+    open_ = view.output if (ids == view.output).any() else int(listed[0]) if len(listed) else 0
+    if view.page and not view.output and len(listed):
+        start = PAGE_SIZE * (Paginator(listed, PAGE_SIZE).get_page(view.page).number - 1)
+        open_ = int(listed[start])
+    at = _index(listed, open_)
+    number = view.page or (at // PAGE_SIZE + 1 if at >= 0 else 1)
+    page = Paginator(listed, PAGE_SIZE).get_page(number)
+    case = None
+    if open_:
+        case = gap_case(
+            data,
+            gaps,
+            int(gaps.order[_index(ids, open_)]),
+            criterion=criterion,
+            judge=judge,
+            run=shown.run,
+            judges=labels,
+            criteria={one.pk: one.name for one in shown.criteria},
+        )
+    return replace(
+        shown,
+        view=replace(view, output=open_),
+        outputs=len(gaps.at),
+        large=int(gaps.large.sum()),
+        shift=_shift(gaps),
+        mapped=gaps.mapped,
+        patterns=patterns_of(project, data, gaps, criterion.pk),
+        causes=tuple(given.filter(judge=judge, criterion=criterion).counted()),
+        names=tuple(given.names()),
+        to_look_at=int((~has_cause).sum()),
+        page=page,
+        entries=_entries(data, gaps, page, ids, here, criterion, open_),
+        case=case,
+        before=int(listed[at - 1]) if at > 0 else 0,
+        after=int(listed[at + 1]) if 0 <= at < len(listed) - 1 else 0,
+    )
+
+
+def _index(ids: IntArray, pk: int) -> int:
+    """Where an id is; -1 where it is not."""
+    found = np.flatnonzero(ids == pk)
+    return int(found[0]) if len(found) else -1
+
+
+def _listed(
+    view: GapView,
+    data: ReportData,
+    gaps: Gaps,
+    ids: IntArray,
+    here: Mapping[int, str],
+    has_cause: np.ndarray,
+) -> np.ndarray:
+    """Which of the ranked outputs the list shows."""
+    listed = np.ones(len(ids), dtype=bool)
+    system = data.system_ids[gaps.outputs.system][gaps.order] if len(ids) else ids
+    if view.system:
+        listed &= system == view.system
+    if view.without:
+        listed &= system != view.without
+    if view.cause == OPEN:
+        listed &= ~has_cause
+    elif view.cause == LOOKED_AT:
+        listed &= has_cause
+    elif view.cause != EVERY:
+        with_it = [pk for pk, cause in here.items() if cause == view.cause]
+        listed &= np.isin(ids, np.array(with_it, dtype=np.int64))
+    return listed
+
+
+def _entries(
+    data: ReportData,
+    gaps: Gaps,
+    page: Page[int],
+    ids: IntArray,
+    here: Mapping[int, str],
+    criterion: Criterion,
+    open_: int,
+) -> tuple[Entry, ...]:
+    shown = [int(pk) for pk in page.object_list]
+    with connection.cursor() as cursor:
+        cursor.execute(_BEGINS, [shown])
+        begins = dict(cursor.fetchall())
+    scale = criterion.scale
+    width = scale.highest - scale.lowest
+    axis = Axis(scale.lowest - 0.1 * width, scale.highest + 0.1 * width)
+    entries = []
+    for pk in shown:
+        rank = _index(ids, pk)
+        place = int(gaps.order[rank])
+        people, gap = float(gaps.people[place]), float(gaps.gap[place])
+        entries.append(
+            Entry(
+                pk=pk,
+                rank=rank + 1,
+                begins=begins.get(pk, ""),
+                gap=signed(gap),
+                system=data.system_names[gaps.outputs.system[place]],
+                words=int(data.words[gaps.at[place]]),
+                people=axis.at(people),
+                judge=axis.at(people + gap),
+                cause=here.get(pk, ""),
+                is_open=pk == open_,
+            )
+        )
+    return tuple(entries)
+
+
+def _shift(gaps: Gaps) -> str:
+    """How much the judge is stricter or milder than people, where that is clear."""
+    if gaps.shift is None or gaps.mapped or not gaps.shift.is_clear:
+        return ""
+    word = "strict" if gaps.shift.mean < 0 else "mild"
+    return f"{word} by {short(round(abs(gaps.shift.mean), 2))}"

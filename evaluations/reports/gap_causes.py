@@ -1,0 +1,96 @@
+"""Causes of gaps between judges and people: given, taken back, and downloaded."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from django.utils import timezone
+
+from evaluations.models import CandidateOutput, Criterion, GapCause, Judge, Project
+from evaluations.spreadsheets import csv_line
+
+COLUMNS = (
+    "judge",
+    "judge_version",
+    "criterion",
+    "doc_id",
+    "system_id",
+    "cause",
+    "note",
+    "given_by",
+    "given_at",
+)
+_VALUES = (
+    "judge__name",
+    "judge__version",
+    "criterion__name",
+    "output__document__doc_id",
+    "output__system__name",
+    "cause",
+    "note",
+    "given_by_name",
+    "given_at",
+)
+
+
+def give_cause(
+    judge: Judge,
+    criterion: Criterion,
+    output: CandidateOutput,
+    cause: str,
+    *,
+    note: str | None,
+    by: Any,
+) -> GapCause:
+    """Store the cause of a gap in place of an earlier one.
+
+    Args:
+        cause: one that the project has is meant whatever its case.
+        note: None leaves an earlier note.
+        by: the user.
+    """
+    names = GapCause.objects.of_project(judge.project).names()
+    known = {name.lower(): name for name in names}
+    values: dict[str, Any] = {
+        "cause": known.get(cause.lower(), cause),
+        "given_by": by,
+        "given_by_name": by.get_username(),
+        "given_at": timezone.now(),
+    }
+    if note is not None:
+        values["note"] = note
+    given, _made = GapCause.objects.update_or_create(
+        judge=judge, criterion=criterion, output=output, defaults=values
+    )
+    return given
+
+
+def take_cause_back(judge: Judge, criterion: Criterion, output: CandidateOutput) -> bool:
+    """Remove the cause of a gap; whether there was one."""
+    found = GapCause.objects.filter(judge=judge, criterion=criterion, output=output)
+    return bool(found.delete()[0])
+
+
+def as_csv(project: Project) -> Iterator[str]:
+    """A header and a line for each cause."""
+    yield csv_line(COLUMNS)
+    for row in _rows(project):
+        yield csv_line(value.isoformat() if hasattr(value, "isoformat") else value for value in row)
+
+
+def as_json(project: Project) -> bytes:
+    """All causes as one list."""
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in _rows(project)]
+    return orjson.dumps(rows, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def as_jsonl(project: Project) -> Iterator[bytes]:
+    """One JSON object per line."""
+    for row in _rows(project):
+        yield orjson.dumps(dict(zip(COLUMNS, row, strict=True)), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _rows(project: Project) -> Iterator[tuple[Any, ...]]:
+    yield from (
+        GapCause.objects.of_project(project).order_by("pk").values_list(*_VALUES).iterator(2000)
+    )

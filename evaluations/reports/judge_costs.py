@@ -1,0 +1,63 @@
+"""What a judge's runs cost and took per 1,000 items, from the runs' own counters."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from evaluations.models import EvaluationRun, Judge, RunState
+
+PER = 1000
+
+
+@dataclass(frozen=True)
+class JudgeCost:
+    """Per 1,000 items answered by calls: tokens, money in the currency of the judge's prices (None
+    without them), and minutes of its finished runs. `why_not` says why nothing is known."""
+
+    judge: str
+    items: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    money: Decimal | None = None
+    minutes: float | None = None
+    why_not: str = ""
+
+
+def cost_of(judge: Judge) -> JudgeCost:
+    """The cost of a judge over all its runs; items answered from the store cost nothing and are
+    left out."""
+    if not judge.can_run:
+        return JudgeCost(judge.label, why_not="its scores were imported")
+    runs = list(judge.runs.all())
+    asked = {run.pk: max(0, done - run.cache_hits) for run, done in _finished(runs)}
+    items = sum(asked.values())
+    if not judge.asks_llm:
+        return JudgeCost(judge.label, items, minutes=_minutes(runs, asked), why_not="no calls")
+    if not items:
+        return JudgeCost(judge.label, why_not="no run of it has asked for a score")
+    costs = [run.cost for run in runs if asked[run.pk]]
+    known = [cost for cost in costs if cost is not None]
+    return JudgeCost(
+        judge.label,
+        items,
+        prompt_tokens=round(PER * sum(run.prompt_tokens for run in runs) / items),
+        completion_tokens=round(PER * sum(run.completion_tokens for run in runs) / items),
+        money=PER * sum(known, Decimal(0)) / items if len(known) == len(costs) else None,
+        minutes=_minutes(runs, asked),
+    )
+
+
+def _finished(runs: list[EvaluationRun]) -> list[tuple[EvaluationRun, int]]:
+    counted = EvaluationRun.objects.filter(pk__in=[run.pk for run in runs]).progress()
+    return [(run, counted[run.pk][0]) for run in runs]
+
+
+def _minutes(runs: list[EvaluationRun], asked: dict[int, int]) -> float | None:
+    """From the start to the end of runs that finished; pauses are part of it."""
+    ended = [
+        (run.finished_at - run.started_at, asked[run.pk])
+        for run in runs
+        if run.state == RunState.DONE and run.started_at and run.finished_at and asked[run.pk]
+    ]
+    items = sum(count for _time, count in ended)
+    seconds = sum(time.total_seconds() for time, _count in ended)
+    return PER * seconds / items / 60 if items else None

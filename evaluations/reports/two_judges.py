@@ -1,0 +1,487 @@
+"""The page that compares two judges: paired differences, who gives what, who agrees with people,
+and what each costs."""
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+from django.core.paginator import Page, Paginator
+from django.db import connection
+
+from evaluations.models import Criterion, Judge, Project
+from evaluations.reports.analysis import ALPHA, Significance, correlations_summary
+from evaluations.reports.data import ReportData
+from evaluations.reports.forest import Axis, Span, Tick, round_numbers, ticks_at
+from evaluations.reports.gap_patterns import signed
+from evaluations.reports.gap_ranking import is_elsewhere, judges_on
+from evaluations.reports.gap_view import first_of, number_in
+from evaluations.reports.judge_costs import JudgeCost, cost_of
+from evaluations.reports.live import live_data
+from evaluations.reports.memo import remembered
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.report import Report
+from evaluations.reports.shown import report_now
+from evaluations.reports.words import listed
+from evaluations.scales import Scale, short
+from evaluations.statistics.calibration import equipercentile
+from evaluations.statistics.jackknife import no_interval
+from evaluations.statistics.layout import Outputs, complete
+from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.resampling import Interval
+from evaluations.statistics.two_judges import (
+    BOTH,
+    ONLY_FIRST,
+    ONLY_SECOND,
+    REST,
+    score_grid,
+    who_agrees,
+)
+
+# Of one kind all are listed, page by page; of both kinds the first few.
+PAGE_SIZE = 50
+FIRST_FEW = 10
+MOST_POINTS = 11
+CLASSES = {"first": ONLY_FIRST, "second": ONLY_SECOND}
+_BEGINS = """
+    SELECT o.id, left(o.text, 160), d.doc_id FROM evaluations_candidateoutput o
+    JOIN evaluations_document d ON d.id = o.document_id WHERE o.id = ANY (%s::bigint[])"""
+
+
+@dataclass(frozen=True)
+class PairView:
+    """Which two judges are compared, in a view of the report; `criterion` and `only` ("first",
+    "second" or both) choose the outputs that are listed."""
+
+    options: ReportOptions
+    first: int = 0
+    second: int = 0
+    criterion: int = 0
+    only: str = ""
+    page: int = 0
+
+    def to(self, **changes: Any) -> str:
+        """The address of another view, with some parts changed; from the first page on."""
+        own = ("first", "second", "criterion", "only", "page")
+        given = {name: getattr(self, name) for name in own} | {"page": 0} | changes
+        kept = urlencode([(name, value) for name, value in given.items() if value])
+        return f"?{'&'.join(part for part in (kept, self.options.query) if part)}"
+
+
+def read_pair_view(query: Mapping[str, Any], options: ReportOptions) -> PairView:
+    """The view in an address; what cannot be used in it has its default."""
+    only = str(query.get("only") or "")
+    ids = {name: number_in(query, name) for name in ("first", "second", "criterion", "page")}
+    return PairView(options, only=only if only in CLASSES else "", **ids)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two judges on one criterion, on the outputs that both scored and people rated. Scores on
+    another scale are in `first_on`, `second_on` mapped to the criterion's, by rank."""
+
+    criterion: Criterion
+    outputs: Outputs
+    at: IntArray
+    human: FloatArray
+    first: FloatArray
+    second: FloatArray
+    first_on: FloatArray
+    second_on: FloatArray
+    agrees: IntArray
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A criterion's row: both correlations, their difference with its interval, the p-value
+    adjusted as on the report, and what follows; `ahead` is 1, 2, or 0 where it is undecided."""
+
+    criterion: str
+    first: str
+    second: str
+    difference: str
+    interval: str
+    p: str
+    ahead: int
+    reason: str
+    dot: str
+    span: Span | None
+    leaves_out_zero: bool
+
+
+@dataclass(frozen=True)
+class Bubble:
+    """A pair of scores in the drawing."""
+
+    x: str
+    y: str
+    r: str
+    count: int
+    is_labelled: bool
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Scores of one judge against the other's on a criterion, drawn and as a table."""
+
+    criterion: str
+    same: float
+    ticks: tuple[tuple[str, str, str], ...]
+    bubbles: tuple[Bubble, ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How many outputs only the first, both, only the second, and the rest; drawn as a bar of four
+    parts, each with its beginning, width and middle."""
+
+    pk: int
+    criterion: str
+    counts: tuple[int, int, int, int]
+    parts: tuple[tuple[str, Span, str, int, bool], ...]
+
+
+@dataclass(frozen=True)
+class OneAgrees:
+    """An output on which exactly one judge agrees with people. `off` is the id of the other."""
+
+    pk: int
+    begins: str
+    system: str
+    doc_id: str
+    people: str
+    first: str
+    second: str
+    winner: int
+    off: int
+
+
+@dataclass(frozen=True)
+class TwoJudges:
+    """All that the page shows; without a second judge there is nothing to compare."""
+
+    view: PairView
+    judges: tuple[Judge, ...]
+    first: Judge | None = None
+    second: Judge | None = None
+    lead: str = ""
+    outputs: int = 0
+    documents: int = 0
+    axis: tuple[Tick, ...] = ()
+    zero: str = ""
+    differences: tuple[Difference, ...] = ()
+    grids: tuple[Grid, ...] = ()
+    shares: tuple[Shares, ...] = ()
+    costs: tuple[JudgeCost, ...] = ()
+    unit: str = ""
+    page: Page[int] | None = None
+    one: tuple[OneAgrees, ...] = ()
+    mapped: tuple[str, ...] = ()
+
+    @property
+    def alone(self) -> tuple[str, ...]:
+        """The criteria that are undecided although the interval leaves out 0."""
+        return tuple(row.criterion for row in self.differences if row.leaves_out_zero)
+
+    @property
+    def chosen(self) -> Shares | None:
+        """The criterion whose outputs are listed."""
+        return next((one for one in self.shares if one.pk == self.view.criterion), None)
+
+
+def two_judges(project: Project, view: PairView) -> TwoJudges:
+    """The page; judges that the view does not name are the two that rank outputs most like people
+    on the first criterion."""
+    data = live_data(project).selected(view.options)
+    options = view.options
+    criteria = [one for one in project.criteria.all() if one.pk in (options.criteria or (one.pk,))]
+    known = {one.pk: one for one in project.judges.all() if one.pk in (options.judges or (one.pk,))}
+    ranked = list(
+        dict.fromkeys(pk for one in criteria for pk in judges_on(data, one.pk) if pk in known)
+    )
+    judges = tuple(known[pk] for pk in sorted(ranked))
+    first = first_of(view.first, ranked, next(iter(ranked), 0))
+    others = [pk for pk in ranked if pk != first]
+    second = first_of(view.second, others, next(iter(others), 0))
+    pairs = [
+        pair
+        for one in criteria
+        if first and second and (pair := _pair(data, one, first, second)) is not None
+    ]
+    view = PairView(
+        view.options,
+        first,
+        second,
+        first_of(view.criterion, [pair.criterion.pk for pair in pairs], _most_apart(pairs)),
+        view.only,
+        view.page,
+    )
+    if not pairs:
+        return TwoJudges(view, judges, known.get(first), known.get(second))
+    report, _data = report_now(project, view.options)
+    return _compared(data, view, judges, (known[first], known[second]), pairs, report)
+
+
+def _pair(data: ReportData, criterion: Criterion, first: int, second: int) -> Pair | None:
+    scores = [data.judges.get((criterion.pk, judge)) for judge in (first, second)]
+    human = data.humans[criterion.pk].mean
+    a, b = scores
+    if a is None or b is None:
+        return None
+    at = np.flatnonzero(~np.isnan(human + a + b))
+    if not len(at):
+        return None
+    outputs, (human, a, b) = complete(data.outputs, human, a, b)
+    scale = criterion.scale
+    first_on, second_on = (
+        equipercentile(side, human)(side) if is_elsewhere(side, scale) else side for side in (a, b)
+    )
+    agrees = who_agrees(human, first_on, second_on, unit_of(scale))
+    return Pair(criterion, outputs, at, human, a, b, first_on, second_on, agrees)
+
+
+def unit_of(scale: Scale) -> float:
+    """What counts as a step when scores are compared with ratings: the scale's, but at least a
+    tenth of its width (a scale from 0 to 100) and at most half of it (yes and no)."""
+    width = scale.highest - scale.lowest
+    return min(max(scale.step, width / 10), width / 2)
+
+
+def _most_apart(pairs: list[Pair]) -> int:
+    """The criterion with most outputs on which exactly one agrees."""
+
+    def apart(pair: Pair) -> int:
+        return int(np.isin(pair.agrees, (ONLY_FIRST, ONLY_SECOND)).sum())
+
+    return max(pairs, key=apart).criterion.pk if pairs else 0
+
+
+def _compared(
+    data: ReportData,
+    view: PairView,
+    judges: tuple[Judge, ...],
+    both: tuple[Judge, Judge],
+    pairs: list[Pair],
+    report: Report,
+) -> TwoJudges:
+    differences, axis, ends = _differences(pairs, both, report)
+    costs = (cost_of(both[0]), cost_of(both[1]))
+    chosen = next(pair for pair in pairs if pair.criterion.pk == view.criterion)
+    page, one = _listed(data, view, chosen)
+    used = {int(pk) for pair in pairs for pk in np.unique(pair.outputs.document)}
+    mapped = [
+        judge.label
+        for judge, side in zip(both, ("first", "second"), strict=True)
+        if any(getattr(pair, side) is not getattr(pair, f"{side}_on") for pair in pairs)
+    ]
+    return TwoJudges(
+        view=view,
+        judges=judges,
+        first=both[0],
+        second=both[1],
+        lead=_lead(both, differences, costs),
+        outputs=len(set(itertools.chain.from_iterable(pair.at.tolist() for pair in pairs))),
+        documents=len(used),
+        axis=ticks_at(axis, round_numbers(ends)),
+        zero=axis.at(0.0),
+        differences=differences,
+        grids=tuple(_grid(pair) for pair in pairs),
+        shares=tuple(_shares(pair) for pair in pairs),
+        costs=costs,
+        unit=short(round(unit_of(chosen.criterion.scale), 4)),
+        page=page,
+        one=one,
+        mapped=tuple(mapped),
+    )
+
+
+def _differences(
+    pairs: list[Pair], both: tuple[Judge, Judge], report: Report
+) -> tuple[tuple[Difference, ...], Axis, list[float]]:
+    """Tests, intervals and adjusted p-values are the report's own, over all its pairs of judges, so
+    that its letters and this page say the same."""
+    significance = {one.pk: one.significance for one in report.criteria}
+    compared, values = [], []
+    for pair in pairs:
+        compared.append(_compared_in(significance[pair.criterion.pk], both))
+        on = (pair.outputs, pair.human)
+        values.append(
+            [
+                remembered(correlations_summary, *on, side, report.options.coefficient)
+                for side in (pair.first, pair.second)
+            ]
+        )
+    ends = [one[0] - one[1] for one in values if not np.isnan(one).any()]
+    ends += [end for interval, _p, _reason in compared for end in (interval.ends or ())]
+    low, high = min([0.0, *ends]), max([0.0, *ends])
+    width = (high - low) or 0.2
+    axis = Axis(low - 0.05 * width, high + 0.05 * width)
+    rows = tuple(
+        _difference(pair, one, interval, p, reason, axis)
+        for pair, one, (interval, p, reason) in zip(pairs, values, compared, strict=True)
+    )
+    return rows, axis, ends
+
+
+def _compared_in(
+    significance: Significance, both: tuple[Judge, Judge]
+) -> tuple[Interval, float | None, str]:
+    """The interval of the first judge's correlation minus the second's, the adjusted p, and why
+    there is none."""
+    names = (both[0].label, both[1].label)
+    pair = names if names in significance.tests else (names[1], names[0])
+    if pair not in significance.tests:
+        missing = "the report's view leaves one of them out"
+        return no_interval(missing), None, missing
+    interval = significance.intervals[pair]
+    if pair != names and interval.ends:
+        low, high = interval.ends
+        interval = replace(interval, low=-high, high=-low)
+    return interval, significance.adjusted.get(pair), significance.tests[pair].reason
+
+
+def _difference(
+    pair: Pair,
+    values: list[float],
+    interval: Interval,
+    p: float | None,
+    reason: str,
+    axis: Axis,
+) -> Difference:
+    first, second = values
+    gap = first - second
+    ahead = 0 if p is None or p > ALPHA or np.isnan(gap) else 1 if gap > 0 else 2
+    ends = interval.ends
+    return Difference(
+        criterion=pair.criterion.name,
+        first="–" if np.isnan(first) else f"{first:.2f}",
+        second="–" if np.isnan(second) else f"{second:.2f}",
+        difference="–" if np.isnan(gap) else signed(gap),
+        interval=f"[{signed(ends[0])}, {signed(ends[1])}]" if ends else "",
+        p="–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}",
+        ahead=ahead,
+        reason=reason or interval.reason,
+        dot="" if np.isnan(gap) else axis.at(gap),
+        span=axis.span(*ends) if ends else None,
+        leaves_out_zero=not ahead and ends is not None and (ends[0] > 0 or ends[1] < 0),
+    )
+
+
+def _lead(
+    both: tuple[Judge, Judge], rows: tuple[Difference, ...], costs: tuple[JudgeCost, JudgeCost]
+) -> str:
+    """What follows, in a sentence or three; the consequence first."""
+    said = []
+    for ahead, judge in enumerate(both, start=1):
+        names = [row.criterion for row in rows if row.ahead == ahead]
+        if names:
+            said.append(f"{judge.label} ranks outputs more like people on {listed(names)}.")
+    undecided = [row.criterion for row in rows if not row.ahead]
+    if len(undecided) == len(rows):
+        said.append("No difference between the two is shown on any criterion.")
+    elif undecided:
+        said.append(f"On {listed(undecided)} it is undecided.")
+    return " ".join([*said, *_cheaper(costs)])
+
+
+def _cheaper(costs: tuple[JudgeCost, JudgeCost]) -> list[str]:
+    if any(not cost.money for cost in costs):
+        return []
+    cheap, dear = sorted(costs, key=lambda cost: cost.money or 0)
+    times = float((dear.money or 0) / (cheap.money or 1))
+    if times < 1.1:
+        return []
+    return [f"{dear.judge} costs {times:.0f} times as much." if times >= 2 else
+            f"{dear.judge} costs {100 * (times - 1):.0f} % more."]  # fmt: skip
+
+
+def _grid(pair: Pair) -> Grid:
+    scale = pair.criterion.scale
+    points = np.array(scale.points)
+    if len(points) > MOST_POINTS:
+        points = np.linspace(scale.lowest, scale.highest, MOST_POINTS)
+    found = score_grid(pair.first_on, pair.second_on, points)
+    size = len(points)
+    step = 82.0 / size
+    places = [f"{14 + step * (at + 0.5):.2f}%" for at in range(size)]
+    heights = [f"{88 - step * (at + 0.5):.2f}%" for at in range(size)]
+    names = tuple(short(round(float(point), 2)) for point in points)
+    total, most = int(found.counts.sum()), int(found.counts.max())
+    bubbles = tuple(
+        Bubble(
+            places[column],
+            heights[row],
+            f"{max(0.6, 0.46 * step * math.sqrt(count / most)):.2f}%",
+            count,
+            count >= 0.05 * total,
+        )
+        for row, column in itertools.product(range(size), repeat=2)
+        if (count := int(found.counts[row, column]))
+    )
+    shown = range(size) if size <= 7 else range(0, size, 2)
+    return Grid(
+        pair.criterion.name,
+        found.same,
+        tuple((names[at], places[at], heights[at]) for at in shown),
+        bubbles,
+        names,
+        tuple(
+            (names[row], tuple(int(n) for n in found.counts[row])) for row in reversed(range(size))
+        ),
+    )
+
+
+def _shares(pair: Pair) -> Shares:
+    counts = np.bincount(pair.agrees, minlength=4)
+    axis = Axis(0.0, float(counts.sum()))
+    looks = {ONLY_FIRST: "bar-llm", BOTH: "bar-llm-mid", ONLY_SECOND: "bar-open", REST: "bar-line"}
+    parts, begin = [], 0
+    for which in (ONLY_FIRST, BOTH, ONLY_SECOND, REST):
+        count = int(counts[which])
+        if count:
+            span = axis.span(begin, begin + count)
+            middle = axis.at(begin + count / 2)
+            parts.append((looks[which], span, middle, count, count >= 0.08 * counts.sum()))
+        begin += count
+    one, both, two, rest = (int(counts[which]) for which in range(4))
+    return Shares(pair.criterion.pk, pair.criterion.name, (one, both, two, rest), tuple(parts))
+
+
+def _listed(
+    data: ReportData, view: PairView, pair: Pair
+) -> tuple[Page[int], tuple[OneAgrees, ...]]:
+    """A page of the outputs on which exactly one agrees, the one where the other is farthest off
+    first."""
+    wanted = [CLASSES[view.only]] if view.only else list(CLASSES.values())
+    off = np.where(pair.agrees == ONLY_FIRST, pair.second_on, pair.first_on)
+    chosen = np.flatnonzero(np.isin(pair.agrees, wanted))
+    order = chosen[np.argsort(-np.abs(off - pair.human)[chosen], kind="stable")]
+    size = PAGE_SIZE if view.only else FIRST_FEW
+    page = Paginator(order.tolist(), size).get_page(view.page if view.only else 1)
+    ids = [int(data.output_ids[pair.at[place]]) for place in page.object_list]
+    with connection.cursor() as cursor:
+        cursor.execute(_BEGINS, [ids])
+        texts = {pk: (begins, doc_id) for pk, begins, doc_id in cursor.fetchall()}
+    found = []
+    for pk, place in zip(ids, page.object_list, strict=True):
+        begins, doc_id = texts.get(pk, ("", ""))
+        is_first = pair.agrees[place] == ONLY_FIRST
+        found.append(
+            OneAgrees(
+                pk,
+                begins,
+                data.system_names[pair.outputs.system[place]],
+                doc_id,
+                f"{pair.human[place]:.2f}",
+                short(round(float(pair.first[place]), 2)),
+                short(round(float(pair.second[place]), 2)),
+                1 if is_first else 2,
+                view.second if is_first else view.first,
+            )
+        )
+    return page, tuple(found)

@@ -1,0 +1,62 @@
+"""Template tags for pages that lead to disagreements, and for the evidence on them."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+from django import template
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
+
+from evaluations.models import GapCause, Project
+from evaluations.reports.gap_view import GapView
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.two_judges import PairView
+from evaluations.word_differences import Piece
+
+register = template.Library()
+PARTS = (
+    ("verdicts", "Verdicts", "report_detail"),
+    ("disagreements", "Disagreements", "disagreement_list"),
+    ("compare", "Compare judges", "judge_compare"),
+)
+
+
+@register.filter
+def taken(pieces: Iterable[Piece]) -> SafeString:
+    """A source in pieces, with those marked that an output takes from it."""
+    texts = ((escape(piece.text), piece.differs) for piece in pieces)
+    marks = (text if differs else f'<mark class="taken">{text}</mark>' for text, differs in texts)
+    return mark_safe("".join(marks))  # noqa: S308 (escaped)
+
+
+@register.simple_tag
+def to(view: GapView | PairView, **changes: Any) -> str:
+    """The address of another view of the same page, with some parts changed."""
+    return view.to(**changes)
+
+
+@register.simple_tag
+def gap_address(project: Project, options: ReportOptions, **about: Any) -> str:
+    """The address of the disagreements in a view of the report; of one case, where `output` is
+    given."""
+    view = replace(GapView(options), **about)
+    address = reverse("evaluations:disagreement_list", args=[project.slug])
+    return f"{address}?{view.query}{'#case' if view.output else ''}"
+
+
+@register.filter
+def report_parts(project: Project, options: ReportOptions) -> list[tuple[str, str, str]]:
+    """The pages of a report: key, name, and address in a view."""
+    query = f"?{options.query}" if options.query else ""
+    return [
+        (key, name, reverse(f"evaluations:{page}", args=[project.slug]) + query)
+        for key, name, page in PARTS
+    ]
+
+
+@register.simple_tag
+def cause_counts(project: Project) -> list[tuple[str, int]]:
+    """How many gaps of a project have each cause."""
+    return GapCause.objects.of_project(project).counted()

@@ -1,0 +1,24 @@
+"""The page that compares two judges."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from evaluations.models import Project
+from evaluations.people.access import READERS, project_view
+from evaluations.reports.two_judges import read_pair_view, two_judges
+from evaluations.views.reports import options_of
+
+
+@project_view(READERS)
+def judge_compare(request: HttpRequest, project: Project) -> HttpResponse:
+    """Two judges on the same outputs: paired differences, scores, agreement and cost."""
+    options, errors = options_of(request.GET, project)
+    context = {
+        "project": project,
+        "tab": "report",
+        "part": "compare",
+        "found": two_judges(project, read_pair_view(request.GET, options)),
+        "errors": errors,
+        "options": options,
+    }
+    return render(request, "evaluations/judge_compare.html", context)

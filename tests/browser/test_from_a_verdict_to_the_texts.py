@@ -1,0 +1,163 @@
+"""From a verdict to the worst disagreement in at most two clicks, through cases by keyboard, and
+from the report to two judges compared in at most two; axe finds nothing serious on either page."""
+
+import random
+import re
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth.models import User
+from playwright.sync_api import Locator, Page, expect
+
+from evaluations.models import GapCause, Project
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
+REPORT = "/p/small/report/"
+MOST_CLICKS = 2
+SERIOUS = ("serious", "critical")
+
+
+@pytest.fixture
+def judged(owner: User, project: Project, load: Callable[..., object]) -> Project:
+    """Twelve documents by five systems and two judges; the worst gap is the first judge's on d07 by
+    s3."""
+    draw = random.Random(1)
+    outputs, ratings, scores = [], [], []
+    for number in range(12):
+        for system in range(5):
+            name = f"d{number:02},s{system},coherence"
+            outputs.append(
+                f'{{"doc_id": "d{number:02}", "system_id": "s{system}", "source": "The ferry sails'
+                f' at {number} from the old harbour.", "output": "Output {number} of {system}: the'
+                ' ferry sails at noon."}'
+            )
+            human = draw.randint(2, 4)
+            is_worst = (number, system) == (7, 3)
+            ratings += [f"{name},{rater},{5 if is_worst else human}\n" for rater in ("ann", "bob")]
+            scores.append(f"{name},near,{1 if is_worst else human}\n")
+            scores.append(f"{name},far,{draw.randint(1, 5)}\n")
+    load(
+        project,
+        {
+            "o.jsonl": "\n".join(outputs),
+            "r.csv": "doc_id,system_id,criterion,annotator,score\n" + "".join(ratings),
+            "s.csv": "doc_id,system_id,criterion,judge,score\n" + "".join(scores),
+        },
+    )
+    return project
+
+
+class Clicks:
+    """Clicks, counted."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def on(self, target: Locator) -> None:
+        target.click()
+        self.count += 1
+
+
+def test_the_worst_disagreement_is_two_clicks_from_the_verdict_and_cases_are_read_by_keyboard(
+    judged: Project, sign_in: Callable[[str], Page]
+) -> None:
+    page, clicks = sign_in("olga"), Clicks()
+    page.goto(REPORT)
+
+    clicks.on(page.get_by_role("link", name=re.compile("near and people differ most")))
+    case = page.locator("#case")
+    expect(case.get_by_role("heading", name="s3 on d07")).to_be_visible()
+    assert clicks.count <= MOST_CLICKS
+    expect(case.get_by_text("4.00 lower")).to_be_visible()
+    expect(case.get_by_text("Output 7 of 3")).to_be_visible()
+
+    page.keyboard.press("j")
+    expect(case.get_by_text("2 of 60")).to_be_visible()
+    page.keyboard.press("k")
+    expect(case.get_by_text("1 of 60")).to_be_visible()
+    page.keyboard.press("1")
+    expect(page.get_by_text("s3 on d07: judge is wrong.")).to_be_visible()
+    expect(case.get_by_text("2 of 60")).to_be_visible()
+    assert GapCause.objects.get().cause == "judge is wrong"
+    page.keyboard.press("u")
+    expect(case.get_by_role("heading", name="s3 on d07")).to_be_visible()
+    assert not GapCause.objects.exists()
+
+    page.keyboard.press("n")
+    page.keyboard.type("j is a letter here")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("s3 on d07: j is a letter here.")).to_be_visible()
+    page.get_by_role("link", name="Verdicts").click()
+    expect(page.get_by_text("Causes of disagreements found so far:")).to_be_visible()
+
+
+def test_a_number_leads_to_its_output_with_judge_criterion_and_system_kept(
+    judged: Project, sign_in: Callable[[str], Page]
+) -> None:
+    page = sign_in("olga")
+    page.goto(f"{REPORT}?documents=d07")
+
+    page.locator(".paper tbody a").filter(has_not_text="–").first.click()
+    page.get_by_role("link", name=re.compile("^s[0-4]$")).first.click()
+
+    expect(
+        page.get_by_role("heading", name=re.compile("people disagree on coherence"))
+    ).to_be_visible()
+    expect(page.locator("#case").get_by_role("heading", name="s3 on d07")).to_be_visible()
+    page.get_by_role("link", name="Verdicts").click()
+    expect(page).to_have_url(re.compile(r"/report/\?documents=d07$"))
+
+
+def test_two_judges_are_two_clicks_from_the_report(
+    judged: Project, sign_in: Callable[[str], Page]
+) -> None:
+    page, clicks = sign_in("olga"), Clicks()
+    page.goto(REPORT)
+
+    clicks.on(page.get_by_role("link", name="Compare judges"))
+
+    expect(page.get_by_role("heading", name="near against far")).to_be_visible()
+    assert clicks.count <= MOST_CLICKS
+    expect(page.get_by_text("near ahead")).to_be_visible()
+    page.get_by_role("link", name="Swap the judges").click()
+    expect(page.get_by_role("heading", name="far against near")).to_be_visible()
+    page.locator(".cell-excerpt a").first.click()
+    expect(page.locator("#case")).to_be_visible()
+
+
+def test_choices_are_sent_without_scripts_by_their_button(
+    judged: Project, sign_in: Callable[[str], Page], context: object
+) -> None:
+    page = sign_in("olga")
+    page.route("**/reading.js", lambda route: route.abort())
+    page.goto("/p/small/report/disagreements/")
+
+    page.get_by_label("System").select_option(label="s1")
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator(".entry")).to_have_count(12)
+    page.get_by_role("button", name=re.compile("Criterion is vague")).click()
+    expect(page.locator(".entry")).to_have_count(11)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (375, "dark")])
+def test_no_serious_violation(
+    judged: Project, sign_in: Callable[[str], Page], width: int, scheme: str
+) -> None:
+    page = sign_in("olga")
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    errors = []
+
+    for path in ("/p/small/report/disagreements/", "/p/small/report/compare/"):
+        page.goto(path)
+        for violation in Axe().run(page).response["violations"]:
+            if violation["impact"] in SERIOUS:
+                nodes = [node["html"][:200] for node in violation["nodes"][:3]]
+                errors.append((path, violation["id"], nodes))
+        overflow = page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert overflow <= 0, path
+
+    assert errors == []
