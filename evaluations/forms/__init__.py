@@ -4,7 +4,7 @@ from evaluations.forms.causes import CauseForm, GapForm
 from evaluations.forms.corpus import DocumentFilterForm
 from evaluations.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.forms.evaluators import EvaluatorForm
-from evaluations.forms.improving import LockForm, SearchForm
+from evaluations.forms.improving import LockForm, SearchForm, TargetForm
 from evaluations.forms.judges import EndpointForm, ProbeForm
 from evaluations.forms.members import InvitationForm, RoleForm
 from evaluations.forms.projects import ArchiveForm, ProjectForm
@@ -36,6 +36,7 @@ __all__ = [
     "ShareForm",
     "SnapshotForm",
     "StepsForm",
+    "TargetForm",
     "TokenForm",
     "UploadForm",
     "WebhookForm",

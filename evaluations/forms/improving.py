@@ -1,9 +1,11 @@
 """Forms for locking documents and searching for changes of a judge."""
 
+from typing import Any
+
 from django import forms
 
 from evaluations.improving.locking import LOOKS, SHARE
-from evaluations.models import Change
+from evaluations.models import Change, Criterion, Judge, Project
 from evaluations.models.improving import MOST_LOOKS
 
 
@@ -26,6 +28,18 @@ class LockForm(forms.Form):
     @property
     def share(self) -> float:
         return float(self.cleaned_data["percent"]) / 100
+
+
+class TargetForm(forms.Form):
+    """The judge and the criterion that a search is about; hidden beside its choices."""
+
+    judge = forms.ModelChoiceField(Judge.objects.none())
+    criterion = forms.ModelChoiceField(Criterion.objects.none())
+
+    def __init__(self, *args: Any, project: Project, **more: Any) -> None:
+        super().__init__(*args, **more)
+        for name, there in (("judge", project.judges), ("criterion", project.criteria)):
+            self.fields[name].queryset = there.all()  # type: ignore[attr-defined]
 
 
 class SearchForm(forms.Form):

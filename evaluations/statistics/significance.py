@@ -8,6 +8,7 @@ are standardized, and their scores are swapped for random documents and systems.
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy import stats
@@ -23,6 +24,10 @@ from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import MOST_GROUPS, Over, in_groups
 
 PERMUTATIONS = 1000
+# A p-value that is small among 1,000 orderings is taken from so many others: adjusted over the
+# pairs of many judges on many criteria, 1 in 1,001 would show no difference at all.
+SMALL_P, MANY_PERMUTATIONS, MANY_SEED = 0.01, 10_000, 1
+MOST_MANY_CELLS = 10_000_000
 EXACT_UP_TO = 2**12
 # Swapping systems needs tables of documents and systems.
 MOST_CELLS = 2_000_000
@@ -103,10 +108,28 @@ def permutation_test(
             over,
         )
     )
-    count = int((np.abs(differences) >= abs(observed) - 1e-12).sum())
-    total = len(patterns)
-    p = count / total if exact else (count + 1) / (total + 1)
-    return PermutationTest(float(observed), float(p), total, exact)
+    count, total = _as_large(differences, observed), len(patterns)
+    if exact:
+        return PermutationTest(float(observed), count / total, total, exact)
+    if over == "documents" and (count + 1) / (total + 1) <= SMALL_P:
+        # Orderings of their own, so that looking closer does not by itself make p smaller.
+        patterns = _many_patterns(bits)
+        total = len(patterns)
+        count = _as_large(_differences_by_document(by_document, patterns), observed)
+    return PermutationTest(float(observed), (count + 1) / (total + 1), total, exact)
+
+
+def _as_large(differences: FloatArray, observed: float) -> int:
+    """How many differences are at least as large as the observed one, in either direction."""
+    return int((np.abs(differences) >= abs(observed) - 1e-12).sum())
+
+
+@lru_cache(maxsize=2)
+def _many_patterns(bits: int) -> FloatArray:
+    """Which of `bits` units are swapped, 0 or 1, the same for every test; shape (orderings,
+    bits)."""
+    orderings = max(PERMUTATIONS, min(MANY_PERMUTATIONS, MOST_MANY_CELLS // bits))
+    return (np.random.default_rng(MANY_SEED).random((orderings, bits)) < 0.5).astype(float)
 
 
 def williams_test(
@@ -187,14 +210,16 @@ def _mean_of(by_document: FloatArray) -> float:
 def _differences_by_document(sides: list[FloatArray], patterns: np.ndarray) -> FloatArray:
     """Swapping whole documents swaps their coefficients, so these are computed once; shape
     (orderings,)."""
-    swapped = patterns.astype(float)
     groups = patterns.shape[1]
     values = [in_groups(np.nan_to_num(side), groups) for side in sides]
     defined = [in_groups((~np.isnan(side)).astype(float), groups) for side in sides]
+    # What the first judge gains by the swaps the second loses.
+    apart = np.stack([values[1] - values[0], defined[1] - defined[0]], axis=1)
+    moved = patterns.astype(float, copy=False) @ apart
     means = []
-    for kept, other in ((0, 1), (1, 0)):
-        total = values[kept].sum() + swapped @ (values[other] - values[kept])
-        count = defined[kept].sum() + swapped @ (defined[other] - defined[kept])
+    for side, sign in ((0, 1), (1, -1)):
+        total = values[side].sum() + sign * moved[:, 0]
+        count = defined[side].sum() + sign * moved[:, 1]
         with np.errstate(invalid="ignore", divide="ignore"):
             means.append(np.where(count > 0, total / count, np.nan))
     return means[0] - means[1]

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from evaluations.forms import LockForm, SearchForm
+from evaluations.forms import LockForm, SearchForm, TargetForm
 from evaluations.improving.adopting import adopt
 from evaluations.improving.arms import ImproveError
 from evaluations.improving.certificate import certificate, outcome_in_words
@@ -94,16 +94,16 @@ def lock_open(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @project_view(EDITORS)
 def search_create(request: HttpRequest, project: Project) -> HttpResponse:
-    form = SearchForm(request.POST)
-    judge = get_object_or_404(project.judges, pk=request.POST.get("judge") or 0)
-    criterion = get_object_or_404(project.criteria, pk=request.POST.get("criterion") or 0)
-    if not form.is_valid():
-        messages.error(request, "Choose at least one change.")
+    form, target = SearchForm(request.POST), TargetForm(request.POST, project=project)
+    if not form.is_valid() or not target.is_valid():
+        messages.error(request, "Choose a judge, a criterion and at least one change.")
         return _back(request, project)
+    about = target.cleaned_data
+    changes = form.cleaned_data["changes"]
     return _doing(
         request,
         project,
-        lambda: request_search(judge, criterion, form.cleaned_data["changes"], by=request.user),
+        lambda: request_search(about["judge"], about["criterion"], changes, by=request.user),
     )
 
 

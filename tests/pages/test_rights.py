@@ -16,8 +16,10 @@ from evaluations.api.app import api
 from evaluations.forms import initial_options
 from evaluations.models import (
     ApiToken,
+    Candidate,
     Project,
     ReportSnapshot,
+    Search,
     ShareLink,
     Upload,
     Webhook,
@@ -91,7 +93,12 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
     hook = Webhook.objects.create(
         project=project, url="https://example.org/", sealed_secret=seal(new_secret())
     )
+    search = Search.objects.create(project=project, judge=run.judge, criterion=criterion)
+    change = Candidate.objects.create(search=search, change="panel", title="Panel")
     kept = {
+        "improve": search.pk,
+        "look": change.pk,
+        "candidate": change.pk,
         "document": project.documents.get(doc_id="d1").pk,
         "criterion": criterion.pk,
         "steps": criterion.pk,

@@ -201,3 +201,25 @@ def test_letters_are_shared_by_those_that_do_not_differ() -> None:
 def test_williams_test_needs_items() -> None:
     with pytest.raises(ValueError, match="at least four"):
         williams_test(0.5, 0.4, 0.3, 3)
+
+
+def test_among_many_pairs_of_judges_a_clear_difference_is_still_shown() -> None:
+    """Six judges on four criteria are 60 tests: 1 in 1,001 orderings would be 0.06 adjusted."""
+    rng = np.random.default_rng(3)
+    quality = rng.normal(size=(100, 8))
+    human = quality + rng.normal(0, 0.5, quality.shape)
+    good, bad = (quality + rng.normal(0, sd, quality.shape) for sd in (0.3, 3.0))
+    found = permutation_test(human, good, bad, "spearman", "documents", rng=rng)
+    assert found.orderings == 10_000
+    assert found.p is not None
+    assert holm([found.p] * 60)[0] < 0.05
+
+
+def test_a_small_p_of_equal_judges_is_as_rare_as_it_says() -> None:
+    small = 0
+    for seed in range(600):
+        rng = np.random.default_rng(seed)
+        human, first, second = rng.normal(size=(3, 20, 5))
+        found = permutation_test(human, first, second, "spearman", "documents", rng=rng)
+        small += found.p is not None and found.p <= 0.01
+    assert small / 600 < 0.01 + 3 * np.sqrt(0.01 * 0.99 / 600)

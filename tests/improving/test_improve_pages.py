@@ -1,0 +1,138 @@
+"""The page and the command on which a judge is improved."""
+
+import json
+
+import pytest
+from django.urls import reverse
+
+from evaluations.improving.locking import unlock_documents
+from evaluations.improving.work import work_on_search
+from evaluations.models import Candidate, Judge, LockedDocuments, Look, Search
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def researcher(as_role):
+    return as_role("researcher")
+
+
+def page(client, **query):
+    return client.get(reverse("evaluations:improve", args=["small"]), query).content.decode()
+
+
+def post(client, name, *args, **data):
+    address = reverse(f"evaluations:{name}", args=["small", *args])
+    return client.post(address, data, follow=True).content.decode()
+
+
+@pytest.fixture
+def candidate(judge, criterion, locked):
+    search = Search.objects.create(
+        project=judge.project, judge=judge, criterion=criterion, changes=["panel"], state="waiting"
+    )
+    work_on_search(search.pk)
+    return search.candidates.get()
+
+
+def test_a_project_without_scores_says_what_is_needed(project, researcher):
+    assert "Run a judge, or load its scores" in page(researcher)
+
+
+def test_from_nothing_to_a_judge_that_is_proven(judge, criterion, researcher):
+    assert "Set documents aside first" in page(researcher)
+    said = post(researcher, "lock_create", percent=40, looks=5)
+    assert "About 40 % of the documents are locked" in said.replace("40%", "40 %")
+    said = post(
+        researcher, "search_create", judge=judge.pk, criterion=criterion.pk, changes=["panel"]
+    )
+    assert "Searching for changes" in said
+    work_on_search(Search.objects.get().pk)
+    shown = page(researcher)
+    assert "Panel of" in shown
+    assert "Not looked at" in shown
+    candidate = Candidate.objects.get()
+    said = post(researcher, "look_create", candidate.pk)
+    assert "proven: gain +" in said
+    assert "is proven: on documents no attempt has seen" in said
+    said = post(researcher, "candidate_adopt", candidate.pk)
+    assert "is a judge now" in said
+    assert Judge.objects.filter(name=f"{judge.name} improved", kind="formula").exists()
+
+
+def test_while_a_worker_searches_the_page_asks_again_and_then_reloads(
+    judge, criterion, locked, researcher
+):
+    post(researcher, "search_create", judge=judge.pk, criterion=criterion.pk, changes=["panel"])
+    search = Search.objects.get()
+    address = reverse("evaluations:improve_state", args=["small", search.pk])
+    assert address in page(researcher)
+    assert researcher.get(address).status_code == 200
+    work_on_search(search.pk)
+    response = researcher.get(address)
+    assert (response.status_code, response["HX-Refresh"]) == (286, "true")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [{}, {"judge": "x", "criterion": "1"}, {"judge": "99999", "criterion": "\0"}],
+    ids=["nothing", "no number", "others"],
+)
+def test_a_search_without_a_judge_or_a_change_is_refused(locked, researcher, data):
+    assert "Choose a judge, a criterion and at least one change." in post(
+        researcher, "search_create", **data
+    )
+    assert not Search.objects.exists()
+
+
+@pytest.mark.parametrize("data", [{}, {"percent": 5, "looks": 5}, {"percent": 40, "looks": 0}])
+def test_a_lock_out_of_range_is_refused(rated_project, researcher, data):
+    assert "Enter a share from 10 to 90 %" in post(researcher, "lock_create", **data)
+    assert not LockedDocuments.objects.exists()
+
+
+def test_a_refused_look_says_why(candidate, locked, researcher):
+    unlock_documents(locked)
+    assert "nothing can be proven on them any more" in post(researcher, "look_create", candidate.pk)
+    assert not Look.objects.exists()
+
+
+def test_only_an_owner_unlocks(candidate, locked, researcher, as_role):
+    assert researcher.post(reverse("evaluations:lock_open", args=["small"])).status_code == 403
+    post(as_role("owner"), "lock_open")
+    locked.refresh_from_db()
+    assert locked.is_open
+
+
+def test_a_viewer_sees_everything_and_can_change_nothing(candidate, as_role):
+    shown = page(as_role("viewer"))
+    assert "Panel of" in shown
+    assert "Take" not in shown
+    assert "Search for changes" not in shown
+
+
+def test_the_certificate_is_a_download(candidate, researcher):
+    response = researcher.get(reverse("evaluations:improve_certificate", args=["small"]))
+    assert json.loads(response.content)["looks_allowed"] == 2
+    assert "small-certificate.json" in response["Content-Disposition"]
+
+
+def test_a_change_of_another_project_is_not_found(candidate, researcher, make_user):
+    other = type(candidate.search.project).objects.create(name="Other", slug="other")
+    assert other
+    address = reverse("evaluations:look_create", args=["other", candidate.pk])
+    assert researcher.post(address).status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.processes
+def test_the_command_finds_and_proves(rated_project, manage):
+    done = manage("improve", "small", "--judge", "today", "--change", "panel", "--json")
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)
+    (candidate,) = found["candidates"]
+    assert candidate["look"]["outcome"] in ("proven", "not proven")
+    assert f"{found['training']} training documents" in done.stderr
+    again = manage("improve", "small", "--judge", "today", "--lock", "0.5")
+    assert again.returncode == 1
+    assert "has locked documents already" in again.stderr
