@@ -59,6 +59,12 @@ class Clicks:
         self.count += 1
 
 
+def press(page: Page, key: str) -> None:
+    """Press a key once the page's scripts listen."""
+    page.wait_for_load_state("load")
+    page.keyboard.press(key)
+
+
 def test_the_worst_disagreement_is_two_clicks_from_the_verdict_and_cases_are_read_by_keyboard(
     judged: Project, sign_in: Callable[[str], Page]
 ) -> None:
@@ -72,19 +78,19 @@ def test_the_worst_disagreement_is_two_clicks_from_the_verdict_and_cases_are_rea
     expect(case.get_by_text("4.00 lower")).to_be_visible()
     expect(case.get_by_text("Output 7 of 3")).to_be_visible()
 
-    page.keyboard.press("j")
+    press(page, "j")
     expect(case.get_by_text("2 of 60")).to_be_visible()
-    page.keyboard.press("k")
+    press(page, "k")
     expect(case.get_by_text("1 of 60")).to_be_visible()
-    page.keyboard.press("1")
+    press(page, "1")
     expect(page.get_by_text("s3 on d07: judge is wrong.")).to_be_visible()
     expect(case.get_by_text("2 of 60")).to_be_visible()
     assert GapCause.objects.get().cause == "judge is wrong"
-    page.keyboard.press("u")
+    press(page, "u")
     expect(case.get_by_role("heading", name="s3 on d07")).to_be_visible()
     assert not GapCause.objects.exists()
 
-    page.keyboard.press("n")
+    press(page, "n")
     page.keyboard.type("j is a letter here")
     page.keyboard.press("Enter")
     expect(page.get_by_text("s3 on d07: j is a letter here.")).to_be_visible()

@@ -75,7 +75,7 @@ def test_while_a_worker_searches_the_page_asks_again_and_then_reloads(
 
 @pytest.mark.parametrize(
     "data",
-    [{}, {"judge": "x", "criterion": "1"}, {"judge": "99999", "criterion": "\0"}],
+    [{}, {"judge": "x", "criterion": "1"}, {"judge": "99999", "criterion": "-1"}],
     ids=["nothing", "no number", "others"],
 )
 def test_a_search_without_a_judge_or_a_change_is_refused(locked, researcher, data):

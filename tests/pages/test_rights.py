@@ -94,7 +94,9 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
         project=project, url="https://example.org/", sealed_secret=seal(new_secret())
     )
     search = Search.objects.create(project=project, judge=run.judge, criterion=criterion)
-    change = Candidate.objects.create(search=search, change="panel", title="Panel")
+    change = Candidate.objects.create(
+        search=search, change="panel", title="Panel", training={"gain": 0.1}
+    )
     kept = {
         "improve": search.pk,
         "look": change.pk,

@@ -56,7 +56,7 @@ def test_a_judge_does_not_differ_from_itself_and_a_random_p_is_never_zero() -> N
     good, bad = human + rng.normal(0, 0.2, human.shape), rng.normal(size=human.shape)
 
     same = permutation_test(human, good, good, "pearson", "documents", rng=rng, permutations=50)
-    differ = permutation_test(human, good, bad, "pearson", "documents", rng=rng, permutations=99)
+    differ = permutation_test(human, good, bad, "pearson", "both", rng=rng, permutations=99)
 
     assert same.p == 1
     assert differ.p == pytest.approx(0.01)
