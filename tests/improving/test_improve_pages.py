@@ -43,6 +43,7 @@ def test_from_nothing_to_a_judge_that_is_proven(judge, criterion, researcher):
     assert "Set documents aside first" in page(researcher)
     said = post(researcher, "lock_create", percent=40, looks=5)
     assert "About 40 % of the documents are locked" in said.replace("40%", "40 %")
+    LockedDocuments.objects.update(seed="fixed")
     said = post(
         researcher, "search_create", judge=judge.pk, criterion=criterion.pk, changes=["panel"]
     )
