@@ -20,6 +20,16 @@ def report_now(project: Project, options: ReportOptions) -> tuple[Report, Report
     return build_report(project, options=options, data=data), data
 
 
+def shown_report(project: Project, options: ReportOptions) -> Report:
+    """The report of a view, as its page shows it.
+
+    Raises:
+        NotComputedError: a worker is still computing it.
+    """
+    kept = kept_view(project, options)
+    return kept.numbers().report if kept else report_now(project, options)[0]
+
+
 def shown_numbers(project: Project, options: ReportOptions, kept: KeptView | None) -> ReportNumbers:
     """What the pages of a view show.
 

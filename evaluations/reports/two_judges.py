@@ -24,7 +24,7 @@ from evaluations.reports.live import live_data
 from evaluations.reports.memo import remembered
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import Report
-from evaluations.reports.shown import report_now
+from evaluations.reports.shown import shown_report
 from evaluations.reports.words import listed
 from evaluations.scales import Scale, short
 from evaluations.statistics.calibration import equipercentile
@@ -196,7 +196,12 @@ class TwoJudges:
 
 def two_judges(project: Project, view: PairView) -> TwoJudges:
     """The page; judges that the view does not name are the two that rank outputs most like people
-    on the first criterion."""
+    on the first criterion.
+
+    Raises:
+        NotComputedError: a worker is still computing the report of a large project, whose tests
+            these are.
+    """
     data = live_data(project).selected(view.options)
     options = view.options
     criteria = [one for one in project.criteria.all() if one.pk in (options.criteria or (one.pk,))]
@@ -223,7 +228,7 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
     )
     if not pairs:
         return TwoJudges(view, judges, known.get(first), known.get(second))
-    report, _data = report_now(project, view.options)
+    report = shown_report(project, view.options)
     return _compared(data, view, judges, (known[first], known[second]), pairs, report)
 
 

@@ -6,10 +6,11 @@ from django.shortcuts import render
 from evaluations.models import Project
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.two_judges import read_pair_view, two_judges
-from evaluations.views.reports import options_of
+from evaluations.views.reports import options_of, waits
 
 
 @project_view(READERS)
+@waits
 def judge_compare(request: HttpRequest, project: Project) -> HttpResponse:
     """Two judges on the same outputs: paired differences, scores, agreement and cost."""
     options, errors = options_of(request.GET, project)

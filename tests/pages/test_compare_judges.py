@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from django.utils import timezone
 from evaluations.models import EvaluationRun, Judge, Project, RunState
 from evaluations.reports import live
 from evaluations.reports.judge_costs import cost_of
+from evaluations.reports.keeping import neglected_reports, work_on_report
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import build_report
 from evaluations.reports.two_judges import PairView, two_judges, unit_of
@@ -193,3 +195,21 @@ def test_nonsense_in_the_address_is_ignored(
 def test_annotators_do_not_see_it(as_role: Callable[[str], Client], pair: Project) -> None:
     assert as_role("annotator").get(ADDRESS).status_code == 403
     assert as_role("stranger").get(ADDRESS).status_code == 404
+
+
+def test_in_a_large_project_the_tests_are_those_that_a_worker_computed(
+    pair: Project, as_role: Callable[[str], Client], settings: Any
+) -> None:
+    reader = as_role("viewer")
+    expected = reader.get(ADDRESS).content.decode()
+    settings.REPORT_IN_PAGE_NUMBERS = 0
+    waiting = reader.get(ADDRESS)
+    assert waiting.status_code == 202
+    assert "a worker computes its numbers" in waiting.content.decode()
+    for pk in neglected_reports():
+        work_on_report(pk)
+    assert main_of(reader.get(ADDRESS).content.decode()) == main_of(expected)
+
+
+def main_of(page: str) -> str:
+    return page.split("<main", 1)[1]
