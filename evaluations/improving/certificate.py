@@ -3,6 +3,7 @@
 from typing import Any
 
 from evaluations.models import Candidate, LockedDocuments, Look, Search
+from evaluations.reports.words import signed
 from evaluations.statistics.proof import Outcome
 
 _DIGITS = 3
@@ -27,13 +28,13 @@ def outcome_in_words(look: Look) -> str:
     if look.gain is None:
         return f"{look.outcome}: {look.reason}"
     ends = (
-        f" [{look.low:+.{_DIGITS}f}, {look.high:+.{_DIGITS}f}]"
+        f" [{signed(look.low, _DIGITS)}, {signed(look.high, _DIGITS)}]"
         if look.low is not None and look.high is not None
         else f" (no interval: {look.reason})"
     )
     return (
-        f"{look.outcome}: gain {look.gain:+.{_DIGITS}f}{ends} on {look.documents} locked documents,"
-        f" {look.confidence:.1%} interval"
+        f"{look.outcome}: gain {signed(look.gain, _DIGITS)}{ends} on {look.documents} locked"
+        f" documents, {look.confidence:.1%} interval"
     )
 
 

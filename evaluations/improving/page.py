@@ -20,6 +20,7 @@ from evaluations.models import (
     Search,
 )
 from evaluations.reports.forest import Axis, Span
+from evaluations.reports.words import signed
 from evaluations.statistics.proof import Outcome
 
 # The axis of gains reaches at least so far to both sides.
@@ -179,7 +180,7 @@ def _ticks(axis: Axis) -> tuple[tuple[str, str], ...]:
     step = STEP * max(1, round(axis.high / STEP / 2))
     count = math.floor(axis.high / step + 1e-9)
     values = [step * number for number in range(-count, count + 1)]
-    return tuple((axis.at(v), f"{v:+.2f}".replace("-", "−") if v else "0") for v in values)
+    return tuple((axis.at(v), signed(v) if v else "0") for v in values)
 
 
 def _lead(rows: Sequence[Row], locked: LockedDocuments | None) -> str:

@@ -12,10 +12,11 @@ from evaluations.models import Criterion, EvaluationRun, GapCause, Judge, Projec
 from evaluations.reports.data import ReportData
 from evaluations.reports.forest import Axis
 from evaluations.reports.gap_case import GapCase, gap_case
-from evaluations.reports.gap_patterns import Patterns, patterns_of, signed
+from evaluations.reports.gap_patterns import Patterns, patterns_of
 from evaluations.reports.gap_ranking import Gaps, gaps_of, judges_on, scores_of_run
 from evaluations.reports.gap_view import EVERY, LOOKED_AT, OPEN, GapView, first_of
 from evaluations.reports.live import live_data
+from evaluations.reports.words import signed
 from evaluations.scales import short
 from evaluations.statistics.pairing import IntArray
 

@@ -23,9 +23,9 @@ from evaluations.models import (
 )
 from evaluations.models.newest_scores import newest_scores
 from evaluations.reports.data import ReportData
-from evaluations.reports.gap_patterns import signed
 from evaluations.reports.gap_ranking import Gaps
 from evaluations.reports.gap_strip import Strip, strip_of
+from evaluations.reports.words import signed
 from evaluations.scales import short
 from evaluations.word_differences import Piece, taken_from, word_differences
 

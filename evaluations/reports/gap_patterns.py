@@ -13,6 +13,7 @@ from evaluations.reports.forest import Axis, Span, Tick, round_numbers, ticks_at
 from evaluations.reports.gap_ranking import Gaps
 from evaluations.reports.memo import remembered, remembered_as
 from evaluations.reports.topic_words import documents_read, topic_words
+from evaluations.reports.words import signed
 from evaluations.statistics.clusters import (
     LEAST_LARGE,
     LEAST_OUTPUTS,
@@ -258,9 +259,3 @@ def _axis(low: float, high: float) -> Axis:
 
 def _span(axis: Axis, gap: MeanGap) -> Span | None:
     return axis.span(*gap.interval.ends) if gap.interval.ends else None
-
-
-def signed(value: float, places: int = 2) -> str:
-    """A difference with its sign, and a true minus."""
-    text = f"{value:+.{places}f}"
-    return f"{0:.{places}f}" if float(text) == 0 else text.replace("-", "−")

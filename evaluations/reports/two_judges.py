@@ -2,7 +2,6 @@
 and what each costs."""
 
 import itertools
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,39 +11,32 @@ import numpy as np
 from django.core.paginator import Page, Paginator
 from django.db import connection
 
-from evaluations.models import Criterion, Judge, Project
+from evaluations.models import Judge, Project
 from evaluations.reports.analysis import ALPHA, Significance, correlations_summary
 from evaluations.reports.data import ReportData
 from evaluations.reports.forest import Axis, Span, Tick, round_numbers, ticks_at
-from evaluations.reports.gap_patterns import signed
-from evaluations.reports.gap_ranking import is_elsewhere, judges_on
+from evaluations.reports.gap_ranking import judges_on
 from evaluations.reports.gap_view import first_of, number_in
 from evaluations.reports.judge_costs import JudgeCost, cost_of
+from evaluations.reports.judge_pairs import Pair, pair_on, unit_of
 from evaluations.reports.live import live_data
 from evaluations.reports.memo import remembered
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import Report
+from evaluations.reports.score_grids import Grid, Shares, grid_of, shares_of
 from evaluations.reports.shown import shown_report
-from evaluations.reports.words import listed
-from evaluations.scales import Scale, short
-from evaluations.statistics.calibration import equipercentile
+from evaluations.reports.words import listed, signed
+from evaluations.scales import short
 from evaluations.statistics.jackknife import no_interval
-from evaluations.statistics.layout import Outputs, complete
-from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.two_judges import (
-    BOTH,
     ONLY_FIRST,
     ONLY_SECOND,
-    REST,
-    score_grid,
-    who_agrees,
 )
 
 # Of one kind all are listed, page by page; of both kinds the first few.
 PAGE_SIZE = 50
 FIRST_FEW = 10
-MOST_POINTS = 11
 CLASSES = {"first": ONLY_FIRST, "second": ONLY_SECOND}
 _BEGINS = """
     SELECT o.id, left(o.text, 160), d.doc_id FROM evaluations_candidateoutput o
@@ -78,22 +70,6 @@ def read_pair_view(query: Mapping[str, Any], options: ReportOptions) -> PairView
     return PairView(options, only=only if only in CLASSES else "", **ids)
 
 
-@dataclass(frozen=True, eq=False)
-class Pair:
-    """Two judges on one criterion, on the outputs that both scored and people rated. Scores on
-    another scale are in `first_on`, `second_on` mapped to the criterion's, by rank."""
-
-    criterion: Criterion
-    outputs: Outputs
-    at: IntArray
-    human: FloatArray
-    first: FloatArray
-    second: FloatArray
-    first_on: FloatArray
-    second_on: FloatArray
-    agrees: IntArray
-
-
 @dataclass(frozen=True)
 class Difference:
     """A criterion's row: both correlations, their difference with its interval, the p-value
@@ -110,40 +86,6 @@ class Difference:
     dot: str
     span: Span | None
     leaves_out_zero: bool
-
-
-@dataclass(frozen=True)
-class Bubble:
-    """A pair of scores in the drawing."""
-
-    x: str
-    y: str
-    r: str
-    count: int
-    is_labelled: bool
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Scores of one judge against the other's on a criterion, drawn and as a table."""
-
-    criterion: str
-    same: float
-    ticks: tuple[tuple[str, str, str], ...]
-    bubbles: tuple[Bubble, ...]
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[int, ...]], ...]
-
-
-@dataclass(frozen=True)
-class Shares:
-    """How many outputs only the first, both, only the second, and the rest; drawn as a bar of four
-    parts, each with its beginning, width and middle."""
-
-    pk: int
-    criterion: str
-    counts: tuple[int, int, int, int]
-    parts: tuple[tuple[str, Span, str, int, bool], ...]
 
 
 @dataclass(frozen=True)
@@ -216,7 +158,7 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
     pairs = [
         pair
         for one in criteria
-        if first and second and (pair := _pair(data, one, first, second)) is not None
+        if first and second and (pair := pair_on(data, one, first, second)) is not None
     ]
     view = PairView(
         view.options,
@@ -230,31 +172,6 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
         return TwoJudges(view, judges, known.get(first), known.get(second))
     report = shown_report(project, view.options)
     return _compared(data, view, judges, (known[first], known[second]), pairs, report)
-
-
-def _pair(data: ReportData, criterion: Criterion, first: int, second: int) -> Pair | None:
-    scores = [data.judges.get((criterion.pk, judge)) for judge in (first, second)]
-    human = data.humans[criterion.pk].mean
-    a, b = scores
-    if a is None or b is None:
-        return None
-    at = np.flatnonzero(~np.isnan(human + a + b))
-    if not len(at):
-        return None
-    outputs, (human, a, b) = complete(data.outputs, human, a, b)
-    scale = criterion.scale
-    first_on, second_on = (
-        equipercentile(side, human)(side) if is_elsewhere(side, scale) else side for side in (a, b)
-    )
-    agrees = who_agrees(human, first_on, second_on, unit_of(scale))
-    return Pair(criterion, outputs, at, human, a, b, first_on, second_on, agrees)
-
-
-def unit_of(scale: Scale) -> float:
-    """What counts as a step when scores are compared with ratings: the scale's, but at least a
-    tenth of its width (a scale from 0 to 100) and at most half of it (yes and no)."""
-    width = scale.highest - scale.lowest
-    return min(max(scale.step, width / 10), width / 2)
 
 
 def _most_apart(pairs: list[Pair]) -> int:
@@ -295,8 +212,8 @@ def _compared(
         axis=ticks_at(axis, round_numbers(ends)),
         zero=axis.at(0.0),
         differences=differences,
-        grids=tuple(_grid(pair) for pair in pairs),
-        shares=tuple(_shares(pair) for pair in pairs),
+        grids=tuple(grid_of(pair) for pair in pairs),
+        shares=tuple(shares_of(pair) for pair in pairs),
         costs=costs,
         unit=short(round(unit_of(chosen.criterion.scale), 4)),
         page=page,
@@ -403,58 +320,6 @@ def _cheaper(costs: tuple[JudgeCost, JudgeCost]) -> list[str]:
         return []
     return [f"{dear.judge} costs {times:.0f} times as much." if times >= 2 else
             f"{dear.judge} costs {100 * (times - 1):.0f} % more."]  # fmt: skip
-
-
-def _grid(pair: Pair) -> Grid:
-    scale = pair.criterion.scale
-    points = np.array(scale.points)
-    if len(points) > MOST_POINTS:
-        points = np.linspace(scale.lowest, scale.highest, MOST_POINTS)
-    found = score_grid(pair.first_on, pair.second_on, points)
-    size = len(points)
-    step = 82.0 / size
-    places = [f"{14 + step * (at + 0.5):.2f}%" for at in range(size)]
-    heights = [f"{88 - step * (at + 0.5):.2f}%" for at in range(size)]
-    names = tuple(short(round(float(point), 2)) for point in points)
-    total, most = int(found.counts.sum()), int(found.counts.max())
-    bubbles = tuple(
-        Bubble(
-            places[column],
-            heights[row],
-            f"{max(0.6, 0.46 * step * math.sqrt(count / most)):.2f}%",
-            count,
-            count >= 0.05 * total,
-        )
-        for row, column in itertools.product(range(size), repeat=2)
-        if (count := int(found.counts[row, column]))
-    )
-    shown = range(size) if size <= 7 else range(0, size, 2)
-    return Grid(
-        pair.criterion.name,
-        found.same,
-        tuple((names[at], places[at], heights[at]) for at in shown),
-        bubbles,
-        names,
-        tuple(
-            (names[row], tuple(int(n) for n in found.counts[row])) for row in reversed(range(size))
-        ),
-    )
-
-
-def _shares(pair: Pair) -> Shares:
-    counts = np.bincount(pair.agrees, minlength=4)
-    axis = Axis(0.0, float(counts.sum()))
-    looks = {ONLY_FIRST: "bar-llm", BOTH: "bar-llm-mid", ONLY_SECOND: "bar-open", REST: "bar-line"}
-    parts, begin = [], 0
-    for which in (ONLY_FIRST, BOTH, ONLY_SECOND, REST):
-        count = int(counts[which])
-        if count:
-            span = axis.span(begin, begin + count)
-            middle = axis.at(begin + count / 2)
-            parts.append((looks[which], span, middle, count, count >= 0.08 * counts.sum()))
-        begin += count
-    one, both, two, rest = (int(counts[which]) for which in range(4))
-    return Shares(pair.criterion.pk, pair.criterion.name, (one, both, two, rest), tuple(parts))
 
 
 def _listed(

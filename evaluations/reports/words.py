@@ -22,6 +22,12 @@ def in_brackets(interval: Interval) -> str:
     return "[{:.2f}, {:.2f}]".format(*interval.ends) if interval.ends else ""
 
 
+def signed(value: float, places: int = 2) -> str:
+    """A difference with its sign, and a true minus."""
+    text = f"{value:+.{places}f}"
+    return f"{0:.{places}f}" if float(text) == 0 else text.replace("-", "−")
+
+
 # What a judge ranks at each level.
 RANKED = {"summary": "a document's outputs", "system": "the systems", "dataset": "all outputs"}
 

@@ -14,7 +14,14 @@ from evaluations.reports.figures import FIGURE_TITLES
 from evaluations.reports.glossary import TERMS, Term
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
-from evaluations.reports.words import SYMBOLS, in_a_sentence, in_brackets, in_sight_note, shown
+from evaluations.reports.words import (
+    SYMBOLS,
+    in_a_sentence,
+    in_brackets,
+    in_sight_note,
+    shown,
+    signed,
+)
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient
 from evaluations.statistics.ppi import SystemMean
 from evaluations.statistics.resampling import Interval
@@ -82,10 +89,7 @@ def fixed_or_dash(number: float | None, places: int = 2) -> str:
     return "–" if number is None else fixed(number, places)
 
 
-@register.filter
-def signed(number: float, places: int = 2) -> str:
-    """A difference with its sign, such as +0.05 or −0.05."""
-    return f"{number:+.{places}f}".replace("-", "−")
+register.filter("signed", signed)
 
 
 @register.filter

@@ -14,10 +14,11 @@ from django.utils import timezone
 from evaluations.models import EvaluationRun, Judge, Project, RunState
 from evaluations.reports import live
 from evaluations.reports.judge_costs import cost_of
+from evaluations.reports.judge_pairs import unit_of
 from evaluations.reports.keeping import neglected_reports, work_on_report
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import build_report
-from evaluations.reports.two_judges import PairView, two_judges, unit_of
+from evaluations.reports.two_judges import PairView, two_judges
 from evaluations.scales import Scale
 
 pytestmark = pytest.mark.django_db
