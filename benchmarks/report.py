@@ -57,7 +57,7 @@ def multiply(project: Any, first: int, last: int) -> None:
             """CREATE TEMPORARY TABLE copied AS
                SELECT d.id AS old, nextval('evaluations_document_id_seq') AS new, n
                    FROM evaluations_document d,
-                      generate_series(%s, %s) AS n
+                      generate_series(%s::int, %s::int) AS n
                    WHERE d.project_id = %s AND d.doc_id NOT LIKE '%%-copy-%%'""",
             [first, last, project.pk],
         )
