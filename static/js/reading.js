@@ -11,8 +11,12 @@ document.addEventListener("keydown", (event) => {
 });
 
 for (const fold of document.querySelectorAll("details[data-focuses]")) {
-  fold.querySelector("summary").addEventListener("click", () => {
-    if (!fold.open) fold.addEventListener("toggle", () => fold.querySelector("input:not([type=hidden])").focus(), { once: true });
+  // At once: a letter that is typed next belongs into the field.
+  fold.querySelector("summary").addEventListener("click", (event) => {
+    if (fold.open) return;
+    event.preventDefault();
+    fold.open = true;
+    fold.querySelector("input:not([type=hidden])").focus();
   });
 }
 
