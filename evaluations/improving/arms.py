@@ -2,14 +2,17 @@
 judges, divided into training and locked documents."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from evaluations.improving.locking import locked_mask
 from evaluations.models import Criterion, Judge, LockedDocuments, Project
 from evaluations.reports.data import ReportData, load_data
-from evaluations.statistics.layout import Outputs
+from evaluations.statistics.correlation import coefficients_by_document
+from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.panel import Arms
 
 # Fitted to ratings of any document, so they may know the locked ones.
 FITTED_KINDS = ("formula", "ensemble")
@@ -52,6 +55,26 @@ class Ground:
     training: IntArray
     locked: IntArray
     left_out: dict[str, str]
+
+    @cached_property
+    def rho_of_today(self) -> FloatArray:
+        """Spearman's rho of today's judge in each training document; shape (training,)."""
+        return self.rho_on_training(self.today)
+
+    @cached_property
+    def learnable(self) -> tuple[Arms, IntArray]:
+        """The arms on training documents, and these documents; locked ones are not there at all."""
+        outputs, (human, *scores) = self.on(
+            self.training, self.human, *(arm.scores for arm in self.arms)
+        )
+        outputs, (human, *scores) = complete(outputs, human, *scores)
+        arms = Arms(outputs, human, np.stack(scores))
+        return arms, np.flatnonzero(outputs.documents_with())
+
+    def rho_on_training(self, scores: FloatArray) -> FloatArray:
+        """Spearman's rho of scores in each training document; shape (training,)."""
+        outputs, (human, own) = self.on(self.training, self.human, scores)
+        return coefficients_by_document(outputs, human, own, "spearman")[self.training]
 
     def on(self, documents: IntArray, *values: FloatArray) -> tuple[Outputs, list[FloatArray]]:
         """The outputs of some documents, and values of them."""

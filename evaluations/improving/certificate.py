@@ -40,7 +40,7 @@ def outcome_in_words(look: Look) -> str:
 
 def look_of(candidate: Candidate) -> Look | None:
     """The look at a candidate, if there was one."""
-    return Look.objects.filter(candidate=candidate).first()
+    return getattr(candidate, "look", None)
 
 
 def search_json(search: Search) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from evaluations.improving.certificate import look_of
 from evaluations.improving.locking import locked_of
 from evaluations.models import (
     Candidate,
@@ -141,7 +142,7 @@ def _rows(searches: QuerySet[Search]) -> tuple[tuple[Row, ...], Axis]:
         .select_related("look", "adopted_as")
         .order_by("-search", "pk")[:MOST_ROWS]
     )
-    shown = [_seen(candidate) for candidate in candidates]
+    shown = [look_of(candidate) for candidate in candidates]
     ranked: list[float] = [
         value
         for candidate, look in zip(candidates, shown, strict=True)
@@ -155,10 +156,6 @@ def _rows(searches: QuerySet[Search]) -> tuple[tuple[Row, ...], Axis]:
     return tuple(
         _row(candidate, look, axis) for candidate, look in zip(candidates, shown, strict=True)
     ), axis
-
-
-def _seen(candidate: Candidate) -> Look | None:
-    return getattr(candidate, "look", None)
 
 
 def _row(candidate: Candidate, look: Look | None, axis: Axis) -> Row:

@@ -11,9 +11,8 @@ from evaluations.evaluators.formula import CriterionFormula, Member
 from evaluations.improving.arms import Arm, Ground, ImproveError
 from evaluations.models import Candidate, Change
 from evaluations.statistics.calibration import Isotonic, cross_validated_error, isotonic
-from evaluations.statistics.correlation import coefficients_by_document
 from evaluations.statistics.layout import complete
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.panel import Arms, Chosen, choose, effective_votes
 from evaluations.statistics.proof import LEAST_LOCKED, LEAST_TRAINING, documents_for, smallest_gain
 
@@ -89,7 +88,7 @@ def search(ground: Ground, changes: Sequence[str]) -> Searched:
         sorted(found, key=lambda one: (one.measure == DISTANCE, -one.gain)),
         len(ground.training),
         len(ground.locked),
-        _mean(_rho_of_today(ground)),
+        _mean(ground.rho_of_today),
         ground.left_out,
     )
 
@@ -129,35 +128,16 @@ def power(ground: Ground, *, confidence: float, wanted: float = 0.05) -> Power |
 
 
 def _spread(ground: Ground, arm: Arm) -> float | None:
-    apart = _rho_on_training(ground, arm.scores) - _rho_of_today(ground)
+    apart = ground.rho_on_training(arm.scores) - ground.rho_of_today
     known = apart[~np.isnan(apart)]
     return float(known.std(ddof=1)) if len(known) > 2 and np.ptp(known) else None
-
-
-def _rho_of_today(ground: Ground) -> FloatArray:
-    return _rho_on_training(ground, ground.today)
-
-
-def _rho_on_training(ground: Ground, scores: FloatArray) -> FloatArray:
-    """Spearman's rho in each training document; shape (training documents,)."""
-    outputs, (human, own) = ground.on(ground.training, ground.human, scores)
-    return coefficients_by_document(outputs, human, own, "spearman")[ground.training]
-
-
-def _learnable(ground: Ground) -> tuple[Arms, IntArray]:
-    """The arms on training documents, and these documents; locked ones are not there at all."""
-    outputs, (human, *scores) = ground.on(
-        ground.training, ground.human, *(arm.scores for arm in ground.arms)
-    )
-    outputs, (human, *scores) = complete(outputs, human, *scores)
-    return Arms(outputs, human, np.stack(scores)), np.flatnonzero(outputs.documents_with())
 
 
 def _choice(ground: Ground) -> list[Found]:
     """The single judge that ranks best, if it is another one."""
     if not ground.arms:
         return []
-    arms, documents = _learnable(ground)
+    arms, documents = ground.learnable
     chosen = choose(arms, documents, seed=SEED, ridges=(None,))
     arm = ground.arms[chosen.formula.members[0]]
     if np.array_equal(arm.scores, ground.today, equal_nan=True):
@@ -171,7 +151,7 @@ def _choice(ground: Ground) -> list[Found]:
 def _panel(ground: Ground) -> list[Found]:
     if len(ground.arms) < 2:
         return []
-    arms, documents = _learnable(ground)
+    arms, documents = ground.learnable
     chosen = choose(arms, documents, seed=SEED)
     members = chosen.formula.members
     if len(members) < 2:
@@ -192,7 +172,7 @@ def _ranked(
     chosen: Chosen,
     description: str,
 ) -> Found:
-    today, own = _rho_of_today(ground), chosen.by_document
+    today, own = ground.rho_of_today, chosen.by_document
     both = ~np.isnan(today) & ~np.isnan(own)
     spread = float((own - today)[both].std(ddof=1)) if both.sum() > 2 else None
     return Found(

@@ -9,8 +9,6 @@ from django.utils import timezone
 
 from evaluations.models.project import Project
 
-MOST_ATTEMPTS = 3
-
 
 class KeptState(models.TextChoices):
     WAITING = "waiting", "Waiting for a worker"

@@ -18,7 +18,8 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from evaluations.models import KeptPart, KeptReport, KeptState, Project
-from evaluations.models.kept_reports import MOST_ATTEMPTS, OPEN
+from evaluations.models.errands import MOST_ATTEMPTS
+from evaluations.models.kept_reports import OPEN
 from evaluations.reports import memo
 from evaluations.reports.data import ReportData, ids_of, load_data
 from evaluations.reports.drilldown import DocumentsBehind, documents_behind

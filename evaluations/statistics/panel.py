@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from evaluations.statistics.correlation import coefficients_by_document, ranks_by_document
+from evaluations.statistics.jackknife import mean_of_rows
 from evaluations.statistics.layout import Outputs, mean_of
 from evaluations.statistics.pairing import FloatArray, IntArray
 
@@ -92,7 +93,7 @@ class Arms:
 
     def best(self, documents: IntArray) -> Formula:
         """The arm with the highest mean rho over some documents."""
-        means = _means(self.rho[:, documents])
+        means = mean_of_rows(self.rho[:, documents])
         weights = np.zeros(len(self.scores))
         weights[int(np.argmax(np.nan_to_num(means, nan=-2.0)))] = 1.0
         return Formula(weights)
@@ -142,7 +143,7 @@ def _selected(
         rest = np.delete(documents, held_out)
         for row, ridge in zip(values, ridges, strict=True):
             row[held_out] = arms.rho_of(arms.fitted(rest, ridge), documents[held_out])
-    best = int(np.argmax(np.nan_to_num(_means(values), nan=-2.0)))
+    best = int(np.argmax(np.nan_to_num(mean_of_rows(values), nan=-2.0)))
     return arms.fitted(documents, ridges[best])
 
 
@@ -174,8 +175,3 @@ def _centred(outputs: Outputs, values: FloatArray) -> FloatArray:
 def _standardised(values: FloatArray) -> FloatArray:
     spread = values.std()
     return values / spread if spread > _TINY else values
-
-
-def _means(rows: FloatArray) -> FloatArray:
-    """The mean of each row's values; NaN for a row without any."""
-    return mean_of(np.nansum(rows, axis=1), (~np.isnan(rows)).sum(axis=1))
