@@ -75,8 +75,14 @@ def run_errand(kind: str, errand_id: int) -> None:
 
 @shared_task(name=SEARCH_CHANGES)
 def search_changes(search_id: int) -> None:
-    """Search for changes that improve a judge."""
-    work_on_search(search_id)
+    """Search for changes that improve a judge, for some minutes at most."""
+    host, celery_worker = socket.gethostname(), os.getppid()
+    shift = Shift(
+        told_to_stop=lambda: is_leaving(f"{host}:{celery_worker}"),
+        ends=time.monotonic() + SLICE_SECONDS,
+    )
+    if work_on_search(search_id, shift):
+        search_changes.delay(search_id)
 
 
 @shared_task(name=COMPUTE_REPORT)

@@ -74,7 +74,21 @@ urlpatterns = [
     path("p/<slug:slug>/improve/unlock/", improving.lock_open, name="lock_open"),
     path("p/<slug:slug>/improve/search/", improving.search_create, name="search_create"),
     path("p/<slug:slug>/improve/search/<int:pk>/", improving.improve_state, name="improve_state"),
+    path(
+        "p/<slug:slug>/improve/search/<int:pk>/pause/", improving.search_pause, name="search_pause"
+    ),
+    path(
+        "p/<slug:slug>/improve/search/<int:pk>/resume/",
+        improving.search_resume,
+        name="search_resume",
+    ),
+    path(
+        "p/<slug:slug>/improve/search/<int:pk>/cancel/",
+        improving.search_cancel,
+        name="search_cancel",
+    ),
     path("p/<slug:slug>/improve/<int:pk>/look/", improving.look_create, name="look_create"),
+    path("p/<slug:slug>/improve/<int:pk>/look/state/", improving.look_state, name="look_state"),
     path("p/<slug:slug>/improve/<int:pk>/use/", improving.candidate_adopt, name="candidate_adopt"),
     path(
         "p/<slug:slug>/improve/certificate.json",

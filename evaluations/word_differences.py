@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+from difflib import SequenceMatcher, unified_diff
 
 # Above this length the comparison takes long and shows little.
 MOST_WORDS = 2000
@@ -28,6 +28,18 @@ def word_differences(first: str, second: str) -> tuple[list[Piece], list[Piece]]
             if low < high:
                 pieces[side].append(Piece("".join(sides[side][low:high]), kind != "equal"))
     return pieces
+
+
+# A line with "added", "removed" or nothing.
+MarkedLine = tuple[str, str]
+
+
+def line_differences(before: str, after: str) -> tuple[MarkedLine, ...]:
+    """All lines of two texts, marked where one has it alone."""
+    lines = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1000)
+    kinds = {"+": "added", "-": "removed"}
+    marked = tuple((kinds.get(line[0], ""), line[1:]) for line in list(lines)[3:])
+    return marked or tuple(("", line) for line in after.splitlines())
 
 
 def taken_from(source: str, text: str, *, least: int = 3) -> list[Piece]:

@@ -18,7 +18,7 @@ _JOBS = {
     WORK_ON_UPLOAD: "uploads",
     SEND_WEBHOOKS: "webhooks",
     RUN_ERRAND: "quick",
-    SEARCH_CHANGES: "quick",
+    SEARCH_CHANGES: RUNS,
     COMPUTE_REPORT: "reports",
     SEND_PASSWORD_RESET: "quick",
 }

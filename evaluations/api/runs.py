@@ -145,7 +145,7 @@ def remove_criterion_by_id(request: HttpRequest, slug: Path[str], pk: int) -> An
 @router.get("/runs", response=Runs)
 def list_runs(request: HttpRequest, slug: Path[str], page: Query[Page]) -> Any:
     """Runs, paginated."""
-    return page_of(project_for(request, slug).runs.of_judges_that_run(), page)
+    return page_of(project_for(request, slug).runs.counting().of_judges_that_run(), page)
 
 
 @router.post("/runs", response={201: RunOut})

@@ -50,6 +50,9 @@ _OUTPUT = """JOIN evaluations_candidateoutput o ON o.id = t.output_id
              JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s
                  ON s.id = o.system_id"""
 _CRITERION = "LEFT JOIN evaluations_criterion c ON c.id = t.criterion_id"
+# What a search for a better judge tried stays behind: there it would count as the judge's scores.
+_COUNTING = """NOT EXISTS (SELECT FROM evaluations_evaluationrun r
+               WHERE r.id = t.run_id AND r.search_id IS NOT NULL)"""
 _OF_OUTPUT = Ref("outputs", ("doc_id", "system_id"))
 _OF_CRITERION = Ref("criteria", ("criterion",))
 
@@ -241,7 +244,7 @@ TABLES = (
                       t.prompt_tokens,
                   t.completion_tokens, t.created_at, t.started_at, t.finished_at
            FROM evaluations_evaluationrun t JOIN evaluations_judge j ON j.id = t.judge_id
-           WHERE t.project_id = %(project)s""",
+           WHERE t.project_id = %(project)s AND t.search_id IS NULL""",
         {"judge_id": Ref("judges", ("judge", "version"))}
         | same(
             "state",
@@ -265,7 +268,7 @@ TABLES = (
            FROM evaluations_runcriterion t JOIN evaluations_evaluationrun r ON r.id = t.run_id
            JOIN evaluations_criterion c ON c.id = t.criterion_id
            LEFT JOIN evaluations_evaluationsteps e ON e.id = t.steps_id
-               WHERE r.project_id = %(project)s""",
+               WHERE r.project_id = %(project)s AND r.search_id IS NULL""",
         {
             "run_id": Ref("runs", ("run",)),
             "criterion_id": _OF_CRITERION,
@@ -305,7 +308,7 @@ TABLES = (
             FROM evaluations_runitem t {_OUTPUT} {_CRITERION}
             LEFT JOIN evaluations_candidateoutput v ON v.id = t.rival_id
             LEFT JOIN evaluations_system b ON b.id = v.system_id
-                WHERE d.project_id = %(project)s""",
+                WHERE d.project_id = %(project)s AND {_COUNTING}""",
         {
             "run_id": Ref("runs", ("run",)),
             "output_id": _OF_OUTPUT,
@@ -322,7 +325,8 @@ TABLES = (
         f"""SELECT t.run_id AS run, d.doc_id, s.name AS system_id, c.name AS criterion, t.value,
             t.distribution,
                    t.coverage, t.entropy, t.mode, t.note, t.created_at
-            FROM evaluations_score t {_OUTPUT} {_CRITERION} WHERE d.project_id = %(project)s""",
+            FROM evaluations_score t {_OUTPUT} {_CRITERION}
+            WHERE d.project_id = %(project)s AND {_COUNTING}""",
         {"run_id": Ref("runs", ("run",)), "output_id": _OF_OUTPUT, "criterion_id": _OF_CRITERION}
         | same("value", "distribution", "coverage", "entropy", "mode", "note", "created_at"),
         json=frozenset({"distribution"}),

@@ -135,6 +135,10 @@ class Evaluator(ABC):
         """
         raise NotImplementedError
 
+    def has_steps(self, criterion: str) -> bool:
+        """Whether it brings its own evaluation steps for a criterion."""
+        return False
+
     def missing_text(self, texts: Texts) -> Failure | None:
         """Why an item cannot be scored: a text that its document lacks, or an empty output."""
         for name in sorted(self.needed()):

@@ -2,9 +2,13 @@
 probabilities of ratings."""
 
 from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from evaluations.evaluators.asking import AskingEvaluator
-from evaluations.evaluators.base import Item, Outcome
+from evaluations.evaluators.base import Item, Outcome, Settings
+from evaluations.evaluators.wording import Wording, wordings_in
 from evaluations.llm.calls import Answer
 from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.judgement import (
@@ -23,6 +27,28 @@ from evaluations.llm.scoring import why_not_by_logprobs
 from evaluations.scales import Scale
 
 
+class GEvalSettings(Settings):
+    wording: str = Field(
+        default="",
+        title="Own wording",
+        description=(
+            'Parts of the prompt in this judge\'s own words, by criterion, as JSON: {"coherence":'
+            ' {"definition": "…", "steps": "…", "introduction": "…"}}. Empty: the criterion\'s.'
+        ),
+    )
+
+    @field_validator("wording")
+    @classmethod
+    def _readable(cls, value: str) -> str:
+        wordings_in(value)
+        return value
+
+    @model_serializer(mode="wrap")
+    def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # Judges made before there was this setting have the same settings as those without it.
+        return {name: value for name, value in handler(self).items() if value}
+
+
 class GEval(AskingEvaluator):
     kind = "geval"
     title = "G-Eval"
@@ -34,13 +60,18 @@ class GEval(AskingEvaluator):
     rates_on_scale = True
     writes_steps = True
     takes_batches = True
+    Settings: ClassVar = GEvalSettings
 
     @classmethod
     def why_not_on(cls, scale: Scale, mode: str) -> str:
         return why_not_by_logprobs(scale) if mode == "logprobs" else ""
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
-        return compose_template(parts, steps=steps)
+        own = wordings_in(self.settings.wording).get(parts.criterion, Wording())
+        return compose_template(own.of(parts), steps=own.steps or steps)
+
+    def has_steps(self, criterion: str) -> bool:
+        return bool(wordings_in(self.settings.wording).get(criterion, Wording()).steps)
 
     def question(self, item: Item, scale: Scale, asking: JudgeSettings) -> Question | Failure:
         return question_on(item.template, item.texts, item.criterion, scale)

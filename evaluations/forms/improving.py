@@ -1,12 +1,14 @@
 """Forms for locking documents and searching for changes of a judge."""
 
+from decimal import Decimal
 from typing import Any
 
 from django import forms
 
 from evaluations.improving.locking import LOOKS, SHARE
+from evaluations.improving.work import Limits
 from evaluations.models import Change, Criterion, Judge, Project
-from evaluations.models.improving import MOST_LOOKS
+from evaluations.models.improving import FREE_CHANGES, MOST_LOOKS
 
 
 class LockForm(forms.Form):
@@ -46,6 +48,49 @@ class SearchForm(forms.Form):
     changes = forms.MultipleChoiceField(
         label="What may change",
         choices=Change.choices,
-        initial=Change.values,
+        initial=list(FREE_CHANGES),
         widget=forms.CheckboxSelectMultiple,
+        help_text=(
+            "Wording asks the judge’s model again and again; the others use the scores there are."
+        ),
     )
+    most_calls = forms.IntegerField(
+        label="Calls allowed for wordings", min_value=1, max_value=1_000_000, initial=400
+    )
+    budget = forms.DecimalField(
+        label="Budget for wordings",
+        required=False,
+        min_value=Decimal("0.0001"),
+        max_digits=14,
+        decimal_places=4,
+        help_text="In the currency of the judge’s prices. Empty: no limit but that of the calls.",
+    )
+    reflector = forms.ModelChoiceField(
+        Judge.objects.none(),
+        label="Who proposes wordings",
+        required=False,
+        empty_label="The judge’s own model",
+    )
+
+    def __init__(self, *args: Any, project: Project, reworded: bool = True, **more: Any) -> None:
+        """`reworded`: whether the judge's wording can be changed at all."""
+        super().__init__(*args, **more)
+        self.fields["reflector"].queryset = project.judges.with_models()  # type: ignore[attr-defined]
+        if not reworded:
+            self.fields["changes"].choices = [  # type: ignore[attr-defined]
+                choice for choice in Change.choices if choice[0] != Change.WORDING
+            ]
+            self.fields[
+                "changes"
+            ].help_text = "Only judges of the kind G-Eval have a wording that can be changed."
+            for name in ("most_calls", "budget", "reflector"):
+                del self.fields[name]
+
+    @property
+    def limits(self) -> Limits:
+        given = self.cleaned_data
+        return Limits(
+            most_calls=given.get("most_calls") or Limits.most_calls,
+            budget=given.get("budget"),
+            reflector=given.get("reflector"),
+        )

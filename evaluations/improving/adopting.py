@@ -4,8 +4,18 @@ import json
 
 from django.db import transaction
 
-from evaluations.judges.judges import JudgeDraft, change_judge, create_judge, newest_version
-from evaluations.models import Candidate, EvaluationRun, Judge
+from evaluations.evaluators.asking_settings import AskingSettings
+from evaluations.evaluators.wording import as_setting, wordings_in
+from evaluations.improving.arms import ImproveError
+from evaluations.improving.rewording import wording_of
+from evaluations.judges.judges import (
+    JudgeDraft,
+    change_judge,
+    create_judge,
+    newest_version,
+    same_but_for_settings,
+)
+from evaluations.models import Candidate, EvaluationRun, Judge, Proposal
 from evaluations.runs.lifecycle import start_run
 
 SUFFIX = " improved"
@@ -18,13 +28,26 @@ def name_of_improved(judge: Judge) -> str:
 
 @transaction.atomic
 def adopt(candidate: Candidate) -> tuple[Judge, EvaluationRun]:
-    """The judge that a candidate makes, and its run on every output; changes on several criteria
-    make one judge.
+    """The judge that a candidate makes, and its run on every output.
+
+    A wording is the judge's next version. Formulas on several criteria make one judge of their own.
 
     Raises:
+        ImproveError: the judge is another one than was searched.
         ValidationError: the name is another judge's.
         RunError: it cannot run.
     """
+    if candidate.proposal is None:
+        judge, names = _with_formula(candidate)
+    else:
+        judge, names = _with_wording(candidate, candidate.proposal)
+    run = start_run(judge, list(judge.project.criteria.filter(name__in=names)))
+    Candidate.objects.filter(pk=candidate.pk).update(adopted_as=judge)
+    candidate.adopted_as = judge
+    return judge, run
+
+
+def _with_formula(candidate: Candidate) -> tuple[Judge, list[str]]:
     search = candidate.search
     name = name_of_improved(search.judge)
     there = newest_version(search.project, name)
@@ -32,8 +55,28 @@ def adopt(candidate: Candidate) -> tuple[Judge, EvaluationRun]:
     formulas[search.criterion.name] = candidate.formula
     draft = JudgeDraft(name=name, kind="formula", settings={"formula": json.dumps(formulas)})
     judge = change_judge(there, draft) if there else create_judge(search.project, draft)[0]
-    criteria = list(search.project.criteria.filter(name__in=formulas))
-    run = start_run(judge, criteria)
-    Candidate.objects.filter(pk=candidate.pk).update(adopted_as=judge)
-    candidate.adopted_as = judge
-    return judge, run
+    return judge, list(formulas)
+
+
+def _with_wording(candidate: Candidate, proposal: Proposal) -> tuple[Judge, list[str]]:
+    """The next version runs on every criterion that the searched one ran on."""
+    search = candidate.search
+    searched, newest = search.judge, newest_version(search.project, search.judge.name)
+    if newest is None or not same_but_for_settings(newest, searched):
+        raise ImproveError(
+            f"{searched.name} has been changed since the search, so what was proven does not hold"
+            " for it. Search again."
+        )
+    own = wordings_in(newest.settings.get("wording", ""))
+    wordings = own | {search.criterion.name: wording_of(proposal.texts)}
+    draft = JudgeDraft(
+        name=newest.name,
+        endpoint=newest.endpoint,
+        model=newest.model,
+        kind=newest.kind,
+        settings=newest.settings | {"wording": as_setting(wordings)},
+        **{name: getattr(newest, name) for name in AskingSettings.model_fields},
+    )
+    ran = searched.runs.counting().values_list("run_criteria__criterion__name", flat=True)
+    names = {name for name in ran if name} | {search.criterion.name}
+    return change_judge(newest, draft, probe=False), sorted(names)

@@ -1,7 +1,7 @@
 """What a search has to choose from: a project's ratings on a criterion and the scores of its
 judges, divided into training and locked documents."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -42,8 +42,8 @@ class Arm:
 class Ground:
     """A judge on a criterion beside everything that could take its place.
 
-    `human` and `today` have shape (outputs,), NaN for missing; `training` and `locked` are
-    positions of documents; `left_out` says of judges why they are no arms.
+    `human`, `today` and `output_ids` have shape (outputs,), NaN for missing; `training` and
+    `locked` are positions of documents; `left_out` says of judges why they are no arms.
     """
 
     judge: Judge
@@ -55,6 +55,7 @@ class Ground:
     training: IntArray
     locked: IntArray
     left_out: dict[str, str]
+    output_ids: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @cached_property
     def rho_of_today(self) -> FloatArray:
@@ -114,6 +115,7 @@ def ground_of(
         training=np.flatnonzero(rated & ~is_locked),
         locked=np.flatnonzero(rated & is_locked),
         left_out=left_out,
+        output_ids=data.output_ids,
     )
 
 

@@ -5,15 +5,22 @@ from typing import Any
 
 import numpy as np
 from django.db import transaction
+from django.db.models import QuerySet
 
 from evaluations.evaluators.formula import CriterionFormula
 from evaluations.improving.arms import Ground, ImproveError, ground_of
 from evaluations.improving.locking import locked_of
+from evaluations.improving.rewording import wording_of
 from evaluations.improving.search import check_size
-from evaluations.models import Candidate, LockedDocuments, Look
+from evaluations.improving.trials import Trials
+from evaluations.models import Candidate, LockedDocuments, Look, Project, RunState
+from evaluations.runs.lifecycle import start_run
+from evaluations.runs.shift import Shift
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.proof import Proof, confidence_of, gain_in_distance, gain_in_rank
 
+# More failed items than this share would make the comparison one of other documents.
+MOST_FAILED = 0.02
 NOT_LOCKED = "No documents are locked; lock some before you search."
 OPENED = "The documents were unlocked on {}, so nothing can be proven on them any more."
 
@@ -32,9 +39,12 @@ def usable_lock(project: Any) -> LockedDocuments:
     return locked
 
 
-def look(candidate: Candidate, *, by: Any = None) -> Look:
+def look(candidate: Candidate, *, by: Any = None) -> Look | None:
     """Test a candidate on the locked documents against today's judge; a second time gives the first
     look.
+
+    A wording has no scores on them yet. Its look is taken, a run (`look_run`) judges them, and
+    until that is done there is no result: None. Whoever asks again then gets it.
 
     Raises:
         ImproveError: all looks are used, the documents were unlocked, or scores are missing.
@@ -47,29 +57,86 @@ def look(candidate: Candidate, *, by: Any = None) -> Look:
         before = Look.objects.filter(candidate=candidate).first()
         if before is not None:
             return before
-        if locked.looks.count() >= locked.looks_allowed:
+        if candidate.look_run_id is None and looks_taken(locked) >= locked.looks_allowed:
             raise ImproveError(
                 f"All {locked.looks_allowed} looks at the locked documents are used. More would"
                 " prove too much by chance."
             )
         ground = ground_of(project, candidate.search.judge, candidate.search.criterion, locked)
         check_size(ground)
-        proof = proof_of(ground, candidate, looks=locked.looks_allowed)
+        if candidate.proposal is None:
+            own = values_of(ground, CriterionFormula.model_validate(candidate.formula))
+        else:
+            judged = _judged(ground, candidate, by=by)
+            if judged is None:
+                return None
+            own = judged
+        proof = proof_of(ground, candidate, own, looks=locked.looks_allowed)
         return Look.objects.create(
-            locked=locked, candidate=candidate, looked_by=by, **_columns(proof)
+            locked=locked, candidate=candidate, looked_by=candidate.look_by or by, **_columns(proof)
         )
 
 
-def proof_of(ground: Ground, candidate: Candidate, *, looks: int) -> Proof:
+def looks_taken(locked: LockedDocuments) -> int:
+    """How many looks are used, those whose documents are still being judged included."""
+    pending = Candidate.objects.filter(
+        search__project=locked.project_id, look_run__isnull=False, look=None
+    )
+    return locked.looks.count() + pending.count()
+
+
+def finish_looks(project: Project) -> None:
+    """Write down the looks whose documents have been judged."""
+    for candidate in pending_looks(project):
+        if candidate.look_run and candidate.look_run.state == RunState.DONE:
+            look(candidate)
+
+
+def pending_looks(project: Project) -> QuerySet[Candidate]:
+    """Candidates whose looks are taken and have no result yet."""
+    return Candidate.objects.filter(
+        search__project=project, look_run__isnull=False, look=None
+    ).select_related("search__project", "search__judge", "search__criterion", "look_run")
+
+
+def _judged(ground: Ground, candidate: Candidate, *, by: Any) -> FloatArray | None:
+    """A wording's scores of the locked documents, shape (outputs,); None while they are being
+    judged."""
+    assert candidate.proposal is not None
+    trials = Trials(candidate.search, Shift())
+    wording = wording_of(candidate.proposal.texts)
+    there = np.isin(ground.outputs.document, ground.locked) & ~np.isnan(ground.human)
+    there &= ~np.isnan(ground.today)
+    scores = np.full(len(ground.outputs), np.nan)
+    scores[there] = trials.known(wording, ground.output_ids[there])
+    missing = there & np.isnan(scores)
+    run = candidate.look_run
+    if run is None and missing.any():
+        candidate.look_run = start_run(
+            candidate.search.judge,
+            [candidate.search.criterion],
+            trial=trials.trial(wording, ground.output_ids[missing]),
+        )
+        candidate.look_by = by
+        candidate.save(update_fields=["look_run", "look_by"])
+        return None
+    if run is not None and run.state != RunState.DONE:
+        return None
+    if missing.sum() > MOST_FAILED * there.sum():
+        raise ImproveError(
+            f"{missing.sum()} of {there.sum()} locked outputs could not be judged in the new"
+            f" wording. Retry the failed items of run {run.pk if run else ''} first."
+        )
+    return scores
+
+
+def proof_of(ground: Ground, candidate: Candidate, own: FloatArray, *, looks: int) -> Proof:
     """What the locked documents say of a candidate.
 
-    Raises:
-        ImproveError: a member's scores are missing.
+    Args:
+        own: its values, shape (outputs,).
     """
-    formula = CriterionFormula.model_validate(candidate.formula)
-    outputs, (human, today, own) = ground.on(
-        ground.locked, ground.human, ground.today, values_of(ground, formula)
-    )
+    outputs, (human, today, own) = ground.on(ground.locked, ground.human, ground.today, own)
     compare = gain_in_distance if candidate.measure == Candidate.Measure.DISTANCE else gain_in_rank
     return compare(outputs, human, own, today, confidence=confidence_of(looks, 1))
 

@@ -9,11 +9,13 @@ from django.db.models import QuerySet
 
 from evaluations.improving.certificate import look_of
 from evaluations.improving.locking import locked_of
+from evaluations.improving.looking import looks_taken
+from evaluations.improving.proposals import Progress, against_today, progress_of
+from evaluations.improving.work import OPEN_STATES
 from evaluations.models import (
     Candidate,
     Criterion,
     Document,
-    ErrandState,
     Judge,
     LockedDocuments,
     Look,
@@ -23,6 +25,7 @@ from evaluations.models import (
 from evaluations.reports.forest import Axis, Span
 from evaluations.reports.words import signed
 from evaluations.statistics.proof import Outcome
+from evaluations.word_differences import MarkedLine
 
 # The axis of gains reaches at least so far to both sides.
 LEAST_REACH = 0.1
@@ -44,6 +47,11 @@ class Row:
     span: Span | None
 
     @property
+    def wording(self) -> tuple[tuple[str, tuple[MarkedLine, ...]], ...]:
+        """The parts of the prompt that it changes, against today's; empty for other changes."""
+        return against_today(self.candidate.proposal) if self.candidate.proposal else ()
+
+    @property
     def stamp(self) -> str:
         """The class of its stamp."""
         if self.look is None:
@@ -53,6 +61,11 @@ class Row:
     @property
     def stamp_text(self) -> str:
         return self.look.outcome.capitalize() if self.look else "Not looked at"
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether its look is taken and locked documents are being judged."""
+        return self.look is None and self.candidate.look_run_id is not None
 
 
 @dataclass(frozen=True)
@@ -67,6 +80,7 @@ class Page:
     looks: tuple[Look, ...]
     documents: int
     search: Search | None
+    progress: Progress | None
     last: Search | None
     rows: tuple[Row, ...]
     axis: Axis
@@ -78,7 +92,12 @@ class Page:
     def boxes(self) -> list[bool]:
         """A box for each look there may be: whether it is used."""
         allowed = self.locked.looks_allowed if self.locked else 0
-        return [number < len(self.looks) for number in range(allowed)]
+        used = looks_taken(self.locked) if self.locked else 0
+        return [number < used for number in range(allowed)]
+
+    @property
+    def looks_used(self) -> int:
+        return self.boxes.count(True)
 
     @property
     def looks_left(self) -> int:
@@ -107,6 +126,8 @@ def improve_page(project: Project, *, judge: str = "", criterion: str = "") -> P
         else ()
     )
     rows, axis = _rows(searches)
+    current = searches.filter(state__in=OPEN_STATES).first()
+    shown = current or searches.filter(proposals__isnull=False).first()
     return Page(
         judge=chosen_judge,
         criterion=chosen,
@@ -115,8 +136,9 @@ def improve_page(project: Project, *, judge: str = "", criterion: str = "") -> P
         locked=locked,
         looks=looks,
         documents=Document.objects.filter(project=project).count(),
-        search=searches.filter(state__in=(ErrandState.WAITING, ErrandState.ASKING)).first(),
-        last=searches.exclude(state__in=(ErrandState.WAITING, ErrandState.ASKING)).first(),
+        search=current,
+        progress=progress_of(shown) if shown else None,
+        last=searches.exclude(state__in=OPEN_STATES).first(),
         rows=rows,
         axis=axis,
         ticks=_ticks(axis),
@@ -139,7 +161,7 @@ def _named(things: Sequence[Any], pk: str, otherwise: int | None) -> Any:
 def _rows(searches: QuerySet[Search]) -> tuple[tuple[Row, ...], Axis]:
     candidates = list(
         Candidate.objects.filter(search__in=searches)
-        .select_related("look", "adopted_as")
+        .select_related("look", "look_run", "adopted_as", "proposal__search")
         .order_by("-search", "pk")[:MOST_ROWS]
     )
     shown = [look_of(candidate) for candidate in candidates]

@@ -25,19 +25,20 @@ RANK, DISTANCE = Candidate.Measure.RANK, Candidate.Measure.DISTANCE
 class Found:
     """A change that may be better than today's judge.
 
-    `today` and `candidate` are values on training documents, the candidate's by cross-validation;
-    `gain` is positive for the better, whatever is measured.
+    It is a formula, or a wording: the id of a proposal. `today` and `candidate` are values on
+    training documents, the candidate's by cross-validation; `gain` is positive for the better,
+    whatever is measured.
     """
 
     change: Change
     title: str
-    formula: CriterionFormula
+    formula: CriterionFormula | None
     today: float
     candidate: float
     documents: int
     measure: str = RANK
     description: str = ""
-    spread: float | None = None
+    proposal: int | None = None
 
     @property
     def gain(self) -> float:
@@ -51,7 +52,6 @@ class Found:
             "candidate": self.candidate,
             "gain": self.gain,
             "documents": self.documents,
-            "spread": self.spread,
         }
 
 
@@ -174,10 +174,9 @@ def _ranked(
 ) -> Found:
     today, own = ground.rho_of_today, chosen.by_document
     both = ~np.isnan(today) & ~np.isnan(own)
-    spread = float((own - today)[both].std(ddof=1)) if both.sum() > 2 else None
     return Found(
         change, title, formula, _mean(today) or 0.0, _mean(own) or 0.0, int(both.sum()),
-        description=description, spread=spread,
+        description=description,
     )  # fmt: skip
 
 

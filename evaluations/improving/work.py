@@ -1,56 +1,143 @@
-"""A search as a row: asked for by a page, the API or a command, done by one worker."""
+"""A search as a row: asked for by a page, the API or a command, done by one worker at a time."""
 
+import uuid
 from collections.abc import Sequence
-from datetime import timedelta
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import structlog
 from django.db import transaction
 from django.db.models import F
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from evaluations.improving.arms import ImproveError, ground_of
+from evaluations.improving.lease import LEASE
 from evaluations.improving.looking import usable_lock
+from evaluations.improving.rewording import Reworded, reword, why_not_reworded
 from evaluations.improving.search import Found, power, search
+from evaluations.improving.trials import Leaving, LeftError, spent_on, worker_here
 from evaluations.models import Candidate, Change, Criterion, ErrandState, Judge, Search
 from evaluations.models.errands import MOST_ATTEMPTS
+from evaluations.models.runs import ACTIVE_STATES, RunState
+from evaluations.runs.lifecycle import cancel_run, pause_by_person
+from evaluations.runs.shift import Shift
 from evaluations.statistics.proof import confidence_of
 from evaluations.waking import wake_for_search
 
-# Longer than a search may take, so that a late worker has died.
-LEASE = timedelta(minutes=15)
 log = structlog.stdlib.get_logger(__name__)
+OPEN_STATES = (ErrandState.WAITING, ErrandState.ASKING, ErrandState.PAUSED)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the calls of a search may come to.
+
+    Args:
+        most_calls: calls to endpoints, those of reflections included.
+        budget: money in the currency of the judge's prices; None for no such limit.
+        reflector: the judge whose model proposes wordings; None for the judge itself.
+    """
+
+    most_calls: int = 400
+    budget: Decimal | None = None
+    reflector: Judge | None = None
 
 
 def request_search(
-    judge: Judge, criterion: Criterion, changes: Sequence[str], *, by: Any = None
+    judge: Judge,
+    criterion: Criterion,
+    changes: Sequence[str],
+    *,
+    by: Any = None,
+    limits: Limits | None = None,
 ) -> Search:
     """Have a worker search for changes; of two who ask at once both get the same search.
 
     Raises:
-        ImproveError: no documents are locked, or an unknown change.
+        ImproveError: no documents are locked, an unknown change, or a judge without a wording.
     """
     usable_lock(judge.project)
-    wanted = _known(changes)
+    wanted, within = _known(changes), limits or Limits()
+    asked = Search(
+        project=judge.project,
+        judge=judge,
+        criterion=criterion,
+        changes=wanted,
+        made_by=by,
+        state=ErrandState.WAITING,
+        most_calls=within.most_calls,
+        budget=within.budget,
+        reflector=within.reflector,
+    )
+    if Change.WORDING in wanted:
+        _check_rewording(asked)
     with transaction.atomic():
         Judge.objects.select_for_update().get(pk=judge.pk)
         open_one = Search.objects.filter(
-            judge=judge,
-            criterion=criterion,
-            state__in=(ErrandState.WAITING, ErrandState.ASKING),
+            judge=judge, criterion=criterion, state__in=OPEN_STATES
         ).first()
         if open_one is not None:
             return open_one
-        made = Search.objects.create(
-            project=judge.project,
-            judge=judge,
-            criterion=criterion,
-            changes=wanted,
-            made_by=by,
-            state=ErrandState.WAITING,
+        asked.save()
+        transaction.on_commit(lambda: wake_for_search(asked.pk))
+    return asked
+
+
+def _check_rewording(asked: Search) -> None:
+    if problem := why_not_reworded(asked):
+        raise ImproveError(problem)
+    judge = asked.judge
+    if asked.budget is not None and (judge.price_in is None or judge.price_out is None):
+        raise ImproveError(
+            f"A budget needs prices: give {judge} its prices for a million tokens in and out."
         )
-        transaction.on_commit(lambda: wake_for_search(made.pk))
-    return made
+    if asked.most_calls < 1 or (asked.budget is not None and asked.budget <= 0):
+        raise ImproveError("Allow at least one call, and a budget above 0.")
+
+
+# Pausing, going on, cancelling
+
+
+def pause_search(wanted: Search, person: object) -> bool:
+    """Pause a search until somebody resumes it; True if it was going on."""
+    return _stop(wanted, ErrandState.PAUSED, f"Paused by {person}.", _pausing(person))
+
+
+def cancel_search(wanted: Search, person: object) -> bool:
+    """End a search for good; what it tried is kept. True if it was not over."""
+    return _stop(wanted, ErrandState.CANCELLED, f"Cancelled by {person}.", _cancelling)
+
+
+def resume_search(wanted: Search) -> bool:
+    """Continue a paused search, or one that failed; True if it was."""
+    stopped = Search.objects.filter(
+        pk=wanted.pk, state__in=(ErrandState.PAUSED, ErrandState.FAILED)
+    )
+    if not stopped.update(state=ErrandState.WAITING, message="", attempts=0, worker=""):
+        return False
+    transaction.on_commit(lambda: wake_for_search(wanted.pk))
+    return True
+
+
+def _stop(wanted: Search, state: ErrandState, message: str, end: Any) -> bool:
+    """Take a search from its worker, which notices before its next step, and stop its runs."""
+    going = set(OPEN_STATES) - {state}
+    mine = Search.objects.filter(pk=wanted.pk, state__in=going)
+    if not mine.update(state=state, message=message, taken_until=None, worker=""):
+        return False
+    for run in wanted.runs.filter(state__in=(*ACTIVE_STATES, RunState.PAUSED)):
+        end(run.pk)
+    return True
+
+
+def _pausing(person: object) -> Any:
+    return lambda run_id: pause_by_person(run_id, person)
+
+
+def _cancelling(run_id: int) -> None:
+    cancel_run(run_id, "Its search is over.")
 
 
 def _known(changes: Sequence[str]) -> list[str]:
@@ -65,19 +152,32 @@ def _known(changes: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(changes))
 
 
-def work_on_search(pk: int) -> None:
-    """Do a search, if nobody else does."""
+# Doing it
+
+
+def work_on_search(pk: int, shift: Shift | None = None) -> bool:
+    """Do a search, if nobody else does; True if it is to be continued at once.
+
+    Args:
+        shift: when to leave it.
+    """
+    worker = f"{worker_here()}:{uuid.uuid4().hex[:12]}"
     claimed = Search.objects.free().filter(pk=pk, attempts__lt=MOST_ATTEMPTS)
     if not claimed.update(
         state=ErrandState.ASKING,
         attempts=F("attempts") + 1,
         taken_until=timezone.now() + LEASE,
+        worker=worker,
         message="",
     ):
-        return
-    wanted = Search.objects.select_related("project", "judge", "criterion").get(pk=pk)
+        return False
+    wanted = Search.objects.select_related(
+        "project", "judge__endpoint", "criterion", "reflector__endpoint"
+    ).get(pk=pk)
     try:
-        found, basis = _searched(wanted)
+        found, basis = _searched(wanted, shift or Shift())
+    except LeftError as left:
+        return _leave(wanted, left)
     except ImproveError as error:
         _fail(wanted, str(error))
     except Exception as error:
@@ -85,6 +185,7 @@ def work_on_search(pk: int) -> None:
         _fail(wanted, f"It failed unexpectedly ({type(error).__name__}). Try again.")
     else:
         _keep(wanted, found, basis)
+    return False
 
 
 def neglected_searches() -> list[int]:
@@ -100,12 +201,42 @@ def neglected_searches() -> list[int]:
     return list(free.values_list("pk", flat=True)[:100])
 
 
-def _searched(wanted: Search) -> tuple[list[Found], dict[str, Any]]:
+def _leave(wanted: Search, left: LeftError) -> bool:
+    """Give a search back; leaving is no failed attempt."""
+    if left.why is Leaving.LOST:
+        return False
+    halted = left.why is Leaving.HALTED
+    _mine(wanted).update(
+        state=ErrandState.PAUSED if halted else ErrandState.WAITING,
+        attempts=Greatest(F("attempts") - 1, 0),
+        message=left.message[:1000],
+        taken_until=None,
+        worker="",
+    )
+    return left.why is Leaving.SHIFT
+
+
+def _mine(wanted: Search) -> Any:
+    return Search.objects.filter(pk=wanted.pk, state=ErrandState.ASKING, worker=wanted.worker)
+
+
+def _searched(wanted: Search, shift: Shift) -> tuple[list[Found], dict[str, Any]]:
     locked = usable_lock(wanted.project)
     ground = ground_of(wanted.project, wanted.judge, wanted.criterion, locked)
-    done = search(ground, wanted.changes)
+    others = [name for name in wanted.changes if name != Change.WORDING]
+    done = search(ground, others)
+    found, about = done.candidates, {}
+    if Change.WORDING in wanted.changes:
+        reworded = reword(wanted, ground, shift)
+        found = ([_found(reworded)] if reworded else []) + found
+        spent = spent_on(wanted)
+        about = {
+            "calls": spent.calls,
+            "cost": None if spent.money is None else str(spent.money),
+            "wordings": wanted.proposals.exclude(number=0).count(),
+        }
     can_show = power(ground, confidence=confidence_of(locked.looks_allowed, 1))
-    return done.candidates, {
+    return found, about | {
         "training": done.training,
         "locked": done.locked,
         "today": done.today,
@@ -119,9 +250,12 @@ def _searched(wanted: Search) -> tuple[list[Found], dict[str, Any]]:
 @transaction.atomic
 def _keep(wanted: Search, found: list[Found], basis: dict[str, Any]) -> None:
     """Store what was found, unless another worker took this one for dead."""
-    mine = Search.objects.filter(pk=wanted.pk, state=ErrandState.ASKING, attempts=wanted.attempts)
-    if not mine.update(state=ErrandState.DONE, message="", taken_until=None, found=basis):
+    if not _mine(wanted).update(
+        state=ErrandState.DONE, message="", taken_until=None, worker="", found=basis
+    ):
         return
+    for run in wanted.runs.filter(state__in=(*ACTIVE_STATES, RunState.PAUSED)):
+        _cancelling(run.pk)
     Candidate.objects.bulk_create(
         Candidate(
             search=wanted,
@@ -129,7 +263,8 @@ def _keep(wanted: Search, found: list[Found], basis: dict[str, Any]) -> None:
             measure=one.measure,
             title=one.title[:200],
             description=one.description[:1000],
-            formula=one.formula.model_dump(mode="json"),
+            formula=one.formula.model_dump(mode="json") if one.formula else {},
+            proposal_id=one.proposal,
             training=one.training(),
         )
         for one in found
@@ -137,6 +272,21 @@ def _keep(wanted: Search, found: list[Found], basis: dict[str, Any]) -> None:
 
 
 def _fail(wanted: Search, message: str) -> None:
-    Search.objects.filter(pk=wanted.pk, state=ErrandState.ASKING, attempts=wanted.attempts).update(
-        state=ErrandState.FAILED, message=message[:1000], taken_until=None
+    _mine(wanted).update(
+        state=ErrandState.FAILED, message=message[:1000], taken_until=None, worker=""
+    )
+
+
+def _found(reworded: Reworded) -> Found:
+    """A wording as a candidate."""
+    proposal = reworded.proposal
+    return Found(
+        Change.WORDING,
+        f"Wording {proposal.number}",
+        None,
+        reworded.today,
+        reworded.candidate,
+        reworded.documents,
+        description=f"the best of {reworded.tried} that were proposed",
+        proposal=proposal.pk,
     )

@@ -324,6 +324,12 @@ def newest_version(project: Project, name: str) -> Judge | None:
     return project.judges.filter(name=name.strip()).order_by("-version").first()
 
 
+def same_but_for_settings(one: Judge, other: Judge) -> bool:
+    """Whether two judges give the same scores, were it not for their evaluator's own settings."""
+    names = [name for name in _FROZEN if name != "settings"]
+    return all(getattr(one, name) == getattr(other, name) for name in names)
+
+
 def retire(thing: Judge | Endpoint, *, back: bool = False) -> None:
     """Retire a judge or an endpoint (its scores are kept), or restore it."""
     thing.retired_at = None if back else timezone.now()

@@ -12,6 +12,7 @@ from evaluations.models.improving import (
     Change,
     LockedDocuments,
     Look,
+    Proposal,
     Search,
 )
 from evaluations.models.judges import (
@@ -80,6 +81,7 @@ __all__ = [
     "ModelReply",
     "PairScore",
     "Project",
+    "Proposal",
     "ReportSnapshot",
     "Role",
     "RunCriterion",

@@ -17,6 +17,8 @@ class ErrandState(models.TextChoices):
     ASKING = "asking", "Asking the endpoint"
     DONE = "done", "Done"
     FAILED = "failed", "Failed"
+    PAUSED = "paused", "Paused"
+    CANCELLED = "cancelled", "Cancelled"
 
 
 Kind_co = TypeVar("Kind_co", bound="Errand", covariant=True)

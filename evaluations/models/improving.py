@@ -61,13 +61,23 @@ class LockedDocuments(models.Model):
 class Change(models.TextChoices):
     """What is tried."""
 
+    WORDING = "wording", "Wording"
     CHOICE = "choice", "Another judge"
     PANEL = "panel", "Panel"
     CALIBRATION = "calibration", "Calibration map"
 
 
+# Those that cost nothing, as they use the scores there are.
+FREE_CHANGES = (Change.CHOICE, Change.PANEL, Change.CALIBRATION)
+
+
 class Search(Errand):
-    """A search for changes that improve a judge on a criterion, done by a worker."""
+    """A search for changes that improve a judge on a criterion, done by a worker.
+
+    `worker` names the one that has it now. Rewording costs calls: `reflector` is the judge whose
+    model proposes wordings (by default the judge itself), `most_calls` and `budget` (in the
+    currency of its prices) are limits for all calls of the search.
+    """
 
     PROJECT = "project_id"
 
@@ -75,6 +85,14 @@ class Search(Errand):
     judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="searches")
     criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="searches")
     changes = models.JSONField(default=list)
+    worker = models.CharField(max_length=100, blank=True, default="", db_default="")
+    reflector = models.ForeignKey(
+        Judge, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    most_calls = models.PositiveIntegerField(
+        default=400, db_default=400, validators=[MinValueValidator(1)]
+    )
+    budget = models.DecimalField(max_digits=14, decimal_places=4, null=True, blank=True)
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -89,10 +107,50 @@ class Search(Errand):
         return f"search for {self.judge} on {self.criterion}"
 
 
+class Proposal(models.Model):
+    """A wording that a model proposed during a search, or today's (number 0), with what came of it.
+
+    `texts` holds every part of the wording (evaluators/wording.py), `part` names the one that was
+    rewritten. `prompt_key` is a digest of the request for it; where one request is made several
+    times, `repeat` counts them. `on_batch` and `parent_on_batch` are mean rho on the documents from
+    which it was proposed, `on_selection` that of each document by which one is chosen (its id as a
+    key), empty if it was not better on the batch.
+    """
+
+    search = models.ForeignKey(Search, on_delete=models.CASCADE, related_name="proposals")
+    number = models.PositiveIntegerField()
+    parent = models.ForeignKey("self", on_delete=models.CASCADE, null=True, related_name="+")
+    part = models.CharField(max_length=20, blank=True)
+    texts = models.JSONField(default=dict)
+    prompt_key = models.CharField(max_length=64, blank=True)
+    repeat = models.PositiveIntegerField(default=0)
+    problem = models.CharField(max_length=500, blank=True)
+    parent_on_batch = models.FloatField(null=True)
+    on_batch = models.FloatField(null=True)
+    on_selection = models.JSONField(default=dict)
+    calls = models.PositiveIntegerField(default=0)
+    prompt_tokens = models.PositiveIntegerField(default=0)
+    completion_tokens = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("search", "number")
+        constraints = (
+            models.UniqueConstraint(fields=("search", "number"), name="proposal_once"),
+            models.UniqueConstraint(
+                fields=("search", "prompt_key", "repeat"), name="proposal_once_per_request"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"proposal {self.number} of {self.search}"
+
+
 class Candidate(models.Model):
     """A change that a search found.
 
-    `formula` is what the judge of kind "formula" computes (evaluators/formula.py); `measure` is
+    `formula` is what the judge of kind "formula" computes (evaluators/formula.py), `proposal` the
+    wording that it is instead; `measure` is
     what the change should improve. `training` holds the values on training documents, each by
     cross-validation: `candidate`, `today`, `gain`, `documents`.
     """
@@ -107,6 +165,20 @@ class Candidate(models.Model):
     title = models.CharField(max_length=200)
     description = models.CharField(max_length=1000, blank=True)
     formula = models.JSONField(default=dict)
+    proposal = models.OneToOneField(
+        Proposal, on_delete=models.CASCADE, null=True, blank=True, related_name="candidate"
+    )
+    look_run = models.ForeignKey(
+        "EvaluationRun",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="Has locked documents judged with a new wording, for the look that is taken.",
+    )
+    look_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
     training = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
     adopted_as = models.ForeignKey(

@@ -1,4 +1,5 @@
 """The newest score of a judge: the one of its latest run that has one, whatever earlier runs gave.
+What a search for a better judge tried is no score of it.
 
 Every place that shows, averages or compares scores takes them from here.
 """
@@ -7,6 +8,10 @@ _KEYS = {
     "evaluations_score": "r.judge_id, s.output_id, s.criterion_id",
     "evaluations_pairscore": "r.judge_id, s.output_id, s.rival_id, s.criterion_id",
 }
+
+
+# A condition for runs (`r`) whose scores are their judge's.
+COUNTS = "r.search_id IS NULL"
 
 
 def newest_scores(where: str, *, joins: str = "", table: str = "evaluations_score") -> str:
@@ -26,4 +31,4 @@ def newest_scores(where: str, *, joins: str = "", table: str = "evaluations_scor
     return f"""
         SELECT DISTINCT ON ({keys}) r.judge_id, s.*
         FROM {table} s JOIN evaluations_evaluationrun r ON r.id = s.run_id {joins}
-        WHERE {where} ORDER BY {keys}, s.run_id DESC"""
+        WHERE {where} AND {COUNTS} ORDER BY {keys}, s.run_id DESC"""

@@ -43,6 +43,7 @@ class RunParameters:
     transport: str = "live"
     several_choices: bool = True
     fresh: bool = False
+    outputs: tuple[int, ...] = ()  # the ids of those to judge; none for all
     characters_each: int = USUAL_CHARACTERS
     most_each: Decimal | None = None
 
@@ -54,12 +55,15 @@ class RunParameters:
         for name in ("price_in", "price_out", "most_each"):
             if given.get(name) is not None:
                 given[name] = Decimal(given[name])
+        given["outputs"] = tuple(given.get("outputs", ()))
         return cls(**given)
 
     def as_json(self) -> dict[str, Any]:
         """What is stored when a run is created: all but what its layout adds."""
         stored = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         del stored["characters_each"], stored["most_each"]
+        if not self.outputs:
+            del stored["outputs"]
         for name in ("price_in", "price_out"):
             stored[name] = None if stored[name] is None else str(stored[name])
         return stored

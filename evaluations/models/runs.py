@@ -55,6 +55,10 @@ class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
         """Runs that no worker is preparing at the moment."""
         return self.filter(models.Q(preparer_until=None) | is_free("preparer_until"))
 
+    def counting(self) -> EvaluationRunQuerySet:
+        """Runs whose scores are their judge's, without what a search for a better one tried."""
+        return self.filter(search=None)
+
     def of_judges_that_run(self) -> EvaluationRunQuerySet:
         """Runs executed by workers, without those of imported scores."""
         return self.exclude(judge__kind="imported")
@@ -109,6 +113,15 @@ class EvaluationRun(models.Model):
     )
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
+    search = models.ForeignKey(
+        "Search",
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="runs",
+        help_text="The search that tries something in it; its scores count nowhere else.",
+    )
     preparer_until = models.DateTimeField(
         null=True, blank=True, help_text="Until when one worker may prepare it."
     )
@@ -231,7 +244,9 @@ class RunItemQuerySet(models.QuerySet["RunItem"]):
     def below_coverage(self) -> RunItemQuerySet:
         """Failed items below their judge's minimum coverage that have no score by it since."""
         scored = Score.objects.filter(
-            run__judge=models.OuterRef("run__judge"), output=models.OuterRef("output")
+            run__search=None,
+            run__judge=models.OuterRef("run__judge"),
+            output=models.OuterRef("output"),
         ).filter(models.Q(criterion=models.OuterRef("criterion")) | models.Q(criterion=None))
         low = self.filter(state=ItemState.FAILED, reason=Reason.LOW_COVERAGE)
         return low.exclude(models.Exists(scored))

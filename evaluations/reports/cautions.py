@@ -64,7 +64,7 @@ class LowCoverage:
 
 def low_coverage(project: Project, options: ReportOptions) -> tuple[LowCoverage, ...]:
     """The judges of a view with items below their minimum coverage, most of them first."""
-    items = RunItem.objects.filter(run__project=project).below_coverage()
+    items = RunItem.objects.filter(run__project=project, run__search=None).below_coverage()
     if options.judges:
         items = items.filter(run__judge__in=options.judges)
     if options.criteria:

@@ -12,7 +12,7 @@ from annotations.results.human_scores import HumanScores, human_scores
 from evaluations.changes import Key, state_of
 from evaluations.models import Criterion, EvaluationRun, Judge, Project
 from evaluations.models.corpus import System
-from evaluations.models.newest_scores import newest_scores
+from evaluations.models.newest_scores import COUNTS, newest_scores
 from evaluations.query_arrays import fetch_numbers, id_list, positions
 from evaluations.reports.options import ReportOptions
 from evaluations.statistics.layout import Outputs, complete, mean_of
@@ -162,7 +162,8 @@ def _score_rows(
     wanted = f"""r.judge_id IN ({id_list(judge_ids)})
         AND (s.criterion_id IS NULL OR s.criterion_id IN ({id_list(criterion_ids)}))"""
     several = list(
-        EvaluationRun.objects.filter(judge__in=judge_ids)
+        EvaluationRun.objects.counting()
+        .filter(judge__in=judge_ids)
         .order_by()
         .values_list("judge", flat=True)
         .annotate(runs=models.Count("pk"))
@@ -170,7 +171,7 @@ def _score_rows(
     )
     # Millions of scores of judges that ran once need no sorting, which would take most of the time.
     plain = f"""SELECT r.judge_id, s.criterion_id, s.output_id, s.value FROM evaluations_score s
-        JOIN evaluations_evaluationrun r ON r.id = s.run_id WHERE {wanted}"""
+        JOIN evaluations_evaluationrun r ON r.id = s.run_id WHERE {wanted} AND {COUNTS}"""
     if run is not None:
         chosen = f"{plain} AND r.id = {int(run.pk)}"
     elif several:

@@ -92,7 +92,7 @@ def disagreements(project: Project, view: GapView) -> Disagreements:
     ranked = [pk for pk in (judges_on(data, chosen) if chosen else ()) if pk in known]
     judge = known.get(first_of(view.judge, known, (ranked or [0])[0]))
     criterion = criteria.get(chosen)
-    runs = tuple(project.runs.filter(judge=judge).order_by("-pk")) if judge else ()
+    runs = tuple(project.runs.counting().filter(judge=judge).order_by("-pk")) if judge else ()
     run = next((one for one in runs if one.pk == view.run), None)
     systems = tuple(zip(data.system_ids.tolist(), data.system_names, strict=True))
     view = replace(

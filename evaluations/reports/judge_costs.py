@@ -27,7 +27,7 @@ def cost_of(judge: Judge) -> JudgeCost:
     left out."""
     if not judge.can_run:
         return JudgeCost(judge.label, why_not="its scores were imported")
-    runs = list(judge.runs.all())
+    runs = list(judge.runs.counting())
     asked = {run.pk: max(0, done - run.cache_hits) for run, done in _finished(runs)}
     items = sum(asked.values())
     if not judge.asks_llm:

@@ -29,7 +29,7 @@ def live_data(project: Project) -> ReportData:
 def mark_of(project: Project) -> str:
     """A short text that differs whenever the project's ratings, its scores, or the runs in progress
     do."""
-    running = project.runs.active().order_by("pk").values_list("pk", flat=True)
+    running = project.runs.active().counting().order_by("pk").values_list("pk", flat=True)
     state = sorted(state_of(project.pk).items(), key=repr)
     changes = [
         f"{judge or 0}.{criterion or 0}.{last}.{count}"

@@ -24,7 +24,7 @@ class RunInProgress:
 
 def runs_in_progress(project: Project) -> tuple[RunInProgress, ...]:
     """The runs of a project that are being executed now, the oldest first."""
-    runs = project.runs.active().of_judges_that_run()
+    runs = project.runs.active().counting().of_judges_that_run()
     progress = runs.progress()
     return tuple(
         RunInProgress(

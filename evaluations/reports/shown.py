@@ -51,7 +51,7 @@ def shown_page(project: Project, options: ReportOptions, kept: KeptView | None) 
 
 def shown_mark(project: Project, kept: KeptView | None) -> str:
     """A short text that differs whenever there is something new to show."""
-    running = project.runs.active().order_by("pk").values_list("pk", flat=True)
+    running = project.runs.active().counting().order_by("pk").values_list("pk", flat=True)
     return "-".join([kept.mark, *(f"run.{pk}" for pk in running)]) if kept else mark_of(project)
 
 

@@ -31,6 +31,7 @@ from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ModelReply
 from evaluations.runs import leases, results
 from evaluations.runs.database import Database
+from evaluations.runs.lifecycle import BUDGET_REACHED
 from evaluations.runs.pacer import Pacer
 from evaluations.runs.question_share import QuestionShare
 from evaluations.runs.quota import Grant, Limits, Permits, Turn, exchange, known_pace, take
@@ -199,8 +200,8 @@ class AskingShare(QuestionShare):
             await asyncio.sleep(FLUSH_SECONDS)
             return True
         self.stop(
-            f"The budget of {self.run.budget:f} would be exceeded by the next item. Raise it to "
-            "resume the run."
+            f"{BUDGET_REACHED} {self.run.budget:f} would be exceeded by the next item. Raise it to"
+            " resume the run."
         )
         return False
 

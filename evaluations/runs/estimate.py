@@ -122,7 +122,11 @@ def _add_steps(
     if not (evaluator.writes_steps and judge.use_steps):
         return
     for criterion in criteria:
-        if needs_steps(prompt_parts(criterion)) and criterion.newest_steps is None:
+        if (
+            needs_steps(prompt_parts(criterion))
+            and not evaluator.has_steps(criterion.name)
+            and criterion.newest_steps is None
+        ):
             request = steps_request(
                 criterion, model=judge.model, length_parameter=judge.length_parameter
             )

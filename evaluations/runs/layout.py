@@ -1,6 +1,6 @@
 """Which items a run consists of: outputs, or pairs of them, that its judge has no score of yet."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import connection
@@ -10,8 +10,11 @@ from evaluations.models import EvaluationRun
 
 # The criteria that are asked about, with their prompts.
 _ASKED = "unnest(%(criteria)s::bigint[], %(templates)s::text[]) AS rc (criterion_id, template)"
-# A run of the same judge that asked about the criterion in these very words.
+_CHOSEN = "(%(all)s OR o.id = ANY(%(outputs)s::bigint[]))"
+# A run of the same judge that asked about the criterion in these very words; what a search tried
+# counts for the search alone.
 _ASKED_BEFORE = """JOIN evaluations_evaluationrun r ON r.id = s.run_id AND r.judge_id = %(judge)s
+                    AND (r.search_id IS NULL OR %(search)s)
                    JOIN evaluations_runcriterion earlier
                      ON earlier.run_id = r.id AND earlier.criterion_id = rc.criterion_id
                     AND earlier.template = rc.template"""
@@ -24,6 +27,8 @@ def missing_items(
     judge: int,
     templates: Mapping[int, str],
     fresh: bool,
+    outputs: Sequence[int] = (),
+    search: bool = False,
     first: str = "",
     rest: str = "",
 ) -> tuple[str, dict[str, Any]]:
@@ -35,6 +40,8 @@ def missing_items(
     Args:
         templates: what is asked about each criterion, by its id; for evaluators per criterion.
         fresh: also those that have a score.
+        outputs: the ids of the only ones to judge; none for all.
+        search: for a run of a search, which may use what searches tried.
         first, rest: SQL expressions to select before and after.
     """
     if evaluator.compares_pairs:
@@ -45,6 +52,9 @@ def missing_items(
         "project": project,
         "judge": judge,
         "fresh": fresh,
+        "all": not outputs,
+        "outputs": list(outputs),
+        "search": search,
         "criteria": list(templates),
         "templates": list(templates.values()),
     }
@@ -59,6 +69,8 @@ def lay_out_items(run: EvaluationRun, evaluator: Evaluator) -> int:
         judge=run.judge_id,
         templates=dict(run.run_criteria.values_list("criterion_id", "template")),
         fresh=run.frozen.fresh,
+        outputs=run.frozen.outputs,
+        search=run.search_id is not None,
         first="%(run)s,",
         rest=", 'pending', '', 0, '', ''",
     )
@@ -78,18 +90,19 @@ _OUTPUTS_BY_CRITERION = f"""
     JOIN evaluations_criterion c ON c.id = rc.criterion_id
     JOIN evaluations_document d ON d.project_id = %(project)s
     JOIN evaluations_candidateoutput o ON o.document_id = d.id
-    WHERE %(fresh)s OR NOT EXISTS (
+    WHERE {_CHOSEN} AND (%(fresh)s OR NOT EXISTS (
         SELECT FROM evaluations_score s {_ASKED_BEFORE}
-        WHERE s.output_id = o.id AND s.criterion_id = rc.criterion_id)
+        WHERE s.output_id = o.id AND s.criterion_id = rc.criterion_id))
     ORDER BY c.position, c.id, d.id, o.system_id"""
 
 # The settings of a judge that has run are frozen, so any earlier score of it is the same.
-_OUTPUTS = """
+_OUTPUTS = f"""
     SELECT FIRST o.id, NULL::bigint, NULL::bigint REST
     FROM evaluations_document d JOIN evaluations_candidateoutput o ON o.document_id = d.id
-    WHERE d.project_id = %(project)s AND (%(fresh)s OR NOT EXISTS (
+    WHERE d.project_id = %(project)s AND {_CHOSEN} AND (%(fresh)s OR NOT EXISTS (
         SELECT FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
-        WHERE r.judge_id = %(judge)s AND s.output_id = o.id AND s.criterion_id IS NULL))
+        WHERE r.judge_id = %(judge)s AND (r.search_id IS NULL OR %(search)s)
+          AND s.output_id = o.id AND s.criterion_id IS NULL))
     ORDER BY d.id, o.system_id"""
 
 
@@ -106,7 +119,7 @@ def _pairs(*, all_pairs: bool) -> str:
         JOIN evaluations_document d ON d.project_id = %(project)s
         JOIN evaluations_candidateoutput o ON o.document_id = d.id
         JOIN evaluations_candidateoutput v ON v.document_id = d.id AND v.id > o.id
-        WHERE true {"" if all_pairs else compared} AND (%(fresh)s OR NOT EXISTS (
+        WHERE {_CHOSEN} {"" if all_pairs else compared} AND (%(fresh)s OR NOT EXISTS (
             SELECT FROM evaluations_pairscore s {_ASKED_BEFORE}
             WHERE s.output_id = o.id AND s.rival_id = v.id AND s.criterion_id = rc.criterion_id))
         ORDER BY c.position, c.id, d.id, o.id, v.id"""

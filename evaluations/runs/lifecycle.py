@@ -3,7 +3,8 @@ laid out), closed."""
 
 import datetime
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -16,7 +17,7 @@ from django.utils import timezone
 from annotations.models import Preference
 from evaluations.evaluators.asking_settings import AskingSettings
 from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError, Text
-from evaluations.evaluators.registry import evaluator_class, make_evaluator
+from evaluations.evaluators.registry import make_evaluator
 from evaluations.judges.steps import prompt_parts, steps_request, store_steps
 from evaluations.llm.cost import cost, most_tokens
 from evaluations.llm.judgement import READ_ATTEMPTS
@@ -32,6 +33,7 @@ from evaluations.models import (
     Project,
     RunCriterion,
     RunState,
+    Search,
     Transport,
 )
 from evaluations.models.run_parameters import RunParameters
@@ -57,8 +59,21 @@ PREPARATION_LOST = (
 )
 
 
+# How the message of a run begins that was paused by its budget.
+BUDGET_REACHED = "The budget of"
+
+
 class RunError(ValueError):
     """A run that cannot be started; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a search tries: a judge with other settings, on some outputs (by their ids)."""
+
+    search: Search
+    settings: Mapping[str, Any]
+    outputs: Sequence[int]
 
 
 @transaction.atomic
@@ -69,6 +84,7 @@ def start_run(
     fresh: bool = False,
     budget: Decimal | None = None,
     transport: str = Transport.LIVE,
+    trial: Trial | None = None,
 ) -> EvaluationRun:
     """Make a run of a judge on criteria; workers are woken when the transaction ends.
 
@@ -76,6 +92,7 @@ def start_run(
         fresh: judge everything again and ask again, where otherwise only missing scores are filled.
         budget: in the currency of the judge's prices; the run pauses before it costs more.
         transport: call by call, or through the endpoint's batch API.
+        trial: what a search tries with the judge; by default it is what it is, on all outputs.
 
     Raises:
         RunError: nothing to judge, a judge that cannot run, one that is at it already, or a budget
@@ -85,12 +102,12 @@ def start_run(
     Judge.objects.select_for_update().get(pk=judge.pk)
     if not judge.can_run:
         raise RunError(f"{judge} has imported scores and cannot be run. Choose another judge.")
-    evaluator = evaluator_for(judge)
+    evaluator = evaluator_for(judge, trial.settings if trial else None)
     if judge.retired_at or (judge.endpoint and judge.endpoint.retired_at):
         raise RunError(f"{judge} or its endpoint is retired; restore it, or choose another judge.")
     if evaluator.per_criterion and not criteria:
         raise RunError("There is no criterion to judge on; add one or name one.")
-    busy = judge.runs.active().first()
+    busy = None if trial else judge.runs.active().counting().first()
     if busy:
         raise RunError(
             f"Run {busy.pk} of {judge} is still running; wait for it to finish or pause it."
@@ -109,7 +126,8 @@ def start_run(
     run = EvaluationRun.objects.create(
         project=judge.project,
         judge=judge,
-        parameters=run_parameters(judge, fresh=fresh, transport=transport).as_json(),
+        parameters=_tried(run_parameters(judge, fresh=fresh, transport=transport), trial).as_json(),
+        search=trial.search if trial else None,
         software_version=__version__,
         budget=budget,
         transport=transport,
@@ -120,10 +138,21 @@ def start_run(
             run=run, criterion=criterion, template=evaluator.template(prompt_parts(criterion))
         )
     transaction.on_commit(lambda: wake_one_worker(run.pk))
-    _log_on_commit(
-        "run started", ids_of(run.pk), transport=str(transport), criteria=len(criteria), fresh=fresh
-    )
+    if trial is None:  # a search has a hundred
+        _log_on_commit(
+            "run started",
+            ids_of(run.pk),
+            transport=str(transport),
+            criteria=len(criteria),
+            fresh=fresh,
+        )
     return run
+
+
+def _tried(parameters: RunParameters, trial: Trial | None) -> RunParameters:
+    if trial is None:
+        return parameters
+    return replace(parameters, settings=dict(trial.settings), outputs=tuple(trial.outputs))
 
 
 def ids_of(run_id: int) -> dict[str, Any]:
@@ -149,14 +178,14 @@ def evaluator_of(run: EvaluationRun) -> tuple[str, dict[str, Any]]:
     return frozen.kind or run.judge.kind, dict(frozen.settings)
 
 
-def evaluator_for(judge: Judge) -> Evaluator:
-    """A judge's evaluator.
+def evaluator_for(judge: Judge, settings: Mapping[str, Any] | None = None) -> Evaluator:
+    """A judge's evaluator, with its own settings unless others are given.
 
     Raises:
         RunError: its package is gone, or does not take the judge's settings any more.
     """
     try:
-        return make_evaluator(judge.kind, judge.settings)
+        return make_evaluator(judge.kind, judge.settings if settings is None else settings)
     except (EvaluatorError, SettingsError) as error:
         raise RunError(str(error)) from None
 
@@ -320,7 +349,8 @@ def missing_steps(run: EvaluationRun) -> dict[int, ChatRequest]:
     """The requests for evaluation steps that criteria of the run need and do not have, by criterion
     id."""
     frozen = run.frozen
-    if not frozen.use_steps or not evaluator_class(evaluator_of(run)[0]).writes_steps:
+    evaluator = make_evaluator(*evaluator_of(run))
+    if not frozen.use_steps or not evaluator.writes_steps:
         return {}
     criteria = [entry.criterion for entry in run.run_criteria.select_related("criterion")]
     return {
@@ -330,7 +360,9 @@ def missing_steps(run: EvaluationRun) -> dict[int, ChatRequest]:
             length_parameter=frozen.length_parameter,
         )
         for criterion in criteria
-        if needs_steps(prompt_parts(criterion)) and not criterion.steps.exists()
+        if needs_steps(prompt_parts(criterion))
+        and not evaluator.has_steps(criterion.name)
+        and not criterion.steps.exists()
     }
 
 
@@ -438,6 +470,8 @@ def close_if_finished(run_id: int) -> bool:
 
 
 def _log_closed(run: EvaluationRun) -> None:
+    if run.search_id is not None and run.state == RunState.DONE:
+        return
     failed = {row["reason"]: row["count"] for row in run.items.failures_by_reason()}
     _log_on_commit(
         "run finished" if run.state == RunState.DONE else "run paused",

@@ -107,7 +107,7 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> 
         run, [(entry.item, entry.outcome) for entry in kept if isinstance(entry.outcome, Scored)]
     )
     scored = {entry.item.criterion_id for entry in kept if isinstance(entry.outcome, Scored)}
-    if scored:
+    if scored and run.search_id is None:
         note_change(project_id, scored, judge=run.judge_id)
     rows = [
         (

@@ -116,6 +116,11 @@ def connected(output: str) -> float:
     )
 
 
+def brevity(output: str) -> float:
+    """How short a text is: 1 without words, 0.5 with 40."""
+    return 1 / (1 + len(words(output)) / 40)
+
+
 def repetition(output: str) -> float:
     """Share of repeated word triples."""
     all_words = words(output)

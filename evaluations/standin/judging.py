@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from evaluations.standin import HONEST_NAME, features
+from evaluations.standin.wording import NOISE, mean_of, named_in, noise_of, wording_in
 
 _SCALE = re.compile(r"\(\s*(\d+)\s*(?:-|–|to)\s*(\d+)\s*\)")
 _FORM = re.compile(r"Evaluation Form.*?\n+\s*-?\s*([A-Za-z ]+?)\s*:?\s*\Z", re.S)
@@ -40,18 +41,25 @@ _ABOUT_SOURCE = {features.support, features.coverage}
 
 @dataclass(frozen=True)
 class Reading:
-    """The stand-in's interpretation of a judging prompt."""
+    """The stand-in's interpretation of a judging prompt; `wording` is what is said about the
+    criterion."""
 
     criterion: str
     lowest: int
     highest: int
     source: str
     output: str
+    wording: str = ""
 
 
 def wants_steps(prompt: str) -> bool:
     """Whether the prompt ends where evaluation steps are to be written."""
     return bool(re.search(r"Evaluation Steps\s*:\s*\Z", prompt))
+
+
+def wants_reflection(prompt: str) -> bool:
+    """Whether the prompt asks for better instructions of a judge."""
+    return prompt.startswith("You improve the instructions of an LLM judge.")
 
 
 def read_prompt(prompt: str) -> Reading | None:
@@ -67,7 +75,8 @@ def read_prompt(prompt: str) -> Reading | None:
     headings = list(_HEADING.finditer(texts))
     output = texts[headings[-1].end() :].strip() if headings else texts.strip()
     source = texts[headings[0].end() : headings[-1].start()].strip() if len(headings) > 1 else ""
-    return Reading(form.group(1).strip().lower(), lowest, highest, source, output)
+    wording = wording_in(texts[: headings[0].start()] if headings else "")
+    return Reading(form.group(1).strip().lower(), lowest, highest, source, output, wording)
 
 
 @dataclass(frozen=True)
@@ -115,7 +124,17 @@ def preference(comparison: Comparison) -> dict[str, float]:
 
 
 def quality(reading: Reading) -> float:
-    """From 0 to 1, by the criterion's features, with a little noise that depends on the texts."""
+    """From 0 to 1, by the criterion's features, with a little noise that depends on the texts.
+
+    Criteria that are not known by name are weighed by what their words name (wording.py).
+    """
+    known = reading.criterion in _MIXES
+    chance = seeded(reading.criterion, reading.output, reading.source).gauss(
+        0, NOISE if known else noise_of(reading.wording)
+    )
+    named = [] if known else named_in(reading.wording)
+    if named:
+        return min(1.0, max(0.0, mean_of(named, reading.output, reading.source) + chance))
     mix = _MIXES.get(reading.criterion, ((features.well_formed, 0.5), (features.support, 0.5)))
     score = weights = 0.0
     for feature, weight in mix:
@@ -126,7 +145,6 @@ def quality(reading: Reading) -> float:
         else:
             score += weight * feature(reading.output)
         weights += weight
-    chance = seeded(reading.criterion, reading.output, reading.source).gauss(0, 0.06)
     return min(1.0, max(0.0, (score / weights if weights else 0.5) + chance))
 
 

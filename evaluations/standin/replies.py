@@ -14,8 +14,10 @@ from evaluations.standin.judging import (
     read_prompt,
     seeded,
     steps_for,
+    wants_reflection,
     wants_steps,
 )
+from evaluations.standin.wording import reflect
 
 REFUSAL = "I'm sorry, but I can't help with rating this."
 UNREADABLE = "Thank you for sharing this text. It touches on several interesting matters."
@@ -143,7 +145,8 @@ def _choice(
     defect: str,
 ) -> dict[str, Any]:
     compared = read_comparison(prompt)
-    reading = None if compared or wants_steps(prompt) else read_prompt(prompt)
+    other = wants_steps(prompt) or wants_reflection(prompt)
+    reading = None if compared or other else read_prompt(prompt)
     alternatives: dict[str, float] = {}
     if defect == "refuse":
         text = REFUSAL
@@ -157,6 +160,8 @@ def _choice(
         text, alternatives = _drawn(points, temperature=temperature, source=source), points
     elif wants_steps(prompt):
         text = steps_for(prompt)
+    elif wants_reflection(prompt):
+        text = reflect(prompt)
     elif reading:
         text, alternatives = _rate(reading, temperature=temperature, index=index, call=call)
     else:

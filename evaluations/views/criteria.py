@@ -1,6 +1,5 @@
 """Pages of criteria: the list, presets, the editor with its prompt, versions of steps."""
 
-from difflib import unified_diff
 from typing import Any
 
 from django.contrib import messages
@@ -17,6 +16,7 @@ from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail
 from evaluations.runs.errands import request_steps
 from evaluations.views.errands import shown_errand
+from evaluations.word_differences import line_differences
 
 
 @project_view(READERS)
@@ -117,20 +117,13 @@ def steps_compare(request: HttpRequest, project: Project, pk: int, version: int)
     criterion = get_object_or_404(Criterion, project=project, pk=pk)
     steps = get_object_or_404(EvaluationSteps, criterion=criterion, version=version)
     before = criterion.steps.filter(version__lt=version).last()
-    lines = unified_diff(
-        before.text.splitlines() if before else [], steps.text.splitlines(), lineterm="", n=1000
-    )
-    marked = [
-        ("added" if line[0] == "+" else "removed" if line[0] == "-" else "", line[1:])
-        for line in list(lines)[3:]
-    ]
     context = {
         "project": project,
         "tab": "criteria",
         "criterion": criterion,
         "steps": steps,
         "before": before,
-        "lines": marked or [("", line) for line in steps.text.splitlines()],
+        "lines": line_differences(before.text if before else "", steps.text),
     }
     return render(request, "evaluations/steps_compare.html", context)
 

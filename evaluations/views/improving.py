@@ -16,19 +16,29 @@ from evaluations.improving.adopting import adopt
 from evaluations.improving.arms import ImproveError
 from evaluations.improving.certificate import certificate, outcome_in_words
 from evaluations.improving.locking import lock_documents, locked_of, unlock_documents
-from evaluations.improving.looking import look
+from evaluations.improving.looking import finish_looks, look, pending_looks
 from evaluations.improving.page import improve_page
-from evaluations.improving.work import request_search
+from evaluations.improving.proposals import progress_of
+from evaluations.improving.rewording import can_be_reworded
+from evaluations.improving.work import (
+    Limits,
+    cancel_search,
+    pause_search,
+    request_search,
+    resume_search,
+)
 from evaluations.models import Candidate, Project, WorkerHeartbeat
 from evaluations.people.access import EDITORS, OWNERS, READERS, project_view
 from evaluations.people.audit import note_detail
 from evaluations.runs.lifecycle import RunError
 from evaluations.views.polling import STOP_POLLING
+from geval_site.queues import RUNS
 
 
 @project_view(READERS)
 def improve(request: HttpRequest, project: Project) -> HttpResponse:
     """What was tried for a judge on a criterion, and what is proven."""
+    finish_looks(project)
     page = improve_page(
         project, judge=request.GET.get("judge", ""), criterion=request.GET.get("criterion", "")
     )
@@ -37,8 +47,8 @@ def improve(request: HttpRequest, project: Project) -> HttpResponse:
         "tab": "judges",
         "page": page,
         "lock_form": LockForm(),
-        "search_form": SearchForm(),
-        "worker_alive": WorkerHeartbeat.objects.doing("quick").exists(),
+        "search_form": SearchForm(project=project, reworded=can_be_reworded(page.judge)),
+        "worker_alive": WorkerHeartbeat.objects.doing(RUNS).exists(),
     }
     return render(request, "evaluations/improve.html", context)
 
@@ -50,7 +60,8 @@ def improve_state(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     context = {
         "project": project,
         "search": search,
-        "worker_alive": WorkerHeartbeat.objects.doing("quick").exists(),
+        "progress": progress_of(search),
+        "worker_alive": WorkerHeartbeat.objects.doing(RUNS).exists(),
     }
     response = render(request, "evaluations/improve_search.html", context)
     if not search.is_open:
@@ -94,7 +105,13 @@ def lock_open(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @project_view(EDITORS)
 def search_create(request: HttpRequest, project: Project) -> HttpResponse:
-    form, target = SearchForm(request.POST), TargetForm(request.POST, project=project)
+    form = SearchForm(
+        {"most_calls": Limits.most_calls}
+        | request.POST.dict()
+        | {"changes": request.POST.getlist("changes")},
+        project=project,
+    )
+    target = TargetForm(request.POST, project=project)
     if not form.is_valid() or not target.is_valid():
         messages.error(request, "Choose a judge, a criterion and at least one change.")
         return _back(request, project)
@@ -103,8 +120,44 @@ def search_create(request: HttpRequest, project: Project) -> HttpResponse:
     return _doing(
         request,
         project,
-        lambda: request_search(about["judge"], about["criterion"], changes, by=request.user),
+        lambda: request_search(
+            about["judge"], about["criterion"], changes, by=request.user, limits=form.limits
+        ),
     )
+
+
+@require_POST
+@project_view(EDITORS)
+def search_pause(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    pause_search(get_object_or_404(project.searches, pk=pk), request.user)
+    return _back(request, project)
+
+
+@require_POST
+@project_view(EDITORS)
+def search_resume(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    resume_search(get_object_or_404(project.searches, pk=pk))
+    return _back(request, project)
+
+
+@require_POST
+@project_view(EDITORS)
+def search_cancel(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    cancel_search(get_object_or_404(project.searches, pk=pk), request.user)
+    return _back(request, project)
+
+
+@project_view(READERS)
+def look_state(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Polled while locked documents are being judged; the page is loaded again afterwards."""
+    finish_looks(project)
+    candidate = pending_looks(project).filter(pk=pk).first()
+    context = {"project": project, "candidate": candidate}
+    response = render(request, "evaluations/improve_look.html", context)
+    if candidate is None:
+        response.status_code = STOP_POLLING
+        response["HX-Refresh"] = "true"
+    return response
 
 
 @require_POST
@@ -114,6 +167,9 @@ def look_create(request: HttpRequest, project: Project, pk: int) -> HttpResponse
 
     def take() -> None:
         found = look(candidate, by=request.user)
+        if found is None:
+            messages.success(request, "The locked documents are being judged in the new wording.")
+            return
         note_detail(request, f"{candidate}: {found.outcome}")
         messages.success(request, f"{candidate.title}: {outcome_in_words(found)}.")
 

@@ -47,7 +47,7 @@ def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         "judge": judge,
         "findings": findings_rows(findings) if findings else None,
         "versions": project.judges.filter(name=judge.name).order_by("version"),
-        "runs": judge.runs.of_judges_that_run()[:20],
+        "runs": judge.runs.counting().of_judges_that_run()[:20],
         "settings": settings_rows(judge.kind, judge.settings),
         "replies": judge.runs.filter(items__isnull=False).first() if not judge.can_run else None,
     }

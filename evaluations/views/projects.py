@@ -123,6 +123,6 @@ def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
                 "ratings": Rating.objects.filter(annotator__project=project).count(),
                 "annotators": project.annotators.filter(Exists(rated)).count(),
             },
-            "runs": project.runs.of_judges_that_run().select_related("judge")[:5],
+            "runs": project.runs.counting().of_judges_that_run().select_related("judge")[:5],
         },
     )

@@ -29,7 +29,7 @@ from geval_site.queues import RUNS
 
 @project_view(READERS)
 def run_list(request: HttpRequest, project: Project) -> HttpResponse:
-    runs = project.runs.of_judges_that_run().select_related("judge")[:100]
+    runs = project.runs.counting().of_judges_that_run().select_related("judge")[:100]
     context = {"project": project, "tab": "runs", "runs": runs, "form": RunForm(project=project)}
     return render(request, "evaluations/run_list.html", context)
 
@@ -58,7 +58,7 @@ def run_start(request: HttpRequest, project: Project) -> HttpResponse:
             estimate = estimate_run(judge, criteria, fresh=fresh, transport=transport)
         except (RunError, PromptError) as error:
             form.add_error(None, str(error))
-    runs = project.runs.of_judges_that_run().select_related("judge")[:100]
+    runs = project.runs.counting().of_judges_that_run().select_related("judge")[:100]
     context = {"project": project, "tab": "runs", "runs": runs, "form": form, "estimate": estimate}
     return render(request, "evaluations/run_list.html", context, status=200 if estimate else 422)
 

@@ -37,8 +37,10 @@ def leave_message(
 
 
 def announce_run(run_id: int) -> None:
-    """Announce that a run has finished."""
+    """Announce that a run has finished; those of a search are announced to nobody."""
     run = EvaluationRun.objects.select_related("project", "judge").get(pk=run_id)
+    if run.search_id is not None:
+        return
     data = {
         "project": run.project.slug,
         "run": run.pk,

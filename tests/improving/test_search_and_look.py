@@ -14,9 +14,10 @@ from evaluations.improving.looking import look
 from evaluations.improving.work import neglected_searches, request_search, work_on_search
 from evaluations.models import Candidate, Change, ErrandState, Look, Score, Search
 from evaluations.models.errands import MOST_ATTEMPTS
+from evaluations.models.improving import FREE_CHANGES
 
 pytestmark = pytest.mark.django_db
-EVERYTHING = Change.values
+EVERYTHING = list(FREE_CHANGES)
 
 
 def searched(judge, criterion, changes=EVERYTHING):

@@ -99,6 +99,7 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
     )
     kept = {
         "improve": search.pk,
+        "search": search.pk,
         "look": change.pk,
         "candidate": change.pk,
         "document": project.documents.get(doc_id="d1").pk,

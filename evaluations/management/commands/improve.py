@@ -1,7 +1,9 @@
 """`manage.py improve PROJECT --judge J`: search for changes that make a judge better, and prove
 them on locked documents."""
 
+import time
 from argparse import ArgumentParser
+from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -12,10 +14,27 @@ from evaluations.improving.arms import ImproveError
 from evaluations.improving.certificate import candidate_json, search_json, sentence_of
 from evaluations.improving.locking import LOOKS, SHARE, lock_documents, locked_of
 from evaluations.improving.looking import look
-from evaluations.improving.work import request_search, work_on_search
+from evaluations.improving.trials import LOOK_SECONDS, worker_here
+from evaluations.improving.work import (
+    Limits,
+    pause_search,
+    request_search,
+    resume_search,
+    work_on_search,
+)
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
-from evaluations.models import Candidate, Change, Criterion, Judge, Search
+from evaluations.models import (
+    Candidate,
+    Change,
+    Criterion,
+    ErrandState,
+    Judge,
+    RunState,
+    Search,
+)
+from evaluations.models.improving import FREE_CHANGES
+from evaluations.runs.worker import work_on_run
 
 
 class Command(SiteCommand):
@@ -32,9 +51,29 @@ class Command(SiteCommand):
         )
         parser.add_argument(
             "--change",
-            default=",".join(Change.values),
+            default=",".join(FREE_CHANGES),
             metavar="CHANGE,…",
-            help=f"what may be changed, divided by commas: {', '.join(Change.values)} (all)",
+            help=(
+                f"what may be changed, divided by commas: {', '.join(Change.values)} (all but"
+                " wording, which makes calls)"
+            ),
+        )
+        parser.add_argument(
+            "--calls",
+            type=int,
+            default=Limits.most_calls,
+            help=f"the calls that may be made for wordings ({Limits.most_calls})",
+        )
+        parser.add_argument(
+            "--budget",
+            type=Decimal,
+            metavar="MONEY",
+            help="what calls for wordings may cost, in the currency of the judge's prices",
+        )
+        parser.add_argument(
+            "--reflector",
+            metavar="NAME",
+            help="the judge whose model proposes wordings (the judge itself)",
         )
         parser.add_argument(
             "--lock",
@@ -58,6 +97,12 @@ class Command(SiteCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
         judge = find_judge(project, options["judge"])
+        reflector = options["reflector"]
+        limits = Limits(
+            most_calls=options["calls"],
+            budget=options["budget"],
+            reflector=find_judge(project, reflector) if reflector else None,
+        )
         changes = [name.strip() for name in options["change"].split(",") if name.strip()]
         try:
             if locked_of(project) is None:
@@ -65,7 +110,7 @@ class Command(SiteCommand):
             elif options["lock"] is not None:
                 raise CommandError("This project has locked documents already; leave --lock out.")
             found = [
-                self._improve(judge, criterion, changes, looks=not options["no_look"])
+                self._improve(judge, criterion, changes, limits, looks=not options["no_look"])
                 for criterion in find_criteria(project, options["criterion"])
             ]
         except ValidationError as error:
@@ -76,16 +121,21 @@ class Command(SiteCommand):
             self.stdout.write(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
 
     def _improve(
-        self, judge: Judge, criterion: Criterion, changes: list[str], *, looks: bool
+        self,
+        judge: Judge,
+        criterion: Criterion,
+        changes: list[str],
+        limits: Limits,
+        *,
+        looks: bool,
     ) -> dict[str, Any]:
-        search = request_search(judge, criterion, changes)
-        work_on_search(search.pk)
-        search.refresh_from_db()
-        if search.has_failed:
-            raise ImproveError(search.message)
+        search = request_search(judge, criterion, changes, limits=limits)
+        if search.state == ErrandState.PAUSED:
+            resume_search(search)
+        self._until_done(search)
         best = best_of(search)
         if looks and best is not None:
-            look(best)
+            self._look(best)
         candidates = list(search.candidates.order_by("pk"))
         self.stderr.write(f"{criterion}: {search.found['training']} training documents,"
                           f" {search.found['locked']} locked.")  # fmt: skip
@@ -96,6 +146,44 @@ class Command(SiteCommand):
         return search_json(search) | {
             "candidates": [candidate_json(candidate) for candidate in candidates]
         }
+
+    def _until_done(self, search: Search) -> None:
+        """Do the search here, or wait for the worker that does it.
+
+        Raises:
+            ImproveError: it failed, or was paused or cancelled.
+        """
+        try:
+            while search.is_open:
+                work_on_search(search.pk)
+                search.refresh_from_db()
+                if search.is_open:
+                    time.sleep(LOOK_SECONDS)
+        except KeyboardInterrupt:
+            pause_search(search, "the command line")
+            raise CommandError(
+                "The search is paused. The same command continues it; nothing is asked twice."
+            ) from None
+        if search.state != ErrandState.DONE:
+            raise ImproveError(
+                search.message or f"The search is {search.get_state_display().lower()}."
+            )
+
+    def _look(self, candidate: Candidate) -> None:
+        """Take a look; a wording's documents are judged first."""
+        while look(candidate) is None:
+            candidate.refresh_from_db()
+            run = candidate.look_run
+            assert run is not None
+            work_on_run(run.pk, worker_here())
+            run.refresh_from_db()
+            if not run.is_active and run.state != RunState.DONE:
+                raise ImproveError(
+                    f"Run {run.pk}, which judges the locked documents, is"
+                    f" {run.get_state_display().lower()}: {run.message} Resume it, then take the"
+                    " look on the page."
+                )
+        candidate.refresh_from_db()
 
 
 def best_of(search: Search) -> Candidate | None:

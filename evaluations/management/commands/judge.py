@@ -70,7 +70,7 @@ class Command(SiteCommand):
             ensure_workers(processes, start_one_worker)
             try:
                 if options["retry"]:
-                    run = self._last_run(judge.runs.first(), budget=options["budget"])
+                    run = self._last_run(judge.runs.counting().first(), budget=options["budget"])
                 else:
                     run = start_run(
                         judge,

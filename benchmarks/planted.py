@@ -1,0 +1,76 @@
+"""Projects of which it is known what people weigh, for the stand-in LLM to find out by rewording
+(docs/method.md, The stand-in, has its rules)."""
+
+import csv
+import io
+from collections.abc import Mapping
+
+import numpy as np
+
+from evaluations.standin.wording import NAMED, mean_of
+
+_WORDS = """
+    harbour ferry island winter morning captain storm cargo village lantern market river bridge
+    council teacher garden engine signal valley forest museum letter doctor train station summer
+    meeting window painter orchard baker library tower student farmer road festival lake mountain
+    sailor office kitchen journey winner record budget election company worker
+"""
+WORDS = _WORDS.split()
+_INVENTED = "dragon wizard spaceship robot castle pirate treasure unicorn vampire meteor"
+INVENTED = _INVENTED.split()
+PLANTED = ("brief", "supported")
+BEST = " ".join(NAMED[name].said for name in PLANTED)
+# What the judge is told at first: it says nothing that the stand-in could weigh.
+VAGUE = "Is it a good text overall?"
+RATERS = ("ann", "bob", "cat")
+
+
+def planted_files(
+    seed: int, *, documents: int = 60, systems: int = 5, criterion: str = "usefulness"
+) -> Mapping[str, str]:
+    """Outputs and ratings as CSV files by name. People weigh whether a text is brief and whether
+    its facts are supported, and differ by a little."""
+    rng = np.random.default_rng(seed)
+    outputs, ratings = [], []
+    for document in range(documents):
+        source = " ".join(_sentence(rng, WORDS) for _ in range(8))
+        for system in range(systems):
+            text = _output(rng, source)
+            place = (f"d{document}", f"s{system}")
+            outputs.append((*place, source, text))
+            worth = 1 + 4 * mean_of(list(PLANTED), text, source)
+            ratings += [
+                (*place, criterion, rater, round(min(5, max(1, worth + rng.normal(0, 0.35)))))
+                for rater in RATERS
+            ]
+    return {
+        "outputs.csv": _csv("doc_id,system_id,source,output", outputs),
+        "ratings.csv": _csv("doc_id,system_id,criterion,annotator,score", ratings),
+    }
+
+
+def _output(rng: np.random.Generator, source: str) -> str:
+    """Some sentences of the source, some invented."""
+    there = source.split(". ")
+    count = int(rng.integers(1, 8))
+    invented = rng.random() * 0.9
+    chosen = [
+        _sentence(rng, INVENTED)
+        if rng.random() < invented
+        else str(rng.choice(there)).rstrip(".") + "."
+        for _ in range(count)
+    ]
+    return " ".join(chosen)
+
+
+def _sentence(rng: np.random.Generator, words: list[str]) -> str:
+    chosen = rng.choice(words, size=int(rng.integers(5, 10)))
+    return " ".join(chosen).capitalize() + "."
+
+
+def _csv(header: str, rows: list[tuple[object, ...]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(header.split(","))
+    writer.writerows(rows)
+    return text.getvalue()

@@ -1,0 +1,71 @@
+"""The wording of a judge: parts of a criterion's prompt in words of its own, such as those that a
+search for a better judge found. Pure."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from evaluations.llm.prompts import PromptParts
+
+LONGEST_PART = 20_000
+
+
+class Wording(BaseModel):
+    """Parts of a criterion's prompt; an empty one is the criterion's own.
+
+    `prompt` is for criteria with a whole prompt, which has no other parts.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    introduction: str = Field(default="", max_length=LONGEST_PART)
+    definition: str = Field(default="", max_length=LONGEST_PART)
+    steps: str = Field(default="", max_length=LONGEST_PART)
+    prompt: str = Field(default="", max_length=LONGEST_PART)
+
+    @model_validator(mode="after")
+    def _one_or_the_other(self) -> Self:
+        if self.prompt and (self.introduction or self.definition or self.steps):
+            raise ValueError("a whole prompt has no other parts")
+        return self
+
+    def of(self, parts: PromptParts) -> PromptParts:
+        """A criterion's parts in these words."""
+        return replace(
+            parts,
+            introduction=self.introduction or parts.introduction,
+            definition=self.definition or parts.definition,
+            prompt_file=self.prompt or parts.prompt_file,
+        )
+
+
+def wordings_in(text: str) -> dict[str, Wording]:
+    """The wordings of a setting, by criterion; an empty text has none.
+
+    Raises:
+        ValueError: it is not such JSON; the message says where.
+    """
+    if not text.strip():
+        return {}
+    try:
+        found: Any = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError("give an object with a wording for each criterion")
+    try:
+        return {name: Wording.model_validate(one) for name, one in found.items()}
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+def as_setting(wordings: Mapping[str, Wording]) -> str:
+    """Wordings by criterion as the setting that `wordings_in` reads."""
+    return json.dumps(
+        {name: one.model_dump(exclude_defaults=True) for name, one in sorted(wordings.items())},
+        ensure_ascii=False,
+    )

@@ -1,0 +1,65 @@
+"""Texts on which a judge and people differ, with what annotators said about them."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from annotations.models import Assignment
+from annotations.models.assignments import AssignmentState
+from evaluations.improving.arms import Ground
+from evaluations.llm.reflection import Case
+from evaluations.models import CandidateOutput
+from evaluations.statistics.pairing import FloatArray
+
+MOST_CASES = 12
+
+
+def cases_of(ground: Ground, documents: Sequence[int], scores: FloatArray) -> list[Case]:
+    """Outputs of some documents, those first on which the ranks differ most.
+
+    Args:
+        documents: positions of training documents.
+        scores: of all outputs, NaN where there is none; shape (outputs,).
+    """
+    there = np.isin(ground.outputs.document, np.array(documents)) & ~np.isnan(ground.human)
+    places = np.flatnonzero(there)
+    gaps = _standing(ground, ground.human, places) - _standing(ground, scores, places)
+    order = places[np.argsort(-np.abs(np.nan_to_num(gaps, nan=9.0)), kind="stable")][:MOST_CASES]
+    ids = [int(pk) for pk in ground.output_ids[order]]
+    texts = CandidateOutput.objects.select_related("document").in_bulk(ids)
+    comments = _comments_on(ids)
+    return [
+        Case(
+            source=texts[pk].document.source,
+            output=texts[pk].text,
+            people=float(ground.human[at]),
+            judge=None if np.isnan(scores[at]) else float(scores[at]),
+            comments=tuple(comments[pk]),
+        )
+        for at, pk in zip(order, ids, strict=True)
+    ]
+
+
+def _standing(ground: Ground, values: FloatArray, places: np.ndarray) -> FloatArray:
+    """Values less the mean of their document's, in standard deviations of all."""
+    document, own = ground.outputs.document[places], values[places]
+    centred = own.copy()
+    for one in np.unique(document):
+        mine = document == one
+        known = own[mine][~np.isnan(own[mine])]
+        centred[mine] -= known.mean() if len(known) else 0.0
+    spread = np.nanstd(centred) if not np.isnan(centred).all() else 0.0
+    return np.asarray(centred / (spread or 1.0))
+
+
+def _comments_on(output_ids: Sequence[int]) -> dict[int, list[str]]:
+    """What annotators wrote about items that show one of some outputs alone."""
+    found: dict[int, list[str]] = defaultdict(list)
+    rows = Assignment.objects.filter(
+        state=AssignmentState.SUBMITTED, shown__in=[[pk] for pk in output_ids]
+    ).order_by("pk")
+    for shown, answer in rows.values_list("shown", "answer"):
+        if comment := str((answer or {}).get("comment", "")).strip():
+            found[shown[0]].append(comment)
+    return found

@@ -1,0 +1,99 @@
+"""What pages and commands show of the wordings that a search proposed, as they come."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+
+from evaluations.improving.trials import spent_on
+from evaluations.llm.reflection import PARTS
+from evaluations.models import Change, EvaluationRun, Proposal, Search
+from evaluations.models.runs import ACTIVE_STATES
+from evaluations.word_differences import MarkedLine, line_differences
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """A proposal beside the wording that it was made from; `selection` is its mean rho on the
+    documents by which one is chosen, None if it did not get so far."""
+
+    proposal: Proposal
+    part: str
+    lines: tuple[MarkedLine, ...]
+    selection: float | None
+
+    @property
+    def outcome(self) -> str:
+        """What came of it, in words."""
+        if self.proposal.problem:
+            return self.proposal.problem
+        if self.selection is not None:
+            return f"rho {self.selection:.2f} on the documents that choose"
+        if self.proposal.on_batch is None:
+            return "tried before, or not yet"
+        before = self.proposal.parent_on_batch or 0.0
+        return f"no better on its own documents: {before:.2f} before, {self.proposal.on_batch:.2f}"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the rewording of a search is."""
+
+    calls: int
+    most_calls: int
+    money: Decimal | None
+    budget: Decimal | None
+    today: float | None
+    best: float | None
+    better: int
+    proposals: tuple[Proposed, ...]
+    run: EvaluationRun | None
+
+    @property
+    def share(self) -> float:
+        """Of the calls that may be made; from 0 to 1."""
+        return min(1.0, self.calls / self.most_calls)
+
+
+def progress_of(search: Search) -> Progress | None:
+    """How far a search for a wording is; None for searches that make no calls."""
+    if Change.WORDING not in search.changes:
+        return None
+    rows = list(search.proposals.select_related("parent").order_by("number"))
+    spent = spent_on(search)
+    tried = {row.number: _mean(row) for row in rows}
+    found = [value for number, value in tried.items() if number and value is not None]
+    return Progress(
+        calls=spent.calls,
+        most_calls=search.most_calls,
+        money=spent.money,
+        budget=search.budget,
+        today=tried.get(0),
+        best=max(found, default=None),
+        better=len(found),
+        proposals=tuple(proposed(row) for row in reversed(rows) if row.number),
+        run=search.runs.filter(state__in=ACTIVE_STATES).first(),
+    )
+
+
+def proposed(proposal: Proposal) -> Proposed:
+    """A proposal as it is shown."""
+    parent = proposal.parent.texts if proposal.parent else {}
+    lines = line_differences(parent.get(proposal.part, ""), proposal.texts[proposal.part])
+    return Proposed(
+        proposal, PARTS[proposal.part], () if proposal.problem else lines, _mean(proposal)
+    )
+
+
+def against_today(proposal: Proposal) -> tuple[tuple[str, tuple[MarkedLine, ...]], ...]:
+    """The parts in which a proposal differs from today's wording, with their lines."""
+    today = proposal.search.proposals.get(number=0).texts
+    return tuple(
+        (PARTS[part], line_differences(today.get(part, ""), text))
+        for part, text in proposal.texts.items()
+        if text != today.get(part, "")
+    )
+
+
+def _mean(row: Proposal) -> float | None:
+    return float(np.mean(list(row.on_selection.values()))) if row.on_selection else None

@@ -1,0 +1,112 @@
+"""Having a model propose a wording, once: the proposal is a row before it is used."""
+
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+
+from django.db.models import Max
+
+from evaluations.evaluators.wording import LONGEST_PART
+from evaluations.improving.trials import Leaving, LeftError, Trials, keep_search
+from evaluations.judges.clients import client_for
+from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
+from evaluations.llm.cost import cost, most_tokens
+from evaluations.llm.errors import EndpointError
+from evaluations.llm.patience import ask_within_patience
+from evaluations.llm.reflection import (
+    LONGEST_REPLY_TOKENS,
+    Case,
+    ReflectionError,
+    read_reflection,
+    reflection_prompt,
+)
+from evaluations.llm.requests import ChatRequest
+from evaluations.models import Proposal, Search
+from evaluations.runs.lifecycle import run_parameters
+from evaluations.runs.results import request_key
+from evaluations.scales import short
+
+REFLECT_SECONDS = 90.0
+
+
+class Reflector:
+    """The model that proposes wordings in a search."""
+
+    def __init__(self, search: Search, trials: Trials) -> None:
+        self.search, self.trials = search, trials
+        self.judge = search.reflector or search.judge
+        assert self.judge.endpoint is not None, "judges that reflect ask an endpoint"
+        self.endpoint = self.judge.endpoint
+        self.repeats: Counter[str] = Counter()
+
+    def propose(self, parent: Proposal, part: str, cases: Sequence[Case]) -> Proposal:
+        """A proposal for a part of a wording, the one that was made when this was asked before.
+
+        Raises:
+            LeftError, LimitReachedError: not now.
+        """
+        request = self._request(parent, part, cases)
+        key = request_key(self.endpoint.base_url, request)
+        repeat = self.repeats[key]
+        self.repeats[key] += 1
+        there = self.search.proposals.filter(prompt_key=key, repeat=repeat).first()
+        return there or self._ask(request, parent, part, key, repeat)
+
+    def _request(self, parent: Proposal, part: str, cases: Sequence[Case]) -> ChatRequest:
+        criterion = self.search.criterion
+        scale = criterion.scale
+        return ChatRequest(
+            model=self.judge.model,
+            prompt=reflection_prompt(
+                criterion.name,
+                f"{short(scale.lowest)}-{short(scale.highest)}",
+                parent.texts,
+                part,
+                cases,
+                guidelines=criterion.guidelines,
+            ),
+            temperature=1.0 if self.judge.sends_temperature else None,
+            max_tokens=LONGEST_REPLY_TOKENS,
+            length_parameter=self.judge.length_parameter,
+        )
+
+    def _dearest(self, request: ChatRequest) -> Decimal | None:
+        """What a request can cost at most, by the prices of the searched judge."""
+        prices = run_parameters(self.search.judge, fresh=False, transport="live").prices
+        return cost(most_tokens(len(request.shown.encode())), request.most_reply_tokens, prices)
+
+    def _ask(
+        self, request: ChatRequest, parent: Proposal, part: str, key: str, repeat: int
+    ) -> Proposal:
+        keep_search(self.search)
+        self.trials.check_limits(dearest=self._dearest(request))
+        client = client_for(self.endpoint, timeout=REFLECT_SECONDS)
+
+        async def ask() -> Answer:
+            async with client:
+                policy = RetryPolicy(attempts=4, longest_wait=10)
+                return await ask_until_answered(client.chat, request, policy=policy)
+
+        try:
+            answer = ask_within_patience(ask(), self.endpoint.base_url)
+        except EndpointError as error:
+            raise LeftError(Leaving.HALTED, error.message) from None
+        texts, problem = dict(parent.texts), ""
+        try:
+            texts[part] = read_reflection(answer.choices[0].text, part, most=LONGEST_PART)
+        except ReflectionError as error:
+            problem = str(error)[:500]
+        newest = self.search.proposals.aggregate(newest=Max("number"))["newest"]
+        return Proposal.objects.create(
+            search=self.search,
+            number=newest + 1,
+            parent=parent,
+            part=part,
+            texts=texts,
+            prompt_key=key,
+            repeat=repeat,
+            problem=problem,
+            calls=answer.calls,
+            prompt_tokens=answer.prompt_tokens,
+            completion_tokens=answer.completion_tokens,
+        )

@@ -1,0 +1,270 @@
+"""Searching for a better wording: the search of GEPA (Agrawal et al., 2025) over our own runs.
+
+A model is shown texts of training documents on which the judge and people differ, and rewrites one
+part of the prompt. What does better on those documents is tried on others, by which one is chosen.
+Every step is a row before the next begins, and the search is repeatable: after a pause or a lost
+worker it is done again from its beginning, and what is known costs nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from evaluations.evaluators.wording import Wording
+from evaluations.improving.arms import Ground, ImproveError
+from evaluations.improving.cases import cases_of
+from evaluations.improving.reflecting import Reflector
+from evaluations.improving.trials import LimitReachedError, Trials
+from evaluations.models import Judge, Proposal, Search
+from evaluations.runs.lifecycle import RunError
+from evaluations.runs.shift import Shift
+from evaluations.statistics.correlation import coefficients_by_document
+from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.selection import select
+
+SEED = 0
+# Documents that a proposal is made from, and those by which one is chosen, at most.
+BATCH, MOST_SELECTING = 4, 30
+# A search ends after so many proposals, or so many in a row that are no better.
+MOST_PROPOSALS, PATIENCE = 50, 12
+KINDS = ("geval",)
+
+
+@dataclass(frozen=True)
+class Reworded:
+    """The wording that was chosen, with mean rho on the documents that chose: today's, and the
+    chosen one's by cross-validation."""
+
+    proposal: Proposal
+    today: float
+    candidate: float
+    documents: int
+    tried: int
+
+
+def can_be_reworded(judge: Judge | None) -> bool:
+    """Whether a judge has a prompt of ours, and a model to ask."""
+    return judge is not None and judge.kind in KINDS and judge.endpoint_id is not None
+
+
+def why_not_reworded(search: Search) -> str:
+    """Why a judge's wording cannot be changed; empty if it can."""
+    judge = search.judge
+    if not can_be_reworded(judge) or judge.endpoint is None:
+        return f"{judge} cannot be reworded: only judges of the kind G-Eval have a prompt of ours."
+    if judge.retired_at or judge.endpoint.retired_at:
+        return f"{judge} or its endpoint is retired; restore it, or choose another judge."
+    if search.reflector is not None and not search.reflector.asks_llm:
+        return f"{search.reflector} asks no model, so it cannot propose wordings."
+    return ""
+
+
+def reword(search: Search, ground: Ground, shift: Shift) -> Reworded | None:
+    """Search for a wording; None where nothing is better than today's.
+
+    Raises:
+        ImproveError: the judge cannot be reworded, or too few documents can be ranked.
+        LeftError: it is left to be continued later.
+    """
+    if problem := why_not_reworded(search):
+        raise ImproveError(problem)
+    rewording = _Rewording(search, ground, shift)
+    try:
+        rewording.run()
+    except LimitReachedError:
+        pass  # it ends with what it has
+    except RunError as error:
+        raise ImproveError(str(error)) from None
+    return rewording.chosen()
+
+
+class _Rewording:
+    """One search by a worker, from its beginning; the interface is that of gepa's adapters."""
+
+    def __init__(self, search: Search, ground: Ground, shift: Shift) -> None:
+        self.search, self.ground = search, ground
+        self.trials = Trials(search, shift)
+        self.reflector = Reflector(search, self.trials)
+        self.learning, self.selecting = _divided(ground)
+        self.rows: dict[tuple[tuple[str, str], ...], Proposal] = {}
+        self.newest: Proposal | None = None
+        self.before = 0.0
+        self.proposed = self.in_vain = 0
+
+    def run(self) -> None:
+        """Until it is done, or left."""
+        from gepa.api import optimize
+
+        texts = today_in_parts(self.trials)
+        self._row(texts, number=0)
+        optimize(
+            seed_candidate=texts,
+            trainset=self.learning.tolist(),
+            valset=self.selecting.tolist(),
+            adapter=cast(Any, self),
+            reflection_minibatch_size=min(BATCH, len(self.learning)),
+            stop_callbacks=cast(Any, self),
+            logger=_Silent(),
+            seed=SEED,
+        )
+
+    def __call__(self, _state: Any) -> bool:
+        """Whether to stop, as gepa asks before each proposal."""
+        return self.proposed >= MOST_PROPOSALS or self.in_vain >= PATIENCE
+
+    # What gepa asks of an adapter.
+
+    def evaluate(
+        self, batch: Sequence[int], candidate: Mapping[str, str], capture_traces: bool = False
+    ) -> Any:
+        """Mean rank correlation with people in each document of a batch."""
+        from gepa.core.adapter import EvaluationBatch
+
+        documents = np.array(batch, dtype=np.int64)
+        scores, rho = self._tried(candidate, documents)
+        self._note(candidate, documents, rho)
+        traces = [(int(document), scores) for document in documents] if capture_traces else None
+        return EvaluationBatch(
+            outputs=[None] * len(batch), scores=rho.tolist(), trajectories=traces
+        )
+
+    def make_reflective_dataset(
+        self, _candidate: Mapping[str, str], eval_batch: Any, components_to_update: Sequence[str]
+    ) -> dict[str, list[dict[str, Any]]]:
+        """The documents of a batch and the scores on them, for each part to be rewritten."""
+        traces = eval_batch.trajectories
+        records = [{"document": document, "scores": scores} for document, scores in traces]
+        return dict.fromkeys(components_to_update, records)
+
+    def propose_new_texts(
+        self,
+        candidate: Mapping[str, str],
+        reflective_dataset: Mapping[str, Sequence[Mapping[str, Any]]],
+        components_to_update: Sequence[str],
+    ) -> dict[str, str]:
+        """Have a part rewritten; a reply that cannot be used leaves it as it is."""
+        new: dict[str, str] = {}
+        for part in components_to_update:
+            records = reflective_dataset[part]
+            cases = cases_of(
+                self.ground, [one["document"] for one in records], records[0]["scores"]
+            )
+            parent = self.rows[_key(candidate)]
+            proposal = self.reflector.propose(parent, part, cases)
+            self.proposed += 1
+            self.in_vain += 1
+            new[part] = proposal.texts[part]
+            if _key(proposal.texts) not in self.rows:
+                self.rows[_key(proposal.texts)] = self.newest = proposal
+        return new
+
+    # The rows.
+
+    def _row(self, texts: Mapping[str, str], *, number: int) -> None:
+        row, _ = Proposal.objects.get_or_create(
+            search=self.search, number=number, defaults={"texts": dict(texts), "prompt_key": "0"}
+        )
+        self.rows[_key(texts)] = row
+
+    def _tried(
+        self, candidate: Mapping[str, str], documents: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Scores of all outputs (NaN outside), and rho in each document; 0 where the judge cannot
+        tell its outputs apart."""
+        ground = self.ground
+        there = np.isin(ground.outputs.document, documents) & ~np.isnan(ground.human)
+        scores = np.full(len(ground.outputs), np.nan)
+        scores[there] = self.trials.scores(wording_of(candidate), ground.output_ids[there])
+        outputs, (human, own) = ground.on(documents, ground.human, scores)
+        rho = coefficients_by_document(outputs, human, own, "spearman")[documents]
+        return scores, np.nan_to_num(rho, nan=0.0)
+
+    def _note(self, candidate: Mapping[str, str], documents: IntArray, rho: FloatArray) -> None:
+        """Write down what came of a wording, if it is not known yet."""
+        row = self.rows[_key(candidate)]
+        if np.array_equal(documents, self.selecting):
+            found = dict(zip(map(str, documents.tolist()), rho.tolist(), strict=True))
+            self.in_vain = 0
+            if not row.on_selection:
+                row.on_selection = found
+                row.save(update_fields=["on_selection"])
+        elif row is self.newest:
+            self.newest = None
+            if row.on_batch is None:
+                row.on_batch, row.parent_on_batch = float(rho.mean()), self.before
+                row.save(update_fields=["on_batch", "parent_on_batch"])
+        else:
+            self.before = float(rho.mean())
+
+    def chosen(self) -> Reworded | None:
+        """The best of the wordings that were tried on the documents that choose."""
+        tried = [row for row in self.search.proposals.order_by("number") if row.on_selection]
+        if len(tried) < 2 or tried[0].number:
+            return None
+        documents = list(tried[0].on_selection)
+        values = np.array([[row.on_selection[one] for one in documents] for row in tried])
+        selected = select(values, seed=SEED)
+        if selected.best == 0:
+            return None
+        return Reworded(
+            tried[selected.best],
+            float(values[0].mean()),
+            float(selected.by_document.mean()),
+            len(documents),
+            self.search.proposals.count() - 1,
+        )
+
+
+class _Silent:
+    """gepa's log; what it tells is in rows."""
+
+    def log(self, message: str) -> None: ...
+
+
+def today_in_parts(trials: Trials) -> dict[str, str]:
+    """The parts of the judge's prompt as they are, those that can be reworded."""
+    own = trials.own_wording()
+    parts = own.of(trials.parts)
+    if parts.prompt_file.strip():
+        return {"prompt": parts.prompt_file}
+    texts = {"definition": parts.definition}
+    if trials.judge.use_steps:
+        texts["steps"] = own.steps or trials.steps or ""
+    if parts.introduction.strip():
+        texts["introduction"] = parts.introduction
+    return texts
+
+
+def wording_of(texts: Mapping[str, str]) -> Wording:
+    """The wording that parts by name make."""
+    return Wording.model_validate(dict(texts))
+
+
+def _key(texts: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(texts.items()))
+
+
+def _divided(ground: Ground) -> tuple[IntArray, IntArray]:
+    """Training documents that people rank, in two: to learn from, and to choose by.
+
+    Raises:
+        ImproveError: there are too few.
+    """
+    ranked = np.array([pk for pk in ground.training if _is_ranked(ground, int(pk))], dtype=np.int64)
+    half = min(MOST_SELECTING, len(ranked) // 2)
+    if half < BATCH:
+        raise ImproveError(
+            f"People rank the outputs of {len(ranked)} training documents; a wording needs"
+            f" {2 * BATCH}. Have several outputs of each document rated."
+        )
+    order = np.random.default_rng(SEED).permutation(ranked)
+    return np.sort(order[half:]), np.sort(order[:half])
+
+
+def _is_ranked(ground: Ground, document: int) -> bool:
+    """Whether people tell a document's outputs apart."""
+    human = ground.human[ground.outputs.document == document]
+    known = human[~np.isnan(human)]
+    return len(known) > 1 and np.ptp(known) > 0

@@ -1,0 +1,243 @@
+"""Trying a wording: the judge's scores in other words on some outputs, by runs of the search.
+
+What was tried before is read from its scores, so a search that is done again from its beginning,
+after a pause or a lost worker, asks nothing twice.
+"""
+
+import os
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from django.db import connection
+from django.db.models import Sum
+from django.utils import timezone
+
+from evaluations.evaluators.geval import GEval
+from evaluations.evaluators.wording import Wording, as_setting, wordings_in
+from evaluations.improving.lease import LEASE
+from evaluations.judges.steps import prompt_parts
+from evaluations.llm.cost import cost
+from evaluations.models import ErrandState, EvaluationRun, ItemState, RunItem, RunState, Search
+from evaluations.runs.lifecycle import (
+    BUDGET_REACHED,
+    Trial,
+    resume_run,
+    run_parameters,
+    start_run,
+)
+from evaluations.runs.shift import Shift
+from evaluations.runs.worker import work_on_run
+from evaluations.statistics.pairing import FloatArray, IntArray
+
+LOOK_SECONDS = 0.2
+
+
+class Leaving(Enum):
+    """Why a worker leaves a search that is not over."""
+
+    SHIFT = "its time is over; the next message goes on"
+    WAITING = "a run waits for an endpoint"
+    HALTED = "a run was paused by an error, and somebody has to look"
+    LOST = "somebody paused or cancelled it, or another worker has it"
+
+
+class LeftError(BaseException):
+    """A worker leaves a search; not an error of it, so nothing may catch it on the way."""
+
+    def __init__(self, why: Leaving, message: str = "") -> None:
+        super().__init__(message)
+        self.why, self.message = why, message
+
+
+class LimitReachedError(BaseException):
+    """A search has made all the calls it may, or spent all the money; it ends with what it has."""
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a search has taken so far."""
+
+    calls: int
+    money: Decimal | None
+
+
+def worker_here() -> str:
+    """A name that no other process has."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def spent_on(search: Search) -> Spent:
+    """The calls of a search's runs and of its reflections, and what they cost; None without
+    prices."""
+    names = ("calls", "prompt_tokens", "completion_tokens")
+    total = dict.fromkeys(names, 0)
+    for rows in (search.runs.all(), search.proposals.all()):
+        found = rows.aggregate(**{name: Sum(name) for name in names})
+        for name in names:
+            total[name] += found[name] or 0
+    prices = run_parameters(search.judge, fresh=False, transport="live").prices
+    return Spent(total["calls"], cost(total["prompt_tokens"], total["completion_tokens"], prices))
+
+
+def keep_search(search: Search) -> None:
+    """Hold on to a search.
+
+    Raises:
+        LeftError: it is no longer this worker's.
+    """
+    mine = Search.objects.filter(pk=search.pk, state=ErrandState.ASKING, worker=search.worker)
+    # Whoever gets as far as here makes progress, so earlier losses of workers do not count.
+    if not mine.update(taken_until=timezone.now() + LEASE, attempts=1):
+        raise LeftError(Leaving.LOST)
+
+
+class Trials:
+    """The scores of a judge in other words."""
+
+    def __init__(self, search: Search, shift: Shift) -> None:
+        self.search, self.shift = search, shift
+        self.has_asked = False  # each time it gets at least one step further
+        self.judge, self.criterion = search.judge, search.criterion
+        self.parts = prompt_parts(self.criterion)
+        steps = self.criterion.newest_steps if self.judge.use_steps else None
+        self.steps = steps.text if steps else None
+
+    def own_wording(self) -> Wording:
+        """The judge's own wording of the criterion, empty where it has none."""
+        own = wordings_in(self.judge.settings.get("wording", ""))
+        return own.get(self.criterion.name, Wording())
+
+    def settings(self, wording: Wording) -> dict[str, Any]:
+        """The judge's settings with a wording of the criterion."""
+        own = dict(self.judge.settings)
+        wordings = wordings_in(own.get("wording", "")) | {self.criterion.name: wording}
+        return own | {"wording": as_setting(wordings)}
+
+    def trial(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> Trial:
+        """What a run is started with that judges outputs in a wording."""
+        return Trial(self.search, self.settings(wording), [int(pk) for pk in output_ids])
+
+    def known(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> FloatArray:
+        """Scores of outputs in a wording as far as they are known; shape (outputs,)."""
+        wanted = [int(pk) for pk in output_ids]
+        known = self._known(self._template(wording), wanted)
+        return np.array([known.get(pk, np.nan) for pk in wanted])
+
+    def scores(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> FloatArray:
+        """Scores of outputs in a wording, asked for where they are not known; shape (outputs,),
+        NaN where an item failed.
+
+        Raises:
+            LeftError, LimitReachedError: not now.
+            RunError: the judge cannot run.
+        """
+        template = self._template(wording)
+        missing = self._missing(template, [int(pk) for pk in output_ids])
+        if missing:
+            self._ask(self.trial(wording, missing), template)
+        return self.known(wording, output_ids)
+
+    def _template(self, wording: Wording) -> str:
+        return GEval(self.settings(wording)).template(self.parts, self.steps)
+
+    def _missing(self, template: str, wanted: list[int]) -> list[int]:
+        known = self._known(template, wanted)
+        failed = RunItem.objects.filter(
+            run__search=self.search,
+            run__run_criteria__template=template,
+            output__in=wanted,
+            state=ItemState.FAILED,
+        ).values_list("output", flat=True)
+        settled = known.keys() | set(failed)
+        return [pk for pk in wanted if pk not in settled]
+
+    def _known(self, template: str, wanted: list[int]) -> Mapping[int, float]:
+        """Scores by this judge in these very words, of whichever run."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                """SELECT DISTINCT ON (s.output_id) s.output_id, s.value
+                    FROM evaluations_score s
+                    JOIN evaluations_evaluationrun r ON r.id = s.run_id
+                    JOIN evaluations_runcriterion c
+                      ON c.run_id = r.id AND c.criterion_id = s.criterion_id
+                    WHERE r.judge_id = %(judge)s AND s.criterion_id = %(criterion)s
+                      AND c.template = %(template)s
+                      AND s.output_id = ANY(%(outputs)s)
+                    ORDER BY s.output_id, s.run_id DESC""",
+                {
+                    "judge": self.judge.pk,
+                    "criterion": self.criterion.pk,
+                    "template": template,
+                    "outputs": wanted,
+                },
+            )
+            return dict(cursor.fetchall())
+
+    def _ask(self, trial: Trial, template: str) -> None:
+        """Have outputs judged: by a run of the search that was begun, or a new one."""
+        keep_search(self.search)
+        if self.has_asked and self.shift.is_over:
+            raise LeftError(Leaving.SHIFT)
+        self.has_asked = True
+        begun = self.search.runs.filter(
+            run_criteria__template=template,
+            state__in=(RunState.PREPARING, RunState.RUNNING, RunState.PAUSED),
+        ).first()
+        if begun is None:
+            spent = self.check_limits(len(trial.outputs))
+            money = self.search.budget
+            run = start_run(
+                self.judge,
+                [self.criterion],
+                budget=None if money is None else money - (spent.money or 0),
+                trial=trial,
+            )
+        else:
+            run = begun
+            if run.state == RunState.PAUSED:
+                resume_run(run)
+        self._until_done(run)
+
+    def check_limits(self, items: int = 0, *, dearest: Decimal | None = None) -> Spent:
+        """What was spent.
+
+        Args:
+            items: how many are about to be judged.
+            dearest: what the next call can cost, if it is no item's.
+
+        Raises:
+            LimitReachedError: no more calls, or no more money, may be spent.
+        """
+        parameters = run_parameters(self.judge, fresh=False, transport="live")
+        each = 1 if parameters.several_choices else parameters.replies_each
+        spent = spent_on(self.search)
+        if spent.calls + max(1, items * each) > self.search.most_calls:
+            raise LimitReachedError
+        budget, money = self.search.budget, spent.money or Decimal(0)
+        if budget is not None and (money >= budget or money + (dearest or 0) > budget):
+            raise LimitReachedError
+        return spent
+
+    def _until_done(self, run: EvaluationRun) -> None:
+        while True:
+            work_on_run(run.pk, worker_here(), shift=self.shift)
+            run.refresh_from_db()
+            keep_search(self.search)
+            if run.state == RunState.DONE:
+                return
+            if run.state == RunState.CANCELLED:
+                raise LeftError(Leaving.HALTED, "A run of the search was cancelled.")
+            if run.state == RunState.PAUSED:
+                if run.message.startswith(BUDGET_REACHED):
+                    raise LimitReachedError
+                why = Leaving.WAITING if run.resumes_by_itself else Leaving.HALTED
+                raise LeftError(why, run.message)
+            if self.shift.is_over:
+                raise LeftError(Leaving.SHIFT)
+            time.sleep(LOOK_SECONDS)  # other workers have the last items

@@ -1,0 +1,113 @@
+"""Asking a model to reword a part of a judge's prompt, from texts on which the judge and people
+differ. Pure.
+
+The idea of reflecting on cases is that of GEPA (Agrawal et al., 2025); the words are ours.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from evaluations.llm.prompts import PromptError, check_template
+
+PARTS: Final = {
+    "introduction": "Task introduction",
+    "definition": "Definition of the criterion",
+    "steps": "Evaluation steps",
+    "prompt": "Whole prompt",
+}
+HEADING = "You improve the instructions of an LLM judge."
+LONGEST_REPLY_TOKENS = 1_500
+LONGEST_TEXT = 4_000
+_REPLY = re.compile(r"<part>(.*?)</part>", re.S)
+
+
+class ReflectionError(ValueError):
+    """The model's reply holds no wording that can be used; the message says why."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A text with what people gave to it and what the judge did; `comments` are annotators'."""
+
+    source: str
+    output: str
+    people: float
+    judge: float | None
+    comments: tuple[str, ...] = ()
+
+
+def reflection_prompt(
+    criterion: str,
+    scale: str,
+    texts: Mapping[str, str],
+    part: str,
+    cases: Sequence[Case],
+    *,
+    guidelines: str = "",
+) -> str:
+    """What asks for a new wording of a part.
+
+    Args:
+        scale: its ends, such as "1-5".
+        texts: all parts of the wording as it is, by name.
+        cases: those that differ most first.
+        guidelines: those of the annotators.
+    """
+    now = "\n\n".join(
+        f'<instruction name="{name}">\n{text.strip()}\n</instruction>'
+        for name, text in texts.items()
+    )
+    told = f"The annotators' guidelines:\n\n{guidelines.strip()}\n\n" if guidelines.strip() else ""
+    shown = "\n\n".join(_case(number, case) for number, case in enumerate(cases, 1))
+    keep = (
+        " Keep every placeholder in double braces, the scale and the form at the end."
+        if part == "prompt"
+        else " Leave the scale as it is."
+    )
+    return (
+        f"{HEADING} It rates texts on one criterion, and should rank them as people do.\n\n"
+        f"Criterion: {criterion} ({scale})\n\n"
+        f"Its instructions are now:\n\n{now}\n\n{told}"
+        f"These texts were rated by people and by the judge:\n\n{shown}\n\n"
+        f"Rewrite one part: {part} ({PARTS[part]}). First find out what people weigh that the judge"
+        " misses, and what the judge weighs that people do not. Then say it in plain words that fit"
+        f" any text, without mentioning these examples.{keep}\n\n"
+        "Write the new part between <part> and </part>."
+    )
+
+
+def _case(number: int, case: Case) -> str:
+    rated = "no rating" if case.judge is None else f"{case.judge:.2f}"
+    comments = "".join(f"\nComment: {one.strip()[:500]}" for one in case.comments)
+    return (
+        f"Example {number}\n<source>\n{_cut(case.source)}\n</source>\n<text>\n{_cut(case.output)}"
+        f"\n</text>\nPeople: {case.people:.2f}\nJudge: {rated}{comments}"
+    )
+
+
+def _cut(text: str) -> str:
+    if len(text) <= LONGEST_TEXT:
+        return text.strip()
+    return f"{text[:LONGEST_TEXT].strip()}\n[{len(text) - LONGEST_TEXT:,} more characters]"
+
+
+def read_reflection(reply: str, part: str, *, most: int) -> str:
+    """The new wording in a reply.
+
+    Raises:
+        ReflectionError: there is none, it is too long, or a whole prompt lost its placeholders.
+    """
+    found = _REPLY.findall(reply)
+    text = found[-1].strip() if found else ""
+    if not text:
+        raise ReflectionError(f"The model wrote no new {PARTS[part].lower()}: “{reply[:200]}”.")
+    if len(text) > most:
+        raise ReflectionError(f"The new {PARTS[part].lower()} has {len(text):,} characters.")
+    if part == "prompt":
+        try:
+            check_template(text)
+        except PromptError as error:
+            raise ReflectionError(str(error)) from None
+    return text

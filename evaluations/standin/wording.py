@@ -1,0 +1,125 @@
+"""How the stand-in reacts to the words of a criterion that it does not know by name.
+
+What the definition, the steps or the introduction name is what it weighs, each with the same
+weight; words that say nothing make it noisy. Asked to improve instructions, it names what correlates with
+people's ratings in the examples. The rules are in docs/method.md.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluations.standin import features
+
+NOISE, NOISE_OF_VAGUE = 0.06, 0.3
+# Correlations with people's ratings from which a feature is named, and below which it is dropped.
+NAMED_FROM, DROPPED_BELOW = 0.25, -0.1
+_VAGUE = re.compile(r"\b(good|nice|overall|appropriate|decent|satisfying)\b", re.I)
+_BEFORE_TEXTS = re.compile(r"Evaluation Criteria:", re.I)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A feature that words can name: the pattern of such words, and how the stand-in says it."""
+
+    of: Callable[[str, str], float]
+    words: re.Pattern[str]
+    said: str
+
+
+def _pattern(words: str) -> re.Pattern[str]:
+    return re.compile(rf"\b({words})", re.I)
+
+
+NAMED: Mapping[str, Named] = {
+    "supported": Named(
+        features.support, _pattern("supported|facts|invent"), "Its facts are supported."
+    ),
+    "covering": Named(
+        features.coverage, _pattern("main points|important"), "It has the main points."
+    ),
+    "grammatical": Named(
+        lambda output, _source: features.well_formed(output),
+        _pattern("gramma|spelling|punctuation"),
+        "Its grammar is right.",
+    ),
+    "connected": Named(
+        lambda output, _source: features.connected(output),
+        _pattern("connected|linked|flows"),
+        "Its sentences are connected.",
+    ),
+    "brief": Named(
+        lambda output, _source: features.brevity(output),
+        _pattern("brief|concise|short"),
+        "It is brief.",
+    ),
+}
+
+
+def named_in(wording: str) -> list[str]:
+    """The features that words name."""
+    return [name for name, feature in NAMED.items() if feature.words.search(wording)]
+
+
+def noise_of(wording: str) -> float:
+    """How much chance there is in a rating by these words; a share of the scale."""
+    return NOISE_OF_VAGUE if _VAGUE.search(wording) else NOISE
+
+
+def wording_in(prompt: str) -> str:
+    """What comes after the task introduction in a judging prompt, up to the texts."""
+    found = _BEFORE_TEXTS.search(prompt)
+    return prompt[found.end() :] if found else prompt
+
+
+def mean_of(names: list[str], output: str, source: str) -> float:
+    """From 0 to 1: the mean of features."""
+    return sum(NAMED[name].of(output, source) for name in names) / len(names)
+
+
+# Reflecting
+
+_CASE = re.compile(
+    r"<source>\n(?P<source>.*?)\n</source>\n<text>\n(?P<output>.*?)\n</text>\n"
+    r"People: (?P<people>[\d.]+)",
+    re.S,
+)
+_INSTRUCTION = re.compile(r'<instruction name="(\w+)">\n(.*?)\n</instruction>', re.S)
+_PART = re.compile(r"^Rewrite one part: (\w+)", re.M)
+
+
+def reflect(prompt: str) -> str:
+    """A new wording of the part that is asked for."""
+    part = _PART.search(prompt)
+    texts = dict(_INSTRUCTION.findall(prompt))
+    cases = [found.groupdict() for found in _CASE.finditer(prompt)]
+    others = " ".join(text for name, text in texts.items() if part and name != part[1])
+    names = _going_with([case | {"people": float(case["people"])} for case in cases])
+    now = named_in(texts.get(part[1], "") if part else "")
+    wanted = [
+        name
+        for name in NAMED
+        if name not in named_in(others)
+        and (names[name] >= NAMED_FROM or (name in now and names[name] >= DROPPED_BELOW))
+    ]
+    said = " ".join(NAMED[name].said for name in wanted) or "How it reads."
+    numbered = "\n".join(
+        f"{number}. {line}"
+        for number, line in enumerate(
+            ["Read the text.", *(NAMED[name].said for name in wanted), "Give a rating."], 1
+        )
+    )
+    return f"<part>{numbered if part and part[1] == 'steps' else said}</part>"
+
+
+def _going_with(cases: list[dict[str, object]]) -> dict[str, float]:
+    """How each feature correlates with people's ratings; 0 where either is constant."""
+    people = np.array([case["people"] for case in cases], dtype=float)
+    found = {}
+    for name, feature in NAMED.items():
+        values = np.array([feature.of(str(c["output"]), str(c["source"])) for c in cases])
+        varies = len(cases) > 2 and np.ptp(values) > 0 and np.ptp(people) > 0
+        found[name] = float(np.corrcoef(values, people)[0, 1]) if varies else 0.0
+    return found
