@@ -6,6 +6,8 @@
 2. Simulated projects in which no judge is better than another, or a panel would only seem to be:
    how often anything is proven.
 3. Simulated projects with a real gain: how often it is proven.
+4. With the stand-in LLM: wordings searched where it is known what people weigh, and where nothing
+   can be gained.
 """
 
 import argparse
@@ -17,6 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.rewording import (
+    MOST_CALLS,
+    flat_outcomes,
+    planted_outcomes,
+    site_with_stand_in,
+)
 from benchmarks.site import BENCHMARK_DATA
 from evaluations.statistics.layout import Outputs
 from evaluations.statistics.pairing import FloatArray
@@ -26,6 +34,7 @@ from evaluations.statistics.proof import Outcome, Proof, confidence_of, gain_in_
 SUMMEVAL = BENCHMARK_DATA / "summeval"
 TRAINING_DOCUMENTS = 20
 LEAST_RHO, MOST_BELOW_BEST, MOST_OVERSTATED, MOST_FALSE = 0.53, 0.01, 0.005, 0.05
+LEAST_GAIN, LEAST_PROVEN = 0.8, 0.8
 LOCKED_SHARE = 0.4
 
 
@@ -142,6 +151,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=500)
     parser.add_argument("--projects", type=int, default=1000)
+    parser.add_argument("--wordings", type=int, default=10)
     options = parser.parse_args()
     missed = []
 
@@ -151,7 +161,7 @@ def main() -> None:
             missed.append(what)
         word = "at least" if at_least else "at most"
         print(
-            f"{what}: {figure:.{digits}f} (goal {word} {goal:g}, ratio {figure / goal:.2f})",
+            f"{what}: {figure:.{digits}f} (goal {word} {goal:g}{_ratio(figure, goal)})",
             flush=True,
         )
 
@@ -181,8 +191,32 @@ def main() -> None:
     gaining = np.array([0.9, 0.78])
     power = share_proven(max(1, options.projects // 4), documents=100, noise=gaining, panel=False)
     print(f"proven where another judge gains {_gain(gaining):.3f}: {power:.3f}")
+    with site_with_stand_in() as base_url:
+        planted = planted_outcomes(base_url, options.wordings)
+        flat = flat_outcomes(base_url, options.wordings)
+    gained = sum(one.found - one.today for one in planted)
+    possible = sum(one.planted - one.today for one in planted)
+    print(f"Wordings, {len(planted)} planted projects and {len(flat)} where nothing can be gained")
+    for one in planted:
+        print(
+            f"  locked documents: today {one.today:.3f}, found {one.found:.3f}, planted"
+            f" {one.planted:.3f}, {one.calls} calls, {'proven' if one.is_proven else 'not proven'}"
+        )
+    say("share of the planted gain that was found", gained / possible, LEAST_GAIN, at_least=True)
+    share = sum(one.is_proven for one in planted) / len(planted)
+    say("share of planted gains that were proven", share, LEAST_PROVEN, at_least=True)
+    most = max(one.calls for one in (*planted, *flat))
+    say("most calls of a search", most, MOST_CALLS, at_least=False, digits=0)
+    repeated = sum(one.repeated for one in (*planted, *flat))
+    say("questions asked twice", repeated, 0, at_least=False, digits=0)
+    false = sum(one.is_proven for one in flat) / len(flat)
+    say("proven where no wording is better", false, MOST_FALSE, at_least=False)
     if missed:
         sys.exit(f"Missed: {', '.join(missed)}.")
+
+
+def _ratio(figure: float, goal: float) -> str:
+    return f", ratio {figure / goal:.2f}" if goal else ""
 
 
 def _gain(noise: FloatArray) -> float:

@@ -12,11 +12,12 @@ from evaluations.llm.reflection import Case
 from evaluations.models import CandidateOutput
 from evaluations.statistics.pairing import FloatArray
 
-MOST_CASES = 12
+MOST_CASES = 20
 
 
 def cases_of(ground: Ground, documents: Sequence[int], scores: FloatArray) -> list[Case]:
-    """Outputs of some documents, those first on which the ranks differ most.
+    """Outputs of some documents, those on which judge and people differ most: by document, and in
+    each those that differ most first.
 
     Args:
         documents: positions of training documents.
@@ -26,6 +27,7 @@ def cases_of(ground: Ground, documents: Sequence[int], scores: FloatArray) -> li
     places = np.flatnonzero(there)
     gaps = _standing(ground, ground.human, places) - _standing(ground, scores, places)
     order = places[np.argsort(-np.abs(np.nan_to_num(gaps, nan=9.0)), kind="stable")][:MOST_CASES]
+    order = order[np.argsort(ground.outputs.document[order], kind="stable")]
     ids = [int(pk) for pk in ground.output_ids[order]]
     texts = CandidateOutput.objects.select_related("document").in_bulk(ids)
     comments = _comments_on(ids)

@@ -8,7 +8,6 @@ import numpy as np
 from evaluations.improving.trials import spent_on
 from evaluations.llm.reflection import PARTS
 from evaluations.models import Change, EvaluationRun, Proposal, Search
-from evaluations.models.runs import ACTIVE_STATES
 from evaluations.word_differences import MarkedLine, line_differences
 
 
@@ -31,8 +30,9 @@ class Proposed:
             return f"rho {self.selection:.2f} on the documents that choose"
         if self.proposal.on_batch is None:
             return "tried before, or not yet"
-        before = self.proposal.parent_on_batch or 0.0
-        return f"no better on its own documents: {before:.2f} before, {self.proposal.on_batch:.2f}"
+        before, after = self.proposal.parent_on_batch or 0.0, self.proposal.on_batch
+        better = "better" if after > before else "no better"
+        return f"{better} on its own documents: {before:.2f} before, {after:.2f}"
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def progress_of(search: Search) -> Progress | None:
         best=max(found, default=None),
         better=len(found),
         proposals=tuple(proposed(row) for row in reversed(rows) if row.number),
-        run=search.runs.filter(state__in=ACTIVE_STATES).first(),
+        run=search.runs.active().first(),
     )
 
 

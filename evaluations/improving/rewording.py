@@ -26,7 +26,7 @@ from evaluations.statistics.selection import select
 
 SEED = 0
 # Documents that a proposal is made from, and those by which one is chosen, at most.
-BATCH, MOST_SELECTING = 4, 30
+BATCH, MOST_SELECTING = 4, 20
 # A search ends after so many proposals, or so many in a row that are no better.
 MOST_PROPOSALS, PATIENCE = 50, 12
 KINDS = ("geval",)

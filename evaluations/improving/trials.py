@@ -73,11 +73,12 @@ def worker_here() -> str:
 
 
 def spent_on(search: Search) -> Spent:
-    """The calls of a search's runs and of its reflections, and what they cost; None without
-    prices."""
+    """The calls of a search's runs (without those of looks) and of its reflections, and what they
+    cost; None without prices."""
     names = ("calls", "prompt_tokens", "completion_tokens")
     total = dict.fromkeys(names, 0)
-    for rows in (search.runs.all(), search.proposals.all()):
+    tried = search.runs.exclude(pk__in=search.candidates.exclude(look_run=None).values("look_run"))
+    for rows in (tried, search.proposals.all()):
         found = rows.aggregate(**{name: Sum(name) for name in names})
         for name in names:
             total[name] += found[name] or 0

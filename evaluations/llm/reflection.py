@@ -4,6 +4,7 @@ differ. Pure.
 The idea of reflecting on cases is that of GEPA (Agrawal et al., 2025); the words are ours.
 """
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -51,16 +52,19 @@ def reflection_prompt(
 
     Args:
         scale: its ends, such as "1-5".
-        texts: all parts of the wording as it is, by name.
-        cases: those that differ most first.
+        texts: all parts of the wording as it is, by name; their order changes nothing.
+        cases: those of a source one after another.
         guidelines: those of the annotators.
     """
     now = "\n\n".join(
-        f'<instruction name="{name}">\n{text.strip()}\n</instruction>'
-        for name, text in texts.items()
+        f'<instruction name="{name}">\n{texts[name].strip()}\n</instruction>'
+        for name in PARTS
+        if name in texts
     )
     told = f"The annotators' guidelines:\n\n{guidelines.strip()}\n\n" if guidelines.strip() else ""
-    shown = "\n\n".join(_case(number, case) for number, case in enumerate(cases, 1))
+    # A source is shown once, before all that was written from it.
+    by_source = itertools.groupby(cases, key=lambda case: case.source)
+    shown = "\n\n".join(_document(source, list(of_it)) for source, of_it in by_source)
     keep = (
         " Keep every placeholder in double braces, the scale and the form at the end."
         if part == "prompt"
@@ -78,12 +82,15 @@ def reflection_prompt(
     )
 
 
-def _case(number: int, case: Case) -> str:
+def _document(source: str, cases: Sequence[Case]) -> str:
+    return f"<source>\n{_cut(source)}\n</source>\n\n" + "\n\n".join(map(_case, cases))
+
+
+def _case(case: Case) -> str:
     rated = "no rating" if case.judge is None else f"{case.judge:.2f}"
     comments = "".join(f"\nComment: {one.strip()[:500]}" for one in case.comments)
     return (
-        f"Example {number}\n<source>\n{_cut(case.source)}\n</source>\n<text>\n{_cut(case.output)}"
-        f"\n</text>\nPeople: {case.people:.2f}\nJudge: {rated}{comments}"
+        f"<text>\n{_cut(case.output)}\n</text>\nPeople: {case.people:.2f}\nJudge: {rated}{comments}"
     )
 
 

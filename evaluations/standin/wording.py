@@ -1,8 +1,8 @@
 """How the stand-in reacts to the words of a criterion that it does not know by name.
 
 What the definition, the steps or the introduction name is what it weighs, each with the same
-weight; words that say nothing make it noisy. Asked to improve instructions, it names what correlates with
-people's ratings in the examples. The rules are in docs/method.md.
+weight; words that say nothing make it noisy. Asked to improve instructions, it names what
+correlates with people's ratings in the examples. The rules are in docs/method.md.
 """
 
 import re
@@ -15,7 +15,7 @@ from evaluations.standin import features
 
 NOISE, NOISE_OF_VAGUE = 0.06, 0.3
 # Correlations with people's ratings from which a feature is named, and below which it is dropped.
-NAMED_FROM, DROPPED_BELOW = 0.25, -0.1
+NAMED_FROM, DROPPED_BELOW = 0.35, 0.0
 _VAGUE = re.compile(r"\b(good|nice|overall|appropriate|decent|satisfying)\b", re.I)
 _BEFORE_TEXTS = re.compile(r"Evaluation Criteria:", re.I)
 
@@ -81,11 +81,8 @@ def mean_of(names: list[str], output: str, source: str) -> float:
 
 # Reflecting
 
-_CASE = re.compile(
-    r"<source>\n(?P<source>.*?)\n</source>\n<text>\n(?P<output>.*?)\n</text>\n"
-    r"People: (?P<people>[\d.]+)",
-    re.S,
-)
+_SOURCE = re.compile(r"<source>\n(?P<source>.*?)\n</source>(?P<texts>.*?)(?=<source>|\Z)", re.S)
+_TEXT = re.compile(r"<text>\n(?P<output>.*?)\n</text>\nPeople: (?P<people>[\d.]+)", re.S)
 _INSTRUCTION = re.compile(r'<instruction name="(\w+)">\n(.*?)\n</instruction>', re.S)
 _PART = re.compile(r"^Rewrite one part: (\w+)", re.M)
 
@@ -94,9 +91,13 @@ def reflect(prompt: str) -> str:
     """A new wording of the part that is asked for."""
     part = _PART.search(prompt)
     texts = dict(_INSTRUCTION.findall(prompt))
-    cases = [found.groupdict() for found in _CASE.finditer(prompt)]
+    cases = [
+        (shown["source"], text["output"], float(text["people"]))
+        for shown in _SOURCE.finditer(prompt)
+        for text in _TEXT.finditer(shown["texts"])
+    ]
     others = " ".join(text for name, text in texts.items() if part and name != part[1])
-    names = _going_with([case | {"people": float(case["people"])} for case in cases])
+    names = _correlations(cases)
     now = named_in(texts.get(part[1], "") if part else "")
     wanted = [
         name
@@ -114,12 +115,13 @@ def reflect(prompt: str) -> str:
     return f"<part>{numbered if part and part[1] == 'steps' else said}</part>"
 
 
-def _going_with(cases: list[dict[str, object]]) -> dict[str, float]:
-    """How each feature correlates with people's ratings; 0 where either is constant."""
-    people = np.array([case["people"] for case in cases], dtype=float)
+def _correlations(cases: list[tuple[str, str, float]]) -> dict[str, float]:
+    """How each feature of (source, text, people's rating) correlates with the ratings; 0 where
+    either is constant."""
+    people = np.array([rating for _, _, rating in cases])
     found = {}
     for name, feature in NAMED.items():
-        values = np.array([feature.of(str(c["output"]), str(c["source"])) for c in cases])
+        values = np.array([feature.of(output, source) for source, output, _ in cases])
         varies = len(cases) > 2 and np.ptp(values) > 0 and np.ptp(people) > 0
         found[name] = float(np.corrcoef(values, people)[0, 1]) if varies else 0.0
     return found

@@ -1,0 +1,129 @@
+"""Part of `make bench-improve`: a search for a wording with the stand-in LLM, on projects of which
+it is known what people weigh."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.planted import BEST, VAGUE, planted_files
+from benchmarks.site import StandIn, temporary_site
+
+MOST_CALLS = 400
+DOCUMENTS, SYSTEMS = 80, 5
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a search came to on locked documents, in mean rho: today's, the found wording's (today's
+    where none was found), and the planted one's; `calls` are those of the search."""
+
+    today: float
+    found: float
+    planted: float
+    calls: int
+    repeated: int
+    is_proven: bool
+
+
+@contextmanager
+def site_with_stand_in() -> Iterator[str]:
+    """A site of its own, and the address of a stand-in."""
+    with temporary_site():
+        stand_in = StandIn()
+        try:
+            yield stand_in.base_url
+        finally:
+            stand_in.process.kill()
+
+
+def outcome(base_url: str, seed: int, *, definition: str) -> Outcome:
+    """Make a project in which the judge has this definition, search, and look at the best."""
+    from evaluations.evaluators.wording import Wording
+    from evaluations.improving.arms import ground_of
+    from evaluations.improving.locking import lock_documents
+    from evaluations.improving.looking import look
+    from evaluations.improving.rewording import wording_of
+    from evaluations.improving.trials import Trials, spent_on
+    from evaluations.improving.work import Limits, request_search, work_on_search
+    from evaluations.models import Change, Judge, ModelReply, Project
+    from evaluations.runs.lifecycle import start_run
+    from evaluations.runs.shift import Shift
+    from evaluations.runs.worker import work_on_run
+    from evaluations.statistics.correlation import coefficients_by_document
+
+    project = Project.objects.create(name=f"P{seed}", slug=f"p{seed}-{abs(hash(definition))}")
+    _load(project, seed, definition)
+    judge = _judge(project, base_url)
+    criterion = project.criteria.get()
+    work_on_run(start_run(judge, [criterion]).pk, "bench")
+    locked = lock_documents(project, seed=str(seed))
+    search = request_search(
+        judge, criterion, [Change.WORDING], limits=Limits(most_calls=MOST_CALLS)
+    )
+    while work_on_search(search.pk):
+        pass
+    search.refresh_from_db()
+    assert search.state == "done", search.message
+    calls = spent_on(search).calls
+    keys = list(ModelReply.objects.filter(project=project).values_list("request_key", flat=True))
+    candidate = search.candidates.first()
+    while candidate is not None and look(candidate) is None:
+        candidate.refresh_from_db()
+        work_on_run(candidate.look_run.pk, "bench")
+        candidate.refresh_from_db()
+    ground = ground_of(project, Judge.objects.get(pk=judge.pk), criterion, locked)
+    trials = Trials(search, Shift())
+    best = Wording(definition=BEST)
+    there = np.isin(ground.outputs.document, ground.locked)
+    run = start_run(judge, [criterion], trial=trials.trial(best, ground.output_ids[there]))
+    work_on_run(run.pk, "bench")
+
+    def rho(wording: Wording | None) -> float:
+        scores = ground.today if wording is None else trials.known(wording, ground.output_ids)
+        found = coefficients_by_document(ground.outputs, ground.human, scores, "spearman")
+        return float(np.nanmean(found[ground.locked]))
+
+    found = wording_of(candidate.proposal.texts) if candidate else None
+    is_proven = candidate is not None and candidate.look.outcome == "proven"
+    repeated = len(keys) - len(set(keys))
+    return Outcome(rho(None), rho(found), rho(best), calls, repeated, is_proven)
+
+
+def _load(project: object, seed: int, definition: str) -> None:
+    from evaluations.corpus.readers import InputFile
+    from evaluations.corpus.store import load_files
+
+    with tempfile.TemporaryDirectory() as folder:
+        inputs = []
+        for name, content in planted_files(seed, documents=DOCUMENTS, systems=SYSTEMS).items():
+            path = Path(folder) / name
+            path.write_text(content)
+            inputs.append(InputFile(path, name))
+        load_files(project, inputs)
+    project.criteria.update(definition=definition)
+
+
+def _judge(project: object, base_url: str) -> object:
+    from evaluations.judges.judges import JudgeDraft, create_judge, endpoint_at
+
+    draft = JudgeDraft(
+        name="Stand-in",
+        endpoint=endpoint_at(project, base_url),
+        model="offline-stand-in",
+        use_steps=False,
+    )
+    return create_judge(project, draft)[0]
+
+
+def planted_outcomes(base_url: str, projects: int) -> list[Outcome]:
+    """Projects in which the judge is told nothing of what people weigh."""
+    return [outcome(base_url, seed, definition=VAGUE) for seed in range(projects)]
+
+
+def flat_outcomes(base_url: str, projects: int) -> list[Outcome]:
+    """Projects in which the judge is told exactly what people weigh: nothing can be gained."""
+    return [outcome(base_url, 1000 + seed, definition=BEST) for seed in range(projects)]
