@@ -14,7 +14,7 @@ from evaluations.operations.backup.errors import BackupError
 from geval_site.databases import libpq_parameters
 
 MAINTENANCE = ("postgres", "template1")
-RESTORE_LOCK = 0x67657662  # any constant: one restore at a time on a server
+RESTORE_LOCK = 0x67657662  # any constant: one restore at a time of a database
 LONGEST_NAME = 63
 UNFINISHED, EARLIER = "_restoring", "_before_"
 BETWEEN_SECONDS = 0.1
@@ -28,7 +28,7 @@ CREATED_WITH = """
 """
 OTHERS = """
     SELECT pid FROM pg_stat_activity
-    WHERE datname = %s AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+    WHERE datname = %s AND backend_type = 'client backend' AND pid <> %s
 """
 END_OTHERS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
 
@@ -44,8 +44,9 @@ class Server:
 
     def others(self) -> int:
         """How many other connections the site's database has."""
-        connection.close()
-        return len(self.server.execute(OTHERS, [self.name]).fetchall())
+        # Not our own, which may take a moment to end after it was closed.
+        ours = connection.connection.info.backend_pid if connection.connection else 0
+        return len(self.server.execute(OTHERS, [self.name, ours]).fetchall())
 
     def make_new(self) -> str:
         """An empty database with the encoding and the sorting of the site's; returns its name.
@@ -114,16 +115,17 @@ class Server:
 
 @contextmanager
 def server_of(database: dict[str, Any]) -> Iterator[Server]:
-    """The server, for one restore at a time.
+    """The server, for one restore of this database at a time.
 
     Raises:
         BackupError: it cannot be reached, or another restore is running.
     """
     parameters = libpq_parameters(database)
     with _connected(parameters) as server:
-        taken = server.execute("SELECT pg_try_advisory_lock(%s)", [RESTORE_LOCK]).fetchone()
+        lock = "SELECT pg_try_advisory_lock(%s, hashtext(%s))"
+        taken = server.execute(lock, [RESTORE_LOCK, parameters["dbname"]]).fetchone()
         if taken != (True,):
-            raise BackupError("Another restore is running on this server; wait until it ends.")
+            raise BackupError("Another restore of this database is running; wait until it ends.")
         yield Server(server, parameters)
 
 
