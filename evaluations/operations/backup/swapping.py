@@ -3,7 +3,7 @@
 import datetime
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import psycopg
@@ -95,7 +95,8 @@ class Server:
         enough = threading.Event()
 
         def end() -> None:
-            with _connected(self.parameters) as second:
+            # Those of another user may not be ended; then renaming says that they are there.
+            with suppress(psycopg.Error), _connected(self.parameters) as second:
                 while not enough.wait(BETWEEN_SECONDS):
                     second.execute(END_OTHERS, [self.name])
 
