@@ -3,8 +3,8 @@
 Every worker process runs one thread that touches its heartbeat row and looks for runs with free
 items that no live worker holds, for paused runs whose time to resume has come, for uploads, errands
 and reports nobody works on, and for messages of webhooks that are due; for those it sends a new
-message. Hence work goes on after the loss of a
-worker, of all workers, or of the queue.
+message. Hence work goes on after the loss of a worker, of all workers, or of the queue. Once an
+hour it removes temporary files, and what the site's retention policy says.
 """
 
 import contextlib
@@ -35,6 +35,7 @@ from evaluations.models import (
     WorkerHeartbeat,
 )
 from evaluations.models.runs import is_free
+from evaluations.operations.retention import policy_of_site, tidy
 from evaluations.reports.keeping import neglected_reports
 from evaluations.runs.errands import neglected_errands
 from evaluations.runs.resuming import resume_due_runs
@@ -140,6 +141,7 @@ def _keep_beating(jobs: list[str]) -> None:
                     wake_for_report(kept_id)
             if number % LEFTOVERS_EVERY == 0:
                 clear_leftovers()
+                tidy(policy_of_site())
             announce_answered_campaigns()
             if can_send_more():
                 wake_for_webhooks()

@@ -2,10 +2,10 @@
 
 tests/data holds the demo project as each release left it (`make release-data`), and the report that
 it made. The first is of version 0.1.0 before its folders and names were put in order: ratings of
-people and of a release, runs of two judges (one of them twice), chrF, imported scores, and an upload
-with an error. Its report was written by that version, and anew when intervals became those of the
-jackknife, when ICC(1) began to count outputs that not everybody rated, numbers were cut to 12
-digits, bias towards the own family was measured at equal rating, p-values were adjusted over all
+people and of a release, runs of two judges (one of them twice), chrF, imported scores, and an
+upload with an error. Its report was written by that version, and anew when intervals became those
+of the jackknife, when ICC(1) began to count outputs that not everybody rated, numbers were cut to
+12 digits, bias towards the own family was measured at equal rating, p-values were adjusted over all
 criteria, verdicts came in, and r without noise: all else stayed the same.
 """
 

@@ -1,0 +1,52 @@
+"""`manage.py tidy`: remove what is older than the site keeps it, or say what would go."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from evaluations.management.base import SiteCommand
+from evaluations.operations.retention import Due, Policy, begin_of, due, policy_of_site, tidy
+
+
+class Command(SiteCommand):
+    help = (
+        "Remove the text of raw replies and entries of the audit log that are older than the site"
+        " keeps them; scores stay. Workers do the same every day."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        usual = policy_of_site()
+        parser.add_argument(
+            "--dry-run", action="store_true", help="remove nothing, and say what would go"
+        )
+        parser.add_argument(
+            "--replies", type=int, default=usual.replies, metavar="DAYS",
+            help="instead of GEVAL_KEEP_REPLIES_DAYS; 0 keeps all",
+        )  # fmt: skip
+        parser.add_argument(
+            "--audit", type=int, default=usual.audit, metavar="DAYS",
+            help="instead of GEVAL_KEEP_AUDIT_DAYS; 0 keeps all",
+        )  # fmt: skip
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        policy = Policy(replies=options["replies"], audit=options["audit"])
+        if min(policy.replies, policy.audit) < 0:
+            raise CommandError("Days cannot be negative; 0 keeps everything.")
+        self._describe(policy)
+        found = due(policy) if options["dry_run"] else tidy(policy)
+        for one in found:
+            self.stdout.write(f"  {one.slug or '(no project)'}: {_words(one)}")
+        verb = "would be removed" if options["dry_run"] else "removed"
+        replies, entries = sum(one.replies for one in found), sum(one.entries for one in found)
+        self.stdout.write(f"{replies:,} raw replies and {entries:,} audit entries {verb}.")
+
+    def _describe(self, policy: Policy) -> None:
+        for name, days in (("Raw replies", policy.replies), ("Audit entries", policy.audit)):
+            kept = f"from {begin_of(days):%Y-%m-%d} on ({days} days)" if days else "for good"
+            self.stdout.write(f"{name} are kept {kept}.")
+
+
+def _words(one: Due) -> str:
+    counts = {"raw replies": one.replies, "audit entries": one.entries}
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
