@@ -15,7 +15,10 @@ from django.db import connection
 from psycopg import sql
 
 from evaluations.models import Document, Project
+from evaluations.operations import doctor
+from evaluations.operations.backup import programs
 from evaluations.operations.backup.container import manifest_of, new_file, verify, write_container
+from evaluations.operations.backup.errors import BackupError
 from evaluations.operations.backup.manifest import Manifest
 from evaluations.operations.backup.swapping import at_database
 from geval_site.databases import libpq_parameters
@@ -213,6 +216,42 @@ def test_what_a_killed_restore_left_behind_is_dropped_by_the_next(
     with at_database(elsewhere):
         call_command("restore", str(backup))
 
+    assert databases(server) == [elsewhere]
+
+
+def test_what_the_database_refuses_is_said_in_its_words(elsewhere: str, tmp_path: Path) -> None:
+    psql = programs.packaged_programs() / "psql"
+    (tmp_path / "psql").write_text(f'#!/bin/sh\nexec {psql} "$@"\n')
+    (tmp_path / "pg_restore").write_text("#!/bin/sh\necho 'SELECT 1/0;'\nyes 'SELECT 1;'\n")
+    for name in ("psql", "pg_restore"):
+        (tmp_path / name).chmod(0o755)
+
+    found = programs.Programs(tmp_path, 180_004)
+
+    with at_database(elsewhere) as settings, pytest.raises(BackupError) as refused:
+        programs.load_dump(found, settings, server=180_004, copy=lambda target: target.close())
+
+    assert str(refused.value).startswith("psql failed: ")
+    assert "division by zero" in str(refused.value)
+
+
+def test_databases_that_restores_left_are_listed_and_dropped(
+    backup: Path,
+    elsewhere: str,
+    server: "psycopg.Connection[tuple[str]]",
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with at_database(elsewhere):
+        call_command("restore", str(backup))
+        call_command("restore", str(backup), "--replace")
+        kept = databases(server)[1]
+        found = doctor.databases()
+
+        call_command("tidy", "--replaced")
+
+    assert kept in found.seen
+    assert "tidy --replaced" in found.advice
+    assert f"Database {kept}" in capsys.readouterr().out
     assert databases(server) == [elsewhere]
 
 

@@ -205,6 +205,10 @@ def served(make_folder: Callable[[], Path]) -> Iterator[str]:
         )  # fmt: skip
 
     run("initdb", "-U", "boss", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8")
+    # The site's user has to say its password.
+    (cluster / "pg_hba.conf").write_text(
+        "host all boss all trust\nhost all all all scram-sha-256\n"
+    )
     run("pg_ctl", "-w", "-o", f"-h 127.0.0.1 -p {port} -k ''", "start")
     try:
         with psycopg.connect(

@@ -4,7 +4,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from django.core.management.base import BaseCommand, CommandError
+from django.db import Error as DatabaseError
 
 from evaluations.operations.backup.container import verify
 from evaluations.operations.backup.errors import BackupError
@@ -34,6 +36,8 @@ class Command(BaseCommand):
             manifest = verify(path) if options["verify"] else save(path)
         except BackupError as error:
             raise CommandError(str(error)) from None
+        except (DatabaseError, psycopg.Error) as error:
+            raise CommandError(f"The database refuses: {error}") from None
         done = "is complete and undamaged" if options["verify"] else "written"
         self.stdout.write(f"{path}: {done}.")
         self._describe(manifest)

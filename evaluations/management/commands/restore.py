@@ -4,7 +4,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from django.core.management.base import BaseCommand, CommandError
+from django.db import Error as DatabaseError
 
 from evaluations.operations.backup.errors import BackupError
 from evaluations.operations.backup.restoring import restore
@@ -45,6 +47,8 @@ class Command(BaseCommand):
             )
         except BackupError as error:
             raise CommandError(str(error)) from None
+        except (DatabaseError, psycopg.Error) as error:
+            raise CommandError(f"The database refuses: {error}") from None
 
     def _say(self, line: str) -> None:
         self.stdout.write(line)

@@ -4,8 +4,11 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.db import connection
 
 from evaluations.management.base import SiteCommand
+from evaluations.operations.backup.errors import BackupError
+from evaluations.operations.backup.swapping import left_behind, server_of
 from evaluations.operations.retention import Due, Policy, begin_of, due, policy_of_site, tidy
 
 
@@ -28,6 +31,11 @@ class Command(SiteCommand):
             "--audit", type=int, default=usual.audit, metavar="DAYS",
             help="instead of GEVAL_KEEP_AUDIT_DAYS; 0 keeps all",
         )  # fmt: skip
+        parser.add_argument(
+            "--replaced",
+            action="store_true",
+            help="also drop databases that restores replaced or did not finish",
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         policy = Policy(replies=options["replies"], audit=options["audit"])
@@ -40,6 +48,19 @@ class Command(SiteCommand):
         verb = "would be removed" if options["dry_run"] else "removed"
         replies, entries = sum(one.replies for one in found), sum(one.entries for one in found)
         self.stdout.write(f"{replies:,} raw replies and {entries:,} audit entries {verb}.")
+        if options["replaced"]:
+            self._drop_replaced(dry_run=options["dry_run"])
+
+    def _drop_replaced(self, *, dry_run: bool) -> None:
+        try:
+            with server_of(connection.settings_dict) as server:
+                for name, size in left_behind().items():
+                    if not dry_run:
+                        server.drop(name)
+                    verb = "would be dropped" if dry_run else "dropped"
+                    self.stdout.write(f"Database {name} ({size / 2**20:,.0f} MB) {verb}.")
+        except BackupError as error:
+            raise CommandError(str(error)) from None
 
     def _describe(self, policy: Policy) -> None:
         for name, days in (("Raw replies", policy.replies), ("Audit entries", policy.audit)):

@@ -76,9 +76,8 @@ def dumping(programs: Programs, database: Mapping[str, Any], snapshot: str) -> I
         "--exclude-schema=pgmq", f"--snapshot={snapshot}", "--no-password",
         "--dbname", _conninfo(database),
     )  # fmt: skip
-    with _running(command, database, stdout=subprocess.PIPE) as process:
-        assert process.stdout
-        yield process.stdout
+    with _running(command, database, stdout=subprocess.PIPE) as running:
+        yield running.output
 
 
 def load_dump(
@@ -105,13 +104,14 @@ def load_dump(
         _running(send, database, stdin=subprocess.PIPE) as sender,
         _running(unpack, database, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as unpacker,
     ):
-        assert unpacker.stdout
-        assert sender.stdin
-        feeding = _Feeding(copy, unpacker.stdin)
-        with suppress(BrokenPipeError):  # psql has ended, and says why
-            _copy_sql(unpacker.stdout, sender.stdin, server=server)
-            sender.stdin.close()
-        unpacker.stdout.close()
+        feeding = _Feeding(copy, unpacker.input)
+        try:
+            _copy_sql(unpacker.output, sender.input, server=server)
+            sender.input.close()
+        except BrokenPipeError:
+            # psql has ended, and will say why: then nobody reads what the other one writes.
+            unpacker.is_excused = True
+        unpacker.output.close()
         feeding.end()
 
 
@@ -145,6 +145,24 @@ def _copy_sql(source: IO[bytes], target: IO[bytes], *, server: int) -> None:
     shutil.copyfileobj(source, target, 2**20)
 
 
+class _Running:
+    """A program that runs; `is_excused` if it does not matter how it ends."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self.process = process
+        self.is_excused = False
+
+    @property
+    def input(self) -> IO[bytes]:
+        assert self.process.stdin
+        return self.process.stdin
+
+    @property
+    def output(self) -> IO[bytes]:
+        assert self.process.stdout
+        return self.process.stdout
+
+
 @contextmanager
 def _running(
     command: Sequence[str | Path],
@@ -152,15 +170,16 @@ def _running(
     *,
     stdin: int = subprocess.DEVNULL,
     stdout: int | None = None,
-) -> Iterator["subprocess.Popen[bytes]"]:
+) -> Iterator[_Running]:
     password = {"PGPASSWORD": database["PASSWORD"]} if database.get("PASSWORD") else {}
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
             list(map(str, command)), stdin=stdin, stdout=stdout, stderr=said,
             env={**os.environ, "LC_ALL": "C", **password},
         )  # fmt: skip
+        running = _Running(process)
         try:
-            yield process
+            yield running
         except BaseException:
             process.kill()
             raise
@@ -170,11 +189,10 @@ def _running(
                     if pipe:
                         pipe.close()
             process.wait()
-        if process.returncode:
+        if process.returncode and not running.is_excused:
             said.seek(0)
-            raise BackupError(
-                _complaint(Path(command[0]).name, said.read().decode("utf-8", "replace"))
-            )
+            text = said.read().decode("utf-8", "replace")
+            raise BackupError(_complaint(Path(command[0]).name, text))
 
 
 def _complaint(program: str, said: str) -> str:

@@ -18,7 +18,7 @@ RESTORE_LOCK = 0x67657662  # any constant: one restore at a time of a database
 LONGEST_NAME = 63
 UNFINISHED, EARLIER = "_restoring", "_before_"
 BETWEEN_SECONDS = 0.1
-STAMP = "%Y%m%d_%H%M%S"
+STAMP, STAMPED = "%Y%m%d_%H%M%S", "20260131_120000"
 # What a database is created with; the columns differ between versions of PostgreSQL.
 CREATED_WITH = """
     SELECT pg_encoding_to_char(encoding), datcollate, datctype,
@@ -31,6 +31,12 @@ OTHERS = """
     WHERE datname = %s AND backend_type = 'client backend' AND pid <> %s
 """
 END_OTHERS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+
+
+LEFT = """
+    SELECT datname, pg_database_size(datname) FROM pg_database
+    WHERE starts_with(datname, %s) OR datname = %s ORDER BY datname
+"""
 
 
 class Server:
@@ -142,6 +148,15 @@ def at_database(name: str) -> Iterator[dict[str, Any]]:
     finally:
         connection.close()
         settings["NAME"] = usual
+
+
+def left_behind() -> dict[str, int]:
+    """Databases that restores replaced or did not finish, with their bytes."""
+    name = connection.settings_dict["NAME"]
+    begin = _suffixed(name, EARLIER + STAMPED).removesuffix(STAMPED)
+    with connection.cursor() as cursor:
+        cursor.execute(LEFT, [begin, _suffixed(name, UNFINISHED)])
+        return dict(cursor.fetchall())
 
 
 def in_use(others: int) -> str:
