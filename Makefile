@@ -14,7 +14,7 @@ help:
 	@echo "make test    the whole test suite"
 	@echo "make test-durations   the same, ending with the twenty slowest tests"
 	@echo "make test-neural   the neural evaluators, on tiny models (installs torch and transformers)"
-	@echo "make test-slow     the demo and the README as a user runs them; kill -9; an archive into an empty site; OpenID Connect"
+	@echo "make test-slow     the demo, the README and docs/operations.md as a user runs them; kill -9; backups; an archive into an empty site; OpenID Connect"
 	@echo "make test-hostile  hostile servers, files and visitors; ends with a table of what was tried, survived and lost"
 	@echo "make test-package  build the wheel, install it into new environments, run the demo, open its pages in Chromium"
 	@echo "make test-servers  GPTScore and G-Eval with llama.cpp's server (builds it: about six minutes)"

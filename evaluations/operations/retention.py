@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import Count, QuerySet
 from django.db.models.functions import Now
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from evaluations.models import AuditEntry, ModelReply, Project
@@ -64,6 +65,16 @@ def due(policy: Policy) -> list[Due]:
     return [Due(pk, slugs.get(pk or 0, ""), replies.get(pk, 0), entries.get(pk, 0)) for pk in found]
 
 
+def replies_in_words(count: int) -> str:
+    """As in “2 raw replies”."""
+    return f"{count:,} raw repl{pluralize(count, 'y,ies')}"
+
+
+def entries_in_words(count: int) -> str:
+    """As in “2 audit entries”."""
+    return f"{count:,} audit entr{pluralize(count, 'y,ies')}"
+
+
 def tidy(policy: Policy) -> list[Due]:
     """Remove what is older than a policy allows, a few thousand rows at a time; returns what was
     removed, which is nothing if another process is doing so."""
@@ -76,9 +87,11 @@ def _tidy_project(policy: Policy, one: Due) -> Due:
     without one."""
     parts = []
     if one.replies:
-        parts.append(f"{one.replies:,} raw replies from before {begin_of(policy.replies):%Y-%m-%d}")
+        begin = begin_of(policy.replies).date()
+        parts.append(f"{replies_in_words(one.replies)} from before {begin}")
     if one.entries:
-        parts.append(f"{one.entries:,} audit entries from before {begin_of(policy.audit):%Y-%m-%d}")
+        begin = begin_of(policy.audit).date()
+        parts.append(f"{entries_in_words(one.entries)} from before {begin}")
     note_by_site(one.project_id, ACTION, f"removed {' and '.join(parts)}")
     if one.replies:
         for ids in _chunks(_old_replies(policy).filter(project=one.project_id)):

@@ -118,7 +118,7 @@ def test_notes_of_removals_go_with_others_and_cause_none(project: Project) -> No
 
     assert alone == []
     assert actions() == ["retention"]
-    assert "removed 1 audit entries" in AuditEntry.objects.get().detail
+    assert "removed 1 audit entry" in AuditEntry.objects.get().detail
 
 
 def test_the_command_says_what_would_go_and_removes_it(
@@ -131,10 +131,10 @@ def test_the_command_says_what_would_go_and_removes_it(
     call_command("tidy", "--replies", "30", "--audit", "365")
     did = capsys.readouterr().out
 
-    assert "small: 1 raw replies, 2 audit entries" in would
-    assert "1 raw replies and 3 audit entries would be removed." in would
+    assert "small: 1 raw reply, 2 audit entries" in would
+    assert "1 raw reply and 3 audit entries would be removed." in would
     assert kept == (2, 4)
-    assert "1 raw replies and 3 audit entries removed." in did
+    assert "1 raw reply and 3 audit entries removed." in did
     assert due(Policy(replies=30, audit=365)) == []
 
 

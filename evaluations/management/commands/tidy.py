@@ -9,7 +9,16 @@ from django.db import connection
 from evaluations.management.base import SiteCommand
 from evaluations.operations.backup.errors import BackupError
 from evaluations.operations.backup.swapping import left_behind, server_of
-from evaluations.operations.retention import Due, Policy, begin_of, due, policy_of_site, tidy
+from evaluations.operations.retention import (
+    Due,
+    Policy,
+    begin_of,
+    due,
+    entries_in_words,
+    policy_of_site,
+    replies_in_words,
+    tidy,
+)
 
 
 class Command(SiteCommand):
@@ -47,7 +56,8 @@ class Command(SiteCommand):
             self.stdout.write(f"  {one.slug or '(no project)'}: {_words(one)}")
         verb = "would be removed" if options["dry_run"] else "removed"
         replies, entries = sum(one.replies for one in found), sum(one.entries for one in found)
-        self.stdout.write(f"{replies:,} raw replies and {entries:,} audit entries {verb}.")
+        total = f"{replies_in_words(replies)} and {entries_in_words(entries)}"
+        self.stdout.write(f"{total} {verb}.")
         if options["replaced"]:
             self._drop_replaced(dry_run=options["dry_run"])
 
@@ -69,5 +79,5 @@ class Command(SiteCommand):
 
 
 def _words(one: Due) -> str:
-    counts = {"raw replies": one.replies, "audit entries": one.entries}
-    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    parts = [replies_in_words(one.replies)] if one.replies else []
+    return ", ".join([*parts, *([entries_in_words(one.entries)] if one.entries else [])])
