@@ -96,6 +96,24 @@ def neglected_runs() -> list[int]:
     return list(EvaluationRun.objects.filter(waiting).values_list("pk", flat=True))
 
 
+def start_tidying() -> threading.Thread:
+    """Remove what the retention policy says, beside the heart: the first time may take minutes."""
+    thread = threading.Thread(target=_tidy, name="tidy", daemon=True)
+    thread.start()
+    return thread
+
+
+def _tidy() -> None:
+    try:
+        for one in tidy(policy_of_site()):
+            log.info("tidied", project=one.slug, replies=one.replies, entries=one.entries)
+    except Exception as error:
+        # The next hour's attempt continues.
+        log.warning("tidying failed", worker=worker_name(), reason=kind_of(error))
+    finally:
+        connection.close()
+
+
 @worker_ready.connect
 def _start(sender: Any, **_kwargs: Any) -> None:
     consumed = set(sender.app.amqp.queues.consume_from)
@@ -141,7 +159,7 @@ def _keep_beating(jobs: list[str]) -> None:
                     wake_for_report(kept_id)
             if number % LEFTOVERS_EVERY == 0:
                 clear_leftovers()
-                tidy(policy_of_site())
+                start_tidying()
             announce_answered_campaigns()
             if can_send_more():
                 wake_for_webhooks()

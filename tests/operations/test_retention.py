@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from evaluations.heartbeat import start_tidying
 from evaluations.models import AuditEntry, EvaluationRun, ModelReply, Project, Score
 from evaluations.operations import retention
 from evaluations.operations.retention import Due, Policy, due, tidy
@@ -136,6 +137,15 @@ def test_the_command_says_what_would_go_and_removes_it(
     assert kept == (2, 4)
     assert "1 raw reply and 3 audit entries removed." in did
     assert due(Policy(replies=30, audit=365)) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_does_it_beside_its_heartbeat(entries: None, settings: Any) -> None:
+    settings.KEEP_AUDIT_DAYS = 365
+
+    start_tidying().join(30)
+
+    assert actions() == ["2", "retention", "retention"]
 
 
 def test_days_without_end_keep_everything(replies: list[ModelReply]) -> None:
