@@ -7,18 +7,19 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-durations test-neural test-slow test-hostile test-servers test-package lint clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve fuzz
+.PHONY: help demo test test-durations test-neural test-slow test-hostile test-servers test-package lint release-data clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve fuzz
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table)"
 	@echo "make test    the whole test suite"
 	@echo "make test-durations   the same, ending with the twenty slowest tests"
 	@echo "make test-neural   the neural evaluators, on tiny models (installs torch and transformers)"
-	@echo "make test-slow     the demo and the README as a user runs them; kill -9; an archive into an empty site; OpenID Connect"
+	@echo "make test-slow     the demo, the README and docs/operations.md as a user runs them; kill -9; backups; an archive into an empty site; OpenID Connect"
 	@echo "make test-hostile  hostile servers, files and visitors; ends with a table of what was tried, survived and lost"
 	@echo "make test-package  build the wheel, install it into new environments, run the demo, open its pages in Chromium"
 	@echo "make test-servers  GPTScore and G-Eval with llama.cpp's server (builds it: about six minutes)"
-	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, and pip-audit if its database is reachable"
+	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, migrations that are safe while the site runs, and pip-audit if its database is reachable"
+	@echo "make release-data   what tests keep of the version that is released, so that later ones migrate it"
 	@echo "make bench-judge   the judge engine compared with a bare loop, and at a rate limit (LARGE=1: also 160,000 items; LIMITS=1: only the rate limit)"
 	@echo "make bench-annotate   twenty annotators at once (LARGE=1: also with 1,600,000 outputs)"
 	@echo "make bench-report   the whole report on SummEval, compared with scipy and nlpstats, and on 100 times the data (LARGE=1: also huge and sparse corpora)"
@@ -92,7 +93,11 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 	$(BIN)/oxlint static/js
+	$(BIN)/python .ci/migrations.py
 	@$(BIN)/python .ci/audit.py
+
+release-data: $(VENV)/.installed-dev
+	@$(BIN)/python .ci/release_data.py
 
 browser:
 	apt-get update -q && apt-get install -q -y chromium

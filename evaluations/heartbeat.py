@@ -3,8 +3,8 @@
 Every worker process runs one thread that touches its heartbeat row and looks for runs with free
 items that no live worker holds, for paused runs whose time to resume has come, for uploads, errands
 and reports nobody works on, and for messages of webhooks that are due; for those it sends a new
-message. Hence work goes on after the loss of a
-worker, of all workers, or of the queue.
+message. Hence work goes on after the loss of a worker, of all workers, or of the queue. Once an
+hour it removes temporary files, and what the site's retention policy says.
 """
 
 import contextlib
@@ -35,6 +35,7 @@ from evaluations.models import (
     WorkerHeartbeat,
 )
 from evaluations.models.runs import is_free
+from evaluations.operations.retention import policy_of_site, tidy
 from evaluations.reports.keeping import neglected_reports
 from evaluations.runs.errands import neglected_errands
 from evaluations.runs.resuming import resume_due_runs
@@ -95,6 +96,24 @@ def neglected_runs() -> list[int]:
     return list(EvaluationRun.objects.filter(waiting).values_list("pk", flat=True))
 
 
+def start_tidying() -> threading.Thread:
+    """Remove what the retention policy says, beside the heart: the first time may take minutes."""
+    thread = threading.Thread(target=_tidy, name="tidy", daemon=True)
+    thread.start()
+    return thread
+
+
+def _tidy() -> None:
+    try:
+        for one in tidy(policy_of_site()):
+            log.info("tidied", project=one.slug, replies=one.replies, entries=one.entries)
+    except Exception as error:
+        # The next hour's attempt continues.
+        log.warning("tidying failed", worker=worker_name(), reason=kind_of(error))
+    finally:
+        connection.close()
+
+
 @worker_ready.connect
 def _start(sender: Any, **_kwargs: Any) -> None:
     consumed = set(sender.app.amqp.queues.consume_from)
@@ -140,6 +159,7 @@ def _keep_beating(jobs: list[str]) -> None:
                     wake_for_report(kept_id)
             if number % LEFTOVERS_EVERY == 0:
                 clear_leftovers()
+                start_tidying()
             announce_answered_campaigns()
             if can_send_more():
                 wake_for_webhooks()

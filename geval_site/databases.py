@@ -1,5 +1,6 @@
 """Convert DATABASE_URL and CELERY_BROKER_URL to settings; empty means embedded."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,13 @@ from geval_site.embedded.paths import DATABASE, USER, socket_dir
 # Values are sent separately from statements, and a statement used three times is prepared:
 # PostgreSQL then plans it once per connection.
 PREPARED = {"server_side_binding": True, "prepare_threshold": 3}
+LIBPQ_NAMES = {
+    "host": "HOST",
+    "port": "PORT",
+    "dbname": "NAME",
+    "user": "USER",
+    "password": "PASSWORD",
+}
 EMBEDDED = "geval_site.embedded.backend"
 PGMQ = "pgmq://database"  # the name says nothing: `conn_string` below decides
 
@@ -38,14 +46,7 @@ def database_settings(url: str, data_dir: Path, *, prepare: bool = True) -> dict
         parts = conninfo_to_dict(url)
     except ProgrammingError as error:
         raise ImproperlyConfigured(f"DATABASE_URL cannot be read: {error}") from None
-    named = {
-        "NAME": "dbname",
-        "USER": "user",
-        "PASSWORD": "password",
-        "HOST": "host",
-        "PORT": "port",
-    }
-    settings = {key: str(parts.pop(name, "") or "") for key, name in named.items()}
+    settings = {key: str(parts.pop(name, "") or "") for name, key in LIBPQ_NAMES.items()}
     if not settings["NAME"]:
         raise ImproperlyConfigured(
             "DATABASE_URL names no database: postgresql://user:password@host:5432/database"
@@ -78,6 +79,14 @@ def broker_options(url: str, database: dict[str, Any]) -> tuple[str, dict[str, A
     }
 
 
+def libpq_parameters(database: Mapping[str, Any]) -> dict[str, str]:
+    """libpq's parameters from Django's database settings; empty ones are left out."""
+    named = {name: str(database.get(key) or "") for name, key in LIBPQ_NAMES.items()}
+    options = database.get("OPTIONS", {}).items()
+    more = {name: str(value) for name, value in options if name not in PREPARED}
+    return {name: value for name, value in (named | more).items() if value}
+
+
 def queue_conninfo(database: dict[str, Any]) -> str:
     """The connection string of the queue for the pgmq package, from Django's database settings.
 
@@ -85,14 +94,7 @@ def queue_conninfo(database: dict[str, Any]) -> str:
     defaults for empty ones. So each value is quoted once more, empty ones become an explicit `''`
     (libpq's default), and other options (such as `sslmode`) follow the last of the five.
     """
-    names = {
-        "host": "HOST",
-        "port": "PORT",
-        "dbname": "NAME",
-        "user": "USER",
-        "password": "PASSWORD",
-    }
-    quoted = {name: _quoted(str(database.get(key) or "")) for name, key in names.items()}
+    quoted = {name: _quoted(str(database.get(key) or "")) for name, key in LIBPQ_NAMES.items()}
     options = (
         f" {name}={_quoted(str(value))}"
         for name, value in database.get("OPTIONS", {}).items()

@@ -36,6 +36,16 @@ def unseal(sealed: str) -> str:
         ) from None
 
 
+def fingerprint() -> str:
+    """A short text by which two sites can see whether they have the same secret key."""
+    return _derived(b"geval_site fingerprint", length=8).hex()
+
+
 def _box() -> Fernet:
-    derived = HKDF(SHA256(), length=32, salt=None, info=b"geval_site endpoint keys")
-    return Fernet(base64.urlsafe_b64encode(derived.derive(settings.SECRET_KEY.encode())))
+    return Fernet(base64.urlsafe_b64encode(_derived(b"geval_site endpoint keys", length=32)))
+
+
+def _derived(purpose: bytes, *, length: int) -> bytes:
+    return HKDF(SHA256(), length=length, salt=None, info=purpose).derive(
+        settings.SECRET_KEY.encode()
+    )

@@ -300,6 +300,10 @@ DJANGO_STRUCTLOG_STATUS_DEFAULT_LOG_LEVEL = logging.DEBUG
 DJANGO_STRUCTLOG_STATUS_4XX_LOG_LEVEL = logging.DEBUG
 DJANGO_STRUCTLOG_STATUS_5XX_LOG_LEVEL = logging.DEBUG
 
+# How long what models replied and entries of the audit log are kept; 0 is for good.
+KEEP_REPLIES_DAYS = environment.whole("GEVAL_KEEP_REPLIES_DAYS", default=0)
+KEEP_AUDIT_DAYS = environment.whole("GEVAL_KEEP_AUDIT_DAYS", default=0)
+
 # For `/metrics`; in production nobody may read them without it.
 METRICS_TOKEN = environment.text("GEVAL_METRICS_TOKEN")
 

@@ -281,7 +281,7 @@ TABLES = (
         "evaluations_modelreply",
         """SELECT t.id AS reply, t.request_key, t.choices, t.model, t.request_id, t.prompt_tokens,
             t.completion_tokens,
-                  t.calls, t.seconds, t.created_at
+                  t.calls, t.seconds, t.created_at, t.removed_at
            FROM evaluations_modelreply t WHERE t.project_id = %(project)s""",
         same(
             "request_key",
@@ -293,10 +293,11 @@ TABLES = (
             "calls",
             "seconds",
         )
-        | same("created_at"),
+        | same("created_at", "removed_at"),
         key=("reply",),
         of_project=True,
         json=frozenset({"choices"}),
+        later={"removed_at": None},
     ),
     Table(
         "items",

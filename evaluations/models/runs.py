@@ -377,6 +377,12 @@ class ModelReply(models.Model):
         default=0, help_text="Time from the first request to the last reply."
     )
     created_at = models.DateTimeField(db_default=Now())
+    removed_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="When what the model said was removed under the site's retention policy.",
+    )
 
     class Meta:
         ordering = ("pk",)

@@ -19,6 +19,7 @@ from packaging.requirements import Requirement
 
 from evaluations.llm.addresses import ForbiddenAddressError, check_address
 from evaluations.models import Endpoint
+from evaluations.operations.backup.swapping import left_behind
 from evaluations.operations.readiness import (
     Part,
     broker_part,
@@ -70,6 +71,7 @@ def examine() -> Iterator[Finding]:
         return
     yield postgres_version()
     yield clock()
+    yield databases()
     migrations = migrations_part()
     yield _from_part(migrations, "Run geval-site migrate.")
     yield _from_part(broker_part(), "Is the broker at CELERY_BROKER_URL running?")
@@ -126,6 +128,16 @@ def postgres_version() -> Finding:
     if number < OLDEST_POSTGRES:
         return Finding("database version", Severity.ERROR, seen, "Upgrade it to 14 or newer.")
     return Finding("database version", Severity.OK, seen)
+
+
+def databases() -> Finding:
+    """Databases that restores left beside the site's."""
+    found = left_behind()
+    if found:
+        listed = ", ".join(f"{name} ({size / 2**20:,.0f} MB)" for name, size in found.items())
+        advice = "geval-site tidy --replaced drops what restores replaced or did not finish."
+        return Finding("databases", Severity.WARNING, f"beside the site's: {listed}", advice)
+    return Finding("databases", Severity.OK, "restores left none behind")
 
 
 def clock() -> Finding:

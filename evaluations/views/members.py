@@ -1,5 +1,6 @@
 """Pages of a project's members, invitation links, and the audit log."""
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.forms import UserCreationForm
@@ -88,7 +89,14 @@ def member_change(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 def audit_list(request: HttpRequest, project: Project) -> HttpResponse:
     page = Paginator(project.audit_entries.all(), PAGE_SIZE).get_page(request.GET.get("page"))
     return render(
-        request, "evaluations/audit_list.html", {"project": project, "tab": "members", "page": page}
+        request,
+        "evaluations/audit_list.html",
+        {
+            "project": project,
+            "tab": "members",
+            "page": page,
+            "kept_days": settings.KEEP_AUDIT_DAYS,
+        },
     )
 
 

@@ -201,7 +201,7 @@ class EmbeddedServer:
             return ""
 
     def _programs(self) -> Path:
-        programs = _packaged_programs()
+        programs = packaged_programs()
         if not self.as_root or _others_can_pass(programs):
             return programs
         # A checkout in a private folder stays private: the other account gets a copy of the
@@ -228,7 +228,12 @@ def embedded_server(data_dir: Path) -> EmbeddedServer:
     return _servers.setdefault(data_dir, EmbeddedServer(data_dir))
 
 
-def _packaged_programs() -> Path:
+def packaged_programs() -> Path:
+    """The folder of the bundled PostgreSQL's programs.
+
+    Raises:
+        EmbeddedServerError: they are not installed.
+    """
     # Found without importing the package, which would make a lock file and warn about missing
     # folders.
     try:

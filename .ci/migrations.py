@@ -1,0 +1,77 @@
+"""`make lint`: migrations can be applied while processes of the version before still run.
+
+Those processes know neither new columns nor what was renamed or dropped, and write rows without
+what has become compulsory. So a change comes in two releases: expand, then contract (see
+CONTRIBUTING.md). django-migration-linter reads the SQL of each migration; what it finds is an
+error unless EXCEPTIONS says why it may be.
+"""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+# The last migrations before this rule: the versions that they are from were not upgraded while they
+# ran.
+BASELINE = {"evaluations": "0024_causes_of_gaps", "annotations": "0005_help_texts"}
+# (app, migration, code of the linter): the reason, for a reader who doubts.
+EXCEPTIONS: dict[tuple[str, str, str], str] = {}
+
+
+def main() -> int:
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    os.environ["DJANGO_SETTINGS_MODULE"] = "geval_site.settings"
+    os.environ["GEVAL_MODE"] = "local"
+    os.environ.pop("DATABASE_URL", None)
+    with tempfile.TemporaryDirectory(prefix="geval-lint-") as folder:
+        Path(folder).chmod(0o755)  # as root, PostgreSQL runs under another account
+        os.environ["GEVAL_DATA_DIR"] = folder
+        return lint()
+
+
+def lint() -> int:
+    """Print what is wrong; the exit code."""
+    import django  # noqa: PLC0415
+
+    django.setup()
+    from django.conf import settings  # noqa: PLC0415
+
+    from geval_site.embedded.server import embedded_server  # noqa: PLC0415
+
+    try:
+        found = problems()
+    finally:
+        embedded_server(settings.DATA_DIR).release()
+    excused = {key for key in found if EXCEPTIONS.get(key)}
+    for (app, name, code), message in found.items():
+        if (app, name, code) not in excused:
+            print(f"{app}/migrations/{name}.py: {message} ({code})")
+    for app, name, code in EXCEPTIONS.keys() - found.keys():
+        print(f"EXCEPTIONS in .ci/migrations.py: {app} {name} {code} is not needed; remove it")
+    if excused != found.keys() or excused != EXCEPTIONS.keys():
+        print("Expand first, contract in a later release: see CONTRIBUTING.md.")
+        return 1
+    print(f"Migrations since {', '.join(BASELINE.values())} are safe while old processes run.")
+    return 0
+
+
+def problems() -> dict[tuple[str, str, str], str]:
+    """What the linter says of each migration after the baseline."""
+    from django_migration_linter import MigrationLinter  # noqa: PLC0415
+    from django_migration_linter.sql_analyser import analyse_sql_statements  # noqa: PLC0415
+
+    linter = MigrationLinter(no_cache=True, analyser_string="postgresql")
+    found = {}
+    for app, name in sorted(linter.migration_loader.disk_migrations):
+        if name > BASELINE.get(app, "~"):
+            statements = linter.get_sql(app, name)
+            errors, _, warnings = analyse_sql_statements(linter.sql_analyser_class, statements)
+            migration = linter.migration_loader.disk_migrations[app, name]
+            more, _, _ = linter.analyse_data_migration(migration)
+            for issue in (*errors, *warnings, *more):
+                found[app, name, issue.code] = issue.message
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

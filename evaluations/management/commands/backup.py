@@ -1,0 +1,57 @@
+"""`manage.py backup FILE`: the whole site in one file, made while it works."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from django.core.management.base import BaseCommand, CommandError
+from django.db import Error as DatabaseError
+
+from evaluations.operations.backup.container import verify
+from evaluations.operations.backup.errors import BackupError
+from evaluations.operations.backup.manifest import Manifest, version_words
+from evaluations.operations.backup.saving import save
+
+
+class Command(BaseCommand):
+    help = (
+        "Write everything in the database into one file, while the site works. The secret key and"
+        " the environment are not included."
+    )
+    # Not a SiteCommand: a backup comes before the upgrade that changes the tables.
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, help="the file to write; it must not exist yet")
+        parser.add_argument(
+            "--verify",
+            action="store_true",
+            help="write nothing: read the file through and compare its checksums",
+        )
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        path = options["file"]
+        try:
+            manifest = verify(path) if options["verify"] else save(path)
+        except BackupError as error:
+            raise CommandError(str(error)) from None
+        except (DatabaseError, psycopg.Error) as error:
+            raise CommandError(f"The database refuses: {error}") from None
+        done = "is complete and undamaged" if options["verify"] else "written"
+        self.stdout.write(f"{path}: {done}.")
+        self._describe(manifest)
+
+    def _describe(self, manifest: Manifest) -> None:
+        size = sum(file.bytes for file in manifest.files.values())
+        self.stdout.write(
+            f"Made {manifest.made_at} by geval_site {manifest.software} from PostgreSQL"
+            f" {version_words(manifest.postgresql)}; {size:,} bytes,"
+            f" {sum(manifest.tables.values()):,} rows in {len(manifest.tables)} tables."
+        )
+        for slug, held in manifest.projects.items():
+            listed = ", ".join(f"{count:,} {name}" for name, count in held.items() if count)
+            self.stdout.write(f"  {slug}: {listed or 'empty'}")
+        self.stdout.write(
+            "Not included: the secret key and the environment; keep them in another place."
+        )

@@ -1,0 +1,83 @@
+"""`manage.py tidy`: remove what is older than the site keeps it, or say what would go."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.db import connection
+
+from evaluations.management.base import SiteCommand
+from evaluations.operations.backup.errors import BackupError
+from evaluations.operations.backup.swapping import left_behind, server_of
+from evaluations.operations.retention import (
+    Due,
+    Policy,
+    begin_of,
+    due,
+    entries_in_words,
+    policy_of_site,
+    replies_in_words,
+    tidy,
+)
+
+
+class Command(SiteCommand):
+    help = (
+        "Remove the text of raw replies and entries of the audit log that are older than the site"
+        " keeps them; scores stay. Workers do the same every day."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        usual = policy_of_site()
+        parser.add_argument(
+            "--dry-run", action="store_true", help="remove nothing, and say what would go"
+        )
+        parser.add_argument(
+            "--replies", type=int, default=usual.replies, metavar="DAYS",
+            help="instead of GEVAL_KEEP_REPLIES_DAYS; 0 keeps all",
+        )  # fmt: skip
+        parser.add_argument(
+            "--audit", type=int, default=usual.audit, metavar="DAYS",
+            help="instead of GEVAL_KEEP_AUDIT_DAYS; 0 keeps all",
+        )  # fmt: skip
+        parser.add_argument(
+            "--replaced",
+            action="store_true",
+            help="also drop databases that restores replaced or did not finish",
+        )
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        policy = Policy(replies=options["replies"], audit=options["audit"])
+        if min(policy.replies, policy.audit) < 0:
+            raise CommandError("Days cannot be negative; 0 keeps everything.")
+        self._describe(policy)
+        found = due(policy) if options["dry_run"] else tidy(policy)
+        for one in found:
+            self.stdout.write(f"  {one.slug or '(no project)'}: {_words(one)}")
+        verb = "would be removed" if options["dry_run"] else "removed"
+        replies, entries = sum(one.replies for one in found), sum(one.entries for one in found)
+        total = f"{replies_in_words(replies)} and {entries_in_words(entries)}"
+        self.stdout.write(f"{total} {verb}.")
+        if options["replaced"]:
+            self._drop_replaced(dry_run=options["dry_run"])
+
+    def _drop_replaced(self, *, dry_run: bool) -> None:
+        try:
+            with server_of(connection.settings_dict) as server:
+                for name, size in left_behind().items():
+                    if not dry_run:
+                        server.drop(name)
+                    verb = "would be dropped" if dry_run else "dropped"
+                    self.stdout.write(f"Database {name} ({size / 2**20:,.0f} MB) {verb}.")
+        except BackupError as error:
+            raise CommandError(str(error)) from None
+
+    def _describe(self, policy: Policy) -> None:
+        for name, days in (("Raw replies", policy.replies), ("Audit entries", policy.audit)):
+            kept = f"from {begin_of(days):%Y-%m-%d} on ({days} days)" if days else "for good"
+            self.stdout.write(f"{name} are kept {kept}.")
+
+
+def _words(one: Due) -> str:
+    parts = [replies_in_words(one.replies)] if one.replies else []
+    return ", ".join([*parts, *([entries_in_words(one.entries)] if one.entries else [])])

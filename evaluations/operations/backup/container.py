@@ -1,0 +1,159 @@
+"""The backup's file: a zip of the dump, the manifest and a README; there once it is complete."""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import IO
+
+from evaluations.operations.backup.errors import BackupError
+from evaluations.operations.backup.manifest import Manifest, StoredFile, read_manifest
+
+DUMP = "database.dump"
+MANIFEST = "manifest.json"
+CHUNK_BYTES = 2**20
+# What zipfile raises about a damaged file.
+DAMAGED = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError,
+    ValueError,
+)  # fmt: skip
+MOST_MANIFEST_BYTES = 64 * 2**20
+README = """A backup of a geval_site: everything in its database.
+
+manifest.json says by which version it was made, what it holds, and the SHA-256 of database.dump,
+which is PostgreSQL's custom format. Restore it with `geval-site restore FILE`; PostgreSQL's own
+pg_restore reads it, too.
+
+Not included: the secret key (GEVAL_SECRET_KEY, or the file secret_key in the data folder), without
+which the stored keys of endpoints cannot be decrypted; the environment with all settings; messages
+in the queue, which only wake workers.
+Keep this file as safe as the site: it has texts, e-mail addresses and hashes of passwords.
+"""
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file to be written, which gets its name once it is complete and on the disk.
+
+    Until then it is `NAME.part`. That of a killed backup is overwritten by the next one.
+
+    Raises:
+        BackupError: it exists, another process writes it, or the disk refuses.
+    """
+    draft = path.with_name(f"{path.name}.part")
+    if path.exists():
+        raise BackupError(f"{path} already exists; choose another name.")
+    try:
+        with os.fdopen(os.open(draft, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
+            _lock(file, path)
+            try:
+                file.truncate()
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+                draft.rename(path)
+                _sync_folder(path.parent)
+            except BaseException:
+                draft.unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise BackupError(f"{path} cannot be written: {error.strerror or error}.") from None
+
+
+def write_container(file: IO[bytes], dump: IO[bytes], manifest: Manifest) -> Manifest:
+    """Write a dump, as it arrives, and the manifest; returns it with the dump's checksum."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        digest, size = hashlib.sha256(), 0
+        with archive.open(DUMP, "w", force_zip64=True) as target:
+            while chunk := dump.read(CHUNK_BYTES):
+                digest.update(chunk)
+                size += len(chunk)
+                target.write(chunk)
+        complete = replace(manifest, files={DUMP: StoredFile(size, digest.hexdigest())})
+        archive.writestr(MANIFEST, complete.to_json())
+        archive.writestr("README.txt", README)
+    return complete
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    """A backup's file.
+
+    Raises:
+        BackupError: it cannot be read, is not a backup, or is damaged.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except OSError as error:
+        raise BackupError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except DAMAGED as error:
+        raise _damaged(path, str(error)) from None
+
+
+def verify(path: Path) -> Manifest:
+    """Read a whole backup and compare its checksums; returns its manifest.
+
+    Raises:
+        BackupError: it is not a backup, or is damaged or incomplete.
+    """
+    with opened(path) as archive:
+        manifest = manifest_of(archive)
+        for name, stored in manifest.files.items():
+            found = _checksum(archive, name)
+            if found != stored:
+                raise _damaged(path, f"{name} is not what was written")
+        return manifest
+
+
+def manifest_of(archive: zipfile.ZipFile) -> Manifest:
+    """The manifest of an open backup, with the dump that it speaks of."""
+    names = set(archive.namelist())
+    if MANIFEST not in names or archive.getinfo(MANIFEST).file_size > MOST_MANIFEST_BYTES:
+        raise BackupError(f"{archive.filename} is not a backup of a geval_site.")
+    manifest = read_manifest(archive.read(MANIFEST))
+    if DUMP not in manifest.files or not set(manifest.files) <= names:
+        raise BackupError(f"{archive.filename} is incomplete. Use another backup.")
+    return manifest
+
+
+def copy_dump(path: Path, target: IO[bytes]) -> None:
+    """Write a backup's dump to a program's input, which may end early."""
+    with opened(path) as archive, archive.open(DUMP) as dump, suppress(BrokenPipeError), target:
+        shutil.copyfileobj(dump, target, CHUNK_BYTES)
+
+
+def _checksum(archive: zipfile.ZipFile, name: str) -> StoredFile:
+    digest, size = hashlib.sha256(), 0
+    with archive.open(name) as file:
+        while chunk := file.read(CHUNK_BYTES):
+            digest.update(chunk)
+            size += len(chunk)
+    return StoredFile(size, digest.hexdigest())
+
+
+def _damaged(path: Path, why: str) -> BackupError:
+    return BackupError(f"{path} is damaged or not a backup ({why}). Use another one.")
+
+
+def _lock(file: IO[bytes], path: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise BackupError(f"Another process is writing {path}.") from None
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the new name survive a loss of power."""
+    opened_folder = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened_folder)
+    finally:
+        os.close(opened_folder)

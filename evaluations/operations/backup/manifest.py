@@ -1,0 +1,88 @@
+"""What a backup says about itself: versions, checksums, counts. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+import orjson
+
+from evaluations.operations.backup.errors import BackupError
+
+FORMAT = "geval-site backup"
+VERSION = 1
+NUMBER_OF_MAJOR = 10_000
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file of the backup, as it was written."""
+
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Everything that is known of a backup without reading its data.
+
+    `migrations` has the last one of each app; `tables` the rows of each table, `projects` what each
+    project holds, both at the moment of the dump. `postgresql` and `dumped_by` are version numbers
+    of the server and of its program `pg_dump`, such as 180004. `secret_key` is a fingerprint.
+    """
+
+    software: str
+    made_at: str
+    postgresql: int
+    dumped_by: int
+    migrations: dict[str, str]
+    tables: dict[str, int]
+    projects: dict[str, dict[str, int]]
+    secret_key: str
+    files: dict[str, StoredFile] = field(default_factory=dict)
+    format: str = FORMAT
+    version: int = VERSION
+
+    def to_json(self) -> bytes:
+        return orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2)
+
+
+def read_manifest(content: bytes) -> Manifest:
+    """The manifest in a file's bytes.
+
+    Raises:
+        BackupError: it is not one, or of a later format.
+    """
+    try:
+        found = orjson.loads(content)
+        if found["format"] != FORMAT:
+            raise BackupError("This is not a backup of a geval_site.")
+        if found["version"] > VERSION:
+            raise BackupError(
+                f"This backup was made by geval_site {found['software']}, in a format that this"
+                " version does not know. Install that version or a later one, and restore again."
+            )
+        files = {name: StoredFile(**file) for name, file in found.pop("files").items()}
+        return Manifest(**found, files=files)
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise BackupError(f"The manifest of this backup is damaged ({error}).") from None
+
+
+def unknown_migrations(
+    backup: Mapping[str, str], known: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
+    """The last migrations of a backup that this software does not have, by app.
+
+    Args:
+        known: the names of this software's migrations, by app. Apps that are not installed here
+            (those of OpenID Connect, if it is off) are left out: their tables are only kept.
+    """
+    return {app: last for app, last in backup.items() if app in known and last not in known[app]}
+
+
+def is_older(backup: Mapping[str, str], latest: Mapping[str, str]) -> bool:
+    """Whether this software has migrations that the backup's database had not."""
+    return any(backup.get(app) != last for app, last in latest.items())
+
+
+def version_words(number: int) -> str:
+    """PostgreSQL's version number as people write it: 180004 is 18.4."""
+    return f"{number // NUMBER_OF_MAJOR}.{number % NUMBER_OF_MAJOR}"

@@ -1,0 +1,87 @@
+"""Make a backup while the site works: everything as it was at one moment."""
+
+import datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.db import connection, transaction
+from django.db.migrations.loader import MigrationLoader
+
+from evaluations.operations.backup.container import new_file, write_container
+from evaluations.operations.backup.counting import held_by_project, rows_by_table
+from evaluations.operations.backup.errors import BackupError
+from evaluations.operations.backup.manifest import Manifest
+from evaluations.operations.backup.programs import dumping, find_programs
+from geval_site.sealing import fingerprint
+from geval_site.version import __version__
+
+OURS = "evaluations"
+
+
+def save(path: Path) -> Manifest:
+    """Write a backup of the whole site; returns what it holds.
+
+    Others go on reading and writing; the backup shows the moment at which it began. There is no
+    file of this name before it is complete.
+
+    Raises:
+        BackupError: it exists, cannot be written, or the database cannot be dumped.
+    """
+    with new_file(path) as file:
+        connection.ensure_connection()
+        server = connection.connection.info.server_version
+        programs = find_programs(
+            connection.settings_dict, at_least=server, purpose="back up a server"
+        )
+        with snapshot() as name:
+            manifest = Manifest(
+                software=__version__,
+                made_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+                postgresql=server,
+                dumped_by=programs.version,
+                migrations=last_migrations(),
+                tables=rows_by_table(),
+                projects=held_by_project(),
+                secret_key=fingerprint(),
+            )
+            with dumping(programs, connection.settings_dict, name) as dump:
+                return write_container(file, dump, manifest)
+
+
+@contextmanager
+def snapshot() -> Iterator[str]:
+    """A moment of the database, by a name that other connections can see it by."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        # It is idle for as long as the dump takes.
+        cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        cursor.execute("SELECT pg_export_snapshot()")
+        yield cursor.fetchone()[0]
+
+
+def last_migrations() -> dict[str, str]:
+    """The last applied migration of each app.
+
+    Raises:
+        BackupError: this is not the database of a site.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass('public.django_migrations') IS NOT NULL")
+        applied = {}
+        if cursor.fetchone()[0]:
+            cursor.execute("SELECT app, max(name) FROM django_migrations GROUP BY app ORDER BY app")
+            applied = dict(cursor.fetchall())
+    if OURS not in applied:
+        raise BackupError(
+            "The database holds no site; run geval-site migrate, or see DATABASE_URL."
+        )
+    return applied
+
+
+def known_migrations() -> dict[str, list[str]]:
+    """The names of this version's migrations by app, in their order."""
+    known: dict[str, list[str]] = {}
+    for app, name in sorted(MigrationLoader(None).graph.nodes):
+        known.setdefault(app, []).append(name)
+    return known

@@ -1,0 +1,141 @@
+"""How long raw replies and entries of the audit log are kept; scores are never removed.
+
+A reply's row stays with its tokens, calls and time, which counts and costs are made of; what the
+model said goes. The audit log says what was removed, itself included.
+"""
+
+import datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import Count, QuerySet
+from django.db.models.functions import Now
+from django.template.defaultfilters import pluralize
+from django.utils import timezone
+
+from evaluations.models import AuditEntry, ModelReply, Project
+from evaluations.people.audit import note_by_site
+
+ACTION = "retention"
+AT_ONCE = 2000
+LONGEST_DAYS = 36_500  # dates end somewhere
+TIDY_LOCK = 0x74696479  # any constant: one process at a time
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Days for which something is kept; 0 is for good."""
+
+    replies: int
+    audit: int
+
+
+@dataclass(frozen=True)
+class Due:
+    """What is older than the policy allows in one project; those of no project have no name."""
+
+    project_id: int | None
+    slug: str
+    replies: int
+    entries: int
+
+
+def policy_of_site() -> Policy:
+    """What the settings say."""
+    return Policy(replies=settings.KEEP_REPLIES_DAYS, audit=settings.KEEP_AUDIT_DAYS)
+
+
+def begin_of(days: int) -> datetime.datetime:
+    """What is older may go: the begin of a day, so that no project is tidied more than daily."""
+    today = timezone.now().astimezone(datetime.UTC).replace(hour=0, minute=0, second=0)
+    return today.replace(microsecond=0) - datetime.timedelta(days=min(days, LONGEST_DAYS))
+
+
+def due(policy: Policy) -> list[Due]:
+    """What a policy removes now, by project."""
+    replies = _by_project(_old_replies(policy))
+    # Notes of earlier removals go with other entries, and cause no removal by themselves.
+    entries = _by_project(_old_entries(policy).exclude(action=ACTION))
+    slugs = dict(Project.objects.values_list("pk", "slug"))
+    found = sorted(replies.keys() | entries.keys(), key=lambda pk: slugs.get(pk or 0, ""))
+    return [Due(pk, slugs.get(pk or 0, ""), replies.get(pk, 0), entries.get(pk, 0)) for pk in found]
+
+
+def replies_in_words(count: int) -> str:
+    """As in “2 raw replies”."""
+    return f"{count:,} raw repl{pluralize(count, 'y,ies')}"
+
+
+def entries_in_words(count: int) -> str:
+    """As in “2 audit entries”."""
+    return f"{count:,} audit entr{pluralize(count, 'y,ies')}"
+
+
+def tidy(policy: Policy) -> list[Due]:
+    """Remove what is older than a policy allows, a few thousand rows at a time; returns what was
+    removed, which is nothing if another process is doing so."""
+    if not (policy.replies or policy.audit):
+        return []
+    with _alone() as mine:
+        return [_tidy_project(policy, one) for one in due(policy)] if mine else []
+
+
+def _tidy_project(policy: Policy, one: Due) -> Due:
+    """Remove what is due in one project; a note in the audit log comes first, so that nothing goes
+    without one."""
+    parts = []
+    if one.replies:
+        begin = begin_of(policy.replies).date()
+        parts.append(f"{replies_in_words(one.replies)} from before {begin}")
+    if one.entries:
+        begin = begin_of(policy.audit).date()
+        parts.append(f"{entries_in_words(one.entries)} from before {begin}")
+    note_by_site(one.project_id, ACTION, f"removed {' and '.join(parts)}")
+    if one.replies:
+        for ids in _chunks(_old_replies(policy).filter(project=one.project_id)):
+            old = ModelReply.objects.filter(pk__in=ids)
+            # Without a key it answers no later question.
+            old.update(choices=[], request_key="", removed_at=Now())
+    if one.entries:
+        for ids in _chunks(_old_entries(policy).filter(project=one.project_id)):
+            AuditEntry.objects.filter(pk__in=ids).delete()
+    return one
+
+
+def _old_replies(policy: Policy) -> "QuerySet[ModelReply]":
+    if not policy.replies:
+        return ModelReply.objects.none()
+    return ModelReply.objects.filter(created_at__lt=begin_of(policy.replies), removed_at=None)
+
+
+def _old_entries(policy: Policy) -> "QuerySet[AuditEntry]":
+    if not policy.audit:
+        return AuditEntry.objects.none()
+    return AuditEntry.objects.filter(created_at__lt=begin_of(policy.audit))
+
+
+def _by_project(rows: "QuerySet[Any]") -> dict[int | None, int]:
+    return dict(rows.order_by().values_list("project").annotate(n=Count("pk")))
+
+
+def _chunks(rows: "QuerySet[Any]") -> Iterator[list[int]]:
+    ids = list(rows.order_by("pk").values_list("pk", flat=True))
+    for start in range(0, len(ids), AT_ONCE):
+        yield ids[start : start + AT_ONCE]
+
+
+@contextmanager
+def _alone() -> Iterator[bool]:
+    """Whether no other process is tidying up."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [TIDY_LOCK])
+        mine = cursor.fetchone()[0]
+        try:
+            yield mine
+        finally:
+            if mine:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [TIDY_LOCK])

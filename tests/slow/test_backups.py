@@ -1,0 +1,263 @@
+"""Backups of whole sites, as processes: killed with `kill -9` in the middle, made during a run, of
+an earlier version, and on a server that is not the embedded one."""
+
+import gzip
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from evaluations.operations.backup.container import verify
+from evaluations.operations.backup.errors import BackupError
+from geval_site.embedded.account import system_account
+from geval_site.embedded.server import SYSTEM_USER
+from tests.conftest import CHECKOUT
+from tests.processes import StandInProcess, free_port
+from tests.slow.test_kills import ITEMS, Site, begin, expire_leases
+
+pytestmark = pytest.mark.processes
+DATA = Path(__file__).resolve().parents[1] / "data"
+EARLIER = "before_the_house_was_ordered"
+DEBIANS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+DOCUMENTS = 20_000
+# Enough for a dump and a restore to take seconds.
+FILL = (
+    "import os; from evaluations.models import *;"
+    " p = Project.objects.create(name='Large', slug='large');"
+    " Document.objects.bulk_create([Document(project=p, doc_id=str(n),"
+    f" source=os.urandom(1000).hex()) for n in range({DOCUMENTS})], batch_size=2000)"
+)
+
+
+@pytest.fixture
+def make_folder() -> Iterator[Callable[[], Path]]:
+    made: list[Path] = []
+
+    def make() -> Path:
+        made.append(Path(tempfile.mkdtemp(prefix="gvb-")))
+        made[-1].chmod(0o755)
+        return made[-1]
+
+    yield make
+    for folder in made:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def standin() -> Iterator[StandInProcess]:
+    process = StandInProcess(["--latency", "0.15"])
+    yield process
+    process.stop()
+
+
+@pytest.fixture
+def site(make_folder: Callable[[], Path]) -> Iterator[Site]:
+    """A site whose server runs all the time, because of a process that is connected to another of
+    its databases."""
+    made = Site(make_folder())
+    keeper = start(made, "shell", "--no-imports", "-v", "0", "-c", KEEP_RUNNING)
+    ready = made.folder / "postgres" / "postmaster.pid"
+    made.wait_for(lambda: ready.exists() and made.query("SELECT 1") == [(1,)])
+    yield made
+    made.stop()
+    keeper.terminate()
+    keeper.wait(30)
+
+
+KEEP_RUNNING = (
+    "from django.db import connection; connection.settings_dict['NAME'] = 'postgres';"
+    " connection.ensure_connection(); import time; time.sleep(600)"
+)
+
+
+def start(site: Site, *arguments: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "manage.py", *arguments],
+        cwd=CHECKOUT, env=site.environment, text=True, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def kill_alone(process: "subprocess.Popen[str]") -> None:
+    """The command, and not the programs that it started: they have to notice."""
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait(20)
+
+
+def test_a_backup_that_is_killed_leaves_no_backup(
+    site: Site, make_folder: Callable[[], Path]
+) -> None:
+    target = make_folder() / "b"
+    part = target.with_name("b.part")
+    site.manage("migrate", "--verbosity", "0")
+    site.shell(FILL)
+    for least in (0, 2_000_000, 10_000_000):
+        process = start(site, "backup", str(target))
+        site.wait_for(lambda least=least: part.exists() and part.stat().st_size >= least)  # type: ignore[misc]
+        assert process.poll() is None
+        kill_alone(process)
+        assert not target.exists()
+        with pytest.raises(BackupError):
+            verify(part)
+
+    site.manage("backup", str(target))
+
+    assert verify(target).projects["large"]["documents"] == DOCUMENTS
+    assert not part.exists()
+
+
+def test_a_restore_that_is_killed_leaves_the_old_site_or_the_new_one(
+    site: Site, make_folder: Callable[[], Path]
+) -> None:
+    target = make_folder() / "b"
+    site.manage("migrate", "--verbosity", "0")
+    site.shell(FILL)
+    site.manage("backup", str(target))
+    site.query("DELETE FROM evaluations_document RETURNING 1")
+    began = time.monotonic()
+    site.manage("restore", str(target), "--replace", "--drop")
+    took = time.monotonic() - began
+    seen = []
+    for share in (0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0):
+        site.query("DELETE FROM evaluations_document RETURNING 1")
+        process = start(site, "restore", str(target), "--replace", "--drop")
+        time.sleep(share * took)
+        kill_alone(process)
+        seen.append(site.query("SELECT count(*) FROM evaluations_document")[0][0])
+
+    site.manage("restore", str(target), "--replace", "--disconnect", "--drop")
+
+    assert set(seen) <= {0, DOCUMENTS}
+    assert seen[0] == 0
+    assert site.query("SELECT count(*) FROM evaluations_document") == [(DOCUMENTS,)]
+    unfinished = "SELECT datname FROM pg_database WHERE datname LIKE '%restoring%'"
+    assert site.query(unfinished) == []
+
+
+def test_a_run_goes_on_in_the_restored_site(
+    site: Site, make_folder: Callable[[], Path], standin: StandInProcess
+) -> None:
+    target = make_folder() / "b"
+    begin(site, standin)
+    site.start_worker()
+    site.wait_for(lambda: site.scored() > ITEMS // 4)
+    site.manage("backup", str(target))
+    backed_up = verify(target).projects["p"]["scores"]
+    site.stop()
+
+    other = Site(make_folder())
+    said = other.manage("restore", str(target))
+    other.start_worker()
+    other.wait_for(lambda: other.scored() >= backed_up)
+    expire_leases(other)
+    other.wait_for(other.is_done)
+
+    assert "resume" in said
+    assert ITEMS // 4 < backed_up < ITEMS
+    query = "SELECT count(*), count(DISTINCT output_id) FROM evaluations_score"
+    assert other.query(query) == [(ITEMS, ITEMS)]
+    other.stop()
+
+
+def test_a_backup_of_an_earlier_version_is_migrated(
+    site: Site, make_folder: Callable[[], Path]
+) -> None:
+    target = make_folder() / "b"
+    with psycopg.connect(host=str(site.folder / "run"), user="geval", dbname="geval") as database:
+        database.execute(gzip.decompress((DATA / f"{EARLIER}.sql.gz").read_bytes()))  # type: ignore[arg-type]
+    site.manage("backup", str(target))
+
+    said = site.manage("restore", str(target), "--replace", "--drop")
+
+    assert "of an older version: its tables are being migrated" in said
+    report = gzip.decompress((DATA / f"{EARLIER}.report.json.gz").read_bytes()).decode()
+    assert site.manage("report", "demo", "--format", "json") == report
+
+
+@pytest.fixture
+def served(make_folder: Callable[[], Path]) -> Iterator[str]:
+    """The address of an empty database on the system's PostgreSQL, by a user who is nobody
+    special but may create databases."""
+    if not DEBIANS:
+        pytest.skip("the system has no PostgreSQL of its own in /usr/lib/postgresql")
+    programs, folder = DEBIANS[0].parent, make_folder()
+    cluster, port = folder / "cluster", free_port()
+    cluster.mkdir()
+    account: dict[str, int | str] = {}
+    if os.geteuid() == 0:
+        owner: pwd.struct_passwd = system_account(SYSTEM_USER)
+        os.chown(cluster, owner.pw_uid, owner.pw_gid)
+        account = {"user": owner.pw_uid, "group": owner.pw_gid}
+
+    def run(name: str, *arguments: str) -> None:
+        subprocess.run(
+            [programs / name, "-D", str(cluster), *arguments],
+            check=True, cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **account,  # type: ignore[call-overload]
+        )  # fmt: skip
+
+    run("initdb", "-U", "boss", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8")
+    # The site's user has to say its password.
+    (cluster / "pg_hba.conf").write_text(
+        "host all boss all trust\nhost all all all scram-sha-256\n"
+    )
+    run("pg_ctl", "-w", "-o", f"-h 127.0.0.1 -p {port} -k ''", "start")
+    try:
+        with psycopg.connect(
+            host="127.0.0.1", port=port, user="boss", dbname="postgres", autocommit=True
+        ) as boss:
+            boss.execute("CREATE ROLE site LOGIN CREATEDB PASSWORD 'pass word'")
+            boss.execute("CREATE DATABASE site OWNER site")
+        yield f"postgresql://site:pass%20word@127.0.0.1:{port}/site"
+    finally:
+        run("pg_ctl", "-w", "-m", "immediate", "stop")
+
+
+def test_a_backup_moves_from_the_embedded_server_to_an_older_one_and_back(
+    site: Site, make_folder: Callable[[], Path], served: str
+) -> None:
+    there, back = make_folder() / "there", make_folder() / "back"
+    outputs = CHECKOUT / "evaluations" / "demo_data" / "outputs.jsonl"
+    site.manage("load", "p", str(outputs))
+    site.manage("backup", str(there))
+    remote = Site(make_folder(), DATABASE_URL=served)
+
+    said = remote.manage("restore", str(there))
+    remote.manage("backup", str(back))
+    again = site.manage("restore", str(back), "--replace", "--drop")
+
+    first, second = verify(there), verify(back)
+    assert "this server is the older" in said
+    assert "Done." in again
+    assert first.projects == second.projects
+    assert first.projects["p"]["outputs"] > 10
+    assert second.postgresql < first.postgresql
+
+
+def test_a_user_who_may_not_create_databases_gets_advice(
+    make_folder: Callable[[], Path], served: str
+) -> None:
+    site = Site(make_folder(), DATABASE_URL=served)
+    target = make_folder() / "b"
+    site.manage("migrate", "--verbosity", "0")
+    site.manage("backup", str(target))
+    boss = served.replace("site:pass%20word", "boss")
+    with psycopg.connect(boss, autocommit=True) as database:
+        database.execute("ALTER ROLE site NOCREATEDB")
+
+    done = subprocess.run(
+        [sys.executable, "manage.py", "restore", str(target)],
+        cwd=CHECKOUT, env=site.environment, capture_output=True, text=True, timeout=120,
+        check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert "ALTER ROLE … CREATEDB" in done.stderr
