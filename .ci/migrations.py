@@ -15,7 +15,11 @@ from pathlib import Path
 # ran.
 BASELINE = {"evaluations": "0024_causes_of_gaps", "annotations": "0005_help_texts"}
 # (app, migration, code of the linter): the reason, for a reader who doubts.
-EXCEPTIONS: dict[tuple[str, str, str], str] = {}
+_FEW_ROWS = "runs and candidates are few: the index of a foreign key is made in milliseconds"
+EXCEPTIONS: dict[tuple[str, str, str], str] = {
+    ("evaluations", "0025_wordings", "CREATE_INDEX"): _FEW_ROWS,
+    ("evaluations", "0025_wordings", "CREATE_INDEX_EXCLUSIVE"): _FEW_ROWS,
+}
 
 
 def main() -> int:
