@@ -9,9 +9,8 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from evaluations.corpus.mapping import Columns
 from evaluations.corpus.packed import Counter
-from evaluations.corpus.rows import LoadError, LoadOptions
+from evaluations.corpus.rows import Columns, LoadError, LoadOptions
 from evaluations.corpus.store import load_files
 from evaluations.models import Upload, UploadPart, UploadState
 from evaluations.models.uploads import MOST_ATTEMPTS
