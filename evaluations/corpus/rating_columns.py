@@ -195,6 +195,10 @@ def _name_the_criterion(found: RatingColumns, known: KnownNames, *, has_criterio
     for criterion in list(dict.fromkeys(options))[:5]:
         cells = {name: replace(cell, criterion=criterion) for name, cell in nameless.items()}
         choices.append(_choice(f"The criterion {criterion}", cells))
+    apart = {name: CellColumn(name, "") for name in nameless}
+    choices.append(_choice("These are criteria, not raters", apart))
+    left_out = dict.fromkeys(nameless, "")
+    choices.append(Choice("They are not ratings", "nothing is read from them", left_out))
     who = listed(cell.rater for cell in nameless.values())
     found.questions.append(Question(f"Which criterion did {who} rate?", tuple(choices)))
     for name in nameless:

@@ -14,6 +14,8 @@ from evaluations.corpus.readers import InputFile
 from evaluations.corpus.rows import Columns
 from evaluations.models import JudgeKind, Project, SavedColumns
 
+LONGEST_NAME = 90
+
 
 @dataclass(frozen=True)
 class RecognisedFile:
@@ -78,6 +80,22 @@ def input_file(path: Path, name: str, columns: Columns, guess: Columns) -> Input
     if columns == guess and is_native(columns):
         return InputFile(path, name, named=columns)
     return InputFile(path, name, dict(columns))
+
+
+def remember_columns(
+    project: Project, name: str, file_columns: Sequence[str], columns: Columns
+) -> None:
+    """Use these columns for the project's next file with the same header, under a file's name."""
+    header = sorted(file_columns)
+    saved = project.saved_columns
+    if saved.filter(file_columns=header).update(columns=dict(columns)):
+        return
+    taken, stem, number = set(saved.values_list("name", flat=True)), name[:LONGEST_NAME], 1
+    free = stem
+    while free in taken:
+        number += 1
+        free = f"{stem} ({number})"
+    saved.create(name=free, file_columns=header, columns=dict(columns))
 
 
 def unanswered(files: Sequence[RecognisedFile]) -> list[Question]:

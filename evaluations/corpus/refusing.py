@@ -10,10 +10,13 @@ from evaluations.corpus.rows import FileError, LoadError, LoadOptions
 from evaluations.corpus.store import load_files
 from evaluations.models import Project
 from evaluations.spreadsheets import csv_line
+from evaluations.texts import storable
 
 # Without a refused output its ratings are refused as well, and so on: it ends soon, or never.
 MOST_ROUNDS = 5
 MOST_REFUSED = 10_000
+# Longer cells are corrected in the file.
+LONGEST_CELL = 2000
 
 
 @dataclass(frozen=True)
@@ -82,10 +85,32 @@ def refused_rows(files: Sequence[InputFile], errors: Iterable[FileError]) -> lis
         lines = frozenset(line for name, line in reasons if name == file.name)
         found = records_apart(file, lines) if lines else {}
         rows += [
-            RefusedRow(file.name, line, found.get(line, {}), tuple(reasons[file.name, line]))
+            RefusedRow(
+                file.name,
+                line,
+                {storable(name): storable(cell) for name, cell in found.get(line, {}).items()},
+                tuple(reasons[file.name, line]),
+            )
             for line in sorted(lines)
         ]
     return rows
+
+
+def with_cells(
+    files: Sequence[InputFile], errors: Sequence[FileError], *, most: int
+) -> list[FileError]:
+    """Errors with the cells that they are in, for the first ones."""
+    cells = {
+        file.name: records_apart(file, lines)
+        for file in files
+        if (lines := frozenset(e.line for e in errors[:most] if e.file == file.name and e.line))
+    }
+
+    def of(error: FileError) -> str | None:
+        found = cells.get(error.file, {}).get(error.line, {}).get(error.column)
+        return storable(found) if found is not None and len(found) <= LONGEST_CELL else None
+
+    return [replace(error, value=of(error)) for error in errors[:most]] + list(errors[most:])
 
 
 def refused_csv(rows: Sequence[RefusedRow]) -> str:

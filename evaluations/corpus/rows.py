@@ -140,12 +140,14 @@ Row = OutputRow | RatingRow | JudgeScoreRow | RepliesRow | PreferenceRow
 
 @dataclass(frozen=True)
 class FileError:
-    """An error in a file: its place, what was found, and what was expected."""
+    """An error in a file: its place, what was found, and what was expected; `value` is the whole
+    cell, where somebody may correct it."""
 
     file: str
     line: int
     column: str
     message: str
+    value: str | None = None
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
