@@ -13,6 +13,7 @@ LONG_TEXT = 30
 LONGEST_NAME = 100
 HIGHEST_RATING = 10
 MOST_POINTS_OF_PERCENT = 21
+MOSTLY = 0.8
 # Columns of small numbers that are not ratings, whatever their values.
 NOT_RATINGS = words(
     """
@@ -62,9 +63,9 @@ class ColumnContent:
 
     @property
     def numbers(self) -> list[float] | None:
-        """Its values as numbers, or None if one is not a number."""
-        found = [written_number(value) for value in self.filled]
-        return [one for one in found if one is not None] if found and None not in found else None
+        """Its values as numbers, or None if many are not; a few may be errors, or “n/a”."""
+        found = [number for one in self.filled if (number := written_number(one)) is not None]
+        return found if found and len(found) >= MOSTLY * len(self.filled) else None
 
     @property
     def is_rating_like(self) -> bool:

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ ROWS = 50
 # More rows are looked at while they are short, to see which values repeat.
 MOST_ROWS = 1000
 MOST_CHARACTERS = 2 * 2**20
+MOST_CELLS = 100_000
 SHOWN_ROWS = 3
 SHOWN_CHARACTERS = 200
 MOST_COLUMNS = 60
@@ -43,8 +44,9 @@ class PreviewColumn:
 class Preview:
     """A file's first rows. `structure` names its records if they are more than columns.
 
-    `error` says why there is nothing to show. `is_large` if it unpacks to more than should be read
-    while somebody waits, however small the file itself is.
+    `further` is the guess for columns that are not shown, in a wide file; `questions` are to be
+    answered first. `error` says why there is nothing to show. `is_large` if it unpacks to more than
+    should be read while somebody waits, however small the file itself is.
     """
 
     format: str
@@ -53,10 +55,12 @@ class Preview:
     error: str = ""
     is_large: bool = False
     questions: tuple[Question, ...] = ()
+    further: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def guess(self) -> dict[str, str]:
-        return {column.name: column.guess for column in self.columns if column.guess}
+        shown = {column.name: column.guess for column in self.columns if column.guess}
+        return shown | dict(self.further)
 
 
 def preview_file(path: Path, name: str, known: KnownNames | None = None) -> Preview:
@@ -105,7 +109,9 @@ def _sample(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     for row in itertools.islice(rows, MOST_ROWS):
         found.append(row)
         characters += sum(len(value) for value in row.values() if isinstance(value, str))
-        if len(found) >= ROWS and characters > MOST_CHARACTERS:
+        if len(found) >= ROWS and (
+            characters > MOST_CHARACTERS or len(found) * len(row) > MOST_CELLS
+        ):
             break
     return found
 
@@ -125,10 +131,11 @@ def _of_columns(
     format_: str, names: Sequence[str], rows: Sequence[Mapping[str, Any]], known: KnownNames | None
 ) -> Preview:
     # A name that cannot be stored as it is could not be distinguished from others later.
-    names = names[:MOST_COLUMNS]
     usable = [name for name in names if storable(name) == name]
     found = recognise(usable, rows, known)
-    return Preview(format_, _columns(names, rows, found.columns), questions=found.questions)
+    hidden = {name: found.columns[name] for name in names[MOST_COLUMNS:] if name in found.columns}
+    columns = _columns(names, rows, found.columns)
+    return Preview(format_, columns, questions=found.questions, further=hidden)
 
 
 def _columns(

@@ -71,7 +71,7 @@ JUDGE_FAMILY = re.compile(
     r"(gpt|chatgpt|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|palm|phi|grok|command|"
     r"prometheus|autoj|llm|ai|ki|ia|model|judge|geval|g-eval|unieval|bertscore|moverscore|"
     r"bartscore|gptscore|rouge|bleu|bleurt|comet|meteor|chrf|ter|questeval|summac|sari)"
-    r"[0-9.]*[a-z]?\d*"
+    r"([0-9.]+[a-z]?\d*)?"
 )
 JUDGE_VERSION = re.compile(
     r"\d[\w.]*|[a-z]|v\d[\w.]*|f1|lsum|l|mini|nano|turbo|large|small|medium|instruct|chat|pro|"
@@ -117,7 +117,7 @@ class KnownNames:
             return NameKind.CRITERION
         if is_judge_like(name):
             return NameKind.JUDGE
-        if PERSON.fullmatch(plain) or parts[0] in PEOPLE:
+        if PERSON.fullmatch(plain) or re.split(r"[\s\-]", plain)[0] in PEOPLE:
             return NameKind.PERSON
         return NameKind.UNKNOWN
 

@@ -230,7 +230,8 @@ class ColumnsForm(LoadOptionsForm):
             for number, column in enumerate(self._columns(file))
         )
         chosen = {name: self._target(file, name, key) for name, key in named}
-        return {name: target for name, target in chosen.items() if target}
+        hidden = {name: to for name, to in file.columns.items() if name not in chosen}
+        return hidden | {name: target for name, target in chosen.items() if target}
 
     def _target(self, file: UploadFile, name: str, key: str) -> str:
         target, before = self.cleaned_data[key], file.columns.get(name, "")

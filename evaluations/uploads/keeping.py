@@ -92,11 +92,7 @@ def files_of(upload: Upload, counter: Counter | None = None) -> Iterator[list[In
 
 
 def _as_input(path: Path, file: UploadFile) -> InputFile:
-    guess = {
-        column["name"]: column["guess"]
-        for column in file.preview.get("columns", ())
-        if column["guess"]
-    }
+    guess = _guess(file)
     columns = {} if file.preview.get("structure") else file.columns
     found = input_file(path, file.name, columns, guess if columns else {})
     return replace(
@@ -106,10 +102,16 @@ def _as_input(path: Path, file: UploadFile) -> InputFile:
     )
 
 
+def _guess(file: UploadFile) -> dict[str, str]:
+    shown = file.preview.get("columns", ())
+    guess = {column["name"]: column["guess"] for column in shown if column["guess"]}
+    return guess | file.preview.get("further", {})
+
+
 def remember(upload: Upload) -> None:
     """Remember what somebody said of an upload's files, for the next files like them."""
     for file in upload.files.all():
-        guess = {one["name"]: one["guess"] for one in file.preview["columns"] if one["guess"]}
+        guess = _guess(file)
         is_usable = not problems_of(file.columns) and not file.preview.get("questions")
         if file.columns != guess and is_usable and not file.preview.get("structure"):
             names = [column["name"] for column in file.preview["columns"]]
