@@ -41,12 +41,17 @@ def contents_of(load: RowStager) -> LoadContents:
     judges = {run: name for name, run in load.import_runs.items()}
     systems = {pk: name for name, pk in load.systems.items()}
     return LoadContents(
-        criteria=tuple(_criteria(load)),
+        criteria=criteria_of(load),
         raters=_counts("stage_rating", "rater", people),
         judges=_counts("stage_score", "rater", judges),
         systems=_counts("stage_output", "system", systems),
         examples=tuple(_examples(load, people, judges)),
     )
+
+
+def criteria_of(load: RowStager) -> tuple[CriterionContents, ...]:
+    """The criteria that a load's ratings and scores are on."""
+    return tuple(_criteria(load))
 
 
 def _criteria(load: RowStager) -> Iterable[CriterionContents]:

@@ -34,8 +34,8 @@ class UnusedColumn:
 @dataclass
 class LoadResult:
     """How many records of each kind; `unreadable` counts raw replies without a rating, which do not
-    enter scores; `unused` lists what the files hold besides; `contents` is the overview of a dry
-    run."""
+    enter scores; `unused` lists what the files hold besides; `contents` are the criteria, and
+    after a dry run all that would exist."""
 
     documents: Tally = field(default_factory=Tally)
     outputs: Tally = field(default_factory=Tally)

@@ -15,7 +15,8 @@ from django.db import connection, transaction
 from evaluations.changes import note_change
 from evaluations.corpus.apart import read_apart
 from evaluations.corpus.bulk import StatementTimeError, Steps, limited_statements
-from evaluations.corpus.load_overview import contents_of
+from evaluations.corpus.load_contents import LoadContents
+from evaluations.corpus.load_overview import contents_of, criteria_of
 from evaluations.corpus.merging import Merge
 from evaluations.corpus.packed import stem_of
 from evaluations.corpus.readers import InputFile
@@ -102,9 +103,11 @@ def _load(
         errors.add(error.file, error.line, "", str(error))
         errors.raise_if_any(names=load.columns)
     result = Merge(load, steps).merge()
-    if rehearse:
+    if rehearse or errors.total:
         steps.begin("overview")
         result.contents = contents_of(load)
+    else:
+        result.contents = LoadContents(criteria_of(load))
     errors.raise_if_any(result.contents, load.columns)
     result.unused = [
         UnusedColumn(file, column, rows) for (file, column), rows in errors.unused.rows.items()

@@ -245,7 +245,7 @@ class ColumnsForm(LoadOptionsForm):
         cell = cell_of(before)
         from_row = cell is not None and not cell.criterion
         if target == "ratings" == before and criterion in ("", name) and not rater:
-            return target
+            return "ratings"
         named = criterion or ("" if from_row else name)
         return CellColumn(named, rater, by_judge=target == "scores").target
 

@@ -105,7 +105,7 @@ def _as_input(path: Path, file: UploadFile) -> InputFile:
 def _guess(file: UploadFile) -> dict[str, str]:
     shown = file.preview.get("columns", ())
     guess = {column["name"]: column["guess"] for column in shown if column["guess"]}
-    return guess | file.preview.get("further", {})
+    return guess | dict(file.preview.get("further", {}))
 
 
 def remember(upload: Upload) -> None:

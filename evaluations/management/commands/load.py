@@ -11,6 +11,7 @@ import orjson
 from django.core.management.base import CommandError
 from django.db import transaction
 
+from evaluations.corpus.apart import preview_apart
 from evaluations.corpus.cells import is_target_with_names
 from evaluations.corpus.load_contents import LoadContents
 from evaluations.corpus.mapping import TARGETS, problems_of
@@ -21,6 +22,7 @@ from evaluations.corpus.recognised import (
     input_file,
     known_names,
     recognise_file,
+    remember_columns,
     unanswered,
     with_columns,
 )
@@ -140,6 +142,8 @@ class Command(SiteCommand):
                     rehearse=options["check"],
                     leave_out=bool(options["keep_errors"]),
                 )
+                if columns and not options["check"]:
+                    self._remember(project, files)
                 if options["check"]:
                     transaction.set_rollback(True)
         except LoadError as error:
@@ -169,6 +173,13 @@ class Command(SiteCommand):
             self._ask(open_, as_json=as_json)
             raise SystemExit(1)
         return [_input(path, file, said=bool(said)) for path, file in found.items()]
+
+    def _remember(self, project: Project, files: list[InputFile]) -> None:
+        """Use columns that were said for the project's next file with the same header."""
+        for file in files:
+            names = [column.name for column in preview_apart(file.path, file.name).columns]
+            if file.columns:
+                remember_columns(project, file.path.name, names, file.columns)
 
     def _ask(self, questions: list[Question], *, as_json: bool) -> None:
         if as_json:
