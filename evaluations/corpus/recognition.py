@@ -1,8 +1,8 @@
 """Recognise what a file's columns are: by their names, then by their contents. Pure.
 
-What is known by name is taken first (`mapping.guess_columns`). Columns in other languages are told
-by what their values do: a source repeats for each system, a system's name decides which output a
-source has, a document's name goes with one source. Numbers on a scale are read by
+What is known by name is taken first (`mapping.guess_columns`). Columns in other languages are
+recognised by what their values do: a source repeats for each system, a system's name decides which
+output a source has, a document's name goes with one source. Numbers on a scale are read by
 `rating_columns`. Where two readings remain, a question says what each would give.
 """
 
