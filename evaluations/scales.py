@@ -1,6 +1,7 @@
 """Rating scales: their points, their validation, and the usual scale for given ratings. Pure."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -83,6 +84,22 @@ class Scale:
         return next((point for point in self.points if abs(point - value) < 1e-9), None)
 
 
+def parsed_scale(written: str) -> Scale:
+    """A scale as people write it: "1-5", "0 to 1 step 0.5".
+
+    Raises:
+        ValueError: a sentence that says what is expected.
+    """
+    number = r"(-?\d+(?:\.\d+)?)"
+    between = r"\s*(?:-|–|to|,)\s*"
+    step = rf"(?:\s+(?:in\s+)?steps?(?:\s+of)?\s+{number})?"
+    found = re.fullmatch(rf"\s*{number}{between}{number}{step}\s*", written)
+    if not found:
+        raise ValueError("write the lowest and the highest value, such as 1-5.")
+    lowest, highest = float(found[1]), float(found[2])
+    return Scale(lowest, highest, float(found[3] or 1))
+
+
 def problems_of_scale(
     lowest: float, highest: float, step: float, labels: Mapping[str, str]
 ) -> dict[str, str]:
@@ -150,6 +167,43 @@ def usual_scale_for(values: Iterable[float]) -> Scale:
     if top > FARTHEST:
         low, top = low - 1.0, FARTHEST
     return Scale(low, top, step=max(1.0, (top - low) / 100))
+
+
+# What is asked for first when a few values lie outside; scales of three or four points are rare.
+_EXPECTED_SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (1, 100), (0, 100))
+# At most this share of the values may lie outside the scale of the others.
+RARE = 0.05
+
+
+@dataclass(frozen=True)
+class ScaleGuess:
+    """The scale that values seem to be on, and the few different values that are off it."""
+
+    scale: Scale
+    off: tuple[float, ...] = ()
+
+
+def guess_scale(counts: Mapping[float, int]) -> ScaleGuess:
+    """The scale of most values: a stray 9 among 1 to 5 does not make it 1 to 10.
+
+    Args:
+        counts: how often each value occurs.
+
+    Raises:
+        ValueError: there are no values.
+    """
+    whole, total = usual_scale_for(counts), sum(counts.values())
+    for lowest, highest in _EXPECTED_SCALES:
+        off = sorted(value for value in counts if not lowest <= value <= highest)
+        if not off:
+            break
+        count = sum(counts[value] for value in off)
+        # With fewer than five others for each, nobody can say which are the strays.
+        if count <= max(1, RARE * total) and total - count >= 5 * count:
+            inside = usual_scale_for(set(counts) - set(off))
+            scale = Scale(lowest, highest) if inside.step == 1 else inside
+            return ScaleGuess(scale, tuple(off))
+    return ScaleGuess(whole)
 
 
 def min_and_max(values: Iterable[float]) -> tuple[float, float]:

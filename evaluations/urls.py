@@ -34,6 +34,17 @@ urlpatterns = [
     path(
         "p/<slug:slug>/data/upload/<int:pk>/columns/", uploads.upload_columns, name="upload_columns"
     ),
+    path("p/<slug:slug>/data/upload/<int:pk>/answer/", uploads.upload_answer, name="upload_answer"),
+    path(
+        "p/<slug:slug>/data/upload/<int:pk>/correct/", uploads.upload_correct, name="upload_correct"
+    ),
+    path("p/<slug:slug>/data/upload/<int:pk>/rest/", uploads.upload_rest, name="upload_rest"),
+    path("p/<slug:slug>/data/upload/<int:pk>/scales/", uploads.upload_scales, name="upload_scales"),
+    path(
+        "p/<slug:slug>/data/upload/<int:pk>/left-out.csv",
+        uploads.upload_refused,
+        name="upload_refused",
+    ),
     path("p/<slug:slug>/data/upload/<int:pk>/load/", uploads.upload_load, name="upload_load"),
     path(
         "p/<slug:slug>/data/upload/<int:pk>/discard/", uploads.upload_discard, name="upload_discard"

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import orjson
+
 from evaluations.corpus.rows import FileErrors, is_text
 from evaluations.scales import is_number
 
@@ -149,6 +151,16 @@ def shown(value: Any) -> str:
     """A value as messages show it, cut where it is long."""
     text = str(value) if not isinstance(value, str) else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def as_text(value: Any) -> str:
+    """A value of a record as a cell of a table shows it: texts as they are, all else as JSON."""
+    if isinstance(value, str) or value is None:
+        return value or ""
+    try:
+        return orjson.dumps(value, default=str).decode()
+    except orjson.JSONEncodeError:  # a lone surrogate, or a number with hundreds of digits
+        return str(value)
 
 
 def kind(value: Any) -> str:

@@ -1,14 +1,14 @@
 """Match a file's columns with ours, by names and first rows; users can change it. Pure."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evaluations.corpus.cells import NUMBERED, CellColumn, base_of, cell_of
 from evaluations.corpus.conventions import NAMES
 from evaluations.corpus.preference_rows import ANNOTATOR, DOCUMENT, FIRST, SECOND
-
-# A column of a file -> its meaning, a key of TARGETS; columns without one are left out.
-Columns = Mapping[str, str]
+from evaluations.corpus.rows import Columns
 
 TARGETS = {
     "doc_id": "document's name",
@@ -22,7 +22,8 @@ TARGETS = {
     "score": "score on that criterion",
     "annotator": "annotator's name",
     "judge": "judge's name",
-    "ratings": "score on the criterion this column is named after",
+    "ratings": "ratings",
+    "scores": "scores of a judge",
     "system_a": "first system",
     "system_b": "second system",
     "winner": "winner of the two",
@@ -33,10 +34,10 @@ TARGETS = {
 GROUPS = {
     "Document": ("doc_id", "source", "context", "references", "metadata"),
     "Output": ("system_id", "output"),
-    "Ratings and scores": ("criterion", "score", "annotator", "judge", "ratings"),
+    "Ratings and scores": ("criterion", "score", "annotator", "judge", "ratings", "scores"),
     "Preferences": ("system_a", "system_b", "winner", "strength", "shown_first", "turn"),
 }
-SEVERAL = frozenset({"metadata", "ratings"})
+SEVERAL = frozenset({"metadata", "ratings", "scores"})
 SCORES = {
     "doc_id": (*NAMES["doc_id"], "document_id", "item_id"),
     "system_id": NAMES["system_id"],
@@ -102,7 +103,7 @@ def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> di
     Args:
         rows: the first rows, by column.
     """
-    plain = {name: re.sub(r"[\s\-]+", "_", name.strip().lower()) for name in names}
+    plain = plain_names(names)
     has = set(plain.values())
     if has & set(PREFERENCES["winner"]) and has & set(PREFERENCES["system_a"]):
         return _named(plain, PREFERENCES)
@@ -124,6 +125,11 @@ def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> di
         elif _all_short(name, rows):
             found[name] = "ratings" if rater and _all_numbers(name, rows) else "metadata"
     return found | (rater if "ratings" in found.values() else dict.fromkeys(rater, "metadata"))
+
+
+def plain_names(names: Sequence[str]) -> dict[str, str]:
+    """Columns by name, each in the spelling in which known names are listed."""
+    return {name: re.sub(r"[\s\-]+", "_", name.strip().lower()) for name in names}
 
 
 def _named(plain: Mapping[str, str], known: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -155,7 +161,8 @@ def _all_numbers(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
 
 def kind_of(columns: Columns) -> str:
     """What rows with these columns are; empty if they cannot be loaded."""
-    targets = set(columns.values())
+    targets = set(map(base_of, columns.values()))
+    cells = targets & {"ratings", "scores"}
     if "winner" in targets:
         return "preferences"
     if "score" in targets and "output" not in targets:
@@ -163,18 +170,59 @@ def kind_of(columns: Columns) -> str:
             "scores of judges" if "judge" in targets and "annotator" not in targets else "ratings"
         )
     if "output" in targets:
-        return "outputs with ratings" if "ratings" in targets else "outputs"
-    return "ratings, one column per criterion" if "ratings" in targets else ""
+        return " with ".join(["outputs", *([IN_CELLS[len(cells), min(cells)]] if cells else [])])
+    return f"{IN_CELLS[len(cells), min(cells)]} in columns" if cells else ""
+
+
+IN_CELLS = {
+    (1, "ratings"): "ratings",
+    (1, "scores"): "scores of judges",
+    (2, "ratings"): "ratings and scores of judges",
+}
+
+
+def cell_column(name: str, target: str) -> CellColumn | None:
+    """Who rated what in a column; None if its cells are no ratings or scores."""
+    if target == "ratings":
+        return CellColumn(name.removeprefix("ratings."), "")
+    return cell_of(target)
+
+
+def column_of_rating(columns: Columns, criterion: str, rater: str) -> str:
+    """The column that a rater's ratings of a criterion are in; our name of it if there is none."""
+    for name, target in columns.items():
+        cell = cell_column(name, target)
+        if (
+            cell
+            and cell.criterion.lower() in (criterion.lower(), "")
+            and (cell.rater in (rater, "") or cell.rater == NUMBERED)
+        ):
+            return name
+    return next((name for name, target in columns.items() if target == "score"), "score")
+
+
+def shown_target(target: str) -> str:
+    """A meaning as pages and messages say it."""
+    return TARGETS.get(base_of(target), target)
 
 
 def problems_of(columns: Columns) -> list[str]:
     """Why these columns cannot be loaded, in sentences; empty if they can."""
-    targets = list(columns.values())
+    targets = [base_of(target) for target in columns.values()]
     said = [
         f"Two columns are the {TARGETS[target]}: choose one."
         for target in dict.fromkeys(targets)
         if target not in SEVERAL and targets.count(target) > 1
     ]
+    cells = [cell for one in columns.items() if (cell := cell_column(*one)) is not None]
+    said += [
+        f"Two columns are the ratings of {cell.criterion or 'each row'} by"
+        f" {cell.rater or 'the same rater'}: choose one, or name their raters."
+        for cell, count in Counter(cells).items()
+        if count > 1
+    ]
+    if any(not cell.criterion for cell in cells) and "criterion" not in targets:
+        said.append("Say which criterion was rated in each column of ratings.")
     kind = kind_of(columns)
     if not kind:
         return [
@@ -225,4 +273,7 @@ def renamed_header(header: Sequence[str], columns: Columns) -> tuple[str, ...]:
 
 
 def _our_name(name: str, target: str) -> str:
+    if cell_of(target):
+        return target
+    target = base_of(target)
     return f"{target}.{name.removeprefix(f'{target}.')}" if target in SEVERAL else target

@@ -12,15 +12,16 @@ from evaluations.corpus.dependents import (
     count_dependents,
     describe_dependents,
 )
+from evaluations.corpus.mapping import column_of_rating
 from evaluations.corpus.results import LoadResult
-from evaluations.corpus.row_staging import RowStager
+from evaluations.corpus.row_staging import RowStager, SeenCriterion
 from evaluations.corpus.rows import LoadOptions
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
 from evaluations.judges.criteria import use_preset
 from evaluations.llm.parsing import parse_first_digit
 from evaluations.llm.presets import presets_for
 from evaluations.models import CandidateOutput
-from evaluations.scales import usual_scale_for
+from evaluations.scales import Scale, ScaleGuess, guess_scale, usual_scale_for
 
 DIFFERENT = "{} already exists with a different {}"
 IN_USE = (
@@ -202,9 +203,9 @@ class Merge:
         new = {
             seen.criterion.name: seen
             for seen in self.load.seen.values()
-            if seen.is_new and (seen.ratings or seen.scores)
+            if seen.is_new and (seen.ratings.total or seen.scores.total)
         }
-        scales = {name: usual_scale_for(seen.ratings or seen.scores) for name, seen in new.items()}
+        scales = {name: self._scale_of(name, seen) for name, seen in new.items()}
         presets = presets_for(
             scales, among=[seen.criterion.name for seen in self.load.seen.values()]
         )
@@ -215,6 +216,41 @@ class Merge:
             if name in presets:
                 use_preset(criterion, presets[name])
             criterion.save()
+
+    def _scale_of(self, name: str, seen: SeenCriterion) -> Scale:
+        """The scale that was said, or the one that its values seem to be on; ratings off that one
+        are errors, as they may be typing errors."""
+        if name.lower() in self.load.scales:
+            return self.load.scales[name.lower()]
+        if not seen.ratings.total or not seen.ratings.are_all_counted:
+            values = seen.ratings if seen.ratings.total else seen.scores
+            return usual_scale_for(values.range)
+        guess = guess_scale(seen.ratings.counts)
+        if guess.off:
+            self._note_strays(name, seen, guess)
+        return guess.scale
+
+    def _note_strays(self, name: str, seen: SeenCriterion, guess: ScaleGuess) -> None:
+        strays = sum(seen.ratings.counts[value] for value in guess.off)
+        others, wider = seen.ratings.total - strays, usual_scale_for(seen.ratings.counts)
+        raters = {annotator.pk: annotator.name for annotator in self.load.annotators.values()}
+        columns = self.load.columns
+        with connection.cursor() as cursor:
+            cursor.execute(
+                """SELECT file, line, rater, score FROM stage_rating
+                   WHERE criterion = %s AND score = ANY(%s) ORDER BY file, line""",
+                [seen.criterion.pk, list(guess.off)],
+            )
+            for number, line, rater, score in cursor.fetchall():
+                file = self.load.file_names[number]
+                column = column_of_rating(columns.get(file, {}), name, raters[rater])
+                self.load.errors.add(
+                    file,
+                    line,
+                    column,
+                    f"{score:g} is off {guess.scale}, the scale of the other {others:,} ratings"
+                    f" of {name}; correct it, or confirm that the scale is {wider}",
+                )
 
     def _execute(self, query: str, parameters: Sequence[Any] | None = None) -> int:
         with connection.cursor() as cursor:

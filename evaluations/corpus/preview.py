@@ -1,21 +1,27 @@
 """Preview a file before it is loaded: its format, columns and their meaning, first rows."""
 
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from evaluations.corpus.mapping import flattened, guess_columns, structure_of
+from evaluations.corpus.fields import as_text
+from evaluations.corpus.mapping import flattened, structure_of
 from evaluations.corpus.packed import UNREADABLE, open_packed, reason_unreadable
 from evaluations.corpus.parquet import max_decoded_size
+from evaluations.corpus.questions import Question
+from evaluations.corpus.rater_names import KnownNames
+from evaluations.corpus.recognition import recognise
 from evaluations.corpus.records import Objects, Table, is_parquet, records_of
 from evaluations.corpus.rows import FileErrors
 from evaluations.texts import storable
 
 ROWS = 50
+# More rows are looked at while they are short, to see which values repeat.
+MOST_ROWS = 1000
+MOST_CHARACTERS = 2 * 2**20
+MOST_CELLS = 100_000
 SHOWN_ROWS = 3
 SHOWN_CHARACTERS = 200
 MOST_COLUMNS = 60
@@ -38,8 +44,9 @@ class PreviewColumn:
 class Preview:
     """A file's first rows. `structure` names its records if they are more than columns.
 
-    `error` says why there is nothing to show. `is_large` if it unpacks to more than should be read
-    while somebody waits, however small the file itself is.
+    `further` is the guess for columns that are not shown, in a wide file; `questions` are to be
+    answered first. `error` says why there is nothing to show. `is_large` if it unpacks to more than
+    should be read while somebody waits, however small the file itself is.
     """
 
     format: str
@@ -47,15 +54,22 @@ class Preview:
     structure: str = ""
     error: str = ""
     is_large: bool = False
+    questions: tuple[Question, ...] = ()
+    further: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def guess(self) -> dict[str, str]:
-        return {column.name: column.guess for column in self.columns if column.guess}
+        shown = {column.name: column.guess for column in self.columns if column.guess}
+        return shown | dict(self.further)
 
 
-def preview_file(path: Path, name: str) -> Preview:
-    """The first rows of a file, whatever it is; never an error."""
-    preview = _preview(path, name)
+def preview_file(path: Path, name: str, known: KnownNames | None = None) -> Preview:
+    """The first rows of a file, whatever it is; never an error.
+
+    Args:
+        known: what the project already has, by which columns are recognised.
+    """
+    preview = _preview(path, name, known)
     return preview if preview.error else replace(preview, is_large=_is_large(path))
 
 
@@ -69,42 +83,68 @@ def _is_large(path: Path) -> bool:
         return False
 
 
-def _preview(path: Path, name: str) -> Preview:
+def _preview(path: Path, name: str, known: KnownNames | None) -> Preview:
     errors = FileErrors(most=1)
     try:
         with open_packed(path) as raw:
             records = records_of(raw, name, errors)
             if isinstance(records, Table):
-                lines = itertools.islice(records.lines, ROWS)
-                rows: list[Mapping[str, Any]] = [
-                    dict(zip(records.header, map(_cut, line), strict=True)) for _, line in lines
-                ]
-                return Preview(str(records.format), _columns(records.header, rows))
+                header = records.header
+                rows: list[Mapping[str, Any]] = _sample(
+                    dict(zip(header, map(_cut, line), strict=True)) for _, line in records.lines
+                )
+                return _of_columns(str(records.format), header, rows, known)
             if isinstance(records, Objects):
-                found = [_cut(record) for _, record in itertools.islice(records.lines, ROWS)]
+                found = _sample(_cut(record) for _, record in records.lines)
                 if found:
-                    return _of_objects(str(records.format), found)
+                    return _of_objects(str(records.format), found, known)
     except UNREADABLE as error:
         return Preview("", error=reason_unreadable(error))
     return Preview("", error=str(errors.listed[0]) if errors.listed else "This file is empty.")
 
 
-def _of_objects(format_: str, records: list[Mapping[str, Any]]) -> Preview:
-    structure = structure_of(records[0])
-    rows = records if structure else [flattened(record) for record in records]
+def _sample(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The first rows: some, and more as long as they are short."""
+    found, characters = [], 0
+    for row in itertools.islice(rows, MOST_ROWS):
+        found.append(row)
+        characters += sum(len(value) for value in row.values() if isinstance(value, str))
+        if len(found) >= ROWS and (
+            characters > MOST_CHARACTERS or len(found) * len(row) > MOST_CELLS
+        ):
+            break
+    return found
+
+
+def _of_objects(
+    format_: str, records: list[Mapping[str, Any]], known: KnownNames | None
+) -> Preview:
+    if structure := structure_of(records[0]):
+        names = tuple(dict.fromkeys(name for row in records for name in row))
+        return Preview(format_, _columns(names, records, {}), structure)
+    rows = [flattened(record) for record in records]
     names = tuple(dict.fromkeys(name for row in rows for name in row))
-    return Preview(format_, _columns(names, rows, known=bool(structure)), structure)
+    return _of_columns(format_, names, rows, known)
+
+
+def _of_columns(
+    format_: str, names: Sequence[str], rows: Sequence[Mapping[str, Any]], known: KnownNames | None
+) -> Preview:
+    # A name that cannot be stored as it is could not be distinguished from others later.
+    usable = [name for name in names if storable(name) == name]
+    found = recognise(usable, rows, known)
+    hidden = {name: found.columns[name] for name in names[MOST_COLUMNS:] if name in found.columns}
+    columns = _columns(names, rows, found.columns)
+    return Preview(format_, columns, questions=found.questions, further=hidden)
 
 
 def _columns(
-    names: Sequence[str], rows: Sequence[Mapping[str, Any]], *, known: bool = False
+    names: Sequence[str], rows: Sequence[Mapping[str, Any]], guess: Mapping[str, str]
 ) -> tuple[PreviewColumn, ...]:
-    guess = {} if known else guess_columns(names, rows)
     return tuple(
         PreviewColumn(
             storable(name),
-            # A name that cannot be stored as it is could not be distinguished from others later.
-            guess.get(name, "") if storable(name) == name else "",
+            guess.get(name, ""),
             tuple(_shown(row.get(name)) for row in rows[:SHOWN_ROWS]),
         )
         for name in names[:MOST_COLUMNS]
@@ -112,9 +152,7 @@ def _columns(
 
 
 def _shown(value: Any) -> str:
-    written = storable(
-        value if isinstance(value, str) else "" if value is None else _as_json(value)
-    )
+    written = storable(as_text(value))
     return written if len(written) <= SHOWN_CHARACTERS else f"{written[: SHOWN_CHARACTERS - 1]}…"
 
 
@@ -127,10 +165,3 @@ def _cut(value: Any) -> Any:
     if isinstance(value, dict):
         return {name[:CUT_CHARACTERS]: _cut(part) for name, part in value.items()}
     return value
-
-
-def _as_json(value: Any) -> str:
-    try:
-        return orjson.dumps(value, default=str).decode()
-    except orjson.JSONEncodeError:  # a lone surrogate, or a number with hundreds of digits
-        return str(value)

@@ -5,16 +5,17 @@ Known: outputs, ratings (a column `annotator`), scores (a column `judge`), prefe
 (`system_output`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from evaluations.corpus.cells import judges_in
 from evaluations.corpus.conventions import conventional
-from evaluations.corpus.fields import Place
-from evaluations.corpus.mapping import Columns, flattened, renamed, renamed_header
+from evaluations.corpus.fields import Place, as_text
+from evaluations.corpus.mapping import flattened, renamed, renamed_header
 from evaluations.corpus.output_records import output_rows, release_rows, replies_rows
 from evaluations.corpus.packed import UNREADABLE, Counter, open_packed, reason_unreadable
 from evaluations.corpus.preference_rows import (
@@ -24,7 +25,15 @@ from evaluations.corpus.preference_rows import (
     read_preference,
 )
 from evaluations.corpus.records import Format, Objects, Table, records_of
-from evaluations.corpus.rows import EXPECTED, FileDefaults, FileErrors, Row
+from evaluations.corpus.rows import (
+    EXPECTED,
+    Columns,
+    FileDefaults,
+    FileErrors,
+    JudgeScoreRow,
+    RatingRow,
+    Row,
+)
 from evaluations.corpus.score_records import (
     SCORE_COLUMNS,
     is_wide,
@@ -42,12 +51,17 @@ class InputFile:
     """A file to load, and the name to call it by in messages.
 
     `columns` says what its columns are, unless their names say it; `counter` counts the bytes read.
+    `corrections` replace cells, by line and column; lines that are `left_out` are not read.
+    `named` is what is known of columns that readers recognise by themselves, for messages.
     """
 
     path: Path
     name: str
     columns: Columns = field(default_factory=dict)
     counter: Counter | None = None
+    corrections: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
+    left_out: frozenset[int] = frozenset()
+    named: Columns = field(default_factory=dict)
 
 
 def read_rows(file: InputFile, errors: FileErrors, *, defaults: FileDefaults) -> Iterator[Row]:
@@ -57,15 +71,94 @@ def read_rows(file: InputFile, errors: FileErrors, *, defaults: FileDefaults) ->
         defaults: used if the file does not say whose `predict_scores` or replies it contains, and
             on which criterion.
     """
+    judges = judges_in(file.columns)
     try:
         with open_packed(file.path, file.counter) as raw:
             records = records_of(raw, file.name, errors)
+            rows: Iterator[Row] = iter(())
             if isinstance(records, Objects):
-                yield from _object_rows(records, file, errors, defaults)
+                rows = _object_rows(edited_objects(records, file), file, errors, defaults)
             elif records is not None:
-                yield from _table_rows(records, file, errors, defaults)
+                rows = _table_rows(edited_table(records, file), file, errors, defaults)
+            yield from _with_scores_of(judges, rows) if judges else rows
     except UNREADABLE as error:
         errors.add(file.name, 0, "", reason_unreadable(error))
+
+
+def cells_at(file: InputFile, lines: frozenset[int]) -> dict[int, dict[str, str]]:
+    """The cells of some lines, by their columns in the file, with corrections."""
+    found: dict[int, dict[str, str]] = {}
+    errors = FileErrors(most=0)
+    try:
+        with open_packed(file.path) as raw:
+            records = records_of(raw, file.name, errors)
+            if isinstance(records, Table):
+                table = edited_table(records, file)
+                for line, values in table.lines:
+                    if line in lines:
+                        found[line] = dict(zip(table.header, values, strict=True))
+            elif records is not None:
+                for line, record in edited_objects(records, file).lines:
+                    if line in lines:
+                        found[line] = {
+                            name: as_text(value) for name, value in flattened(record).items()
+                        }
+    except UNREADABLE:
+        pass
+    return found
+
+
+def edited_table(table: Table, file: InputFile) -> Table:
+    """A table with corrected cells, without the lines that are left out."""
+    if not file.corrections and not file.left_out:
+        return table
+    places = {name: index for index, name in enumerate(table.header)}
+
+    def lines() -> Iterator[tuple[int, list[str]]]:
+        for line, values in table.lines:
+            for name, value in file.corrections.get(line, {}).items():
+                if name in places:
+                    values[places[name]] = value
+            if line not in file.left_out:
+                yield line, values
+
+    return replace(table, lines=lines())
+
+
+def edited_objects(objects: Objects, file: InputFile) -> Objects:
+    """The same for a file of objects; `outer.inner` is a field of a nested one."""
+    if not file.corrections and not file.left_out:
+        return objects
+
+    def lines() -> Iterator[tuple[int, Mapping[str, Any]]]:
+        for line, record in objects.lines:
+            if line not in file.left_out:
+                yield line, _corrected(record, file.corrections.get(line, {}))
+
+    return replace(objects, lines=lines())
+
+
+def _corrected(record: Mapping[str, Any], cells: Mapping[str, str]) -> Mapping[str, Any]:
+    found = dict(record)
+    for name, value in cells.items():
+        outer, _, inner = name.partition(".")
+        if name not in found and isinstance(found.get(outer), dict):
+            found[outer] = found[outer] | {inner: value}
+        else:
+            found[name] = value
+    return found
+
+
+def _with_scores_of(judges: Collection[str], rows: Iterator[Row]) -> Iterator[Row]:
+    """Rows in which what these raters gave are scores of judges."""
+    for row in rows:
+        if isinstance(row, RatingRow) and row.rater in judges:
+            yield JudgeScoreRow(
+                row.line, row.doc_id, row.system_id, row.criterion, row.rater, row.score,
+                row.column, row.source,
+            )  # fmt: skip
+        else:
+            yield row
 
 
 def _object_rows(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from evaluations.corpus.load_contents import LoadContents
 from evaluations.corpus.staging import Tally
 
 ONE = {
@@ -33,7 +34,8 @@ class UnusedColumn:
 @dataclass
 class LoadResult:
     """How many records of each kind; `unreadable` counts raw replies without a rating, which do not
-    enter scores; `unused` lists what the files hold besides."""
+    enter scores; `unused` lists what the files hold besides; `contents` are the criteria, and
+    after a dry run all that would exist."""
 
     documents: Tally = field(default_factory=Tally)
     outputs: Tally = field(default_factory=Tally)
@@ -44,6 +46,7 @@ class LoadResult:
     replies: Tally = field(default_factory=Tally)
     unreadable: int = 0
     unused: list[UnusedColumn] = field(default_factory=list)
+    contents: LoadContents | None = None
 
     @property
     def changed(self) -> bool:
@@ -62,7 +65,7 @@ class LoadResult:
         return {kind: asdict(getattr(self, kind)) for kind in KINDS}
 
 
-KINDS = tuple(one.name for one in fields(LoadResult) if one.name not in ("unreadable", "unused"))
+KINDS = tuple(one.name for one in fields(LoadResult) if one.type is Tally)
 
 
 def in_order(stored: Mapping[str, Any]) -> dict[str, dict[str, int]]:

@@ -12,6 +12,7 @@ from annotations.models import Annotator
 from evaluations.corpus.preferences import PreferenceStage
 from evaluations.corpus.replies import ReplyStage
 from evaluations.corpus.rows import (
+    Columns,
     FileErrors,
     JudgeScoreRow,
     LoadOptions,
@@ -22,9 +23,11 @@ from evaluations.corpus.rows import (
     Row,
     ScoreRow,
 )
+from evaluations.corpus.seen_values import SeenValues
 from evaluations.corpus.staging import StagingTable
 from evaluations.corpus.verdicts import VerdictStage
 from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
+from evaluations.scales import Scale
 
 DOCUMENT_COLUMNS = ("source", "context", "references", "metadata")
 NO_OUTPUT = "no output of system {} for document {}; load the outputs first, or in the same upload"
@@ -59,14 +62,13 @@ class _Staged:
 
 
 @dataclass
-class _Seen:
-    """A criterion in the files: its record, whether this load created it, and its lowest and
-    highest values."""
+class SeenCriterion:
+    """A criterion in the files: its record, whether this load created it, and its values."""
 
     criterion: Criterion
     is_new: bool
-    ratings: list[float] = field(default_factory=list)
-    scores: list[float] = field(default_factory=list)
+    ratings: SeenValues = field(default_factory=SeenValues)
+    scores: SeenValues = field(default_factory=SeenValues)
 
 
 class RowStager:
@@ -75,6 +77,7 @@ class RowStager:
     def __init__(self, project: Project, errors: FileErrors, about: LoadOptions) -> None:
         self.project = project
         self.about = about
+        self.columns: dict[str, Columns] = {}
         self.errors = errors
         self.rows = 0
         self.most_rows = settings.ROW_LIMIT
@@ -84,8 +87,9 @@ class RowStager:
         self.known_outputs = self._known_outputs()
         self.known_sources = self._known_sources()
         self.systems = {system.name: system.pk for system in project.systems.all()}
-        self.seen = {c.name.lower(): _Seen(c, is_new=False) for c in project.criteria.all()}
-        self.scales = {name: seen.criterion.scale for name, seen in self.seen.items()}
+        self.seen = {c.name.lower(): SeenCriterion(c, is_new=False) for c in project.criteria.all()}
+        said = {name.lower(): Scale(*scale[:3]) for name, scale in about.scales.items()}
+        self.scales = said | {name: seen.criterion.scale for name, seen in self.seen.items()}
         self.annotators = {annotator.name: annotator for annotator in project.annotators.all()}
         self.judges = {judge.name: judge for judge in project.judges.all()}
         self.import_runs: dict[str, int] = {}
@@ -221,9 +225,7 @@ class RowStager:
         if isinstance(row, RatingRow):
             criterion = self._criterion(row.criterion)
             scale = self.scales.get(row.criterion.lower())
-            if scale is None:
-                _widen(criterion.ratings, row.score)
-            elif not scale.holds(row.score):
+            if scale is not None and not scale.holds(row.score):
                 message = (
                     f"score {row.score:g} is outside {criterion.criterion.name}'s scale {scale};"
                     " change it or the scale"
@@ -238,6 +240,7 @@ class RowStager:
                 )
                 self.errors.add(file, row.line, "annotator", message)
                 return
+            criterion.ratings.add(row.score)
             self.rating_table.add(
                 (file_number, row.line, output, criterion.criterion.pk, annotator, row.score)
             )
@@ -249,7 +252,7 @@ class RowStager:
             criterion_id = None
             if row.criterion:
                 seen = self._criterion(row.criterion)
-                _widen(seen.scores, row.score)
+                seen.scores.add(row.score)
                 criterion_id = seen.criterion.pk
             self.score_table.add((file_number, row.line, output, criterion_id, run, row.score))
 
@@ -329,13 +332,13 @@ class RowStager:
             return staged.number
         return -self.known_outputs[key] if key in self.known_outputs else None
 
-    def _criterion(self, name: str) -> _Seen:
+    def _criterion(self, name: str) -> SeenCriterion:
         seen = self.seen.get(name.lower())
         if seen is None:
             criterion = Criterion.objects.create(
                 project=self.project, name=name, position=len(self.seen)
             )
-            seen = self.seen[name.lower()] = _Seen(criterion, is_new=True)
+            seen = self.seen[name.lower()] = SeenCriterion(criterion, is_new=True)
         return seen
 
     def _annotator(self, name: str, *, is_mean: bool) -> int | None:
@@ -394,13 +397,3 @@ def _digest(text: str) -> bytes:
 
 def _json_list(texts: Sequence[str]) -> str:
     return orjson.dumps(list(texts)).decode()
-
-
-def _widen(extremes: list[float], value: float) -> None:
-    """Keep only the lowest and the highest of all values."""
-    if not extremes:
-        extremes.extend((value, value))
-    elif value < extremes[0]:
-        extremes[0] = value
-    elif value > extremes[1]:
-        extremes[1] = value

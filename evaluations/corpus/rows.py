@@ -1,9 +1,15 @@
 """The rows of uploaded files, whatever their format, and the errors in them. Pure data."""
 
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
+from evaluations.corpus.load_contents import LoadContents
 from evaluations.corpus.unused import Unused
 from evaluations.texts import storable
+
+# A column of a file -> its meaning, a key of `mapping.TARGETS` or one with names (`cells`).
+Columns = Mapping[str, str]
 
 EXPECTED = (
     "expected JSONL, CSV or Parquet of outputs (doc_id, system_id, source, output), "
@@ -15,12 +21,14 @@ EXPECTED = (
 
 @dataclass(frozen=True)
 class FileDefaults:
-    """Names to use for what a file does not name."""
+    """Names to use for what a file does not name; `rows_of` counts the rows of outputs whose raters
+    are numbered."""
 
     judge: str
     criterion: str = ""
     system: str = "system"
     annotator: str = "annotator"
+    rows_of: Counter[tuple[int, str]] = field(default_factory=Counter, compare=False)
 
 
 @dataclass(frozen=True)
@@ -32,6 +40,8 @@ class LoadOptions:
     releases instead of ours; with `replace`, existing texts are replaced by different ones in the
     files, as long as nothing depends on them. `verdicts_by` names the judge whose verdicts the
     preferences are; without it they are people's, unless a file says that a judge made them.
+    `scales` are those of new criteria, by their names, as (lowest, highest, step); without one the
+    scale is guessed from the ratings.
     """
 
     judge: str = "imported"
@@ -42,6 +52,7 @@ class LoadOptions:
     annotator: str = "annotator"
     replace: bool = False
     verdicts_by: str = ""
+    scales: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -129,12 +140,14 @@ Row = OutputRow | RatingRow | JudgeScoreRow | RepliesRow | PreferenceRow
 
 @dataclass(frozen=True)
 class FileError:
-    """An error in a file: its place, what was found, and what was expected."""
+    """An error in a file: its place, what was found, and what was expected; `value` is the whole
+    cell, where somebody may correct it."""
 
     file: str
     line: int
     column: str
     message: str
+    value: str | None = None
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
@@ -165,12 +178,18 @@ def is_text(value: str) -> bool:
 
 
 class LoadError(Exception):
-    """Files that cannot be loaded: nothing was written. Has the first errors and their total."""
+    """Files that cannot be loaded: nothing was written. Has the first errors and their total.
 
-    def __init__(self, errors: list[FileError], total: int) -> None:
+    `contents` is what the valid rows would give, of a dry run that came so far.
+    """
+
+    def __init__(
+        self, errors: list[FileError], total: int, contents: LoadContents | None = None
+    ) -> None:
         super().__init__(f"{total} error{'s' if total != 1 else ''}; nothing was loaded.")
         self.errors = errors
         self.total = total
+        self.contents = contents
 
 
 class FileErrors:
@@ -187,9 +206,13 @@ class FileErrors:
         self.listed: list[FileError] = []
         self.total = 0
         self.unused = Unused()
+        self.left_out: dict[str, Collection[int]] = {}
 
     def add(self, file: str, line: int, column: str, message: str) -> None:
-        """Add an error; text that it quotes from a file is made safe to show and store."""
+        """Add an error; text that it quotes from a file is made safe to show and store. Lines
+        that are left out have none."""
+        if line in self.left_out.get(file, ()):
+            return
         self.total += 1
         if len(self.listed) < self.most:
             self.listed.append(FileError(storable(file), line, storable(column), storable(message)))
@@ -206,7 +229,23 @@ class FileErrors:
         self.total += total
         self.listed += listed[: max(0, self.most - len(self.listed))]
 
-    def raise_if_any(self) -> None:
-        """Raise LoadError if there is an error."""
+    def raise_if_any(
+        self, contents: LoadContents | None = None, names: Mapping[str, Columns] | None = None
+    ) -> None:
+        """Raise LoadError if there is an error.
+
+        Args:
+            names: the meaning of the columns of files, to call columns as the files do.
+        """
         if self.total:
-            raise LoadError(sorted(self.listed, key=lambda f: (f.file, f.line)), self.total)
+            listed = [
+                _as_in_file(error, (names or {}).get(error.file, {})) for error in self.listed
+            ]
+            raise LoadError(sorted(listed, key=lambda f: (f.file, f.line)), self.total, contents)
+
+
+def _as_in_file(error: FileError, columns: Columns) -> FileError:
+    """An error with its columns called as the file calls them."""
+    theirs = {ours: name for name, ours in columns.items()}
+    called = [theirs.get(column, column) for column in error.column.split(", ")]
+    return replace(error, column=", ".join(called)) if columns else error

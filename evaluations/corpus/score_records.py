@@ -1,8 +1,10 @@
 """Read ratings and judges' scores from records: one per row, or one per criterion column."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from evaluations.corpus.cells import NUMBERED, CellColumn, cell_of
 from evaluations.corpus.fields import (
     CRITERION_LIMIT,
     ID_LIMIT,
@@ -20,8 +22,12 @@ Read = Callable[[Sequence[str], int], Iterator[Row]]
 
 
 def is_wide(columns: Mapping[str, Any] | Sequence[str]) -> bool:
-    """Whether a record or a header has ratings in one column per criterion."""
-    return "ratings" in columns or any(name.startswith(WIDE) for name in columns)
+    """Whether a record or a header has ratings or scores in columns of their own."""
+    return "ratings" in columns or any(map(_is_cell, columns))
+
+
+def _is_cell(name: str) -> bool:
+    return name.startswith(WIDE) or cell_of(name) is not None
 
 
 def score_rows(record: Mapping[str, Any], place: Place) -> Iterator[Row]:
@@ -56,23 +62,50 @@ def wide_scores(
     if not is_wide(record):
         return
     by_judge = bool(record.get("judge")) and not record.get("annotator")
-    who = str(record.get("judge" if by_judge else "annotator") or defaults.annotator).strip()
+    who = str(record.get("judge" if by_judge else "annotator") or "").strip()
     place.limited(who, ID_LIMIT, "judge" if by_judge else "annotator")
-    given = record.get("ratings")
-    dotted = {name.removeprefix(WIDE): record[name] for name in record if name.startswith(WIDE)}
-    make: type[RatingRow] | type[JudgeScoreRow] = JudgeScoreRow if by_judge else RatingRow
-    for criterion, value in {**(given if isinstance(given, dict) else {}), **dotted}.items():
+    row_number = 0
+    for column, given, value in _cells(record, by_judge=by_judge):
+        cell = given
+        if cell.rater == NUMBERED:
+            row_number = row_number or _number_of_row(record, defaults, (doc_id or source, system))
+            cell = replace(given, rater=f"rater {row_number}")
         if value is None or value == "":
             continue
-        column = f"{WIDE}{criterion}"
         score = written_number(value.strip()) if isinstance(value, str) else number_of(value)
-        name = place.limited(str(criterion).strip(), CRITERION_LIMIT, column)
+        criterion = cell.criterion or str(record.get("criterion") or "").strip()
+        name = place.limited(criterion, CRITERION_LIMIT, column)
+        default = defaults.judge if cell.by_judge else defaults.annotator
+        rater = place.limited(cell.rater or who or default, ID_LIMIT, column)
+        make: type[RatingRow] | type[JudgeScoreRow] = JudgeScoreRow if cell.by_judge else RatingRow
         if not name:
-            place.error(column, "expected the criterion's name after the dot, found nothing")
+            place.error(column, "expected the criterion's name, found nothing")
         elif score is None:
             place.error(column, f"expected a number, found {shown(value)}")
         elif place.sound:
-            yield make(place.line, doc_id, system, name, who, score, column, source)
+            yield make(place.line, doc_id, system, name, rater, score, column, source)
+
+
+def _cells(record: Mapping[str, Any], *, by_judge: bool) -> Iterator[tuple[str, CellColumn, Any]]:
+    """The ratings and scores of a record: their column, who rated what, and the value."""
+    given = record.get("ratings")
+    for criterion, value in given.items() if isinstance(given, dict) else ():
+        yield f"{WIDE}{criterion}", CellColumn(str(criterion).strip(), "", by_judge), value
+    for column in record:
+        if column.startswith(WIDE):
+            name = column.removeprefix(WIDE).strip()
+            yield column, CellColumn(name, "", by_judge), record[column]
+        elif (cell := cell_of(column)) is not None:
+            yield column, cell, record[column]
+
+
+def _number_of_row(
+    record: Mapping[str, Any], defaults: FileDefaults, output: tuple[str, str]
+) -> int:
+    """Which row of its output (and criterion, if rows name one) this is, from 1."""
+    key = (hash(output), str(record.get("criterion") or ""))
+    defaults.rows_of[key] += 1
+    return defaults.rows_of[key]
 
 
 def score_reader(header: Sequence[str], rater: str, name: str, errors: FileErrors) -> Read:

@@ -15,6 +15,8 @@ from django.db import connection, transaction
 from evaluations.changes import note_change
 from evaluations.corpus.apart import read_apart
 from evaluations.corpus.bulk import StatementTimeError, Steps, limited_statements
+from evaluations.corpus.load_contents import LoadContents
+from evaluations.corpus.load_overview import contents_of, criteria_of
 from evaluations.corpus.merging import Merge
 from evaluations.corpus.packed import stem_of
 from evaluations.corpus.readers import InputFile
@@ -68,7 +70,7 @@ def load_files(
     try:
         with transaction.atomic():
             with limited_statements(steps):
-                result = _load(project, files, about, errors, steps)
+                result = _load(project, files, about, errors, steps, rehearse=rehearse)
                 if result.changed and not rehearse:
                     note_change(project.pk)
                     steps.begin("statistics of the tables")
@@ -87,17 +89,26 @@ def _load(
     about: LoadOptions,
     errors: FileErrors,
     steps: Steps,
+    *,
+    rehearse: bool,
 ) -> LoadResult:
     Project.objects.select_for_update().get(pk=project.pk)
     steps.now = "reading the files"
     load = RowStager(project, errors, about)
+    load.columns = {file.name: file.columns or file.named for file in files}
+    errors.left_out = {file.name: file.left_out for file in files}
     try:
         _stage_files(load, files, about)
     except TooManyRowsError as error:
         errors.add(error.file, error.line, "", str(error))
-        errors.raise_if_any()
+        errors.raise_if_any(names=load.columns)
     result = Merge(load, steps).merge()
-    errors.raise_if_any()
+    if rehearse or errors.total:
+        steps.begin("overview")
+        result.contents = contents_of(load)
+    else:
+        result.contents = LoadContents(criteria_of(load))
+    errors.raise_if_any(result.contents, load.columns)
     result.unused = [
         UnusedColumn(file, column, rows) for (file, column), rows in errors.unused.rows.items()
     ]
@@ -111,6 +122,7 @@ def _stage_files(load: RowStager, files: Sequence[InputFile], about: LoadOptions
         # Only one file is open at a time; files that waited are read again from the start, with
         # their errors.
         errors = FileErrors(most=load.errors.most, field_limit=load.errors.field_limit)
+        errors.left_out = load.errors.left_out
         with closing(_rows_of(file, errors, about)) as rows:
             first = next(rows, None)
             if first is not None and not isinstance(first, OutputRow):

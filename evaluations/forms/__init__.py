@@ -11,7 +11,7 @@ from evaluations.forms.projects import ArchiveForm, ProjectForm
 from evaluations.forms.runs import ResumeForm, RunForm
 from evaluations.forms.sharing import ShareForm, SnapshotForm
 from evaluations.forms.tokens import TokenForm
-from evaluations.forms.uploads import ColumnsForm, SavedColumnsForm, UploadForm, initial_options
+from evaluations.forms.uploads import ColumnsForm, ScalesForm, UploadForm, initial_options
 from evaluations.forms.webhooks import WebhookForm
 
 __all__ = [
@@ -31,7 +31,7 @@ __all__ = [
     "ResumeForm",
     "RoleForm",
     "RunForm",
-    "SavedColumnsForm",
+    "ScalesForm",
     "SearchForm",
     "ShareForm",
     "SnapshotForm",

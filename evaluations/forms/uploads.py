@@ -10,9 +10,11 @@ from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.forms.boundfield import BoundField
 
-from evaluations.corpus.mapping import GROUPS, TARGETS
+from evaluations.corpus.cells import CellColumn, base_of, cell_of, is_target_with_names
+from evaluations.corpus.mapping import GROUPS, TARGETS, cell_column
 from evaluations.corpus.packed import stem_of
-from evaluations.models import SavedColumns, Upload, UploadFile
+from evaluations.models import Upload, UploadFile
+from evaluations.scales import parsed_scale, short
 
 CHOICES = [
     ("", "ignored"),
@@ -21,6 +23,16 @@ CHOICES = [
         for group, targets in GROUPS.items()
     ),
 ]
+
+
+CELLS = ("ratings", "scores")
+
+
+class TargetField(forms.ChoiceField):
+    """What a column is: one of the choices, or one of them with names in it."""
+
+    def valid_value(self, value: str) -> bool:
+        return super().valid_value(value) or is_target_with_names(value)
 
 
 class MultipleFileInput(forms.ClearableFileInput):
@@ -79,6 +91,7 @@ class LoadOptionsForm(forms.Form):
 
     judge = forms.CharField(
         label="Judge's name",
+        required=False,
         max_length=200,
         help_text="For scores and replies without a judge column (predict_scores, all_responses).",
     )
@@ -90,6 +103,7 @@ class LoadOptionsForm(forms.Form):
     )
     annotator = forms.CharField(
         label="Annotator's name",
+        required=False,
         max_length=200,
         help_text="For ratings without an annotator column, with one column per criterion.",
     )
@@ -142,6 +156,8 @@ class ColumnField:
     name: str
     values: Sequence[str]
     field: BoundField
+    criterion: BoundField | None = None
+    rater: BoundField | None = None
 
 
 class ColumnsForm(LoadOptionsForm):
@@ -151,12 +167,28 @@ class ColumnsForm(LoadOptionsForm):
         super().__init__(data, initial=upload.about)
         for file in files:
             for number, column in enumerate(self._columns(file)):
-                self.fields[self._key(file, number)] = forms.ChoiceField(
+                target = file.columns.get(column["name"], "")
+                self.fields[self._key(file, number)] = TargetField(
                     choices=CHOICES,
                     required=False,
-                    initial=file.columns.get(column["name"], ""),
+                    initial=base_of(target),
                     label=f"Content of {column['name']}",
                 )
+                if cell := cell_column(column["name"], target):
+                    self._add_names(self._key(file, number), column["name"], cell)
+
+    def _add_names(self, key: str, name: str, cell: CellColumn) -> None:
+        """Fields for the criterion and the rater of a column of ratings."""
+        for part, what, given, empty in (
+            ("criterion", "Criterion", cell.criterion, "as the column"),
+            ("rater", "Judge" if cell.by_judge else "Rater", cell.rater, "as in the row"),
+        ):
+            widget = forms.TextInput(
+                {"placeholder": f"{what}: {empty}", "aria-label": f"{what} of {name}", "size": 16}
+            )
+            self.fields[f"{key}-{part}"] = forms.CharField(
+                required=False, max_length=100, initial=given, widget=widget
+            )
 
     @staticmethod
     def _columns(file: UploadFile) -> list[dict[str, Any]]:
@@ -167,7 +199,9 @@ class ColumnsForm(LoadOptionsForm):
         return f"column-{file.pk}-{number}"
 
     def about(self) -> dict[str, Any]:
-        return {name: self.cleaned_data[name] for name in LoadOptionsForm.base_fields}
+        given = {name: self.cleaned_data[name] for name in LoadOptionsForm.base_fields}
+        # Without a name, the one before stays: there is nothing to complain about.
+        return given | {name: given[name] or self.initial[name] for name in ("judge", "annotator")}
 
     def about_fields(self) -> Iterator[BoundField]:
         return (self[name] for name in LoadOptionsForm.base_fields)
@@ -176,9 +210,17 @@ class ColumnsForm(LoadOptionsForm):
         """The columns of a file, to show."""
         return [
             ColumnField(
-                column["name"] or "(no name)", column["values"], self[self._key(file, number)]
+                column["name"] or "(no name)",
+                column["values"],
+                self[key],
+                *(
+                    self[f"{key}-{part}"]
+                    for part in ("criterion", "rater")
+                    if f"{key}-{part}" in self.fields
+                ),
             )
             for number, column in enumerate(self._columns(file))
+            if (key := self._key(file, number))
         ]
 
     def chosen(self, file: UploadFile) -> dict[str, str]:
@@ -187,12 +229,63 @@ class ColumnsForm(LoadOptionsForm):
             (column["name"], self._key(file, number))
             for number, column in enumerate(self._columns(file))
         )
-        return {name: target for name, key in named if (target := self.cleaned_data[key])}
+        chosen = {name: self._target(file, name, key) for name, key in named}
+        hidden = {name: to for name, to in file.columns.items() if name not in chosen}
+        return hidden | {name: target for name, target in chosen.items() if target}
+
+    def _target(self, file: UploadFile, name: str, key: str) -> str:
+        target, before = self.cleaned_data[key], file.columns.get(name, "")
+        if target == base_of(before) != before and f"{key}-rater" not in self.data:
+            return str(before)  # nobody changed its names, which the form did not show
+        if target not in CELLS or f"{key}-rater" not in self.data:
+            if target == "scores":
+                return CellColumn(name, "", by_judge=True).target
+            return str(target)
+        criterion, rater = (self.cleaned_data.get(f"{key}-{p}", "") for p in ("criterion", "rater"))
+        cell = cell_of(before)
+        from_row = cell is not None and not cell.criterion
+        if target == "ratings" == before and criterion in ("", name) and not rater:
+            return "ratings"
+        named = criterion or ("" if from_row else name)
+        return CellColumn(named, rater, by_judge=target == "scores").target
 
 
-class SavedColumnsForm(forms.ModelForm):
-    """A name under which to save a file's columns."""
+class ScalesForm(forms.Form):
+    """The scales of new criteria, to be confirmed; prefilled with the guesses."""
 
-    class Meta:
-        model = SavedColumns
-        fields = ("name",)
+    def __init__(self, upload: Upload, data: Any = None) -> None:
+        super().__init__(data)
+        contents = upload.contents or {}
+        self.criteria = [one for one in contents.get("criteria", ()) if one["is_new"]]
+        for number, one in enumerate(self.criteria):
+            said = f"{short(one['lowest'])}-{short(one['highest'])}"
+            step = "" if one["step"] == 1 else f" step {short(one['step'])}"
+            self.fields[f"scale-{number}"] = forms.CharField(
+                max_length=60,
+                required=False,
+                initial=said + step,
+                widget=forms.TextInput({"size": 8, "aria-label": f"Scale of {one['name']}"}),
+            )
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        for key in list(self.fields):
+            try:
+                if data.get(key):
+                    parsed_scale(data[key])
+            except ValueError as error:
+                self.add_error(key, str(error).capitalize())
+        return data
+
+    def scales(self) -> dict[str, tuple[float, float, float]]:
+        """By criterion, what a valid form says; those that are empty stay as they are."""
+        found = {}
+        for number, one in enumerate(self.criteria):
+            if written := self.cleaned_data.get(f"scale-{number}"):
+                scale = parsed_scale(written)
+                found[one["name"]] = (scale.lowest, scale.highest, scale.step)
+        return found
+
+    def field_of(self, name: str) -> BoundField | None:
+        names = [one["name"] for one in self.criteria]
+        return self[f"scale-{names.index(name)}"] if name in names else None

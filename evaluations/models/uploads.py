@@ -63,9 +63,15 @@ class Upload(models.Model):
     about = models.JSONField(default=dict, help_text="The fields of corpus.rows.LoadOptions.")
     result = models.JSONField(null=True)
     errors = models.JSONField(
-        default=list, help_text="Objects of file, line, column and message; the first ones."
+        default=list, help_text="Objects of file, line, column, message and value; the first ones."
     )
     error_count = models.BigIntegerField(default=0)
+    contents = models.JSONField(
+        null=True, help_text="What loading would give, a load_contents.LoadContents."
+    )
+    leaves_out_errors = models.BooleanField(
+        default=False, help_text="Rows with errors are left out and kept aside."
+    )
     message = models.CharField(
         max_length=500, blank=True, help_text="Why processing ended without a result."
     )
@@ -102,6 +108,11 @@ class Upload(models.Model):
         )
 
     @property
+    def is_asking(self) -> bool:
+        """Whether something about its files is unclear and has to be answered first."""
+        return any(file.preview.get("questions") for file in self.files.all())
+
+    @property
     def is_parked(self) -> bool:
         """Whether processing ended without errors in the files, so that it can be retried
         unchanged."""
@@ -114,13 +125,19 @@ class Upload(models.Model):
 
 class UploadFile(models.Model):
     """One file. `columns` is the meaning of its columns; `preview` was made when it was
-    uploaded."""
+    uploaded; `preview["questions"]` are those that nobody has answered."""
 
     upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="files")
     name = models.CharField(max_length=200)
     size = models.BigIntegerField(help_text="Bytes, as uploaded.")
     columns = models.JSONField(default=dict)
     preview = models.JSONField(default=dict)
+    corrections = models.JSONField(
+        default=dict, help_text="Cells that were corrected: line -> column -> text."
+    )
+    refused = models.JSONField(
+        default=list, help_text="Rows that are left out: objects of line, cells and reasons."
+    )
 
     class Meta:
         ordering = ("pk",)

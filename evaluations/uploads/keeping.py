@@ -1,21 +1,25 @@
 """Store uploaded files in the database until they are loaded, readable by every worker."""
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 
-from evaluations.corpus.apart import preview_apart
-from evaluations.corpus.mapping import Columns, is_native, problems_of
+from evaluations.corpus.mapping import problems_of
 from evaluations.corpus.packed import Counter
-from evaluations.corpus.preview import Preview
 from evaluations.corpus.readers import InputFile
-from evaluations.models import Project, SavedColumns, Upload, UploadFile, UploadPart
+from evaluations.corpus.recognised import (
+    input_file,
+    known_names,
+    recognise_file,
+    remember_columns,
+)
+from evaluations.models import Project, Upload, UploadFile, UploadPart
 from evaluations.texts import storable
 
 PART_BYTES = 2**20
@@ -36,25 +40,29 @@ def keep_upload(
     """Store files with their previews; remove forgotten uploads."""
     Upload.objects.filter(project=project).forgotten().delete()
     upload = Upload.objects.create(project=project, made_by_id=user_id, about=about)
-    saved = list(project.saved_columns.all())
+    saved, known = list(project.saved_columns.all()), known_names(project)
+    names: set[str] = set()
     for chosen in files:
-        preview = preview_apart(chosen.path, chosen.name)
+        found = recognise_file(chosen.path, chosen.name, known, saved)
         file = UploadFile.objects.create(
             upload=upload,
-            name=storable(chosen.name)[:200],
+            name=_free_name(storable(chosen.name)[:190], names),
             size=chosen.path.stat().st_size,
-            preview=asdict(preview),
-            columns=_columns_for(preview, saved),
+            preview=asdict(found.preview),
+            columns=found.columns,
         )
         _keep_parts(file, chosen.path)
     return upload
 
 
-def _columns_for(preview: Preview, saved: Iterable[SavedColumns]) -> Columns:
-    """The columns that were saved for a file like this one, or a guess."""
-    names = sorted(column.name for column in preview.columns)
-    like = next((one for one in saved if one.file_columns == names), None)
-    return like.columns if like else preview.guess
+def _free_name(name: str, taken: set[str]) -> str:
+    """A name that no other file of the upload has, as errors name files."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name} ({number})"
+    taken.add(free)
+    return free
 
 
 def _keep_parts(file: UploadFile, path: Path) -> None:
@@ -79,23 +87,35 @@ def files_of(upload: Upload, counter: Counter | None = None) -> Iterator[list[In
                     .iterator(chunk_size=4)
                 ):
                     stream.write(content)
-            inputs.append(InputFile(path, file.name, columns_to_use(file), counter))
+            inputs.append(replace(_as_input(path, file), counter=counter))
         yield inputs
 
 
-def columns_to_use(file: UploadFile) -> Columns:
-    """The columns to pass to readers: none if they recognize them, or if records are nested.
+def _as_input(path: Path, file: UploadFile) -> InputFile:
+    guess = _guess(file)
+    columns = {} if file.preview.get("structure") else file.columns
+    found = input_file(path, file.name, columns, guess if columns else {})
+    return replace(
+        found,
+        corrections={int(line): cells for line, cells in file.corrections.items()},
+        left_out=frozenset(row["line"] for row in file.refused),
+    )
 
-    Columns that the user left out but readers would use have to be passed as well.
-    """
-    guess = {
-        column["name"]: column["guess"]
-        for column in file.preview.get("columns", ())
-        if column["guess"]
-    }
-    if file.preview.get("structure") or (file.columns == guess and is_native(file.columns)):
-        return {}
-    return dict(file.columns)
+
+def _guess(file: UploadFile) -> dict[str, str]:
+    shown = file.preview.get("columns", ())
+    guess = {column["name"]: column["guess"] for column in shown if column["guess"]}
+    return guess | dict(file.preview.get("further", {}))
+
+
+def remember(upload: Upload) -> None:
+    """Remember what somebody said of an upload's files, for the next files like them."""
+    for file in upload.files.all():
+        guess = _guess(file)
+        is_usable = not problems_of(file.columns) and not file.preview.get("questions")
+        if file.columns != guess and is_usable and not file.preview.get("structure"):
+            names = [column["name"] for column in file.preview["columns"]]
+            remember_columns(upload.project, file.name, names, file.columns)
 
 
 def problems_with(upload: Upload) -> list[str]:

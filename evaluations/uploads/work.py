@@ -9,13 +9,14 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from evaluations.corpus.mapping import Columns
 from evaluations.corpus.packed import Counter
-from evaluations.corpus.rows import LoadError, LoadOptions
+from evaluations.corpus.recognised import answered
+from evaluations.corpus.refusing import RefusedRow, load_rest, with_cells
+from evaluations.corpus.rows import Columns, LoadError, LoadOptions
 from evaluations.corpus.store import load_files
 from evaluations.models import Upload, UploadPart, UploadState
 from evaluations.models.uploads import MOST_ATTEMPTS
-from evaluations.uploads.keeping import files_of, problems_with
+from evaluations.uploads.keeping import files_of, problems_with, remember
 from evaluations.uploads.progress import writing_progress
 from evaluations.waking import wake_for_upload
 from geval_site.disk import FULL, is_disk_full
@@ -30,7 +31,9 @@ PARKED = (
     "ran out of memory. Split the files, or try again."
 )
 log = structlog.stdlib.get_logger(__name__)
-NOTHING: dict[str, Any] = {"result": None, "errors": [], "error_count": 0}
+NOTHING: dict[str, Any] = {"result": None, "errors": [], "error_count": 0, "contents": None}
+# Errors whose cells can be corrected on the page.
+WITH_CELLS = 100
 
 
 class NotReadyError(Exception):
@@ -47,16 +50,89 @@ def set_columns(upload: Upload, columns: Mapping[int, Columns], about: dict[str,
     Raises:
         NotReadyError: it is being processed, or is loaded.
     """
+    _start_again(upload)
+    scales = upload.about.get("scales", {})
+    Upload.objects.filter(pk=upload.pk).update(about=about | {"scales": scales})
+    for file in upload.files.filter(pk__in=columns):
+        said = dict(columns[file.pk])
+        file.preview["questions"] = [
+            question
+            for question in file.preview.get("questions", ())
+            if all(
+                said.get(name, "") == file.columns.get(name, "")
+                for choice in question["choices"]
+                for name in choice["columns"]
+            )
+        ]
+        file.columns = said
+        file.save(update_fields=["columns", "preview"])
+    remember(upload)
+
+
+@transaction.atomic
+def answer_question(upload: Upload, file_id: int, question: int, choice: int) -> None:
+    """Take a choice about a file's columns; ignored if the question is answered already.
+
+    Raises:
+        NotReadyError: it is being processed, or is loaded.
+    """
+    _start_again(upload)
+    file = upload.files.filter(pk=file_id).first()
+    asked = file.preview.get("questions", []) if file else []
+    if file is None or question >= len(asked) or choice >= len(asked[question]["choices"]):
+        return
+    chosen = asked.pop(question)["choices"][choice]
+    file.columns = answered(file.columns, chosen["columns"])
+    file.save(update_fields=["columns", "preview"])
+    remember(upload)
+
+
+@transaction.atomic
+def set_scales(upload: Upload, scales: Mapping[str, tuple[float, float, float]]) -> None:
+    """Store the confirmed scales of new criteria; they hold when the files are loaded."""
+    upload.about = upload.about | {"scales": {**upload.about.get("scales", {}), **scales}}
+    Upload.objects.filter(pk=upload.pk, state__in=AT_REST).update(about=upload.about)
+
+
+@transaction.atomic
+def correct_cells(upload: Upload, cells: Mapping[int, str]) -> None:
+    """Replace the cells of some listed errors, by the number of the error.
+
+    Raises:
+        NotReadyError: it is being processed, or is loaded.
+    """
+    files = {file.name: file for file in upload.files.all()}
+    for number, text in cells.items():
+        error = upload.errors[number] if number < len(upload.errors) else {}
+        file = files.get(error.get("file", ""))
+        if file is not None and error.get("value") not in (None, text):
+            file.corrections.setdefault(str(error["line"]), {})[error["column"]] = text
+            file.save(update_fields=["corrections"])
+    _start_again(upload)
+
+
+@transaction.atomic
+def leave_out_errors(upload: Upload) -> None:
+    """Leave out rows with errors from now on, and keep them aside.
+
+    Raises:
+        NotReadyError: it is being processed, or is loaded.
+    """
+    _start_again(upload)
+    Upload.objects.filter(pk=upload.pk).update(leaves_out_errors=True)
+
+
+def _start_again(upload: Upload) -> None:
     changed = Upload.objects.filter(pk=upload.pk, state__in=AT_REST).update(
-        state=UploadState.CHOSEN, about=about, message="", **NOTHING
+        state=UploadState.CHOSEN, message="", **NOTHING
     )
     _refuse_unless(changed, upload)
-    for file_id, chosen in columns.items():
-        upload.files.filter(pk=file_id).update(columns=dict(chosen))
+    upload.files.update(refused=[])
 
 
 def start_check(upload: Upload, *, call_worker: Callable[[int], None] = wake_for_upload) -> None:
-    """Start a dry run. Problems with columns are reported at once, without reading anything.
+    """Start a dry run. Problems with columns are reported at once, without reading anything; as
+    long as a question is open, nothing starts.
 
     Args:
         call_worker: sends a worker the id of an upload that is too large to wait for.
@@ -64,6 +140,12 @@ def start_check(upload: Upload, *, call_worker: Callable[[int], None] = wake_for
     Raises:
         NotReadyError: it is being processed, or is loaded.
     """
+    if upload.is_asking:
+        changed = Upload.objects.filter(pk=upload.pk, state__in=AT_REST).update(
+            state=UploadState.CHOSEN, message="", attempts=0, **NOTHING
+        )
+        _refuse_unless(changed, upload)
+        return
     problems = problems_with(upload)
     if problems:
         changed = Upload.objects.filter(pk=upload.pk, state__in=AT_REST).update(
@@ -118,7 +200,14 @@ def work_on_upload(upload_id: int) -> None:
             _load(upload)
     except LoadError as error:
         errors = [asdict(found) for found in error.errors]
-        _finish(upload, UploadState.INVALID, result=None, errors=errors, error_count=error.total)
+        _finish(
+            upload,
+            UploadState.INVALID,
+            result=None,
+            errors=errors,
+            error_count=error.total,
+            contents=asdict(error.contents) if error.contents else None,
+        )
         log.warning(
             "upload failed",
             upload=upload.pk,
@@ -156,15 +245,33 @@ def _claim(upload_id: int) -> Upload | None:
 def _check(upload: Upload) -> None:
     counter = Counter()
     with writing_progress(upload, counter) as watch, files_of(upload, counter) as files:
-        result = load_files(
-            upload.project,
-            files,
-            about=LoadOptions(**upload.about),
-            rehearse=True,
-            most_errors=MOST_ERRORS,
-            watch=watch,
-        )
-    _finish(upload, UploadState.CHECKED, result=asdict(result), errors=[], error_count=0)
+        try:
+            loaded = load_rest(
+                upload.project,
+                files,
+                about=LoadOptions(**upload.about),
+                rehearse=True,
+                leave_out=upload.leaves_out_errors,
+                most_errors=MOST_ERRORS,
+                watch=watch,
+            )
+        except LoadError as error:
+            error.errors = with_cells(files, error.errors, most=WITH_CELLS)
+            raise
+    _keep_refused(upload, loaded.refused)
+    result = asdict(loaded.result)
+    contents = result.pop("contents")
+    _finish(upload, UploadState.CHECKED, result=result, errors=[], error_count=0, contents=contents)
+
+
+def _keep_refused(upload: Upload, refused: Sequence[RefusedRow]) -> None:
+    for file in upload.files.all():
+        file.refused = [
+            {"line": row.line, "cells": row.cells, "reasons": row.reasons}
+            for row in refused
+            if row.file == file.name
+        ]
+        file.save(update_fields=["refused"])
 
 
 def _load(upload: Upload) -> None:
@@ -184,7 +291,7 @@ def _load(upload: Upload) -> None:
         )
         watch.close()
         UploadPart.objects.filter(file__upload=upload).delete()
-        _finish(upload, UploadState.DONE, result=asdict(result))
+        _finish(upload, UploadState.DONE, result=asdict(result), errors=[], error_count=0)
 
 
 def _finish(upload: Upload, state: UploadState, **fields: Any) -> None:

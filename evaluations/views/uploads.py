@@ -1,6 +1,7 @@
 """Pages of uploads, in three steps: choose files, preview them with a dry run, load."""
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,26 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from evaluations.corpus.mapping import kind_of
+from evaluations.corpus.refusing import RefusedRow, refused_csv
 from evaluations.corpus.results import describe_result, in_order
-from evaluations.forms import ColumnsForm, SavedColumnsForm, UploadForm, initial_options
+from evaluations.forms import ColumnsForm, ScalesForm, UploadForm, initial_options
 from evaluations.hidden_fields import whole_number
 from evaluations.models import Project, SavedColumns, Upload, UploadState, WorkerHeartbeat
 from evaluations.people.access import EDITORS, project_view
 from evaluations.people.audit import note_detail
 from evaluations.spreadsheets import csv_line
+from evaluations.texts import storable
 from evaluations.uploads.keeping import ChosenFile, keep_upload
-from evaluations.uploads.work import NotReadyError, set_columns, start_check, start_load
+from evaluations.uploads.work import (
+    NotReadyError,
+    answer_question,
+    correct_cells,
+    leave_out_errors,
+    set_columns,
+    set_scales,
+    start_check,
+    start_load,
+)
 from evaluations.views.polling import STOP_POLLING
 from evaluations.waking import wake_for_upload
 
@@ -73,7 +85,7 @@ def upload_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 @require_POST
 @project_view(EDITORS)
 def upload_columns(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Store the meaning of the columns, save it for similar files if requested, and check again."""
+    """Store the meaning of the columns, also for similar files, and check again."""
     upload = _upload(project, pk)
     form = ColumnsForm(upload, list(upload.files.all()), request.POST)
     if not form.is_valid():
@@ -82,34 +94,75 @@ def upload_columns(request: HttpRequest, project: Project, pk: int) -> HttpRespo
         set_columns(
             upload, {file.pk: form.chosen(file) for file in upload.files.all()}, form.about()
         )
-        upload = _upload(project, pk)
-        _save_columns(request, upload)
-        start_check(upload)
+        start_check(_upload(project, pk))
     except NotReadyError as error:
         messages.error(request, str(error))
     return redirect(upload)
 
 
-def _save_columns(request: HttpRequest, upload: Upload) -> None:
-    """Save the columns of the file whose button was pressed, under the name next to it."""
-    pressed = whole_number(request.POST.get("save", "").removeprefix("file-"), default=0)
-    file = upload.files.filter(pk=pressed).first()
-    if file is None:
-        return
-    form = SavedColumnsForm({"name": request.POST.get(f"name-{file.pk}", "").strip()})
-    if not form.is_valid():
-        messages.error(request, "To save the columns, enter a name of at most 100 characters.")
-        return
-    names = sorted(column["name"] for column in file.preview["columns"])
-    SavedColumns.objects.update_or_create(
-        project=upload.project,
-        name=form.cleaned_data["name"],
-        defaults={"columns": file.columns, "file_columns": names},
-    )
-    messages.success(
-        request,
-        f"Saved as “{form.cleaned_data['name']}”. The next file with these columns uses it.",
-    )
+@require_POST
+@project_view(EDITORS)
+def upload_answer(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Take an answer to a question about a file's columns, and check again."""
+    upload = _upload(project, pk)
+    numbers = request.POST.get("answer", "").split("-")
+    file, question, choice = (whole_number(one, default=0) for one in (*numbers, *"000")[:3])
+    return _then_check(request, upload, lambda: answer_question(upload, file, question, choice))
+
+
+@require_POST
+@project_view(EDITORS)
+def upload_correct(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Replace single cells that have errors, and check again."""
+    upload = _upload(project, pk)
+    cells = {
+        whole_number(name.removeprefix("cell-"), default=len(upload.errors)): storable(text)
+        for name, text in request.POST.items()
+        if name.startswith("cell-") and isinstance(text, str)
+    }
+    return _then_check(request, upload, lambda: correct_cells(upload, cells))
+
+
+@require_POST
+@project_view(EDITORS)
+def upload_rest(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Check again without the rows that have errors."""
+    upload = _upload(project, pk)
+    return _then_check(request, upload, lambda: leave_out_errors(upload))
+
+
+@require_POST
+@project_view(EDITORS)
+def upload_scales(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Set the scales of new criteria, and check again."""
+    upload = _upload(project, pk)
+    scales = ScalesForm(upload, request.POST)
+    if not scales.is_valid():
+        context = _context(upload, scales=scales)
+        return render(request, "evaluations/upload_detail.html", context, status=422)
+    return _then_check(request, upload, lambda: set_scales(upload, scales.scales()))
+
+
+@project_view(EDITORS)
+def upload_refused(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The rows that are left out with their reasons, as CSV."""
+    rows = [
+        RefusedRow(file.name, row["line"], row["cells"], tuple(row["reasons"]))
+        for file in _upload(project, pk).files.all()
+        for row in file.refused
+    ]
+    response = HttpResponse(refused_csv(rows), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-left-out.csv"'
+    return response
+
+
+def _then_check(request: HttpRequest, upload: Upload, change: Callable[[], None]) -> HttpResponse:
+    try:
+        change()
+        start_check(_upload(upload.project, upload.pk))
+    except NotReadyError as error:
+        messages.error(request, str(error))
+    return redirect(upload)
 
 
 @require_POST
@@ -122,8 +175,15 @@ def saved_columns_forget(_request: HttpRequest, project: Project, pk: int) -> Ht
 @require_POST
 @project_view(EDITORS)
 def upload_load(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Load what was checked, with the scales that are confirmed by it."""
     upload = _upload(project, pk)
+    scales = ScalesForm(upload, request.POST)
+    if not scales.is_valid():
+        context = _context(upload, scales=scales)
+        return render(request, "evaluations/upload_detail.html", context, status=422)
     try:
+        if upload.state == UploadState.CHECKED:
+            set_scales(upload, scales.scales())
         if upload.is_silent:
             wake_for_upload(upload.pk)
         elif upload.is_parked:
@@ -166,9 +226,13 @@ def _upload(project: Project, pk: int) -> Upload:
     )
 
 
-def _context(upload: Upload, form: ColumnsForm | None = None) -> dict[str, Any]:
+def _context(
+    upload: Upload, form: ColumnsForm | None = None, scales: ScalesForm | None = None
+) -> dict[str, Any]:
     files = list(upload.files.all())
     form = form or ColumnsForm(upload, files)
+    scales = scales or ScalesForm(upload)
+    contents = upload.contents or {}
     result = in_order(upload.result or {})
     return {
         "project": upload.project,
@@ -180,6 +244,14 @@ def _context(upload: Upload, form: ColumnsForm | None = None) -> dict[str, Any]:
         "said": describe_result(result),
         "changes": any(tally["created"] or tally["changed"] for tally in result.values()),
         "errors": upload.errors[:SHOWN_ERRORS],
+        "can_correct": any(error.get("value") is not None for error in upload.errors),
+        "can_leave_out": all(error["line"] for error in upload.errors)
+        and upload.error_count == len(upload.errors),
+        "questions": [(f, f.preview["questions"]) for f in files if f.preview.get("questions")],
+        "contents": contents,
+        "criteria": [(one, scales.field_of(one["name"])) for one in contents.get("criteria", ())],
+        "scales": scales,
+        "refused": sum(len(file.refused) for file in files),
         "percent": min(100, 100 * upload.bytes_read // max(1, upload.size)),
         "worker_alive": WorkerHeartbeat.objects.doing("uploads").exists(),
     }

@@ -94,3 +94,65 @@ def test_what_cannot_be_done_is_said_in_a_sentence(
     assert done.returncode == 1
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+FOREIGN = "Nr;Vorlage;Ergebnis;Modell;{}\n" + "".join(
+    f"{n // 2};Die Fähre {n // 2} fährt seit dem Morgen wieder nach Sandvik.;Satz {n} über die"
+    f" Fähre von Modell {n % 2}, ein ganzer.;m{n % 2};{1 + n % 5};{1 + (n + 2) % 5}\n"
+    for n in range(10)
+)
+
+
+def test_a_dry_run_says_what_would_exist(manage: Manage, tmp_path: Path) -> None:
+    path = tmp_path / "foreign.csv"
+    path.write_text(FOREIGN.format("Kohaerenz_Anna;Kohaerenz_gpt-4o"))
+
+    done = manage("load", "p", str(path), "--dry-run")
+
+    assert done.returncode == 0, done.stderr
+    for line in (
+        "new criterion Kohaerenz: scale 1-5, 10 ratings, 10 scores",
+        "set it: --scale Kohaerenz=1-5",
+        "raters: Anna (10)",
+        "judges: gpt-4o (10)",
+        "systems: m0 (5), m1 (5)",
+        "Kohaerenz 1 by Anna, Kohaerenz 3 by gpt-4o",
+        "Dry run: nothing was written.",
+    ):
+        assert line in done.stdout
+    assert not Project.objects.exists()
+
+
+def test_an_unclear_file_is_asked_about_and_the_answer_remembered(
+    manage: Manage, tmp_path: Path
+) -> None:
+    path = tmp_path / "foreign.csv"
+    path.write_text(FOREIGN.format("Anna;Bert"))
+    asked = manage("load", "p", str(path))
+    assert asked.returncode == 1
+    assert "Which criterion did “Anna” and “Bert” rate?" in asked.stderr
+    assert """--columns 'Anna=ratings["overall","Anna"]'""" in asked.stderr
+    assert not Project.objects.exists()
+
+    answer = [f'{name}=ratings["quality","{name}"]' for name in ("Anna", "Bert")]
+    done = manage("load", "p", str(path), "--columns", answer[0], "--columns", answer[1])
+
+    assert done.returncode == 0, done.stderr
+    assert "20 new" in done.stdout
+    assert "20 unchanged" in manage("load", "p", str(path)).stdout
+
+
+def test_stray_values_are_errors_and_can_be_kept_aside(manage: Manage, tmp_path: Path) -> None:
+    path, aside = tmp_path / "foreign.csv", tmp_path / "aside.csv"
+    text = FOREIGN.format("Kohaerenz_Anna;Kohaerenz_Bert")
+    path.write_text(text[: text.rindex(";")] + ";9\n")
+
+    refused = manage("load", "p", str(path))
+    assert refused.returncode == 1
+    assert f"{path}:11: Kohaerenz_Bert: 9 is off 1-5" in refused.stderr
+    assert "--scale Kohaerenz=1-10" in refused.stderr
+
+    done = manage("load", "p", str(path), "--keep-errors", str(aside))
+    assert done.returncode == 0, done.stderr
+    assert CandidateOutput.objects.count() == 9
+    assert "Kohaerenz_Bert: 9 is off 1-5" in aside.read_text()

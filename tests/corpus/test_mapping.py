@@ -75,7 +75,7 @@ def test_columns_are_guessed(row: dict[str, str], guess: dict[str, str]) -> None
         (["doc_id", "system_id", "criterion", "judge", "score"], "scores of judges"),
         (["source", "output"], "outputs"),
         (["source", "output", "ratings"], "outputs with ratings"),
-        (["doc_id", "system_id", "ratings"], "ratings, one column per criterion"),
+        (["doc_id", "system_id", "ratings"], "ratings in columns"),
         (["source"], ""),
         ([], ""),
     ],

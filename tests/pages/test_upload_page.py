@@ -243,12 +243,11 @@ def test_a_column_called_key_is_no_comparison(client: Client, project: Project) 
     assert "Its rows are <strong>outputs</strong>" in page
 
 
-def test_saved_columns_are_used_for_the_next_file_like_it(client: Client, project: Project) -> None:
+def test_columns_are_remembered_for_the_next_file_like_it(client: Client, project: Project) -> None:
     upload, _page = choose(client, {"t.csv": "A,B,C\nA text.,Short.,s1\n"})
     assert upload is not None
-    file = upload.files.get()
     chosen = {"A": "source", "B": "output", "C": "system_id"}
-    say(client, upload, chosen, save=f"file-{file.pk}", **{f"name-{file.pk}": "ours"})
+    say(client, upload, chosen)
 
     again, page = choose(client, {"u.csv": "C,A,B\ns2,A text.,Long.\n"})
 

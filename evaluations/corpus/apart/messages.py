@@ -12,6 +12,7 @@ from typing import IO, Any
 from django.conf import settings
 
 from evaluations.corpus.preview import Preview
+from evaluations.corpus.rater_names import KnownNames
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.rows import FileDefaults, FileError, Row
 
@@ -31,12 +32,15 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class Job:
-    """A file to read: its rows, or without `defaults` its preview; `seconds` is processor time."""
+    """A file to read: its rows, or without `defaults` its preview, by what the project has
+    (`known`), or its records at some `lines`; `seconds` is processor time."""
 
     file: InputFile
     defaults: FileDefaults | None
     settings: dict[str, Any]
     seconds: int
+    known: KnownNames | None = None
+    lines: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,14 @@ class Ended:
     why: str = ""
 
 
-Message = Part | Preview | Ended
+@dataclass(frozen=True)
+class FoundRecords:
+    """Records of a file as texts, by line."""
+
+    cells: dict[int, dict[str, str]]
+
+
+Message = Part | Preview | FoundRecords | Ended
 
 
 def current_settings() -> dict[str, Any]:

@@ -11,16 +11,24 @@ import resource
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import IO
 
 from django.conf import settings
 
-from evaluations.corpus.apart.messages import Ended, Job, Part, next_message, packed_message
+from evaluations.corpus.apart.messages import (
+    Ended,
+    FoundRecords,
+    Job,
+    Part,
+    next_message,
+    packed_message,
+)
 from evaluations.corpus.packed import UNREADABLE, Counter, open_packed
 from evaluations.corpus.preview import preview_file
-from evaluations.corpus.readers import InputFile, read_rows
+from evaluations.corpus.readers import cells_at, read_rows
 from evaluations.corpus.records import is_parquet
 from evaluations.corpus.rows import FileErrors, Row, characters_of
 
@@ -58,8 +66,10 @@ def _do(job: Job, answers: IO[bytes]) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (job.seconds, job.seconds + 1))
         _limit_memory()
         _import_for(job.file.path)
-        if job.defaults is None:
-            answers.write(packed_message(preview_file(job.file.path, job.file.name)))
+        if job.lines:
+            answers.write(packed_message(FoundRecords(cells_at(job.file, job.lines))))
+        elif job.defaults is None:
+            answers.write(packed_message(preview_file(job.file.path, job.file.name, job.known)))
         else:
             _read(job, answers)
         answers.flush()
@@ -79,7 +89,8 @@ MEMORY = 9
 
 def _read(job: Job, answers: IO[bytes]) -> None:
     counter, errors = Counter(), FileErrors(field_limit=settings.FIELD_LIMIT_BYTES, most=10_000)
-    file = InputFile(job.file.path, job.file.name, job.file.columns, counter)
+    file = replace(job.file, counter=counter)
+    errors.left_out = {file.name: file.left_out}
     assert job.defaults is not None
     rows = read_rows(file, errors, defaults=job.defaults)
     while True:

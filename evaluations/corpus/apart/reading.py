@@ -17,6 +17,7 @@ from django.conf import settings
 from evaluations.corpus.apart.messages import (
     LENGTH,
     Ended,
+    FoundRecords,
     Job,
     Message,
     Part,
@@ -26,6 +27,7 @@ from evaluations.corpus.apart.messages import (
 )
 from evaluations.corpus.apart.process import BROKEN, TOO_MUCH_TIME
 from evaluations.corpus.preview import Preview
+from evaluations.corpus.rater_names import KnownNames
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.rows import FileDefaults, FileErrors, Row
 
@@ -40,14 +42,14 @@ class ReadingError(Exception):
     """A file could not be read to its end; the message says why."""
 
 
-def preview_apart(path: Path, name: str) -> Preview:
-    """The first rows of a file, whatever it is; never an error."""
+def preview_apart(path: Path, name: str, known: KnownNames | None = None) -> Preview:
+    """The first rows of a file, whatever it is; never an error. See `preview.preview_file`."""
     seconds = min(PREVIEW_SECONDS, settings.READING_SECONDS)
     preview = None
     try:
         # The reading process runs in a separate folder.
         for message in _messages(
-            Job(InputFile(path.resolve(), name), None, current_settings(), seconds)
+            Job(InputFile(path.resolve(), name), None, current_settings(), seconds, known)
         ):
             if isinstance(message, Preview):
                 preview = message
@@ -55,6 +57,19 @@ def preview_apart(path: Path, name: str) -> Preview:
         return Preview("", error=str(error))
     assert preview is not None
     return preview
+
+
+def records_apart(file: InputFile, lines: frozenset[int]) -> dict[int, dict[str, str]]:
+    """The cells of some lines of a file, by their columns; what cannot be read is left out."""
+    plain = replace(file, path=file.path.resolve(), counter=None)
+    job = Job(plain, None, current_settings(), settings.READING_SECONDS, lines=lines)
+    try:
+        for message in _messages(job):
+            if isinstance(message, FoundRecords):
+                return message.cells
+    except ReadingError:
+        pass
+    return {}
 
 
 def read_apart(

@@ -1,6 +1,9 @@
 """`manage.py load PROJECT FILE…`: load outputs, ratings and scores into a project."""
 
+import re
+import shlex
 from argparse import ArgumentParser
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +11,28 @@ import orjson
 from django.core.management.base import CommandError
 from django.db import transaction
 
+from evaluations.corpus.apart import preview_apart
+from evaluations.corpus.cells import is_target_with_names
+from evaluations.corpus.load_contents import LoadContents
 from evaluations.corpus.mapping import TARGETS, problems_of
+from evaluations.corpus.questions import Question
 from evaluations.corpus.readers import InputFile
+from evaluations.corpus.recognised import (
+    RecognisedFile,
+    input_file,
+    known_names,
+    recognise_file,
+    remember_columns,
+    unanswered,
+    with_columns,
+)
+from evaluations.corpus.refusing import RefusedRow, load_rest, refused_csv
 from evaluations.corpus.rows import LoadError
-from evaluations.corpus.store import LoadOptions, LoadResult, load_files
+from evaluations.corpus.store import LoadOptions, LoadResult
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import project_or_new
+from evaluations.models import Project
+from evaluations.scales import parsed_scale, usual_scale_for
 
 
 class Command(SiteCommand):
@@ -62,9 +81,22 @@ class Command(SiteCommand):
             default=[],
             metavar="THEIRS=OURS",
             help=(
-                "the meaning of a column of the files; can be repeated; OURS is one of"
-                f" {', '.join(TARGETS)}"
+                "the meaning of a column of the files, where it is not recognised; can be repeated;"
+                f" OURS is one of {', '.join(TARGETS)}; for ratings also"
+                ' ratings["CRITERION","RATER"] and scores["CRITERION","JUDGE"]; empty: left out'
             ),
+        )
+        parser.add_argument(
+            "--scale",
+            action="append",
+            default=[],
+            metavar="CRITERION=LOWEST-HIGHEST",
+            help="a new criterion's scale; can be repeated (default: guessed from its ratings)",
+        )
+        parser.add_argument(
+            "--keep-errors",
+            metavar="FILE",
+            help="leave out rows with errors, and write them to this CSV file with the reasons",
         )
         parser.add_argument(
             "--replace",
@@ -72,20 +104,24 @@ class Command(SiteCommand):
             help="replace existing texts that nothing depends on",
         )
         parser.add_argument(
-            "--check", action="store_true", help="dry run: print what loading would do"
+            "--dry-run",
+            "--check",
+            dest="check",
+            action="store_true",
+            help="print what loading would give, without writing anything",
         )
         parser.add_argument(
             "--owner", help="user who owns a new project (default: every site administrator)"
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        columns = _columns(options["columns"])
-        files = [InputFile(Path(path), path, columns) for path in options["files"]]
-        for file in files:
-            if not file.path.is_file():
-                raise CommandError(f"{file.name}: no such file.")
+        columns, scales = _columns(options["columns"]), _scales(options["scale"])
+        paths = [Path(path) for path in options["files"]]
+        for path in paths:
+            if not path.is_file():
+                raise CommandError(f"{path}: no such file.")
         about = LoadOptions(
-            judge=options["judge"] or _stem(files[0].path),
+            judge=options["judge"] or _stem(paths[0]),
             criterion=options["criterion"],
             version=options["judge_version"],
             source=options["judge_source"],
@@ -93,19 +129,104 @@ class Command(SiteCommand):
             annotator=options["annotator"],
             replace=options["replace"],
             verdicts_by=options["judge"] or "",
+            scales=scales,
         )
         try:
             with transaction.atomic():  # a new project is removed if its files cannot be loaded
                 project = project_or_new(options["project"], owner=options["owner"])
-                result = load_files(project, files, about=about, rehearse=options["check"])
+                files = self._recognised(project, paths, columns, as_json=options["json"])
+                loaded = load_rest(
+                    project,
+                    files,
+                    about=about,
+                    rehearse=options["check"],
+                    leave_out=bool(options["keep_errors"]),
+                )
+                if columns and not options["check"]:
+                    self._remember(project, files)
                 if options["check"]:
                     transaction.set_rollback(True)
         except LoadError as error:
             self._say_errors(error, as_json=options["json"])
             raise SystemExit(1) from None
+        if options["keep_errors"]:
+            self._keep_errors(Path(options["keep_errors"]), loaded.refused)
+        result = loaded.result
         self._say(result, as_json=options["json"])
         if options["check"] and not options["json"]:
             self.stdout.write("Dry run: nothing was written.")
+
+    def _recognised(
+        self, project: Project, paths: list[Path], said: dict[str, str], *, as_json: bool
+    ) -> list[InputFile]:
+        """The files with the meaning of their columns; ends if something is unclear."""
+        known, saved = known_names(project), list(project.saved_columns.all())
+        found = {path: recognise_file(path, str(path), known, saved) for path in paths}
+        found = {
+            path: with_columns(file, {n: t for n, t in said.items() if n in _names(file)})
+            for path, file in found.items()
+        }
+        for name in said:
+            if not any(name in _names(file) or file.preview.structure for file in found.values()):
+                raise CommandError(f"--columns {name}: no file has such a column.")
+        if open_ := unanswered(list(found.values())):
+            self._ask(open_, as_json=as_json)
+            raise SystemExit(1)
+        return [_input(path, file, said=bool(said)) for path, file in found.items()]
+
+    def _remember(self, project: Project, files: list[InputFile]) -> None:
+        """Use columns that were said for the project's next file with the same header."""
+        for file in files:
+            names = [column.name for column in preview_apart(file.path, file.name).columns]
+            if file.columns:
+                remember_columns(project, file.path.name, names, file.columns)
+
+    def _ask(self, questions: list[Question], *, as_json: bool) -> None:
+        if as_json:
+            asked = [asdict(question) for question in questions]
+            self.stdout.write(orjson.dumps({"ok": False, "questions": asked}).decode())
+            return
+        for question in questions:
+            self.stderr.write(f"{question.text} Say it with --columns:")
+            for choice in question.choices:
+                self.stderr.write(f"  {choice.label}: {choice.gives}")
+                written = (shlex.quote(f"{name}={to}") for name, to in choice.columns.items())
+                self.stderr.write("    " + " ".join(f"--columns {one}" for one in written))
+        self.stderr.write("Nothing was loaded.")
+
+    def _keep_errors(self, path: Path, refused: list[RefusedRow]) -> None:
+        if refused:
+            path.write_text(refused_csv(refused), encoding="utf-8")
+            rows = f"{len(refused):,} row{'s' if len(refused) != 1 else ''}"
+            self.stderr.write(f"{rows} with errors left out, kept in {path}.")
+
+    def _say_contents(self, contents: LoadContents) -> None:
+        """What would exist, in lines."""
+        for criterion in contents.criteria:
+            new = "new criterion" if criterion.is_new else "criterion"
+            given = f"{criterion.ratings:,} ratings, {criterion.scores:,} scores"
+            self.stdout.write(f"{new} {criterion.name}: scale {criterion.scale}, {given}")
+            if criterion.from_data:
+                option = shlex.quote(f"{criterion.name}={criterion.scale.partition(' ')[0]}")
+                self.stdout.write(f"  the scale is a guess from the data; set it: --scale {option}")
+        for word, counts in (
+            ("raters", contents.raters),
+            ("judges", contents.judges),
+            ("systems", contents.systems),
+        ):
+            if counts:
+                listed = ", ".join(f"{name} ({count:,})" for name, count in counts.items())
+                self.stdout.write(f"{word}: {listed}")
+        for item in contents.examples:
+            self.stdout.write(f"example: document {item.doc_id}, system {item.system}")
+            self.stdout.write(f"  source: {_short(item.source)}")
+            self.stdout.write(f"  output: {_short(item.output)}")
+            given = ", ".join(
+                f"{one.criterion or 'every criterion'} {one.score:g} by {one.rater}"
+                for one in item.scores
+            )
+            if given:
+                self.stdout.write(f"  {given}")
 
     def _say(self, result: LoadResult, *, as_json: bool) -> None:
         if as_json:
@@ -116,6 +237,7 @@ class Command(SiteCommand):
                         **result.as_json(),
                         "unreadable": result.unreadable,
                         "unused": result.unused,
+                        "contents": result.contents,
                         "errors": [],
                     }
                 ).decode()
@@ -133,6 +255,8 @@ class Command(SiteCommand):
             )
         for column in result.unused:
             self.stdout.write(f"  not used: {column}")
+        if result.contents is not None:
+            self._say_contents(result.contents)
         if not result.changed:
             self.stdout.write("Nothing has changed: everything in these files already exists.")
 
@@ -148,24 +272,61 @@ class Command(SiteCommand):
             return
         for found in error.errors:
             self.stderr.write(str(found))
+        for criterion in error.contents.criteria if error.contents else ():
+            if criterion.off:
+                wider = usual_scale_for([criterion.lowest, criterion.highest, *criterion.off])
+                option = shlex.quote(f"{criterion.name}={wider}")
+                self.stderr.write(f"If they are right, set the scale: --scale {option}")
         if error.total > len(error.errors):
             self.stderr.write(f"… and {error.total - len(error.errors):,} more")
         self.stderr.write(str(error))
+
+
+def _names(file: RecognisedFile) -> set[str]:
+    return {column.name for column in file.preview.columns}
+
+
+def _input(path: Path, file: RecognisedFile, *, said: bool) -> InputFile:
+    """A file to load. Without columns that make sense, readers say what is missing."""
+    problems = problems_of(file.columns)
+    if said and problems and not file.preview.structure:
+        raise CommandError(" ".join(problems))
+    if problems or file.preview.structure or file.preview.error:
+        return InputFile(path, str(path))
+    return input_file(path, str(path), file.columns, file.preview.guess)
 
 
 def _columns(given: list[str]) -> dict[str, str]:
     """Parse `--columns`; errors are sentences."""
     columns = {}
     for one in given:
-        theirs, _, ours = one.rpartition("=")
-        if not theirs or ours not in TARGETS:
+        found = re.fullmatch(r"(.+?)=((?:ratings|scores|annotator)\[.*\]|[^=]*)", one, re.DOTALL)
+        if not found or not (found[2] in ("", *TARGETS) or is_target_with_names(found[2])):
             raise CommandError(
                 f"--columns {one}: write THEIRS=OURS, with OURS one of {', '.join(TARGETS)}."
             )
-        columns[theirs] = ours
-    if columns and (problems := problems_of(columns)):
-        raise CommandError(" ".join(problems))
+        columns[found[1]] = found[2]
     return columns
+
+
+def _scales(given: list[str]) -> dict[str, tuple[float, float, float]]:
+    """Parse `--scale`; errors are sentences."""
+    scales = {}
+    for one in given:
+        criterion, _, written = one.rpartition("=")
+        try:
+            scale = parsed_scale(written)
+        except ValueError as error:
+            raise CommandError(f"--scale {one}: {error}") from None
+        if not criterion:
+            raise CommandError(f"--scale {one}: write CRITERION=LOWEST-HIGHEST.")
+        scales[criterion] = (scale.lowest, scale.highest, scale.step)
+    return scales
+
+
+def _short(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= 100 else f"{plain[:99]}…"
 
 
 def _stem(path: Path) -> str:

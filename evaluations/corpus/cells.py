@@ -1,0 +1,78 @@
+"""Columns whose cells are ratings or scores: on which criterion, and by whom. Pure.
+
+Their meaning is written `ratings["Coherence","Anna"]`, or `scores["Coherence","gpt-4o"]` for a
+judge. An empty criterion or rater is taken from the row; the rater `#` numbers the rows of an
+output: rater 1, rater 2, …
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+RATINGS, SCORES, RATERS = "ratings", "scores", "annotator"
+NUMBERED = "#"
+
+
+@dataclass(frozen=True)
+class CellColumn:
+    """A column of ratings, or `by_judge` of scores."""
+
+    criterion: str
+    rater: str
+    by_judge: bool = False
+
+    @property
+    def target(self) -> str:
+        return _with_names(SCORES if self.by_judge else RATINGS, [self.criterion, self.rater])
+
+
+@lru_cache(maxsize=4096)
+def cell_of(target: str) -> CellColumn | None:
+    """The column that a target describes; None for every other target."""
+    base, names = _split(target)
+    if base not in (RATINGS, SCORES) or len(names) != 2:
+        return None
+    return CellColumn(names[0].strip(), names[1].strip(), by_judge=base == SCORES)
+
+
+def people_and_judges(judges: Sequence[str]) -> str:
+    """The target of a column that names raters, of whom these are judges."""
+    return _with_names(RATERS, list(judges))
+
+
+def judges_in(columns: Mapping[str, str]) -> frozenset[str]:
+    """The judges that a column of raters names."""
+    split = map(_split, columns.values())
+    return frozenset(name for base, names in split if base == RATERS for name in names)
+
+
+def base_of(target: str) -> str:
+    """A target without the names in it: `ratings["Coherence","Anna"]` is `ratings`."""
+    return _split(target)[0]
+
+
+def is_target_with_names(target: str) -> bool:
+    """Whether a target is one of those that hold names."""
+    base, names = _split(target)
+    return cell_of(target) is not None or (base == RATERS and bool(names))
+
+
+@lru_cache(maxsize=4096)
+def _split(target: str) -> tuple[str, tuple[str, ...]]:
+    base, bracket, rest = target.partition("[")
+    if not bracket or base not in (RATINGS, SCORES, RATERS):
+        return target, ()
+    try:
+        names: Any = orjson.loads(f"[{rest}")
+    except orjson.JSONDecodeError:
+        return target, ()
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return target, ()
+    return base, tuple(names)
+
+
+def _with_names(base: str, names: list[str]) -> str:
+    return f"{base}{orjson.dumps(names).decode()}"

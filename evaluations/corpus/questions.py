@@ -1,0 +1,30 @@
+"""What a file leaves unclear: a question with choices, and what each would give. Pure data."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+SHOWN_NAMES = 4
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An answer: what it would give, and the meaning of columns that it sets ("": left out)."""
+
+    label: str
+    gives: str
+    columns: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Question:
+    text: str
+    choices: tuple[Choice, ...]
+
+
+def listed(names: Iterable[str]) -> str:
+    """Some names in words, the first few of many."""
+    found = list(dict.fromkeys(names))
+    shown = [f"“{name}”" for name in found[:SHOWN_NAMES]]
+    if len(found) > SHOWN_NAMES:
+        return f"{', '.join(shown)} and {len(found) - SHOWN_NAMES} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if shown[1:] else shown)

@@ -1,0 +1,271 @@
+"""A made-up zoo of headers: who rated what is read from names and contents, or asked."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluations.corpus.cells import NUMBERED, CellColumn, cell_of
+from evaluations.corpus.mapping import problems_of
+from evaluations.corpus.questions import Question
+from evaluations.corpus.rater_names import KnownNames, is_judge_like
+from evaluations.corpus.recognition import Recognition, recognise
+
+TEXTS = {"doc_id": "doc_id", "system_id": "system_id", "source": "source", "output": "output"}
+FIRST_NAMES = ("Anna", "Bert", "Clara", "David", "Emma", "Felix")
+CRITERIA = ("coherence", "fluency", "relevance", "Kohärenz", "Lesbarkeit", "clarté")
+JUDGES = (
+    "gpt-4o",
+    "GPT-4",
+    "claude-3-5-sonnet",
+    "llm",
+    "Judge",
+    "G-Eval",
+    "ROUGE-L",
+    "llama-3-70b",
+)
+
+
+def rows_of(header: Sequence[str], *, repeated: int = 1) -> list[dict[str, str]]:
+    """Four documents by two systems; every column that has no other content holds ratings."""
+    rows = []
+    for document in range(4):
+        for system in ("a", "b"):
+            for time in range(repeated):
+                texts = {
+                    "doc_id": f"d{document}",
+                    "system_id": system,
+                    "source": f"The ferry number {document} sails again after the storm today.",
+                    "output": f"Ferry {document} sails again, as system {system} has written it.",
+                }
+                rating = str(1 + (document * 2 + len(system) + time) % 5)
+                rows.append({name: texts.get(name, rating) for name in header})
+    return rows
+
+
+def recognised(ratings: Sequence[str], **more: object) -> Recognition:
+    header = [*TEXTS, *ratings]
+    return recognise(header, rows_of(header, **more))  # type: ignore[arg-type]
+
+
+def cells(columns: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Criterion and rater of the columns of ratings; the rater of scores is in capitals."""
+    found = {}
+    for name, target in columns.items():
+        if cell := cell_of(target):
+            found[name] = (cell.criterion, f"judge {cell.rater}" if cell.by_judge else cell.rater)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (["coherence", "fluency"], [("coherence", ""), ("fluency", "")]),
+        (["Kohaerenz_Anna", "Kohaerenz_Bert"], [("Kohaerenz", "Anna"), ("Kohaerenz", "Bert")]),
+        (["Anna: coherence", "Bert: coherence"], [("coherence", "Anna"), ("coherence", "Bert")]),
+        (["coherence (Anna)", "fluency (Anna)"], [("coherence", "Anna"), ("fluency", "Anna")]),
+        (["fluency [rater 1]", "fluency [rater 2]"],
+         [("fluency", "rater 1"), ("fluency", "rater 2")]),
+        (["fluency by Anna", "fluency by Bert"], [("fluency", "Anna"), ("fluency", "Bert")]),
+        (["A1.fluency", "A2.fluency"], [("fluency", "A1"), ("fluency", "A2")]),
+        (["fluencyAnna", "fluencyBert"], [("fluency", "Anna"), ("fluency", "Bert")]),
+        (["coherence_score_Anna", "Bert_coherence_rating"],
+         [("coherence", "Anna"), ("coherence", "Bert")]),
+        (["human_coherence", "gpt-4o_coherence"],
+         [("coherence", "human"), ("coherence", "judge gpt-4o")]),
+        (["coherence_Anna", "coherence_gpt-4o", "coherence_llm"],
+         [("coherence", "Anna"), ("coherence", "judge gpt-4o"), ("coherence", "judge llm")]),
+        (["coherence", "geval_coherence"], [("coherence", ""), ("coherence", "judge geval")]),
+        (["coherence_Anna", "coherence_Xq7"], [("coherence", "Anna"), ("coherence", "Xq7")]),
+        (["Anna_coherence", "Anna_Wucht"], [("coherence", "Anna"), ("Wucht", "Anna")]),
+        (["Wucht_Anna", "Wucht_Bert", "Reiz_Anna", "Reiz_Bert"],
+         [("Wucht", "Anna"), ("Wucht", "Bert"), ("Reiz", "Anna"), ("Reiz", "Bert")]),
+    ],
+)  # fmt: skip
+def test_names_that_are_clear_are_read(header: list[str], expected: list[tuple[str, str]]) -> None:
+    found = recognised(header)
+
+    assert cells(found.columns) == dict(zip(header, expected, strict=True))
+    assert found.questions == ()
+    assert problems_of(found.columns) == []
+
+
+@pytest.mark.parametrize(
+    ("header", "asked", "first"),
+    [
+        (["Anna", "Bert"], "Which criterion did “Anna” and “Bert” rate?",
+         [("overall", "Anna"), ("overall", "Bert")]),
+        (["Q1", "Q2"], "What do “Q1” and “Q2” contain?", [("Q1", ""), ("Q2", "")]),
+        (["Wucht_links", "Wucht_rechts"],
+         "What do the parts of “Wucht_links” and “Wucht_rechts” name?",
+         [("Wucht", "links"), ("Wucht", "rechts")]),
+        (["K1_x", "K1_y", "K2_x", "K2_y"], "What do the parts of “K1_x”, “K1_y”, “K2_x” and “K2_y”"
+         " name?", [("K1", "x"), ("K1", "y"), ("K2", "x"), ("K2", "y")]),
+        (["local_coherence", "global_coherence"],
+         "What do the parts of “local_coherence” and “global_coherence” name?",
+         [("local", "coherence"), ("global", "coherence")]),
+    ],
+)  # fmt: skip
+def test_names_that_are_unclear_are_asked_with_what_each_answer_gives(
+    header: list[str], asked: str, first: list[tuple[str, str]]
+) -> None:
+    found = recognised(header)
+
+    assert [question.text for question in found.questions] == [asked]
+    assert cells(found.columns) == {}
+    assert cells(found.questions[0].choices[0].columns) == dict(zip(header, first, strict=True))
+    assert all(choice.gives for choice in found.questions[0].choices)
+
+
+def test_a_mean_of_the_raters_is_no_rater() -> None:
+    found = recognised(["coherence_Anna", "coherence_Bert", "coherence_mean"])
+
+    assert set(cells(found.columns)) == {"coherence_Anna", "coherence_Bert"}
+    assert "coherence_mean" not in found.columns
+
+
+def test_counts_and_years_are_no_ratings() -> None:
+    header = [*TEXTS, "length", "year", "coherence"]
+    rows = [row | {"length": "7", "year": "2024"} for row in rows_of(header)]
+
+    found = recognise(header, rows)
+
+    assert set(cells(found.columns)) == {"coherence"}
+    assert found.questions == ()
+
+
+def test_several_rows_of_an_output_are_asked_about() -> None:
+    found = recognised(["coherence", "fluency"], repeated=3)
+
+    (question,) = found.questions
+    assert question.text.startswith("Outputs have up to 3 rows, and no column names a rater.")
+    assert cells(question.choices[0].columns) == {
+        "coherence": ("coherence", NUMBERED),
+        "fluency": ("fluency", NUMBERED),
+    }
+
+
+def test_a_column_of_raters_is_known_by_the_names_in_it() -> None:
+    header = [*TEXTS, "Wer", "Kohaerenz"]
+    rows = rows_of(header, repeated=2)
+    for number, row in enumerate(rows):
+        row["Wer"] = ("Anna", "Bert")[number % 2]
+
+    found = recognise(header, rows)
+
+    assert found.columns["Wer"] == "annotator"
+    assert found.questions == ()
+
+
+def test_judges_among_the_raters_of_a_column_are_asked_about() -> None:
+    rows = [
+        {"doc_id": "1", "system_id": "a", "criterion": "fluency", "rater": rater, "score": "3"}
+        for rater in ("Anna", "gpt-4o")
+    ]
+
+    (question,) = recognise(list(rows[0]), rows).questions
+
+    assert [dict(choice.columns) for choice in question.choices] == [
+        {"rater": 'annotator["gpt-4o"]'},
+        {"rater": "annotator"},
+    ]
+
+
+def test_scores_without_a_rater_are_asked_about() -> None:
+    rows = [{"doc_id": "1", "system_id": "a", "criterion": "fluency", "score": "3"}]
+
+    (question,) = recognise(list(rows[0]), rows).questions
+
+    assert [cells(choice.columns) for choice in question.choices] == [
+        {"score": ("", "")},
+        {"score": ("", "judge ")},
+    ]
+
+
+def test_columns_in_another_language_are_known_by_their_contents() -> None:
+    theirs = {"Nr": "doc_id", "Vorlage": "source", "Ergebnis": "output", "Quelle": "system_id"}
+    rows = [{name: row[ours] for name, ours in theirs.items()} for row in rows_of(list(TEXTS))]
+
+    assert recognise(list(theirs), rows) == Recognition(theirs)
+
+
+def test_two_texts_that_never_repeat_are_asked_about() -> None:
+    rows = [
+        {"Erstes": f"Some text of the first kind, number {n}.", "Zweites":
+         f"Another text of the second kind, number {n}."}
+        for n in range(4)
+    ]  # fmt: skip
+
+    (question,) = recognise(["Erstes", "Zweites"], rows).questions
+
+    assert question.text == "Which was written from which, “Erstes” or “Zweites”?"
+
+
+def test_what_a_project_has_makes_names_clear() -> None:
+    header = [*TEXTS, "Wucht_Xaver"]
+    known = KnownNames(criteria=("Wucht",), annotators=("Xaver",))
+
+    found = recognise(header, rows_of(header), known)
+
+    assert cells(found.columns) == {"Wucht_Xaver": ("Wucht", "Xaver")}
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_names_of_models_and_metrics_are_judges(name: str) -> None:
+    assert is_judge_like(name)
+
+
+@pytest.mark.parametrize("name", [*FIRST_NAMES, *CRITERIA, "rater 1", "", "Gpta", "Lllm x"])
+def test_other_names_are_not(name: str) -> None:
+    assert not is_judge_like(name)
+
+
+PATTERNS = ("{c}_{r}", "{r}_{c}", "{c}: {r}", "{r}: {c}", "{c} ({r})", "{r} [{c}]", "{c}-{r}",
+            "{c}.{r}", "{c} by {r}", "{c}_score_{r}")  # fmt: skip
+
+
+@given(
+    st.sampled_from(PATTERNS),
+    st.lists(st.sampled_from(CRITERIA), min_size=1, max_size=3, unique=True),
+    st.lists(st.sampled_from(FIRST_NAMES + JUDGES), min_size=1, max_size=4, unique=True),
+)
+def test_every_way_to_write_criterion_and_rater_is_read(
+    pattern: str, criteria: list[str], raters: list[str]
+) -> None:
+    meant = {pattern.format(c=c, r=r): (c, r) for c in criteria for r in raters}
+
+    found = recognised(list(meant))
+
+    assert found.questions == ()
+    assert {name: cell_of(target) for name, target in found.columns.items() if name in meant} == {
+        name: CellColumn(c, r, by_judge=r in JUDGES) for name, (c, r) in meant.items()
+    }
+
+
+@given(
+    st.lists(st.text(max_size=15), max_size=8, unique=True),
+    st.lists(st.lists(st.text(max_size=12) | st.integers(0, 9).map(str), min_size=8, max_size=8),
+             max_size=6),
+)  # fmt: skip
+def test_whatever_a_file_holds_it_is_recognised_or_asked_about(
+    header: list[str], values: list[list[str]]
+) -> None:
+    rows = [dict(zip(header, row, strict=False)) for row in values]
+
+    found = recognise(header, rows)
+
+    assert set(found.columns) <= set(header)
+    asked = {n for q in found.questions for c in q.choices for n in c.columns}
+    assert asked <= set(header)
+    assert all(isinstance(one, Question) and len(one.choices) > 1 for one in found.questions)
+    # Nobody's ratings are merged: two columns never mean the same.
+    given_cells = [cell_of(target) for target in found.columns.values() if cell_of(target)]
+    assert len(given_cells) == len(set(given_cells)) or problems_of(found.columns)
+
+
+@given(st.text(max_size=30), st.text(max_size=30), st.booleans())
+def test_a_meaning_with_names_is_read_back(criterion: str, rater: str, by_judge: bool) -> None:
+    cell = CellColumn(criterion.strip(), rater.strip(), by_judge)
+
+    assert cell_of(cell.target) == cell
