@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluations', '0024_causes_of_gaps'),
+        ('evaluations', '0026_replies_are_removed'),
     ]
 
     operations = [
