@@ -18,17 +18,17 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='upload',
             name='leaves_out_errors',
-            field=models.BooleanField(default=False, help_text='Rows with errors are left out and kept aside.'),
+            field=models.BooleanField(db_default=False, default=False, help_text='Rows with errors are left out and kept aside.'),
         ),
         migrations.AddField(
             model_name='uploadfile',
             name='corrections',
-            field=models.JSONField(default=dict, help_text='Cells that were corrected: line -> column -> text.'),
+            field=models.JSONField(db_default=models.Value({}, models.JSONField()), default=dict, help_text='Cells that were corrected: line -> column -> text.'),
         ),
         migrations.AddField(
             model_name='uploadfile',
             name='refused',
-            field=models.JSONField(default=list, help_text='Rows that are left out: objects of line, cells and reasons.'),
+            field=models.JSONField(db_default=models.Value([], models.JSONField()), default=list, help_text='Rows that are left out: objects of line, cells and reasons.'),
         ),
         migrations.AlterField(
             model_name='upload',

@@ -70,7 +70,7 @@ class Upload(models.Model):
         null=True, help_text="What loading would give, a load_contents.LoadContents."
     )
     leaves_out_errors = models.BooleanField(
-        default=False, help_text="Rows with errors are left out and kept aside."
+        default=False, db_default=False, help_text="Rows with errors are left out and kept aside."
     )
     message = models.CharField(
         max_length=500, blank=True, help_text="Why processing ended without a result."
@@ -133,10 +133,14 @@ class UploadFile(models.Model):
     columns = models.JSONField(default=dict)
     preview = models.JSONField(default=dict)
     corrections = models.JSONField(
-        default=dict, help_text="Cells that were corrected: line -> column -> text."
+        default=dict,
+        db_default=models.Value({}, models.JSONField()),
+        help_text="Cells that were corrected: line -> column -> text.",
     )
     refused = models.JSONField(
-        default=list, help_text="Rows that are left out: objects of line, cells and reasons."
+        default=list,
+        db_default=models.Value([], models.JSONField()),
+        help_text="Rows that are left out: objects of line, cells and reasons.",
     )
 
     class Meta:
