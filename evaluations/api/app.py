@@ -8,6 +8,7 @@ from ninja.errors import ValidationError as RequestError
 
 from evaluations.api.auth import AUTH, ForbiddenError
 from evaluations.api.corpus import router as corpus
+from evaluations.api.improving import router as improving
 from evaluations.api.judges import probe_address
 from evaluations.api.judges import router as judges
 from evaluations.api.problems import problem
@@ -15,6 +16,7 @@ from evaluations.api.projects import router as projects
 from evaluations.api.runs import router as runs
 from evaluations.corpus.removing import StillInUseError
 from evaluations.corpus.rows import LoadError
+from evaluations.improving.arms import ImproveError
 from evaluations.judges.judges import ProbeNeededError
 from evaluations.llm.errors import EndpointError
 from evaluations.llm.prompts import PromptError
@@ -27,6 +29,7 @@ api.add_router("/projects", projects, tags=["projects"])
 api.add_router("/projects/{slug}", corpus, tags=["corpus"])
 api.add_router("/projects/{slug}", judges, tags=["judges"])
 api.add_router("/projects/{slug}", runs, tags=["runs and reports"])
+api.add_router("/projects/{slug}", improving, tags=["improving judges"])
 
 
 @api.exception_handler(Http404)
@@ -74,6 +77,11 @@ def _errors(_request: HttpRequest, error: LoadError) -> HttpResponse:
 @api.exception_handler(PromptError)
 def _cannot_run(_request: HttpRequest, error: ValueError) -> HttpResponse:
     return problem(409, "The run cannot be started", str(error))
+
+
+@api.exception_handler(ImproveError)
+def _cannot_improve(_request: HttpRequest, error: ImproveError) -> HttpResponse:
+    return problem(409, "This cannot be searched or proven", str(error))
 
 
 @api.exception_handler(EndpointError)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from evaluations.models import Candidate, LockedDocuments, Look, Search
+from evaluations.models import Candidate, LockedDocuments, Look, Proposal, Search
 from evaluations.reports.words import signed
 from evaluations.statistics.proof import Outcome
 
@@ -64,10 +64,30 @@ def candidate_json(candidate: Candidate) -> dict[str, Any]:
         "description": candidate.description,
         "measure": candidate.measure,
         "training": candidate.training,
-        "formula": candidate.formula,
+        "formula": candidate.formula or None,
+        "wording": candidate.proposal and candidate.proposal.texts,
         "look": look and look_json(look),
         "adopted_as": candidate.adopted_as and candidate.adopted_as.label,
     }
+
+
+def proposal_json(proposal: Proposal) -> dict[str, Any]:
+    return {
+        "number": proposal.number,
+        "parent": proposal.parent and proposal.parent.number,
+        "part": proposal.part or None,
+        "texts": proposal.texts,
+        "problem": proposal.problem or None,
+        "parent_on_batch": proposal.parent_on_batch,
+        "on_batch": proposal.on_batch,
+        "on_selection": mean_on_selection(proposal),
+    }
+
+
+def mean_on_selection(proposal: Proposal) -> float | None:
+    """Mean rho on the documents by which one is chosen; None if it did not get so far."""
+    found = proposal.on_selection.values()
+    return sum(found) / len(found) if found else None
 
 
 def look_json(look: Look) -> dict[str, Any]:

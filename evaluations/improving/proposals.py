@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-import numpy as np
-
+from evaluations.improving.certificate import mean_on_selection
 from evaluations.improving.trials import spent_on
 from evaluations.llm.reflection import PARTS
 from evaluations.models import Change, EvaluationRun, Proposal, Search
@@ -61,7 +60,7 @@ def progress_of(search: Search) -> Progress | None:
         return None
     rows = list(search.proposals.select_related("parent").order_by("number"))
     spent = spent_on(search)
-    tried = {row.number: _mean(row) for row in rows}
+    tried = {row.number: mean_on_selection(row) for row in rows}
     found = [value for number, value in tried.items() if number and value is not None]
     return Progress(
         calls=spent.calls,
@@ -81,7 +80,10 @@ def proposed(proposal: Proposal) -> Proposed:
     parent = proposal.parent.texts if proposal.parent else {}
     lines = line_differences(parent.get(proposal.part, ""), proposal.texts[proposal.part])
     return Proposed(
-        proposal, PARTS[proposal.part], () if proposal.problem else lines, _mean(proposal)
+        proposal,
+        PARTS[proposal.part],
+        () if proposal.problem else lines,
+        mean_on_selection(proposal),
     )
 
 
@@ -93,7 +95,3 @@ def against_today(proposal: Proposal) -> tuple[tuple[str, tuple[MarkedLine, ...]
         for part, text in proposal.texts.items()
         if text != today.get(part, "")
     )
-
-
-def _mean(row: Proposal) -> float | None:
-    return float(np.mean(list(row.on_selection.values()))) if row.on_selection else None

@@ -17,6 +17,7 @@ from evaluations.forms import initial_options
 from evaluations.models import (
     ApiToken,
     Candidate,
+    LockedDocuments,
     Project,
     ReportSnapshot,
     Search,
@@ -93,6 +94,7 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
     hook = Webhook.objects.create(
         project=project, url="https://example.org/", sealed_secret=seal(new_secret())
     )
+    LockedDocuments.objects.create(project=project, seed="s")
     search = Search.objects.create(project=project, judge=run.judge, criterion=criterion)
     change = Candidate.objects.create(
         search=search, change="panel", title="Panel", training={"gain": 0.1}
@@ -142,6 +144,8 @@ def address(name: str, place: dict[str, Any], member: int) -> str:
             "documents": "document",
             "outputs": "output",
             "criteria": "criterion",
+            "searches": "search",
+            "candidates": "candidate",
         }
         kind = next((one for part, one in kinds.items() if f"/{part}/" in name), "judge")
         return (
