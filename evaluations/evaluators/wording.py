@@ -56,11 +56,16 @@ def wordings_in(text: str) -> dict[str, Wording]:
         raise ValueError(f"not JSON: {error}") from None
     if not isinstance(found, dict):
         raise ValueError("give an object with a wording for each criterion")
+    return {name: _wording(name, one) for name, one in found.items()}
+
+
+def _wording(criterion: str, given: Any) -> Wording:
     try:
-        return {name: Wording.model_validate(one) for name, one in found.items()}
+        return Wording.model_validate(given)
     except ValidationError as error:
         first = error.errors()[0]
-        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        place = ".".join(map(str, (criterion, *first["loc"])))
+        raise ValueError(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
 
 
 def as_setting(wordings: Mapping[str, Wording]) -> str:

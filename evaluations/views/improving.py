@@ -15,6 +15,7 @@ from evaluations.forms import LockForm, SearchForm, TargetForm
 from evaluations.improving.adopting import adopt
 from evaluations.improving.arms import ImproveError
 from evaluations.improving.certificate import certificate, outcome_in_words
+from evaluations.improving.estimating import SearchEstimate, estimate_search
 from evaluations.improving.locking import lock_documents, locked_of, unlock_documents
 from evaluations.improving.looking import finish_looks, look, pending_looks
 from evaluations.improving.page import improve_page
@@ -27,7 +28,7 @@ from evaluations.improving.work import (
     request_search,
     resume_search,
 )
-from evaluations.models import Candidate, Project, WorkerHeartbeat
+from evaluations.models import Candidate, Criterion, Judge, Project, WorkerHeartbeat
 from evaluations.people.access import EDITORS, OWNERS, READERS, project_view
 from evaluations.people.audit import note_detail
 from evaluations.runs.lifecycle import RunError
@@ -47,10 +48,17 @@ def improve(request: HttpRequest, project: Project) -> HttpResponse:
         "tab": "judges",
         "page": page,
         "lock_form": LockForm(),
+        "estimate": _estimate(page.judge, page.criterion),
         "search_form": SearchForm(project=project, reworded=can_be_reworded(page.judge)),
         "worker_alive": WorkerHeartbeat.objects.doing(RUNS).exists(),
     }
     return render(request, "evaluations/improve.html", context)
+
+
+def _estimate(judge: Judge | None, criterion: Criterion | None) -> SearchEstimate | None:
+    if judge is None or criterion is None:
+        return None
+    return estimate_search(judge, criterion, calls=Limits.most_calls)
 
 
 @project_view(READERS)

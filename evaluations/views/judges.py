@@ -18,6 +18,7 @@ from evaluations.judges.judges import (
     known_findings,
     retire,
 )
+from evaluations.judges.wordings import own_wordings
 from evaluations.models import Judge, JudgeKind, ModelProbe, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.choices import choice_of, choices, settings_rows
@@ -41,6 +42,8 @@ def judge_list(request: HttpRequest, project: Project) -> HttpResponse:
 def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     judge = get_object_or_404(Judge.objects.select_related("endpoint"), project=project, pk=pk)
     findings = known_findings(judge.endpoint, judge.model) if judge.endpoint else None
+    # Wordings are shown by themselves, line by line.
+    settings = {name: value for name, value in judge.settings.items() if name != "wording"}
     context = {
         "project": project,
         "tab": "judges",
@@ -48,7 +51,8 @@ def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         "findings": findings_rows(findings) if findings else None,
         "versions": project.judges.filter(name=judge.name).order_by("version"),
         "runs": judge.runs.counting().of_judges_that_run()[:20],
-        "settings": settings_rows(judge.kind, judge.settings),
+        "settings": settings_rows(judge.kind, settings),
+        "wordings": own_wordings(judge),
         "replies": judge.runs.filter(items__isnull=False).first() if not judge.can_run else None,
     }
     return render(request, "evaluations/judge_detail.html", context)

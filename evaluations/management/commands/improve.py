@@ -12,6 +12,7 @@ from django.core.management.base import CommandError
 
 from evaluations.improving.arms import ImproveError
 from evaluations.improving.certificate import candidate_json, search_json, sentence_of
+from evaluations.improving.estimating import estimate_search
 from evaluations.improving.locking import LOOKS, SHARE, lock_documents, locked_of
 from evaluations.improving.looking import look
 from evaluations.improving.trials import LOOK_SECONDS, worker_here
@@ -130,6 +131,8 @@ class Command(SiteCommand):
         looks: bool,
     ) -> dict[str, Any]:
         search = request_search(judge, criterion, changes, limits=limits)
+        if Change.WORDING in changes:
+            self._announce(judge, criterion, limits)
         if search.state == ErrandState.PAUSED:
             resume_search(search)
         self._until_done(search)
@@ -146,6 +149,15 @@ class Command(SiteCommand):
         return search_json(search) | {
             "candidates": [candidate_json(candidate) for candidate in candidates]
         }
+
+    def _announce(self, judge: Judge, criterion: Criterion, limits: Limits) -> None:
+        about = estimate_search(judge, criterion, calls=limits.most_calls)
+        if about is not None:
+            cost = "" if about.cost is None else f", which cost about {about.cost:.2f}"
+            self.stderr.write(
+                f"{criterion}: at most {about.calls:,} calls, about {about.tokens:,} tokens{cost}."
+                " Ctrl-C pauses."
+            )
 
     def _until_done(self, search: Search) -> None:
         """Do the search here, or wait for the worker that does it.
