@@ -190,15 +190,7 @@ def work_on_search(pk: int, shift: Shift | None = None) -> bool:
 
 def neglected_searches() -> list[int]:
     """Searches that nobody does; those that were begun too often are ended."""
-    free = Search.objects.free()
-    free.filter(attempts__gte=MOST_ATTEMPTS).update(
-        state=ErrandState.FAILED,
-        message=(
-            f"{MOST_ATTEMPTS} workers started it and none finished. Is a worker being stopped or"
-            " running out of memory? Try again later."
-        ),
-    )
-    return list(free.values_list("pk", flat=True)[:100])
+    return Search.objects.neglected()
 
 
 def _leave(wanted: Search, left: LeftError) -> bool:

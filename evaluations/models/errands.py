@@ -10,6 +10,11 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 MOST_ATTEMPTS = 3
+MOST_NEGLECTED = 100
+LOST_MESSAGE = (
+    f"{MOST_ATTEMPTS} workers started it and none finished. Is a worker being stopped or running"
+    " out of memory? Try again later."
+)
 
 
 class ErrandState(models.TextChoices):
@@ -29,6 +34,13 @@ class ErrandQuerySet(models.QuerySet[Kind_co]):
         """Errands that a worker may claim: unclaimed, or with an expired lease."""
         lost = Q(state=ErrandState.ASKING, taken_until__lte=timezone.now())
         return self.filter(Q(state=ErrandState.WAITING) | lost)
+
+    def neglected(self) -> list[int]:
+        """The ids of some that a worker may claim. Those that were begun too often fail first."""
+        self.free().filter(attempts__gte=MOST_ATTEMPTS).update(
+            state=ErrandState.FAILED, message=LOST_MESSAGE
+        )
+        return list(self.free().values_list("pk", flat=True)[:MOST_NEGLECTED])
 
     def in_progress(self) -> Self:
         """Errands that a worker is processing."""

@@ -33,7 +33,6 @@ from evaluations.statistics.correlation import (
     Coefficient,
     Correlations,
     Level,
-    coefficients_by_document,
     correlations,
     system_means,
 )
@@ -248,15 +247,6 @@ def _bootstrap(by_document: FloatArray) -> tuple[Interval, Interval]:
         percentile_interval(samples),
         bca_interval(samples, estimate=float(used.mean()), jackknife=jackknife),
     )
-
-
-def correlations_summary(
-    outputs: Outputs, human: FloatArray, scores: FloatArray, coefficient: Coefficient = "spearman"
-) -> float:
-    """The summary-level correlation alone; NaN where it is undefined."""
-    by_document = coefficients_by_document(outputs, human, scores, coefficient)
-    used = by_document[~np.isnan(by_document)]
-    return float(used.mean()) if len(used) else float("nan")
 
 
 def _alt_test(judged: Judged, epsilon: float) -> AltTest:

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from evaluations.models import Criterion
-from evaluations.reports.analysis import MOST_PAIRED, correlations_summary
+from evaluations.reports.analysis import MOST_PAIRED
 from evaluations.reports.data import ReportData
 from evaluations.reports.report import CriterionResult, JudgeResult
 from evaluations.reports.words import in_brackets, listed
 from evaluations.scales import Scale, short
+from evaluations.statistics.correlation import mean_by_document
 from evaluations.statistics.layout import Outputs
 from evaluations.statistics.pairing import FloatArray
 
@@ -294,7 +295,7 @@ def annotators(subject: Subject) -> Figure:
 def _heatmap(outputs: Outputs, sides: dict[str, FloatArray], title: str, caption: str) -> Figure:
     names = list(sides)
     found = {
-        frozenset((a, b)): correlations_summary(outputs, sides[a], sides[b])
+        frozenset((a, b)): mean_by_document(outputs, sides[a], sides[b])
         for a, b in itertools.combinations(names, 2)
     }
     values = [[found[frozenset((a, b))] if a != b else 1.0 for b in names] for a in names]

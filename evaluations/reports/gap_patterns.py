@@ -7,7 +7,6 @@ import numpy as np
 
 from evaluations.changes import state_of
 from evaluations.models import Project
-from evaluations.reports.analysis import correlations_summary
 from evaluations.reports.data import ReportData
 from evaluations.reports.forest import Axis, Span, Tick, round_numbers, ticks_at
 from evaluations.reports.gap_ranking import Gaps
@@ -21,6 +20,7 @@ from evaluations.statistics.clusters import (
     Group,
     find_clusters,
 )
+from evaluations.statistics.correlation import mean_by_document
 from evaluations.statistics.gaps import MeanGap, gaps_by_length
 
 # A mask for each group takes a byte per output.
@@ -201,9 +201,9 @@ def _without(gaps: Gaps, system: int) -> str:
     """What the judge's rho is without a system, and with it."""
     kept = gaps.outputs.system != system
     rest = remembered(
-        correlations_summary, gaps.outputs.part(kept), gaps.people[kept], gaps.scores[kept]
+        mean_by_document, gaps.outputs.part(kept), gaps.people[kept], gaps.scores[kept]
     )
-    whole = remembered(correlations_summary, gaps.outputs, gaps.people, gaps.scores)
+    whole = remembered(mean_by_document, gaps.outputs, gaps.people, gaps.scores)
     if np.isnan(rest) or np.isnan(whole):
         return ""
     return f"rho is {rest:.2f} instead of {whole:.2f}"

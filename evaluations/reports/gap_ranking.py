@@ -7,12 +7,12 @@ from functools import cached_property
 import numpy as np
 
 from evaluations.models import Criterion, EvaluationRun
-from evaluations.reports.analysis import correlations_summary
 from evaluations.reports.data import ReportData, fill_judges
 from evaluations.reports.memo import remembered
 from evaluations.scales import Scale
 from evaluations.statistics.calibration import equipercentile
 from evaluations.statistics.clusters import largest
+from evaluations.statistics.correlation import mean_by_document
 from evaluations.statistics.gaps import MeanGap, mean_gap, spreads
 from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
@@ -93,7 +93,7 @@ def judges_on(data: ReportData, criterion: int) -> tuple[int, ...]:
     found: Mapping[int, float] = {
         judge: float(
             np.nan_to_num(
-                remembered(correlations_summary, data.outputs, data.humans[on].mean, scores),
+                remembered(mean_by_document, data.outputs, data.humans[on].mean, scores),
                 nan=-2.0,
             )
         )

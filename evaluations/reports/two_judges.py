@@ -12,7 +12,7 @@ from django.core.paginator import Page, Paginator
 from django.db import connection
 
 from evaluations.models import Judge, Project
-from evaluations.reports.analysis import ALPHA, Significance, correlations_summary
+from evaluations.reports.analysis import ALPHA, Significance
 from evaluations.reports.data import ReportData
 from evaluations.reports.forest import Axis, Span, Tick, round_numbers, ticks_at
 from evaluations.reports.gap_ranking import judges_on
@@ -27,6 +27,7 @@ from evaluations.reports.score_grids import Grid, Shares, grid_of, shares_of
 from evaluations.reports.shown import shown_report
 from evaluations.reports.words import listed, signed
 from evaluations.scales import short
+from evaluations.statistics.correlation import mean_by_document
 from evaluations.statistics.jackknife import no_interval
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.two_judges import (
@@ -234,7 +235,7 @@ def _differences(
         on = (pair.outputs, pair.human)
         values.append(
             [
-                remembered(correlations_summary, *on, side, report.options.coefficient)
+                remembered(mean_by_document, *on, side, report.options.coefficient)
                 for side in (pair.first, pair.second)
             ]
         )

@@ -131,18 +131,7 @@ def work_on_errand(kind: str, pk: int) -> None:
 
 def neglected_errands() -> list[tuple[str, int]]:
     """Errands that nobody does; those that were begun too often are ended."""
-    found = []
-    for name, kind in KINDS.items():
-        free = kind.model.objects.free()
-        free.filter(attempts__gte=MOST_ATTEMPTS).update(
-            state=ErrandState.FAILED,
-            message=(
-                f"{MOST_ATTEMPTS} workers started it and none finished. Is a worker being stopped "
-                "or running out of memory? Try again later."
-            ),
-        )
-        found += [(name, pk) for pk in free.values_list("pk", flat=True)[:100]]
-    return found
+    return [(name, pk) for name, kind in KINDS.items() for pk in kind.model.objects.neglected()]
 
 
 def _claim(kind: str, pk: int) -> tuple[Any, int] | None:

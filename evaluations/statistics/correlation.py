@@ -126,6 +126,16 @@ def coefficients_by_document(
     return found
 
 
+def mean_by_document(
+    outputs: Outputs, human: FloatArray, judge: FloatArray, coefficient: Coefficient = "spearman"
+) -> float:
+    """The summary-level correlation: the mean of the coefficients of documents, NaN where none has
+    one."""
+    by_document = coefficients_by_document(outputs, human, judge, coefficient)
+    used = by_document[~np.isnan(by_document)]
+    return float(used.mean()) if len(used) else float("nan")
+
+
 def coefficients_of_rows(
     human: FloatArray, judge: FloatArray, coefficient: Coefficient
 ) -> FloatArray:

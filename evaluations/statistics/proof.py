@@ -12,7 +12,7 @@ from enum import StrEnum
 import numpy as np
 from scipy import stats
 
-from evaluations.statistics.correlation import coefficients_by_document
+from evaluations.statistics.correlation import mean_by_document
 from evaluations.statistics.jackknife import LeftOut, difference_interval, no_interval
 from evaluations.statistics.layout import Outputs, complete, mean_of
 from evaluations.statistics.pairing import FloatArray
@@ -138,9 +138,8 @@ _NOTHING = Estimate.undefined("no locked document has ratings and both judges' s
 
 
 def _rho(outputs: Outputs, human: FloatArray, scores: FloatArray) -> Estimate:
-    found = coefficients_by_document(outputs, human, scores, "spearman")
-    used = found[~np.isnan(found)]
-    return Estimate(float(used.mean())) if len(used) else _NOTHING
+    mean = mean_by_document(outputs, human, scores)
+    return _NOTHING if np.isnan(mean) else Estimate(mean)
 
 
 def _proof(
