@@ -82,7 +82,7 @@ def test_an_upload_that_fails_unexpectedly_leaves_one_line_with_its_place(
     def fail(*_arguments: object, **_named: object) -> None:
         raise ValueError("sentinel")
 
-    monkeypatch.setattr(work, "load_files", fail)
+    monkeypatch.setattr(work, "load_rest", fail)
     monkeypatch.setattr(work, "AT_ONCE_BYTES", 2**20 if waiting else -1)
 
     start_check(kept(project, tmp_path / "outputs.jsonl", OUTPUTS), call_worker=tasks.upload_files)
