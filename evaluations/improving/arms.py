@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from evaluations.improving.locking import locked_mask
+from evaluations.locked_rule import locked_mask
 from evaluations.models import Criterion, Judge, LockedDocuments, Project
 from evaluations.reports.data import ReportData, load_data
 from evaluations.statistics.correlation import coefficients_by_document
@@ -104,7 +104,7 @@ def ground_of(
         raise ImproveError(f"Nobody has rated outputs on {criterion.name} that {judge} scored.")
     arms, left_out = _arms(data, list(newest.values()), criterion, criteria, counting)
     rated = data.outputs.documents_with(counting)
-    is_locked = locked_mask(locked, data.doc_ids)
+    is_locked = locked_mask(data.doc_ids, seed=locked.seed, share=locked.share)
     return Ground(
         judge=judge,
         criterion=criterion,

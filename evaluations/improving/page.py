@@ -11,7 +11,6 @@ from evaluations.improving.certificate import look_of
 from evaluations.improving.locking import locked_of
 from evaluations.improving.looking import looks_taken
 from evaluations.improving.proposals import Progress, against_today, progress_of
-from evaluations.improving.work import OPEN_STATES
 from evaluations.models import (
     Candidate,
     Criterion,
@@ -22,6 +21,7 @@ from evaluations.models import (
     Project,
     Search,
 )
+from evaluations.models.improving import OPEN_STATES
 from evaluations.reports.forest import Axis, Span
 from evaluations.reports.words import signed
 from evaluations.statistics.proof import Outcome

@@ -12,6 +12,7 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
+from evaluations.changes import note_change
 from evaluations.improving.arms import ImproveError, ground_of
 from evaluations.improving.lease import LEASE
 from evaluations.improving.looking import usable_lock
@@ -20,6 +21,7 @@ from evaluations.improving.search import Found, power, search
 from evaluations.improving.trials import Leaving, LeftError, spent_on, worker_here
 from evaluations.models import Candidate, Change, Criterion, ErrandState, Judge, Search
 from evaluations.models.errands import MOST_ATTEMPTS
+from evaluations.models.improving import OPEN_STATES
 from evaluations.models.runs import ACTIVE_STATES, RunState
 from evaluations.runs.lifecycle import cancel_run, pause_by_person
 from evaluations.runs.shift import Shift
@@ -27,7 +29,6 @@ from evaluations.statistics.proof import confidence_of
 from evaluations.waking import wake_for_search
 
 log = structlog.stdlib.get_logger(__name__)
-OPEN_STATES = (ErrandState.WAITING, ErrandState.ASKING, ErrandState.PAUSED)
 
 
 @dataclass(frozen=True)
@@ -81,8 +82,14 @@ def request_search(
         if open_one is not None:
             return open_one
         asked.save()
+        _note_withheld(asked)
         transaction.on_commit(lambda: wake_for_search(asked.pk))
     return asked
+
+
+def _note_withheld(wanted: Search) -> None:
+    """Reports change when a search begins or ends: meanwhile they leave out locked documents."""
+    note_change(wanted.project_id)
 
 
 def _check_rewording(asked: Search) -> None:
@@ -127,6 +134,7 @@ def _stop(wanted: Search, state: ErrandState, message: str, end: Any) -> bool:
     mine = Search.objects.filter(pk=wanted.pk, state__in=going)
     if not mine.update(state=state, message=message, taken_until=None, worker=""):
         return False
+    _note_withheld(wanted)
     for run in wanted.runs.filter(state__in=(*ACTIVE_STATES, RunState.PAUSED)):
         end(run.pk)
     return True
@@ -246,6 +254,7 @@ def _keep(wanted: Search, found: list[Found], basis: dict[str, Any]) -> None:
         state=ErrandState.DONE, message="", taken_until=None, worker="", found=basis
     ):
         return
+    _note_withheld(wanted)
     for run in wanted.runs.filter(state__in=(*ACTIVE_STATES, RunState.PAUSED)):
         _cancelling(run.pk)
     Candidate.objects.bulk_create(
@@ -267,6 +276,7 @@ def _fail(wanted: Search, message: str) -> None:
     _mine(wanted).update(
         state=ErrandState.FAILED, message=message[:1000], taken_until=None, worker=""
     )
+    _note_withheld(wanted)
 
 
 def _found(reworded: Reworded) -> Found:

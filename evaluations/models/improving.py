@@ -8,7 +8,7 @@ from django.db import models
 from django.urls import reverse
 
 from evaluations.models.criteria import Criterion
-from evaluations.models.errands import Errand
+from evaluations.models.errands import Errand, ErrandState
 from evaluations.models.judges import Judge
 from evaluations.models.project import Project
 
@@ -67,6 +67,8 @@ class Change(models.TextChoices):
     CALIBRATION = "calibration", "Calibration map"
 
 
+# The states of a search that is not over.
+OPEN_STATES = (ErrandState.WAITING, ErrandState.ASKING, ErrandState.PAUSED)
 # Those that cost nothing, as they use the scores there are.
 FREE_CHANGES = (Change.CHOICE, Change.PANEL, Change.CALIBRATION)
 

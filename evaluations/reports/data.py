@@ -28,7 +28,8 @@ class ReportData:
 
     `document_ids` and `system_ids` rise. `outputs` says which of them each output belongs to, and
     `output_ids` has shape (outputs,), as have a judge's scores, NaN for missing, and `words`, which
-    counts the words of each output. `judges` maps (criterion id, judge id) to scores.
+    counts the words of each output. `judges` maps (criterion id, judge id) to scores. `withheld`
+    counts the documents that are left out while a better judge is searched for.
     """
 
     document_ids: IntArray
@@ -41,6 +42,7 @@ class ReportData:
     words: FloatArray
     humans: dict[int, HumanScores] = field(default_factory=dict)
     judges: dict[tuple[int, int], FloatArray] = field(default_factory=dict)
+    withheld: int = 0
 
     def kinds(self, kind: str) -> np.ndarray:
         """Shape (systems,), which systems are of a kind."""
@@ -63,8 +65,18 @@ class ReportData:
         sought, wanted = options.documents.lower(), set(options.systems)
         documents = np.array([sought in name.lower() for name in self.doc_ids], dtype=bool)
         systems = np.array([not wanted or pk in wanted for pk in self.system_ids.tolist()], bool)
+        return self._part(documents, systems, frozenset(options.annotators))
+
+    def without(self, hidden: np.ndarray) -> "ReportData":
+        """All but some documents, which `withheld` counts; `hidden` has shape (documents,)."""
+        systems = np.ones(len(self.system_ids), dtype=bool)
+        return replace(self._part(~hidden, systems, frozenset()), withheld=int(hidden.sum()))
+
+    def _part(
+        self, documents: np.ndarray, systems: np.ndarray, annotators: frozenset[int]
+    ) -> "ReportData":
+        """Some documents and systems, by masks, and annotators (all, where none are named)."""
         chosen = documents[self.outputs.document] & systems[self.outputs.system]
-        annotators = frozenset(options.annotators)
         return replace(
             self,
             document_ids=self.document_ids[documents],

@@ -10,6 +10,7 @@ from evaluations.evaluators.registry import make_evaluator
 from evaluations.llm.parsing import Failure
 from evaluations.llm.replies import Choice, Token, choices_from_json
 from evaluations.models import CandidateOutput, PairScore, RunItem, Score
+from evaluations.reports.withheld import is_withheld
 from evaluations.runs.item_questions import criteria_asked, item_of
 from evaluations.runs.leases import ClaimedItem
 from evaluations.runs.lifecycle import evaluator_of
@@ -55,6 +56,7 @@ class ItemView:
     distribution: tuple[Share, ...]
     ratings: tuple[tuple[str, float], ...]
     human_mean: float | None
+    withheld: bool = False
 
 
 def item_view(item: RunItem) -> ItemView:
@@ -65,8 +67,9 @@ def item_view(item: RunItem) -> ItemView:
     rated = Rating.objects.filter(output=item.output, criterion=item.criterion).select_related(
         "annotator"
     )
-    ratings = tuple((rating.annotator.name, rating.score) for rating in rated)
-    means = CandidateOutput.objects.filter(pk=item.output_id).human_means()
+    hidden = is_withheld(item.output.document)
+    ratings = () if hidden else tuple((one.annotator.name, one.score) for one in rated)
+    means = {} if hidden else CandidateOutput.objects.filter(pk=item.output_id).human_means()
     return ItemView(
         prompts=prompts,
         problem=problem,
@@ -87,6 +90,7 @@ def item_view(item: RunItem) -> ItemView:
         ),
         ratings=ratings,
         human_mean=means.get((item.output_id, item.criterion_id or 0)),
+        withheld=hidden,
     )
 
 

@@ -41,6 +41,7 @@ from evaluations.reports.ranking import DocumentFigures, figures_from
 from evaluations.reports.report import Report, build_report
 from evaluations.reports.steps import OnStep, between
 from evaluations.reports.stored import stored
+from evaluations.reports.withheld import without_withheld
 from evaluations.waking import wake_for_report
 
 # A worker that computes renews its lease twice a second; one that does not has died.
@@ -193,7 +194,8 @@ def _computed(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
         _mine(kept).delete()
         raise LeaseLostError
     on_step(0.0, "reading ratings and scores")
-    data = load_data(project, list(project.judges.all()), list(project.criteria.all()))
+    everything = load_data(project, list(project.judges.all()), list(project.criteria.all()))
+    data = without_withheld(everything, project)
     selected = data.selected(options)
     report = build_report(
         project, options=options, data=selected, on_step=between(on_step, 0.1, 0.8)

@@ -29,6 +29,7 @@ from evaluations.reports.options import ReportOptions
 from evaluations.reports.steps import OnStep, part_of, unseen
 from evaluations.reports.timing import report_seconds
 from evaluations.reports.verdict import Evidence, Verdict, verdict_of
+from evaluations.reports.withheld import without_withheld
 from evaluations.statistics.agreement import rater_at
 from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.bias import FamilyBias, family_bias, family_of
@@ -196,6 +197,7 @@ class Report:
     criteria: tuple[CriterionResult, ...]
     options: ReportOptions = field(default_factory=ReportOptions)
     systems: tuple[str, ...] = ()
+    withheld: int = 0
     boards: tuple[tuple[str, Leaderboard], ...] = ()
 
     @property
@@ -287,7 +289,9 @@ def build_report(
         project.criteria.all() if criteria is None else criteria, options.criteria
     )
     chosen_judges = _chosen(project.judges.all() if judges is None else judges, options.judges)
-    data = data or load_data(project, chosen_judges, chosen_criteria).selected(options)
+    if data is None:
+        everything = load_data(project, chosen_judges, chosen_criteria)
+        data = without_withheld(everything, project).selected(options)
     return Report(
         project=project.slug,
         name=project.name,
@@ -307,6 +311,7 @@ def build_report(
         ),
         options=options,
         systems=data.system_names,
+        withheld=data.withheld,
         boards=leaderboards(
             project, data, chosen_judges, chosen_criteria, annotators=options.annotators
         ),

@@ -48,6 +48,8 @@ def as_json(report: Report) -> str:
         "systems": list(report.systems),
         "criteria": {result.criterion: _criterion_json(result) for result in report.criteria},
     }
+    if report.withheld:
+        content["withheld_documents"] = report.withheld
     if report.boards:
         content["comparisons"] = {name: board_json(board) for name, board in report.boards}
     return orjson.dumps(_rounded(content), option=orjson.OPT_INDENT_2).decode()

@@ -10,6 +10,7 @@ from django.db import connection
 from annotations.models import Annotator
 from evaluations.models import CandidateOutput, Criterion, Document, System
 from evaluations.models.newest_scores import newest_scores
+from evaluations.reports.withheld import is_withheld
 from evaluations.scales import Scale, short
 from evaluations.word_differences import Piece, word_differences
 from geval_site.joined_query import JoinedQuery
@@ -150,11 +151,12 @@ class SideBySide:
     cards: tuple[OutputCard, ...]
     against: str
     bases: dict[str, str]
+    withheld: bool = False
 
     @property
     def may_go(self) -> bool:
         """Whether nothing was said of any output, as far as this page knows."""
-        return not any(card.rows_said for card in self.cards)
+        return not self.withheld and not any(card.rows_said for card in self.cards)
 
 
 def side_by_side(document: Document, *, sort: str, against: str = "") -> SideBySide:
@@ -166,7 +168,9 @@ def side_by_side(document: Document, *, sort: str, against: str = "") -> SideByS
             where it is none.
     """
     criteria = [(criterion, criterion.scale) for criterion in document.project.criteria.all()]
-    ratings, means = _ratings(document), document.outputs.human_means()
+    hidden = is_withheld(document)
+    ratings = defaultdict(list) if hidden else _ratings(document)
+    means = {} if hidden else document.outputs.human_means()
     judges, scores = _scores(document)
     cards = [
         OutputCard(
@@ -195,7 +199,9 @@ def side_by_side(document: Document, *, sort: str, against: str = "") -> SideByS
         replace(card, pieces=_pieces(card, chosen, texts.get(chosen, ("", ""))[1]))
         for card in ordered
     )
-    return SideBySide(judges, marked, chosen, {key: label for key, (label, _text) in texts.items()})
+    return SideBySide(
+        judges, marked, chosen, {key: label for key, (label, _text) in texts.items()}, hidden
+    )
 
 
 def _ratings(document: Document) -> dict[tuple[int, int], list[tuple[str, float, str]]]:

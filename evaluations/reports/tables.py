@@ -11,7 +11,14 @@ from evaluations.reports.board_tables import (
     standings_rows,
 )
 from evaluations.reports.report import JudgeResult, Report
-from evaluations.reports.words import SYMBOLS, in_a_sentence, in_sight_note, shown, stand_in_note
+from evaluations.reports.words import (
+    SYMBOLS,
+    in_a_sentence,
+    in_sight_note,
+    shown,
+    stand_in_note,
+    withheld_note,
+)
 from evaluations.spreadsheets import csv_line
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
 from evaluations.statistics.resampling import Interval
@@ -89,6 +96,8 @@ def as_markdown(report: Report) -> str:
         parts.append(f"\n{NOTE}")
     if report.in_sight:
         parts.append(f"\n{in_sight_note(report)}")
+    if report.withheld:
+        parts.append(f"\n{withheld_note(report)}")
     if report.stand_ins:
         parts.append(f"\n{stand_in_note(report)}")
     return "\n".join(parts) + "\n"
@@ -140,6 +149,8 @@ def as_text(report: Report) -> str:
     parts += boards_text(report.boards)
     if report.in_sight:
         parts.append(in_sight_note(report))
+    if report.withheld:
+        parts.append(withheld_note(report))
     if report.stand_ins:
         parts.append(stand_in_note(report))
     return "\n".join(parts) + "\n"

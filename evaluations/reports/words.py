@@ -171,6 +171,17 @@ def in_sight_note(report: Report) -> str:
     return f"{count} made while LLM scores were visible, which may inflate agreement with judges."
 
 
+def withheld_note(report: Report) -> str:
+    """The note about locked documents that are left out; empty if none are."""
+    if not report.withheld:
+        return ""
+    documents = "document is" if report.withheld == 1 else "documents are"
+    return (
+        f"{report.withheld:,} locked {documents} left out until the search for a better judge is"
+        " over, so that nobody can tune a judge by them."
+    )
+
+
 def stand_in_note(report: Report) -> str:
     """The note about scores that are not from an LLM."""
     return f"{' and '.join(report.stand_ins)}: {HONEST_NAME}."

@@ -21,6 +21,7 @@ from evaluations.reports.words import (
     in_sight_note,
     shown,
     signed,
+    withheld_note,
 )
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient
 from evaluations.statistics.ppi import SystemMean
@@ -112,6 +113,9 @@ def ago(moment: datetime) -> SafeString:
 def starts_with(text: str, beginning: str) -> bool:
     """Whether a text begins with another one."""
     return text.startswith(beginning)
+
+
+register.filter(withheld_note)
 
 
 @register.filter

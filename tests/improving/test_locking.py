@@ -6,13 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluations.improving.arms import ImproveError
-from evaluations.improving.locking import (
-    is_locked,
-    lock_documents,
-    locked_mask,
-    unlock_documents,
-)
+from evaluations.improving.locking import lock_documents, unlock_documents
 from evaluations.improving.looking import usable_lock
+from evaluations.locked_rule import is_locked, locked_mask
 from evaluations.models import LockedDocuments
 
 pytestmark = pytest.mark.django_db
@@ -33,8 +29,8 @@ def test_about_the_share_is_locked_and_another_seed_draws_others():
 
 def test_later_documents_fall_by_the_same_rule_and_earlier_ones_stay(rated_project, locked):
     names = list(rated_project.documents.order_by("pk").values_list("doc_id", flat=True))
-    before = locked_mask(locked, names)
-    after = locked_mask(locked, [*names, "a later one"])
+    before = locked_mask(names, seed=locked.seed, share=locked.share)
+    after = locked_mask([*names, "a later one"], seed=locked.seed, share=locked.share)
     assert (after[:-1] == before).all()
 
 

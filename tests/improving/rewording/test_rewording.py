@@ -13,7 +13,7 @@ from benchmarks.planted import BEST, VAGUE
 from evaluations.evaluators.wording import wordings_in
 from evaluations.improving.adopting import adopt
 from evaluations.improving.arms import ImproveError
-from evaluations.improving.locking import is_locked, lock_documents
+from evaluations.improving.locking import lock_documents
 from evaluations.improving.looking import look
 from evaluations.improving.trials import spent_on
 from evaluations.improving.work import (
@@ -24,6 +24,7 @@ from evaluations.improving.work import (
     resume_search,
     work_on_search,
 )
+from evaluations.locked_rule import is_locked
 from evaluations.models import (
     Change,
     Criterion,

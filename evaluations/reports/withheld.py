@@ -1,0 +1,29 @@
+"""While a better judge is being searched for, what people gave to locked documents is on no page:
+whoever sees it could tune a judge by it."""
+
+from evaluations.locked_rule import is_locked, locked_mask
+from evaluations.models import Document, LockedDocuments, Project, Search
+from evaluations.models.improving import OPEN_STATES
+from evaluations.reports.data import ReportData
+
+
+def withheld_lock(project: Project) -> LockedDocuments | None:
+    """The locked documents of a project whose ratings are withheld now."""
+    if not Search.objects.filter(project=project, state__in=OPEN_STATES).exists():
+        return None
+    return LockedDocuments.objects.filter(project=project, unlocked_at=None).first()
+
+
+def without_withheld(data: ReportData, project: Project) -> ReportData:
+    """A report's numbers without the documents whose ratings are withheld."""
+    lock = withheld_lock(project)
+    if lock is None:
+        return data
+    hidden = locked_mask(data.doc_ids, seed=lock.seed, share=lock.share)
+    return data.without(hidden) if hidden.any() else data
+
+
+def is_withheld(document: Document) -> bool:
+    """Whether a document's ratings are withheld now."""
+    lock = withheld_lock(document.project)
+    return lock is not None and is_locked(document.doc_id, seed=lock.seed, share=lock.share)

@@ -1,0 +1,92 @@
+"""While a search is open, ratings of locked documents are on no page."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from evaluations.improving.work import cancel_search, request_search, work_on_search
+from evaluations.locked_rule import is_locked
+from evaluations.models import Change, Criterion, Document, Judge, LockedDocuments, Project
+from evaluations.reports.live import live_data
+from evaluations.reports.report import build_report
+from evaluations.reports.report_json import as_json
+from evaluations.reports.tables import as_text
+
+pytestmark = pytest.mark.django_db
+
+
+def locked_document(project: Project, locked: LockedDocuments, *, other: bool = False) -> Document:
+    return next(
+        one
+        for one in project.documents.all()
+        if is_locked(one.doc_id, seed=locked.seed, share=locked.share) is not other
+    )
+
+
+@pytest.fixture
+def viewer(as_role: Callable[[str], Client]) -> Client:
+    return as_role("viewer")
+
+
+def test_reports_leave_them_out_until_the_search_is_over(
+    judge: Judge, criterion: Criterion, locked: LockedDocuments, rated_project: Project
+) -> None:
+    before = build_report(rated_project)
+    whole = len(live_data(rated_project).doc_ids)
+    search = request_search(judge, criterion, [Change.PANEL])
+    during = build_report(rated_project)
+    left = len(live_data(rated_project).doc_ids)
+    assert during.withheld == whole - left > 10
+    assert during.criteria[0].documents == left
+    assert f"{during.withheld} locked documents are left out" in as_text(during)
+    assert f'"withheld_documents": {during.withheld}' in as_json(during)
+    work_on_search(search.pk)
+    assert as_json(build_report(rated_project)) == as_json(before)
+    assert len(live_data(rated_project).doc_ids) == whole
+
+
+def test_a_locked_documents_page_says_so_and_has_no_ratings(
+    judge: Judge,
+    criterion: Criterion,
+    locked: LockedDocuments,
+    rated_project: Project,
+    viewer: Client,
+) -> None:
+    hidden = locked_document(rated_project, locked)
+    shown = locked_document(rated_project, locked, other=True)
+
+    def page(document: Document) -> str:
+        address = reverse("evaluations:document_detail", args=["small", document.pk])
+        return viewer.get(address).content.decode()
+
+    assert "ann" in page(hidden)
+    search = request_search(judge, criterion, [Change.PANEL])
+    assert "ratings of it are withheld" in page(hidden)
+    assert ">ann" not in page(hidden)
+    assert "withheld" not in page(shown)
+    cancel_search(search, "ada")
+    assert "withheld" not in page(hidden)
+
+
+def test_pages_of_a_project_that_searches_work(
+    judge: Judge,
+    criterion: Criterion,
+    locked: LockedDocuments,
+    rated_project: Project,
+    viewer: Client,
+) -> None:
+    request_search(judge, criterion, [Change.PANEL])
+    for name in (
+        "report_detail",
+        "disagreement_list",
+        "judge_compare",
+        "document_list",
+        "project_detail",
+    ):
+        address = reverse(f"evaluations:{name}", args=["small"])
+        answer = viewer.get(address)
+        assert answer.status_code == 200, name
+    report = viewer.get(reverse("evaluations:report_detail", args=["small"])).content.decode()
+    assert "left out until the search for a better judge is over" in report
