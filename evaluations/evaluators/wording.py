@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from evaluations.llm.prompts import PromptParts
 
-LONGEST_PART = 20_000
+LONGEST_PART, LONGEST_EXAMPLES = 20_000, 60_000
 
 
 class Wording(BaseModel):
@@ -24,11 +24,13 @@ class Wording(BaseModel):
     introduction: str = Field(default="", max_length=LONGEST_PART)
     definition: str = Field(default="", max_length=LONGEST_PART)
     steps: str = Field(default="", max_length=LONGEST_PART)
+    examples: str = Field(default="", max_length=LONGEST_EXAMPLES)
     prompt: str = Field(default="", max_length=LONGEST_PART)
 
     @model_validator(mode="after")
     def _one_or_the_other(self) -> Self:
-        if self.prompt and (self.introduction or self.definition or self.steps):
+        others = (self.introduction, self.definition, self.steps, self.examples)
+        if self.prompt and any(others):
             raise ValueError("a whole prompt has no other parts")
         return self
 
@@ -39,6 +41,7 @@ class Wording(BaseModel):
             introduction=self.introduction or parts.introduction,
             definition=self.definition or parts.definition,
             prompt_file=self.prompt or parts.prompt_file,
+            examples=self.examples or parts.examples,
         )
 
 

@@ -8,7 +8,7 @@ from django import forms
 from evaluations.improving.locking import LOOKS, SHARE
 from evaluations.improving.work import Limits
 from evaluations.models import Change, Criterion, Judge, Project
-from evaluations.models.improving import FREE_CHANGES, MOST_LOOKS
+from evaluations.models.improving import ASKING_CHANGES, FREE_CHANGES, MOST_LOOKS
 
 
 class LockForm(forms.Form):
@@ -51,14 +51,18 @@ class SearchForm(forms.Form):
         initial=list(FREE_CHANGES),
         widget=forms.CheckboxSelectMultiple,
         help_text=(
-            "Wording asks the judge’s model again and again; the others use the scores there are."
+            "Wording and examples ask the judge’s model again and again; the others use the"
+            " scores there are."
         ),
     )
     most_calls = forms.IntegerField(
-        label="Calls allowed for wordings", min_value=1, max_value=1_000_000, initial=400
+        label="Calls allowed for wordings and examples",
+        min_value=1,
+        max_value=1_000_000,
+        initial=400,
     )
     budget = forms.DecimalField(
-        label="Budget for wordings",
+        label="Budget for these calls",
         required=False,
         min_value=Decimal("0.0001"),
         max_digits=14,
@@ -78,7 +82,7 @@ class SearchForm(forms.Form):
         self.fields["reflector"].queryset = project.judges.with_models()  # type: ignore[attr-defined]
         if not reworded:
             self.fields["changes"].choices = [  # type: ignore[attr-defined]
-                choice for choice in Change.choices if choice[0] != Change.WORDING
+                choice for choice in Change.choices if choice[0] not in ASKING_CHANGES
             ]
             self.fields[
                 "changes"

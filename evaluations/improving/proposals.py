@@ -6,7 +6,8 @@ from decimal import Decimal
 from evaluations.improving.certificate import mean_on_selection
 from evaluations.improving.trials import spent_on
 from evaluations.llm.reflection import PARTS
-from evaluations.models import Change, EvaluationRun, Proposal, Search
+from evaluations.models import EvaluationRun, Proposal, Search
+from evaluations.models.improving import ASKING_CHANGES
 from evaluations.word_differences import MarkedLine, line_differences
 
 
@@ -56,7 +57,7 @@ class Progress:
 
 def progress_of(search: Search) -> Progress | None:
     """How far a search for a wording is; None for searches that make no calls."""
-    if Change.WORDING not in search.changes:
+    if not set(ASKING_CHANGES) & set(search.changes):
         return None
     rows = list(search.proposals.select_related("parent").order_by("number"))
     spent = spent_on(search)

@@ -15,9 +15,12 @@ import numpy as np
 from evaluations.evaluators.wording import Wording
 from evaluations.improving.arms import Ground, ImproveError
 from evaluations.improving.cases import cases_of
+from evaluations.improving.examples import example_sets
 from evaluations.improving.reflecting import Reflector
 from evaluations.improving.trials import LimitReachedError, Trials
-from evaluations.models import Judge, Proposal, Search
+from evaluations.llm.reflection import PARTS
+from evaluations.models import Change, Judge, Proposal, Search
+from evaluations.models.improving import ASKING_CHANGES
 from evaluations.runs.lifecycle import RunError
 from evaluations.runs.shift import Shift
 from evaluations.statistics.correlation import coefficients_by_document
@@ -37,6 +40,7 @@ class Reworded:
     """The wording that was chosen, with mean rho on the documents that chose: today's, and the
     chosen one's by cross-validation."""
 
+    change: Change
     proposal: Proposal
     today: float
     candidate: float
@@ -61,8 +65,9 @@ def why_not_reworded(search: Search) -> str:
     return ""
 
 
-def reword(search: Search, ground: Ground, shift: Shift) -> Reworded | None:
-    """Search for a wording; None where nothing is better than today's.
+def reword(search: Search, ground: Ground, shift: Shift) -> list[Reworded]:
+    """Search for a wording and for examples, as far as the search is to; those that are better than
+    today's.
 
     Raises:
         ImproveError: the judge cannot be reworded, or too few documents can be ranked.
@@ -77,7 +82,8 @@ def reword(search: Search, ground: Ground, shift: Shift) -> Reworded | None:
         pass  # it ends with what it has
     except RunError as error:
         raise ImproveError(str(error)) from None
-    return rewording.chosen()
+    found = [rewording.chosen(change) for change in ASKING_CHANGES]
+    return [one for one in found if one is not None]
 
 
 class _Rewording:
@@ -95,15 +101,45 @@ class _Rewording:
 
     def run(self) -> None:
         """Until it is done, or left."""
-        from gepa.api import optimize
-
         texts = today_in_parts(self.trials)
         self._row(texts, number=0)
+        if Change.EXAMPLES in self.search.changes:
+            self._try_examples(texts)
+        if Change.WORDING in self.search.changes:
+            self._rewrite(texts)
+
+    def _try_examples(self, today: dict[str, str]) -> None:
+        """Examples of the documents to learn from, in today's wording."""
+        if "prompt" in today:
+            raise ImproveError(
+                f"{self.search.criterion} has a whole prompt of its own, so there is no place for"
+                " examples. Leave them out."
+            )
+        self._note(today, self.selecting, self._tried(today, self.selecting)[1])
+        for name, text in example_sets(self.ground, self.learning):
+            texts = today | {"examples": text}
+            there = self.search.proposals.filter(prompt_key=name).first()
+            row = there or Proposal.objects.create(
+                search=self.search,
+                number=self.search.proposals.count(),
+                parent=self.rows[_key(today)],
+                part="examples",
+                texts=texts,
+                prompt_key=name,
+            )
+            self.rows[_key(texts)] = row
+            self._note(texts, self.selecting, self._tried(texts, self.selecting)[1])
+
+    def _rewrite(self, texts: dict[str, str]) -> None:
+        """The search of GEPA."""
+        from gepa.api import optimize
+
         optimize(
             seed_candidate=texts,
             trainset=self.learning.tolist(),
             valset=self.selecting.tolist(),
             adapter=cast(Any, self),
+            module_selector=cast(Any, next_part),
             reflection_minibatch_size=min(BATCH, len(self.learning)),
             stop_callbacks=cast(Any, self),
             logger=_Silent(),
@@ -198,9 +234,14 @@ class _Rewording:
         else:
             self.before = float(rho.mean())
 
-    def chosen(self) -> Reworded | None:
-        """The best of the wordings that were tried on the documents that choose."""
-        tried = [row for row in self.search.proposals.order_by("number") if row.on_selection]
+    def chosen(self, change: Change) -> Reworded | None:
+        """The best of what was tried on the documents that choose: examples, or wordings."""
+        rows = [
+            row
+            for row in self.search.proposals.order_by("number")
+            if not row.number or (row.part == "examples") == (change == Change.EXAMPLES)
+        ]
+        tried = [row for row in rows if row.on_selection]
         if len(tried) < 2 or tried[0].number:
             return None
         documents = list(tried[0].on_selection)
@@ -209,11 +250,12 @@ class _Rewording:
         if selected.best == 0:
             return None
         return Reworded(
+            change,
             tried[selected.best],
             float(values[0].mean()),
             float(selected.by_document.mean()),
             len(documents),
-            self.search.proposals.count() - 1,
+            len(rows) - 1,
         )
 
 
@@ -230,11 +272,21 @@ def today_in_parts(trials: Trials) -> dict[str, str]:
     if parts.prompt_file.strip():
         return {"prompt": parts.prompt_file}
     texts = {"definition": parts.definition}
+    if own.examples:
+        texts["examples"] = own.examples
     if trials.judge.use_steps:
         texts["steps"] = own.steps or trials.steps or ""
     if parts.introduction.strip():
         texts["introduction"] = parts.introduction
     return texts
+
+
+def next_part(
+    state: Any, _traces: object, _scores: object, _parent: int, candidate: Mapping[str, str]
+) -> list[str]:
+    """The part to rewrite next, each in turn; examples stay what people rated."""
+    parts = [part for part in PARTS if part in candidate and part != "examples"]
+    return [parts[state.i % len(parts)]]
 
 
 def wording_of(texts: Mapping[str, str]) -> Wording:

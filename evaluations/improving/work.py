@@ -21,7 +21,7 @@ from evaluations.improving.search import Found, power, search
 from evaluations.improving.trials import Leaving, LeftError, spent_on, worker_here
 from evaluations.models import Candidate, Change, Criterion, ErrandState, Judge, Search
 from evaluations.models.errands import MOST_ATTEMPTS
-from evaluations.models.improving import OPEN_STATES
+from evaluations.models.improving import ASKING_CHANGES, OPEN_STATES
 from evaluations.models.runs import ACTIVE_STATES, RunState
 from evaluations.runs.lifecycle import cancel_run, pause_by_person
 from evaluations.runs.shift import Shift
@@ -72,7 +72,7 @@ def request_search(
         budget=within.budget,
         reflector=within.reflector,
     )
-    if Change.WORDING in wanted:
+    if set(ASKING_CHANGES) & set(wanted):
         _check_rewording(asked)
     with transaction.atomic():
         Judge.objects.select_for_update().get(pk=judge.pk)
@@ -223,12 +223,11 @@ def _mine(wanted: Search) -> Any:
 def _searched(wanted: Search, shift: Shift) -> tuple[list[Found], dict[str, Any]]:
     locked = usable_lock(wanted.project)
     ground = ground_of(wanted.project, wanted.judge, wanted.criterion, locked)
-    others = [name for name in wanted.changes if name != Change.WORDING]
+    others = [name for name in wanted.changes if name not in ASKING_CHANGES]
     done = search(ground, others)
     found, about = done.candidates, {}
-    if Change.WORDING in wanted.changes:
-        reworded = reword(wanted, ground, shift)
-        found = ([_found(reworded)] if reworded else []) + found
+    if len(others) < len(wanted.changes):
+        found = [_found(one) for one in reword(wanted, ground, shift)] + found
         spent = spent_on(wanted)
         about = {
             "calls": spent.calls,
@@ -281,14 +280,15 @@ def _fail(wanted: Search, message: str) -> None:
 
 def _found(reworded: Reworded) -> Found:
     """A wording as a candidate."""
-    proposal = reworded.proposal
+    proposal, is_wording = reworded.proposal, reworded.change == Change.WORDING
+    count = proposal.texts.get("examples", "").count("<example>")
     return Found(
-        Change.WORDING,
-        f"Wording {proposal.number}",
+        reworded.change,
+        f"Wording {proposal.number}" if is_wording else f"{count} rated examples",
         None,
         reworded.today,
         reworded.candidate,
         reworded.documents,
-        description=f"the best of {reworded.tried} that were proposed",
+        description=f"the best of {reworded.tried} that were tried",
         proposal=proposal.pk,
     )

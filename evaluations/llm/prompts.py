@@ -27,12 +27,20 @@ PLACEHOLDERS = {
 # In prompts that compare two outputs.
 PAIR_PLACEHOLDERS = {"OutputA": "output", "OutputB": "rival"}
 STEPS_HEADING = "Evaluation Steps:"
+EXAMPLES_HEADING = "Examples, rated by people:"
+# Of an example's texts; the rest is cut.
+LONGEST_EXAMPLE = 3_000
 DEFAULT_INPUTS = "Source Text:\n\n{{Document}}\n\nSummary:\n\n{{Summary}}"
 DEFAULT_INTRODUCTION = (
     "You will be given a source text and a text that was written from it. Rate the written text on"
     " one metric only. Read these instructions with care and keep them in view while you rate."
 )
 
+_EXAMPLE = re.compile(
+    r"<example>\n<source>\n(?P<source>.*?)\n</source>\n<text>\n(?P<output>.*?)\n</text>\n"
+    r"Rating: [^\n]*\n</example>\n*",
+    re.S,
+)
 _PLACEHOLDER = re.compile(r"\{\{\s*(\w[^{}]*?)\s*\}\}")
 
 
@@ -50,6 +58,7 @@ class PromptParts:
     introduction: str = ""
     inputs: str = ""
     prompt_file: str = ""
+    examples: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +90,8 @@ def compose_template(parts: PromptParts, *, steps: str | None) -> str:
         sections = [_introduction_and_criteria(parts)]
         if steps and steps.strip():
             sections.append(f"{STEPS_HEADING}\n\n{steps.strip()}")
+        if parts.examples.strip():
+            sections.append(f"{EXAMPLES_HEADING}\n\n{parts.examples.strip()}")
         sections.append(parts.inputs.strip() or DEFAULT_INPUTS)
         sections.append(f"Evaluation Form (scores ONLY):\n\n- {parts.criterion.capitalize()}:")
         template = "\n\n\n".join(sections)
@@ -142,7 +153,37 @@ def render(template: str, texts: Texts) -> str:
         if not values[field].strip():
             raise PromptError(f"The prompt shows the {field}, but this document has none.")
     places = PLACEHOLDERS | PAIR_PLACEHOLDERS
+    template = _without_its_own(template, texts)
     return _PLACEHOLDER.sub(lambda match: values[places[match.group(1)]], template)
+
+
+def has_placeholder(text: str) -> bool:
+    """Whether a text would be filled in where it is part of a template."""
+    return bool(_PLACEHOLDER.search(text))
+
+
+def example_block(source: str, output: str, rating: str) -> str:
+    """An example for a prompt, as people rated it."""
+    return (
+        f"<example>\n<source>\n{_cut(source)}\n</source>\n<text>\n{_cut(output)}\n</text>\n"
+        f"Rating: {rating}\n</example>"
+    )
+
+
+def _without_its_own(template: str, texts: Texts) -> str:
+    """A template without the examples that are from the judged document: nobody shows a judge what
+    people gave to it."""
+
+    def kept(match: re.Match[str]) -> str:
+        source, output = match["source"], match["output"]
+        own = source == _cut(texts.source) if source else output == _cut(texts.output)
+        return "" if own else match[0]
+
+    return _EXAMPLE.sub(kept, template) if EXAMPLES_HEADING in template else template
+
+
+def _cut(text: str) -> str:
+    return text.strip()[:LONGEST_EXAMPLE].strip()
 
 
 def _introduction_and_criteria(parts: PromptParts) -> str:

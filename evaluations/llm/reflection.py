@@ -16,6 +16,7 @@ PARTS: Final = {
     "introduction": "Task introduction",
     "definition": "Definition of the criterion",
     "steps": "Evaluation steps",
+    "examples": "Rated examples",
     "prompt": "Whole prompt",
 }
 HEADING = "You improve the instructions of an LLM judge."

@@ -52,7 +52,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='candidate',
             name='change',
-            field=models.CharField(choices=[('wording', 'Wording'), ('choice', 'Another judge'), ('panel', 'Panel'), ('calibration', 'Calibration map')], max_length=20),
+            field=models.CharField(choices=[('wording', 'Wording'), ('examples', 'Rated examples'), ('choice', 'Another judge'), ('panel', 'Panel'), ('calibration', 'Calibration map')], max_length=20),
         ),
         migrations.AlterField(
             model_name='explanation',

@@ -62,6 +62,7 @@ class Change(models.TextChoices):
     """What is tried."""
 
     WORDING = "wording", "Wording"
+    EXAMPLES = "examples", "Rated examples"
     CHOICE = "choice", "Another judge"
     PANEL = "panel", "Panel"
     CALIBRATION = "calibration", "Calibration map"
@@ -70,6 +71,7 @@ class Change(models.TextChoices):
 # The states of a search that is not over.
 OPEN_STATES = (ErrandState.WAITING, ErrandState.ASKING, ErrandState.PAUSED)
 # Those that cost nothing, as they use the scores there are.
+ASKING_CHANGES = (Change.WORDING, Change.EXAMPLES)
 FREE_CHANGES = (Change.CHOICE, Change.PANEL, Change.CALIBRATION)
 
 

@@ -8,7 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from evaluations.standin import HONEST_NAME, features
-from evaluations.standin.wording import NOISE, mean_of, named_in, noise_of, wording_in
+from evaluations.standin.wording import (
+    NOISE,
+    mean_of,
+    named_in,
+    noise_of,
+    ratings_of_examples,
+    shift_by,
+    wording_in,
+)
 
 _SCALE = re.compile(r"\(\s*(\d+)\s*(?:-|–|to)\s*(\d+)\s*\)")
 _FORM = re.compile(r"Evaluation Form.*?\n+\s*-?\s*([A-Za-z ]+?)\s*:?\s*\Z", re.S)
@@ -50,6 +58,7 @@ class Reading:
     source: str
     output: str
     wording: str = ""
+    shift: float = 0.0
 
 
 def wants_steps(prompt: str) -> bool:
@@ -76,7 +85,9 @@ def read_prompt(prompt: str) -> Reading | None:
     output = texts[headings[-1].end() :].strip() if headings else texts.strip()
     source = texts[headings[0].end() : headings[-1].start()].strip() if len(headings) > 1 else ""
     wording = wording_in(texts[: headings[0].start()] if headings else "")
-    return Reading(form.group(1).strip().lower(), lowest, highest, source, output, wording)
+    shift = shift_by(ratings_of_examples(texts), lowest, highest)
+    name = form.group(1).strip().lower()
+    return Reading(name, lowest, highest, source, output, wording, shift)
 
 
 @dataclass(frozen=True)
@@ -151,7 +162,8 @@ def quality(reading: Reading) -> float:
 def distribution(reading: Reading) -> dict[int, float]:
     """A probability for each point of the scale, centred on the quality. Sums to 0.98: some mass
     goes elsewhere."""
-    centre = reading.lowest + quality(reading) * (reading.highest - reading.lowest)
+    share = min(1.0, max(0.0, quality(reading) + reading.shift))
+    centre = reading.lowest + share * (reading.highest - reading.lowest)
     width = max(0.35, 0.14 * (reading.highest - reading.lowest))
     weights = {
         point: math.exp(-((point - centre) ** 2) / (2 * width * width))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluations.llm.prompts import EXAMPLES_HEADING
 from evaluations.standin import features
 
 NOISE, NOISE_OF_VAGUE = 0.06, 0.3
@@ -18,6 +19,7 @@ NOISE, NOISE_OF_VAGUE = 0.06, 0.3
 NAMED_FROM, DROPPED_BELOW = 0.35, 0.0
 _VAGUE = re.compile(r"\b(good|nice|overall|appropriate|decent|satisfying)\b", re.I)
 _BEFORE_TEXTS = re.compile(r"Evaluation Criteria:", re.I)
+_EXAMPLE = re.compile(r"</text>\nRating: ([\d.]+)\n</example>")
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,23 @@ def noise_of(wording: str) -> float:
 def wording_in(prompt: str) -> str:
     """What comes after the task introduction in a judging prompt, up to the texts."""
     found = _BEFORE_TEXTS.search(prompt)
-    return prompt[found.end() :] if found else prompt
+    said = prompt[found.end() :] if found else prompt
+    return said.split(EXAMPLES_HEADING)[0]
+
+
+def shift_by(examples: list[float], lowest: float, highest: float) -> float:
+    """How far examples shift the scale, in shares of it: a quarter of the way to their mean from
+    its middle."""
+    if not examples:
+        return 0.0
+    mean = sum(examples) / len(examples)
+    return 0.25 * ((mean - lowest) / (highest - lowest) - 0.5)
+
+
+def ratings_of_examples(prompt: str) -> list[float]:
+    """The ratings of a prompt's examples."""
+    shown = prompt.rsplit(EXAMPLES_HEADING, maxsplit=1)[-1] if EXAMPLES_HEADING in prompt else ""
+    return [float(found) for found in _EXAMPLE.findall(shown)]
 
 
 def mean_of(names: list[str], output: str, source: str) -> float:

@@ -34,7 +34,7 @@ from evaluations.models import (
     RunState,
     Search,
 )
-from evaluations.models.improving import FREE_CHANGES
+from evaluations.models.improving import ASKING_CHANGES, FREE_CHANGES
 from evaluations.runs.worker import work_on_run
 
 
@@ -56,7 +56,7 @@ class Command(SiteCommand):
             metavar="CHANGE,…",
             help=(
                 f"what may be changed, divided by commas: {', '.join(Change.values)} (all but"
-                " wording, which makes calls)"
+                " wording and examples, which make calls)"
             ),
         )
         parser.add_argument(
@@ -131,7 +131,7 @@ class Command(SiteCommand):
         looks: bool,
     ) -> dict[str, Any]:
         search = request_search(judge, criterion, changes, limits=limits)
-        if Change.WORDING in changes:
+        if set(ASKING_CHANGES) & set(changes):
             self._announce(judge, criterion, limits)
         if search.state == ErrandState.PAUSED:
             resume_search(search)

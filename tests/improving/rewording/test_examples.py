@@ -1,0 +1,87 @@
+"""Rated outputs of training documents are tried as examples in the prompt."""
+
+import re
+
+import pytest
+
+from evaluations.evaluators.geval import GEval
+from evaluations.evaluators.wording import Wording, as_setting
+from evaluations.improving.adopting import adopt
+from evaluations.improving.rewording import wording_of
+from evaluations.improving.work import Limits, request_search, work_on_search
+from evaluations.judges.steps import prompt_parts
+from evaluations.llm.prompts import Texts, example_block, render
+from evaluations.locked_rule import is_locked
+from evaluations.models import (
+    Candidate,
+    CandidateOutput,
+    Change,
+    Criterion,
+    ErrandState,
+    Judge,
+    LockedDocuments,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_sets_of_training_documents_are_tried_and_kept(
+    judge: Judge, criterion: Criterion, locked: LockedDocuments
+) -> None:
+    limits = Limits(most_calls=400)
+    search = request_search(judge, criterion, [Change.EXAMPLES], limits=limits)
+    while work_on_search(search.pk):
+        pass
+    search.refresh_from_db()
+    assert search.state == ErrandState.DONE, search.message
+    tried = list(search.proposals.exclude(number=0))
+    assert [row.texts["examples"].count("<example>") for row in tried] == [3, 6, 6]
+    assert all(row.on_selection for row in tried)
+    choosing = {int(at) for at in tried[0].on_selection}
+    for row in tried:
+        sources = re.findall(r"<source>\n(.*?)\n</source>", row.texts["examples"], re.S)
+        assert len(set(sources)) == len(sources)  # each of another document
+        shown = CandidateOutput.objects.filter(
+            document__project=judge.project, document__source__in=sources
+        ).values_list("document__doc_id", flat=True)
+        assert shown
+        for doc_id in shown:
+            assert not is_locked(doc_id, seed=locked.seed, share=locked.share)
+        positions = list(judge.project.documents.order_by("pk").values_list("doc_id", flat=True))
+        assert not choosing & {positions.index(doc_id) for doc_id in shown}
+
+
+def test_examples_that_are_used_are_in_the_next_versions_prompt(
+    judge: Judge, criterion: Criterion, locked: LockedDocuments
+) -> None:
+    search = request_search(judge, criterion, [Change.EXAMPLES], limits=Limits(most_calls=400))
+    while work_on_search(search.pk):
+        pass
+    row = search.proposals.get(number=1)
+    candidate = search.candidates.filter(change=Change.EXAMPLES).first()
+    if candidate is None:
+        candidate = Candidate.objects.create(
+            search=search, change=Change.EXAMPLES, title="3", proposal=row, training={"gain": 0}
+        )
+    new, _run = adopt(candidate)
+    template = GEval(new.settings).template(prompt_parts(criterion))
+    assert template.count("<example>") == wording_of(candidate.proposal.texts).examples.count(
+        "<example>"
+    )
+
+
+def test_a_documents_own_example_is_not_shown_with_it() -> None:
+    own = example_block("Its source.", "A text.", "4")
+    other = example_block("Another source.", "B text.", "2")
+    judge = GEval({"wording": as_setting({"q": Wording(examples=f"{own}\n\n{other}")})})
+    assert judge.settings.wording
+    template = (
+        f"Rate.\n\nExamples, rated by people:\n\n{own}\n\n{other}\n\n{{{{Document}}}}"
+        "\n\n{{Summary}}"
+    )
+    prompt = render(template, Texts(source="Its source.", output="C text."))
+    assert "A text." not in prompt
+    assert "B text." in prompt
+    both = render(template, Texts(source="A third source.", output="C text."))
+    assert "A text." in both
+    assert "B text." in both
