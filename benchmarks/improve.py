@@ -2,7 +2,7 @@
 
 1. SummEval's recorded scores (six LLM judges, four criteria: 24 arms): a panel learned from 20
    documents, many times over, against the best single judge chosen by the same documents; all
-   other documents are the truth.
+   other documents are the truth. Then Topical-Chat's two recorded prompts, without a goal.
 2. Simulated projects in which no judge is better than another, or a panel would only seem to be:
    how often anything is proven.
 3. Simulated projects with a real gain: how often it is proven.
@@ -13,6 +13,8 @@
 import argparse
 import csv
 import gzip
+import json
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,11 +28,14 @@ from benchmarks.rewording import (
     site_with_stand_in,
 )
 from benchmarks.site import BENCHMARK_DATA
-from evaluations.statistics.layout import Outputs
+from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.panel import Arms, choose
 from evaluations.statistics.proof import Outcome, Proof, confidence_of, gain_in_rank
 
+TOPICS = ("naturalness", "coherence", "engagingness", "groundedness")
+PROMPTS = ("gpt35_geval_responses.json.gz", "gpt35_geval_no_auto_cot_responses.json.gz")
+_DIGIT = re.compile(r"\d")
 SUMMEVAL = BENCHMARK_DATA / "summeval"
 TRAINING_DOCUMENTS = 20
 LEAST_RHO, MOST_BELOW_BEST, MOST_OVERSTATED, MOST_FALSE = 0.53, 0.01, 0.005, 0.05
@@ -68,6 +73,37 @@ def summeval() -> dict[str, Arms]:
     for row in scores:
         table[arms[row["judge"], row["criterion"]], place(row)] = float(row["score"])
     return {name: Arms(outputs, human[at] / count[at], table) for name, at in criteria.items()}
+
+
+def topical_chat() -> dict[str, Arms]:
+    """Two recorded prompts, each with 20 replies an item, on every criterion: 8 arms."""
+    items = []
+    for name in PROMPTS:
+        with gzip.open(BENCHMARK_DATA / "topical_chat" / name) as file:
+            items.append(json.load(file))
+    documents, systems = (
+        {name: at for at, name in enumerate(sorted({i[column] for i in items[0]}))}
+        for column in ("doc_id", "system_id")
+    )
+    outputs = Outputs.full(len(documents), len(systems))
+    human = np.full((len(TOPICS), len(outputs)), np.nan)
+    table = np.full((len(items), len(TOPICS), len(outputs)), np.nan)
+    for prompt, replies in enumerate(items):
+        for item in replies:
+            criterion = TOPICS.index(item["criterion"])
+            place = documents[item["doc_id"]] * len(systems) + systems[item["system_id"]]
+            ratings = [
+                digit[0] for reply in item["all_responses"] if (digit := _DIGIT.search(reply))
+            ]
+            human[criterion, place] = item["scores"][item["criterion"]]
+            if ratings:
+                table[prompt, criterion, place] = np.mean([int(rating) for rating in ratings])
+    arms = table.reshape(-1, len(outputs))
+    made = {}
+    for at, name in enumerate(TOPICS):
+        there, (people, *scores) = complete(outputs, human[at], *arms)
+        made[name] = Arms(there, people, np.stack(scores))
+    return made
 
 
 @dataclass(frozen=True)
@@ -180,6 +216,14 @@ def main() -> None:
     say("reported less true", over, MOST_OVERSTATED, at_least=False, digits=4)
     naive = float((drawn.naive - drawn.best_single).mean())
     print(f"  (the best single judge's own training value less true: {naive:.4f})")
+
+    dialogues = draw(topical_chat(), options.draws)
+    print(f"Topical-Chat, {TRAINING_DOCUMENTS} training dialogues, two prompts, no goals stated")
+    for at, name in enumerate(TOPICS):
+        print(
+            f"  {name}: chosen {dialogues.held_out[at]:.3f}, reported {dialogues.reported[at]:.3f},"
+            f" best single {dialogues.best_single[at]:.3f} (which seemed {dialogues.naive[at]:.3f})"
+        )
 
     equal = np.full(24, 0.9)
     false = share_proven(options.projects, documents=100, noise=equal, panel=False)
