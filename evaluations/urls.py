@@ -121,6 +121,7 @@ urlpatterns = [
     path("p/<slug:slug>/runs/", runs.run_list, name="run_list"),
     path("p/<slug:slug>/runs/start/", runs.run_start, name="run_start"),
     path("p/<slug:slug>/runs/<int:pk>/", runs.run_detail, name="run_detail"),
+    path("p/<slug:slug>/runs/<int:pk>/rest/", runs.run_rest, name="run_rest"),
     path("p/<slug:slug>/runs/<int:pk>/pause/", runs.run_pause, name="run_pause"),
     path("p/<slug:slug>/runs/<int:pk>/resume/", runs.run_resume, name="run_resume"),
     path("p/<slug:slug>/runs/<int:pk>/cancel/", runs.run_cancel, name="run_cancel"),

@@ -1,6 +1,5 @@
 """Which documents are locked: set aside, so that a change found on the others can be proven."""
 
-import hashlib
 import secrets
 from collections.abc import Sequence
 from typing import Any
@@ -16,16 +15,9 @@ SHARE = 0.4
 LOOKS = 5
 
 
-def is_locked(doc_id: str, *, seed: str, share: float) -> bool:
-    """Whether a document is locked: by a hash of its id and the seed, so that later documents fall
-    by the same rule, wherever they come from."""
-    digest = hashlib.sha256(f"{seed}\0{doc_id}".encode()).digest()
-    return int.from_bytes(digest[:8]) < share * 2**64
-
-
 def locked_mask(locked: LockedDocuments, doc_ids: Sequence[str]) -> np.ndarray:
     """Which of some documents are locked; shape (documents,)."""
-    found = (is_locked(name, seed=locked.seed, share=locked.share) for name in doc_ids)
+    found = (locked.holds(name) for name in doc_ids)
     return np.fromiter(found, dtype=bool, count=len(doc_ids))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -15,11 +17,18 @@ from evaluations.models.project import Project
 MOST_LOOKS = 40
 
 
+def is_locked(doc_id: str, *, seed: str, share: float) -> bool:
+    """Whether a document is locked: by a hash of its id and the seed, so that later documents fall
+    by the same rule, wherever they come from."""
+    digest = hashlib.sha256(f"{seed}\0{doc_id}".encode()).digest()
+    return int.from_bytes(digest[:8]) < share * 2**64
+
+
 class LockedDocuments(models.Model):
     """The documents that a project sets aside, by a rule that later documents follow too, and how
     often they may be looked at.
 
-    Which documents are locked says `improving/locking.py`. Unlocking ends every claim.
+    Which documents are locked says `holds`. Unlocking ends every claim.
     """
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="locked")
@@ -56,6 +65,10 @@ class LockedDocuments(models.Model):
     def is_open(self) -> bool:
         """Whether somebody unlocked them."""
         return self.unlocked_at is not None
+
+    def holds(self, doc_id: str) -> bool:
+        """Whether a document is one of them."""
+        return is_locked(doc_id, seed=self.seed, share=self.share)
 
 
 class Change(models.TextChoices):

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from evaluations.improving.arms import ImproveError
 from evaluations.improving.locking import (
-    is_locked,
     lock_documents,
     locked_mask,
     unlock_documents,
 )
 from evaluations.improving.looking import usable_lock
 from evaluations.models import LockedDocuments
+from evaluations.models.improving import is_locked
 
 pytestmark = pytest.mark.django_db
 

@@ -9,12 +9,12 @@ from annotations.models import Rating
 from evaluations.improving.adopting import adopt
 from evaluations.improving.arms import ImproveError, ground_of
 from evaluations.improving.certificate import certificate, outcome_in_words
-from evaluations.improving.locking import is_locked, unlock_documents
+from evaluations.improving.locking import unlock_documents
 from evaluations.improving.looking import look
 from evaluations.improving.work import neglected_searches, request_search, work_on_search
 from evaluations.models import Candidate, Change, ErrandState, Look, Score, Search
 from evaluations.models.errands import MOST_ATTEMPTS
-from evaluations.models.improving import FREE_CHANGES
+from evaluations.models.improving import FREE_CHANGES, is_locked
 
 pytestmark = pytest.mark.django_db
 EVERYTHING = list(FREE_CHANGES)

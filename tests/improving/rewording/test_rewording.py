@@ -13,7 +13,7 @@ from benchmarks.planted import BEST, VAGUE
 from evaluations.evaluators.wording import wordings_in
 from evaluations.improving.adopting import adopt
 from evaluations.improving.arms import ImproveError
-from evaluations.improving.locking import is_locked, lock_documents
+from evaluations.improving.locking import lock_documents
 from evaluations.improving.looking import look
 from evaluations.improving.trials import spent_on
 from evaluations.improving.work import (
@@ -34,6 +34,7 @@ from evaluations.models import (
     Project,
     Search,
 )
+from evaluations.models.improving import is_locked
 from evaluations.reports.data import load_data
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.shift import Shift
