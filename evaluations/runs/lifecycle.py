@@ -426,7 +426,7 @@ def lay_out_run(run_id: int, written_steps: dict[int, str]) -> int:
         entry.save(update_fields=["steps", "template"])
     laid_out = lay_out_items(run, evaluator)
     run.state, run.started_at = RunState.RUNNING, timezone.now()
-    run.parameters |= sizes(run)
+    run.parameters |= sizes(run) | {"items": laid_out}
     run.preparer_until = None
     run.save(update_fields=["state", "started_at", "parameters", "preparer_until"])
     transaction.on_commit(lambda: wake_other_workers(run_id))

@@ -10,6 +10,7 @@ from evaluations.llm.prompts import PromptError
 from evaluations.models import EvaluationRun, Project, WorkerHeartbeat
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.choices import settings_rows
+from evaluations.reports.jobs import jobs_of
 from evaluations.reports.progress import run_progress
 from evaluations.reports.size import is_large
 from evaluations.reports.so_far import so_far
@@ -34,6 +35,13 @@ def run_list(request: HttpRequest, project: Project) -> HttpResponse:
     runs = project.runs.counting().of_judges_that_run().select_related("judge")[:100]
     context = {"project": project, "tab": "runs", "runs": runs, "form": RunForm(project=project)}
     return render(request, "evaluations/run_list.html", context)
+
+
+@project_view(READERS)
+def jobs(request: HttpRequest, project: Project) -> HttpResponse:
+    """The header's pill, which every page polls while it can be seen."""
+    context = {"project": project, "jobs": jobs_of(project)}
+    return render(request, "includes/jobs.html", context)
 
 
 @require_POST
