@@ -119,6 +119,7 @@ urlpatterns = [
     ),
     path("p/<slug:slug>/asked/<slug:kind>/<int:pk>/", errands.errand_state, name="errand_state"),
     path("p/<slug:slug>/runs/", runs.run_list, name="run_list"),
+    path("p/<slug:slug>/standing/", projects.project_standing, name="project_standing"),
     path("p/<slug:slug>/jobs/", runs.jobs, name="jobs"),
     path("p/<slug:slug>/runs/start/", runs.run_start, name="run_start"),
     path("p/<slug:slug>/runs/<int:pk>/", runs.run_detail, name="run_detail"),

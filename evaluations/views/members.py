@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 from evaluations.forms import InvitationForm, RoleForm
 from evaluations.models import Membership, Project, Role
 from evaluations.people.access import EDITORS, OWNERS, READERS, project_view
+from evaluations.people.activity import in_words
 from evaluations.people.audit import note_detail
 from evaluations.people.members import (
     MemberError,
@@ -88,6 +89,8 @@ def member_change(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 @project_view(EDITORS)
 def audit_list(request: HttpRequest, project: Project) -> HttpResponse:
     page = Paginator(project.audit_entries.all(), PAGE_SIZE).get_page(request.GET.get("page"))
+    for entry in page:
+        entry.in_words = in_words(entry.action)
     return render(
         request,
         "evaluations/audit_list.html",

@@ -39,9 +39,10 @@ def run_list(request: HttpRequest, project: Project) -> HttpResponse:
 
 @project_view(READERS)
 def jobs(request: HttpRequest, project: Project) -> HttpResponse:
-    """The header's pill, which every page polls while it can be seen."""
+    """The header's pill, which every page polls while it can be seen; or the home page's list."""
     context = {"project": project, "jobs": jobs_of(project)}
-    return render(request, "includes/jobs.html", context)
+    part = "jobs_list" if "list" in request.GET else "jobs"
+    return render(request, f"includes/{part}.html", context)
 
 
 @require_POST
