@@ -34,7 +34,7 @@ class RunningJob:
 
 @dataclass(frozen=True)
 class Jobs:
-    """What is under way in a project: runs that count, and how many searches for better judges."""
+    """What is in progress in a project: runs that count, and how many searches for better judges."""
 
     runs: tuple[RunningJob, ...]
     searches: int
@@ -47,7 +47,7 @@ class Jobs:
 
     @property
     def in_words(self) -> str:
-        """Such as "2 runs, 40 %"; empty if nothing is under way."""
+        """Such as "2 runs, 40 %"; empty if nothing is in progress."""
         said = [_counted(len(self.runs), "run")] if self.runs else []
         if self.searches:
             said.append(_counted(self.searches, "search", "searches"))

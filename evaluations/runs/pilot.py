@@ -6,6 +6,7 @@ its criterion was changed) are compared on the same documents.
 
 from collections.abc import Sequence
 from itertools import islice
+from typing import Any
 
 from django.db import connection
 
@@ -39,7 +40,11 @@ def pilot_outputs(project_id: int, criteria: Sequence[int], *, documents: int) -
     """
     locked = LockedDocuments.objects.filter(project=project_id, unlocked_at=None).first()
     with connection.cursor() as cursor:
-        given = {"project": project_id, "criteria": list(criteria), "any": not criteria}
+        given: dict[str, Any] = {
+            "project": project_id,
+            "criteria": list(criteria),
+            "any": not criteria,
+        }
         cursor.execute(_DRAWN, given)
         free = (pk for pk, doc_id in cursor.fetchall() if not (locked and locked.holds(doc_id)))
         cursor.execute(

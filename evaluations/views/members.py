@@ -89,8 +89,6 @@ def member_change(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 @project_view(EDITORS)
 def audit_list(request: HttpRequest, project: Project) -> HttpResponse:
     page = Paginator(project.audit_entries.all(), PAGE_SIZE).get_page(request.GET.get("page"))
-    for entry in page:
-        entry.in_words = in_words(entry.action)
     return render(
         request,
         "evaluations/audit_list.html",
@@ -98,6 +96,7 @@ def audit_list(request: HttpRequest, project: Project) -> HttpResponse:
             "project": project,
             "tab": "members",
             "page": page,
+            "entries": [(entry, in_words(entry.action)) for entry in page],
             "kept_days": settings.KEEP_AUDIT_DAYS,
         },
     )

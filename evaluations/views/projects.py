@@ -112,7 +112,9 @@ def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
     jobs = jobs_of(project)
     kept = kept_view(project, ReportOptions())
     is_there = bool(kept.last) if kept else is_computed_in_the_page(project)
-    context = _standing(project, kept) if is_there else {"project": project, "kept": kept}
+    context: dict[str, Any] = {"project": project, "kept": kept}
+    if is_there:
+        context = _standing(project, kept)
     home: Home | None = context.get("home")
     may_edit: bool = request.may_edit  # type: ignore[attr-defined]
     context |= {
@@ -137,7 +139,7 @@ def project_standing(request: HttpRequest, project: Project) -> HttpResponse:
 def _standing(project: Project, kept: KeptView | None) -> dict[str, Any]:
     """What the verdicts of a project are shown with."""
     options = ReportOptions()
-    context = {
+    context: dict[str, Any] = {
         "project": project,
         "options": options,
         "kept": kept,
