@@ -21,7 +21,13 @@ from evaluations.reports.kept import KeptView, NotComputedError, kept_view
 from evaluations.reports.options import read_options
 from evaluations.reports.progress import run_progress
 from evaluations.reports.shown import shown_download
-from evaluations.runs.lifecycle import cancel_run, pause_by_person, resume_run, start_run
+from evaluations.runs.lifecycle import (
+    cancel_run,
+    pause_by_person,
+    resume_run,
+    start_rest,
+    start_run,
+)
 
 # How long programs wait before they ask again for numbers that are being computed.
 RETRY_SECONDS = 5
@@ -49,13 +55,21 @@ class CriterionOut(Schema):
 
 
 class RunIn(In):
-    """`criteria` are names, all of them if empty; `fresh` judges everything again."""
+    """`criteria` are names, all of them if empty; `fresh` judges everything again; `pilot` judges
+    so many documents only, drawn at random, rated ones first."""
 
     judge: int = ID
     criteria: list[str] = Field(default_factory=list, max_length=1000)
     fresh: bool = False
     budget: Decimal | None = Field(None, ge=0, max_digits=14, decimal_places=4)
     transport: str = Field("live", pattern="^(live|batch)$")
+    pilot: int | None = Field(None, ge=1, le=100_000)
+
+
+class RestIn(In):
+    """A budget for what a pilot left out."""
+
+    budget: Decimal | None = Field(None, ge=0, max_digits=14, decimal_places=4)
 
 
 class ResumeIn(In):
@@ -161,8 +175,22 @@ def make_run(request: HttpRequest, slug: Path[str], data: RunIn) -> Any:
         raise ValidationError(
             {"criteria": f"There is no criterion {sorted(unknown)[0]!r} in this project."}
         )
-    run = start_run(judge, chosen, fresh=data.fresh, budget=data.budget, transport=data.transport)
+    run = start_run(
+        judge,
+        chosen,
+        fresh=data.fresh,
+        budget=data.budget,
+        transport=data.transport,
+        pilot=data.pilot or 0,
+    )
     return Status(201, _run_out(run))
+
+
+@router.post("/runs/{int:pk}/rest", response={201: RunOut})
+def make_rest(request: HttpRequest, slug: Path[str], pk: int, data: RestIn) -> Any:
+    """Start a run on what a pilot left out."""
+    pilot = _run(project_for(request, slug, change=True), pk)
+    return Status(201, _run_out(start_rest(pilot, budget=data.budget)))
 
 
 @router.get("/runs/{int:pk}", response=RunOut)

@@ -8,7 +8,7 @@ from evaluations.forms.improving import LockForm, SearchForm, TargetForm
 from evaluations.forms.judges import EndpointForm, ProbeForm
 from evaluations.forms.members import InvitationForm, RoleForm
 from evaluations.forms.projects import ArchiveForm, ProjectForm
-from evaluations.forms.runs import ResumeForm, RunForm
+from evaluations.forms.runs import RestForm, ResumeForm, RunForm
 from evaluations.forms.sharing import ShareForm, SnapshotForm
 from evaluations.forms.tokens import TokenForm
 from evaluations.forms.uploads import ColumnsForm, ScalesForm, UploadForm, initial_options
@@ -28,6 +28,7 @@ __all__ = [
     "PresetForm",
     "ProbeForm",
     "ProjectForm",
+    "RestForm",
     "ResumeForm",
     "RoleForm",
     "RunForm",

@@ -1,5 +1,6 @@
 """Forms for endpoints and judges. Keys are write-only: forms accept them and never show them."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -106,10 +107,28 @@ def _about_key_names() -> str:
     return f"{said}{', '.join(names)} (GEVAL_ENDPOINT_KEYS)."
 
 
+class ModelField(forms.CharField):
+    """The name of a model; `suggestions` are names that the browser offers while one is typed."""
+
+    suggestions: list[str]
+
+    def __init__(self, suggestions: Iterable[str] = (), **options: Any) -> None:
+        super().__init__(max_length=200, **options)
+        self.suggest(suggestions)
+
+    def suggest(self, names: Iterable[str]) -> None:
+        """Offer other names."""
+        self.suggestions = list(names)
+        if self.suggestions:
+            self.widget.attrs["list"] = "known-models"
+
+
 class ProbeForm(forms.Form):
-    model = forms.CharField(
-        max_length=200, help_text="A probe makes about six calls of a few tokens each."
-    )
+    model = ModelField(help_text="A probe makes about six calls of a few tokens each.")
+
+    def __init__(self, *args: Any, suggestions: Iterable[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["model"].suggest(suggestions)  # type: ignore[attr-defined]
 
 
 def asking_fields(evaluator: type[AskingEvaluator], project: Project) -> dict[str, forms.Field]:
@@ -132,4 +151,5 @@ def asking_fields(evaluator: type[AskingEvaluator], project: Project) -> dict[st
             help_text=declared["mode"].help_text,
         )
     chosen = forms.ModelChoiceField(queryset=endpoints, empty_label=None, initial=endpoints.last())
-    return {"endpoint": chosen, "model": forms.CharField(max_length=200), **declared}
+    known = {name for one in endpoints.prefetch_related("probes") for name in one.suggested_models}
+    return {"endpoint": chosen, "model": ModelField(sorted(known)), **declared}

@@ -5,6 +5,9 @@ from typing import Any
 from django import forms
 
 from evaluations.models import Criterion, Judge, Project, Transport
+from evaluations.runs.pilot import USUAL_DOCUMENTS
+
+ALL, PILOT = "all", "pilot"
 
 
 class RunForm(forms.Form):
@@ -13,6 +16,17 @@ class RunForm(forms.Form):
         queryset=Criterion.objects.none(),
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one criterion."},
+    )
+    outputs = forms.ChoiceField(
+        label="Documents",
+        choices=[
+            (ALL, "All"),
+            (PILOT, f"Pilot on {USUAL_DOCUMENTS} documents, drawn at random, rated ones first"),
+        ],
+        widget=forms.RadioSelect,
+        initial=ALL,
+        required=False,
+        help_text="After a pilot you can judge the rest with one button.",
     )
     fresh = forms.BooleanField(
         label="Judge everything again",
@@ -45,8 +59,17 @@ class RunForm(forms.Form):
     def clean_transport(self) -> str:
         return self.cleaned_data["transport"] or Transport.LIVE
 
+    @property
+    def pilot(self) -> int:
+        """On how many documents only, as a valid form says; 0 for all."""
+        return USUAL_DOCUMENTS if self.cleaned_data["outputs"] == PILOT else 0
+
 
 class ResumeForm(forms.Form):
     failed = forms.BooleanField(required=False)
     reason = forms.CharField(max_length=50, required=False)
+    budget = forms.DecimalField(min_value=0, max_digits=14, decimal_places=4, required=False)
+
+
+class RestForm(forms.Form):
     budget = forms.DecimalField(min_value=0, max_digits=14, decimal_places=4, required=False)

@@ -15,6 +15,11 @@ from evaluations.evaluators.asking_settings import AskingSettings, default_of
 from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError
 from evaluations.evaluators.registry import make_evaluator
 from evaluations.judges.clients import client_for
+from evaluations.judges.listing import (
+    keep_listed_models,
+    models_listed_by,
+    with_a_suggestion,
+)
 from evaluations.llm.addresses import ForbiddenAddressError, check_address
 from evaluations.llm.errors import EndpointError
 from evaluations.llm.patience import ask_within_patience
@@ -196,7 +201,11 @@ def probe_endpoint(endpoint: Endpoint, model: str) -> Findings:
             return await probe_model(client, model)
 
     asked_at = endpoint.base_url, endpoint.api_version
-    findings = ask_within_patience(ask(), endpoint.base_url)
+    try:
+        findings = ask_within_patience(ask(), endpoint.base_url)
+    except EndpointError as error:
+        raise with_a_suggestion(endpoint, model, error) from error
+    keep_listed_models(endpoint, models_listed_by(endpoint))
     with transaction.atomic():
         now = Endpoint.objects.select_for_update().filter(pk=endpoint.pk).first()
         if (

@@ -68,6 +68,22 @@ def check_address(base_url: str, *, allow_private: bool) -> None:
         check_ip(address, host=host, allow_private=allow_private)
 
 
+def likely_addresses(base_url: str) -> list[str]:
+    """Base URLs that somebody may have meant by one that does not work: always the same server,
+    with the path that most of them have.
+
+    Raises:
+        ForbiddenAddressError: it is no URL.
+    """
+    url = _parsed(base_url)
+    path = url.path.rstrip("/")
+    for ending in ("/chat/completions", "/completions", "/models", "/chat"):
+        path = path.removesuffix(ending)
+    paths = dict.fromkeys([path, f"{path}/v1", "/v1", "/api/v1", "/openai/v1"])
+    found = [str(url.origin().with_path(one)).rstrip("/") for one in paths if one.strip("/")]
+    return [one for one in found if one != base_url.rstrip("/")]
+
+
 def check_ip(address: IPAddress, *, host: str, allow_private: bool) -> None:
     """Refuse an IP address that must not be connected to; `host` is what the message calls it.
 

@@ -153,6 +153,15 @@ class Client:
             _limits(response.headers),
         )
 
+    async def list_models(self) -> list[str]:
+        """The names of the models that the endpoint lists.
+
+        Raises:
+            EndpointError: it has no such list, or anything else went wrong.
+        """
+        content = (await self._call(self._openai.models.with_raw_response.list(), model="")).content
+        return self._read(lambda: wire.read_model_list(content), content, "a list of models")
+
     async def ask(self, request: Request) -> Reply:
         """Ask once, in whichever way the request is made."""
         return await (

@@ -224,6 +224,19 @@ def read_batch_list(content: bytes) -> list[BatchRecord]:
     return found
 
 
+def read_model_list(content: bytes) -> list[str]:
+    """The names of a list of models; invalid records are left out.
+
+    Raises:
+        MalformedError: it is not a list.
+    """
+    listed = _object(loads(content)).get("data")
+    if not isinstance(listed, list):
+        raise MalformedError("it has no list of models")
+    names = [record.get("id") for record in listed if isinstance(record, dict)]
+    return [name for name in names if isinstance(name, str) and 0 < len(name) <= 200]
+
+
 def read_id(content: bytes) -> str:
     """The id of a record, such as an uploaded file.
 

@@ -7,6 +7,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.urls import reverse
 
+from evaluations.locked_rule import is_locked
 from evaluations.models.criteria import Criterion
 from evaluations.models.errands import Errand, ErrandState
 from evaluations.models.judges import Judge
@@ -19,7 +20,7 @@ class LockedDocuments(models.Model):
     """The documents that a project sets aside, by a rule that later documents follow too, and how
     often they may be looked at.
 
-    Which documents are locked says `improving/locking.py`. Unlocking ends every claim.
+    Which documents are locked says `holds`. Unlocking ends every claim.
     """
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="locked")
@@ -56,6 +57,10 @@ class LockedDocuments(models.Model):
     def is_open(self) -> bool:
         """Whether somebody unlocked them."""
         return self.unlocked_at is not None
+
+    def holds(self, doc_id: str) -> bool:
+        """Whether a document is one of them."""
+        return is_locked(doc_id, seed=self.seed, share=self.share)
 
 
 class Change(models.TextChoices):

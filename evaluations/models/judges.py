@@ -90,6 +90,12 @@ class Endpoint(models.Model):
         validators=[MinValueValidator(1)],
         help_text="Over all workers. Empty: no limit.",
     )
+    listed_models = models.JSONField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="The models it listed when it was last probed; suggestions only.",
+    )
     retired_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     objects = EndpointQuerySet.as_manager()
@@ -130,6 +136,11 @@ class Endpoint(models.Model):
     def models_probed(self) -> list[str]:
         """The models a probe has found something out about; one that failed has not."""
         return [probe.model for probe in self.probes.all() if probe.findings]
+
+    @property
+    def suggested_models(self) -> list[str]:
+        """Models to choose from: those it listed, and those that were probed."""
+        return sorted({*(self.listed_models or []), *self.models_probed})
 
     def keep_key(self, key: str) -> None:
         """Encrypt a key for storing; no page shows it."""

@@ -44,6 +44,8 @@ class RunParameters:
     several_choices: bool = True
     fresh: bool = False
     outputs: tuple[int, ...] = ()  # the ids of those to judge; none for all
+    pilot: int = 0  # how many documents to draw for a pilot; 0 for all
+    rest_of: int = 0  # the id of the pilot whose outputs are left out
     characters_each: int = USUAL_CHARACTERS
     most_each: Decimal | None = None
 
@@ -62,8 +64,9 @@ class RunParameters:
         """What is stored when a run is created: all but what its layout adds."""
         stored = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         del stored["characters_each"], stored["most_each"]
-        if not self.outputs:
-            del stored["outputs"]
+        for name in ("outputs", "pilot", "rest_of"):
+            if not stored[name]:
+                del stored[name]
         for name in ("price_in", "price_out"):
             stored[name] = None if stored[name] is None else str(stored[name])
         return stored

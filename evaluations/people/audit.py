@@ -43,6 +43,8 @@ class AuditMiddleware:
         match = request.resolver_match
         if request.method not in CHANGING or match is None or match.view_name in LEFT_OUT:
             return response
+        if getattr(request, "changes_nothing", False) and response.status_code < REFUSED:
+            return response
         if not request.user.is_authenticated or "slug" not in match.kwargs:
             return response
         refused = _refused(request, response.status_code)
@@ -56,6 +58,11 @@ class AuditMiddleware:
 def note_detail(request: HttpRequest, detail: str) -> None:
     """Describe in the log what a request changed, in a few words."""
     request.audit_detail = detail  # type: ignore[attr-defined]
+
+
+def note_nothing(request: HttpRequest) -> None:
+    """Leave a request out of the log that only shows what a change would look like."""
+    request.changes_nothing = True  # type: ignore[attr-defined]
 
 
 def note_refusal(request: HttpRequest, error: ValidationError) -> None:

@@ -270,13 +270,14 @@ def _row(
         for judge in judges
     )
     cells = tuple(
-        _cell(judge, score, mean, scale) if score else None
+        judge_cell(judge, score, mean, scale) if score else None
         for judge, score in zip(judges, found, strict=True)
     )
     return CriterionRow(criterion, mean, tuple(counted), cells)
 
 
-def _cell(judge: str, score: ScoreOf, mean: float | None, scale: Scale) -> JudgeCell:
+def judge_cell(judge: str, score: ScoreOf, mean: float | None, scale: Scale) -> JudgeCell:
+    """A judge's score of an output beside people's mean, with its distribution as bars."""
     bars = tuple(
         Bar(point, share, 8 * index) for index, (point, share) in enumerate(_shares(score, scale))
     )

@@ -1,7 +1,7 @@
 """While a better judge is being searched for, what people gave to locked documents is on no page:
 whoever sees it could tune a judge by it."""
 
-from evaluations.locked_rule import is_locked, locked_mask
+from evaluations.locked_rule import locked_mask
 from evaluations.models import Document, LockedDocuments, Project, Search
 from evaluations.models.improving import OPEN_STATES
 from evaluations.reports.data import ReportData
@@ -26,4 +26,4 @@ def without_withheld(data: ReportData, project: Project) -> ReportData:
 def is_withheld(document: Document) -> bool:
     """Whether a document's ratings are withheld now."""
     lock = withheld_lock(document.project)
-    return lock is not None and is_locked(document.doc_id, seed=lock.seed, share=lock.share)
+    return lock is not None and lock.holds(document.doc_id)

@@ -69,6 +69,19 @@ def _too_early(result: CriterionResult) -> str:
     )
 
 
+def in_time(seconds: float) -> str:
+    """A time as people say it: "40 s", "3 min", "2 h 10 min", "3 days"."""
+    if seconds < 59.5:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    if minutes < 48 * 60:
+        hours, rest = divmod(minutes, 60)
+        return f"{hours} h {rest} min" if rest else f"{hours} h"
+    return f"{round(minutes / (24 * 60))} days"
+
+
 def listed(names: Sequence[str]) -> str:
     """Names in a sentence: "a", "a and b", "a, b and c"."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -22,6 +22,8 @@ from evaluations.runs.item_questions import Asked, item_of
 from evaluations.runs.layout import missing_items
 from evaluations.runs.leases import ClaimedItem, items_with_texts
 from evaluations.runs.lifecycle import evaluator_for, run_parameters
+from evaluations.runs.pace import expected_seconds
+from evaluations.runs.pilot import pilot_outputs
 
 # A rating with the form's words around it; a reply is mostly this short.
 REPLY_TOKENS = 4
@@ -35,7 +37,7 @@ class RunEstimate:
     nothing.
 
     `cost` is in the currency of the judge's prices, None without prices. `is_free` says that the
-    evaluator asks nobody.
+    evaluator asks nobody. `seconds` is about how long it takes, None where that cannot be said.
     """
 
     items: int
@@ -44,6 +46,7 @@ class RunEstimate:
     completion_tokens: int
     cost: Decimal | None
     is_free: bool = False
+    seconds: float | None = None
 
 
 @dataclass
@@ -54,9 +57,17 @@ class _Tally:
 
 
 def estimate_run(
-    judge: Judge, criteria: Sequence[Criterion], *, fresh: bool, transport: str
+    judge: Judge,
+    criteria: Sequence[Criterion],
+    *,
+    fresh: bool,
+    transport: str,
+    pilot: int = 0,
 ) -> RunEstimate:
     """Estimate a run of a judge on criteria, its evaluation steps included.
+
+    Args:
+        pilot: on how many documents only; 0 for all.
 
     Raises:
         PromptError: a criterion's prompt cannot be sent.
@@ -68,9 +79,13 @@ def estimate_run(
         criterion.pk: _asked(evaluator, judge, criterion)
         for criterion in (criteria if evaluator.per_criterion else ())
     }
-    count, looked_at = _missing(evaluator, judge, asked, fresh=fresh)
+    outputs: Sequence[int] = ()
+    if pilot:
+        outputs = pilot_outputs(judge.project_id, list(asked), documents=pilot) or (0,)
+    count, looked_at = _missing(evaluator, judge, asked, fresh=fresh, outputs=outputs)
     if not isinstance(evaluator, AskingEvaluator):
-        return RunEstimate(count, 0, 0, 0, None, is_free=True)
+        seconds = expected_seconds(judge, parameters, items=count, calls=0, tokens=0)
+        return RunEstimate(count, 0, 0, 0, None, is_free=True, seconds=seconds)
     tally = _Tally()
     for item in looked_at:
         _add_item(tally, evaluator, parameters, item, asked)
@@ -80,12 +95,15 @@ def estimate_run(
     )
     _add_steps(total, evaluator, judge, criteria)
     prompt_tokens, completion_tokens = round(total.prompt_tokens), round(total.completion_tokens)
+    calls = round(total.calls)
+    tokens = prompt_tokens + completion_tokens
     return RunEstimate(
         count,
-        round(total.calls),
+        calls,
         prompt_tokens,
         completion_tokens,
         cost(prompt_tokens, completion_tokens, parameters.prices),
+        seconds=expected_seconds(judge, parameters, items=count, calls=calls, tokens=tokens),
     )
 
 
@@ -136,7 +154,12 @@ def _add_steps(
 
 
 def _missing(
-    evaluator: Evaluator, judge: Judge, asked: Mapping[int, Asked], *, fresh: bool
+    evaluator: Evaluator,
+    judge: Judge,
+    asked: Mapping[int, Asked],
+    *,
+    fresh: bool,
+    outputs: Sequence[int],
 ) -> tuple[int, list[ClaimedItem]]:
     """How many items the run would have, and some of them, evenly spaced, with their texts."""
     query, given = missing_items(
@@ -145,6 +168,7 @@ def _missing(
         judge=judge.pk,
         templates={pk: about.template for pk, about in asked.items()},
         fresh=fresh,
+        outputs=outputs,
     )
     numbered = f"""SELECT m.*, row_number() OVER () - 1 AS number, count(*) OVER () AS total
                    FROM ({query}) AS m (output_id, criterion_id, rival_id)"""

@@ -7,10 +7,16 @@ from django.db import connection
 
 from evaluations.evaluators.base import Evaluator
 from evaluations.models import EvaluationRun
+from evaluations.runs.pilot import pilot_outputs
 
 # The criteria that are asked about, with their prompts.
 _ASKED = "unnest(%(criteria)s::bigint[], %(templates)s::text[]) AS rc (criterion_id, template)"
-_CHOSEN = "(%(all)s OR o.id = ANY(%(outputs)s::bigint[]))"
+_CHOSEN = """(%(all)s OR o.id = ANY(%(outputs)s::bigint[]))
+      AND NOT EXISTS (SELECT FROM evaluations_runitem pilot
+                      WHERE pilot.run_id = %(rest_of)s AND pilot.output_id = o.id)"""
+# The results of the first documents are those of a random sample, whatever order they were uploaded
+# in. A run keeps its order, so that it can be laid out again.
+_AT_RANDOM = "md5(%(seed)s || ' ' || d.id), d.id"
 # A run of the same judge that asked about the criterion in these very words; what a search tried
 # counts for the search alone.
 _ASKED_BEFORE = """JOIN evaluations_evaluationrun r ON r.id = s.run_id AND r.judge_id = %(judge)s
@@ -28,19 +34,24 @@ def missing_items(
     templates: Mapping[int, str],
     fresh: bool,
     outputs: Sequence[int] = (),
+    rest_of: int = 0,
+    seed: int = 0,
     search: bool = False,
     first: str = "",
     rest: str = "",
 ) -> tuple[str, dict[str, Any]]:
     """The query for the items that lack a score, as (output, criterion, rival), and its parameters.
 
-    In the order criterion, document, system: calls that share the longest beginning of a prompt
-    follow each other, which is what the prefix caches of providers reward.
+    In the order criterion, document, system, the documents at random: calls that share the longest
+    beginning of a prompt follow each other, which is what the prefix caches of providers reward,
+    and numbers after some of the documents are unbiased.
 
     Args:
         templates: what is asked about each criterion, by its id; for evaluators per criterion.
         fresh: also those that have a score.
         outputs: the ids of the only ones to judge; none for all.
+        rest_of: the id of a pilot, whose outputs are left out.
+        seed: of the order of documents, which is the same for every criterion.
         search: for a run of a search, which may use what searches tried.
         first, rest: SQL expressions to select before and after.
     """
@@ -54,6 +65,8 @@ def missing_items(
         "fresh": fresh,
         "all": not outputs,
         "outputs": list(outputs),
+        "rest_of": rest_of,
+        "seed": seed,
         "search": search,
         "criteria": list(templates),
         "templates": list(templates.values()),
@@ -63,13 +76,22 @@ def missing_items(
 
 def lay_out_items(run: EvaluationRun, evaluator: Evaluator) -> int:
     """Add the items that lack a score to a run; returns how many."""
+    frozen, templates = run.frozen, dict(run.run_criteria.values_list("criterion_id", "template"))
+    outputs: Sequence[int] = frozen.outputs
+    if frozen.pilot:
+        outputs = pilot_outputs(run.project_id, list(templates), documents=frozen.pilot)
+        if not outputs:
+            return 0
     query, given = missing_items(
         evaluator,
         project=run.project_id,
         judge=run.judge_id,
-        templates=dict(run.run_criteria.values_list("criterion_id", "template")),
-        fresh=run.frozen.fresh,
-        outputs=run.frozen.outputs,
+        templates=templates,
+        fresh=frozen.fresh,
+        outputs=outputs,
+        # Otherwise what has a score in these very words is left out anyway.
+        rest_of=frozen.rest_of if frozen.fresh else 0,
+        seed=run.pk,
         search=run.search_id is not None,
         first="%(run)s,",
         rest=", 'pending', '', 0, '', ''",
@@ -93,7 +115,7 @@ _OUTPUTS_BY_CRITERION = f"""
     WHERE {_CHOSEN} AND (%(fresh)s OR NOT EXISTS (
         SELECT FROM evaluations_score s {_ASKED_BEFORE}
         WHERE s.output_id = o.id AND s.criterion_id = rc.criterion_id))
-    ORDER BY c.position, c.id, d.id, o.system_id"""
+    ORDER BY c.position, c.id, {_AT_RANDOM}, o.system_id"""
 
 # The settings of a judge that has run are frozen, so any earlier score of it is the same.
 _OUTPUTS = f"""
@@ -103,7 +125,7 @@ _OUTPUTS = f"""
         SELECT FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
         WHERE r.judge_id = %(judge)s AND (r.search_id IS NULL OR %(search)s)
           AND s.output_id = o.id AND s.criterion_id IS NULL))
-    ORDER BY d.id, o.system_id"""
+    ORDER BY {_AT_RANDOM}, o.system_id"""
 
 
 def _pairs(*, all_pairs: bool) -> str:
@@ -122,4 +144,4 @@ def _pairs(*, all_pairs: bool) -> str:
         WHERE {_CHOSEN} {"" if all_pairs else compared} AND (%(fresh)s OR NOT EXISTS (
             SELECT FROM evaluations_pairscore s {_ASKED_BEFORE}
             WHERE s.output_id = o.id AND s.rival_id = v.id AND s.criterion_id = rc.criterion_id))
-        ORDER BY c.position, c.id, d.id, o.id, v.id"""
+        ORDER BY c.position, c.id, {_AT_RANDOM}, o.id, v.id"""

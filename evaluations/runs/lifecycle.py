@@ -85,6 +85,8 @@ def start_run(
     budget: Decimal | None = None,
     transport: str = Transport.LIVE,
     trial: Trial | None = None,
+    pilot: int = 0,
+    rest_of: int = 0,
 ) -> EvaluationRun:
     """Make a run of a judge on criteria; workers are woken when the transaction ends.
 
@@ -93,6 +95,8 @@ def start_run(
         budget: in the currency of the judge's prices; the run pauses before it costs more.
         transport: call by call, or through the endpoint's batch API.
         trial: what a search tries with the judge; by default it is what it is, on all outputs.
+        pilot: on how many documents only, drawn at random (pilot.py); 0 for all.
+        rest_of: the id of a pilot, whose outputs are left out.
 
     Raises:
         RunError: nothing to judge, a judge that cannot run, one that is at it already, or a budget
@@ -126,7 +130,11 @@ def start_run(
     run = EvaluationRun.objects.create(
         project=judge.project,
         judge=judge,
-        parameters=_tried(run_parameters(judge, fresh=fresh, transport=transport), trial).as_json(),
+        parameters=replace(
+            _tried(run_parameters(judge, fresh=fresh, transport=transport), trial),
+            pilot=pilot,
+            rest_of=rest_of,
+        ).as_json(),
         search=trial.search if trial else None,
         software_version=__version__,
         budget=budget,
@@ -145,8 +153,38 @@ def start_run(
             transport=str(transport),
             criteria=len(criteria),
             fresh=fresh,
+            pilot=pilot,
         )
     return run
+
+
+def start_rest(pilot: EvaluationRun, *, budget: Decimal | None = None) -> EvaluationRun:
+    """Start a run on what a pilot left out: same judge, criteria, and way to send.
+
+    Raises:
+        RunError, PromptError: as `start_run`, and for a run that is no pilot.
+    """
+    frozen = pilot.frozen
+    if not frozen.pilot:
+        raise RunError(f"Run {pilot.pk} judged all outputs, so nothing is left. Start a new run.")
+    entries = pilot.run_criteria.select_related("criterion")
+    return start_run(
+        pilot.judge,
+        [entry.criterion for entry in entries],
+        fresh=frozen.fresh,
+        budget=budget,
+        transport=pilot.transport,
+        rest_of=pilot.pk,
+    )
+
+
+def rest_of(pilot: EvaluationRun) -> EvaluationRun | None:
+    """The run on what a pilot left out, if there is one."""
+    if not pilot.frozen.pilot:
+        return None
+    return EvaluationRun.objects.filter(
+        project=pilot.project_id, parameters__rest_of=pilot.pk
+    ).first()
 
 
 def _tried(parameters: RunParameters, trial: Trial | None) -> RunParameters:
@@ -388,7 +426,7 @@ def lay_out_run(run_id: int, written_steps: dict[int, str]) -> int:
         entry.save(update_fields=["steps", "template"])
     laid_out = lay_out_items(run, evaluator)
     run.state, run.started_at = RunState.RUNNING, timezone.now()
-    run.parameters |= sizes(run)
+    run.parameters |= sizes(run) | {"items": laid_out}
     run.preparer_until = None
     run.save(update_fields=["state", "started_at", "parameters", "preparer_until"])
     transaction.on_commit(lambda: wake_other_workers(run_id))

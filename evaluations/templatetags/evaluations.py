@@ -19,6 +19,7 @@ from evaluations.reports.words import (
     in_a_sentence,
     in_brackets,
     in_sight_note,
+    in_time,
     shown,
     signed,
     withheld_note,
@@ -91,6 +92,7 @@ def fixed_or_dash(number: float | None, places: int = 2) -> str:
 
 
 register.filter("signed", signed)
+register.filter("in_time", in_time)
 
 
 @register.filter

@@ -52,6 +52,12 @@ def _judge_cell(cell: JudgeCell | None) -> str:
     )
 
 
+@register.filter
+def bars(cell: JudgeCell) -> SafeString:
+    """A score's distribution in small; empty without one."""
+    return mark_safe(_bars(cell) if cell.bars else "")  # noqa: S308 (numbers, escaped names)
+
+
 def _bars(cell: JudgeCell) -> str:
     """A distribution as bars, with a text alternative."""
     said = " ".join(f"{escape(bar.point)}: {bar.share:.2f}" for bar in cell.bars)

@@ -13,7 +13,7 @@ from evaluations.judges.criteria import add_presets, preview
 from evaluations.judges.steps import store_steps
 from evaluations.models import Criterion, EvaluationSteps, Project
 from evaluations.people.access import EDITORS, READERS, project_view
-from evaluations.people.audit import note_detail
+from evaluations.people.audit import note_detail, note_nothing
 from evaluations.runs.errands import request_steps
 from evaluations.views.errands import shown_errand
 from evaluations.word_differences import line_differences
@@ -56,9 +56,12 @@ def criterion_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpResponse:
     """Save, or with the button "Preview" show the resulting prompt without saving."""
     form = CriterionForm(request.POST or None, request.FILES or None, instance=criterion)
+    only_looks = "preview" in request.POST
+    if only_looks:
+        note_nothing(request)
     if form.is_valid():
         drafted = form.save(commit=False)
-        if "preview" not in request.POST:
+        if not only_looks:
             drafted.save()
             messages.success(
                 request, f"{drafted.name} is saved. Running runs keep the prompt they started with."
@@ -74,6 +77,8 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
         "criterion": criterion,
         "preview": shown,
     }
+    if only_looks and request.htmx:  # type: ignore[attr-defined]
+        return render(request, "evaluations/criterion_form.html#preview", context)
     if criterion.pk:
         context |= {
             "steps_form": StepsForm(project=project),
@@ -100,7 +105,12 @@ def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     if not form.is_valid():
         messages.error(request, "Choose a judge of this project.")
     elif "generate" in request.POST and form.cleaned_data["judge"]:
-        request_steps(criterion, form.cleaned_data["judge"])
+        wanted = request_steps(criterion, form.cleaned_data["judge"])
+        if request.htmx:  # type: ignore[attr-defined]
+            # Only this part of the page is replaced; what somebody typed stays where it is.
+            asked = shown_errand("steps", wanted, then="say")
+            return render(request, "evaluations/errand.html", {"project": project, "asked": asked})
+        _keep_typed_steps(request, criterion, form.cleaned_data["text"].strip())
     elif form.cleaned_data["text"].strip():
         steps = store_steps(
             criterion, form.cleaned_data["text"].strip(), written_by=f"{request.user} by hand"
@@ -109,6 +119,19 @@ def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     else:
         messages.error(request, "Write steps, or let a judge's model generate them.")
     return redirect("evaluations:criterion_edit", project.slug, pk)
+
+
+def _keep_typed_steps(request: HttpRequest, criterion: Criterion, text: str) -> None:
+    """Save steps that were typed but not saved before a model writes others."""
+    newest = criterion.newest_steps
+    if not text or (newest and _lines(newest.text) == _lines(text)):
+        return
+    kept = store_steps(criterion, text, written_by=f"{request.user} by hand")
+    messages.info(request, f"What you typed is kept as version {kept.version}.")
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.strip().splitlines()]
 
 
 @project_view(READERS)

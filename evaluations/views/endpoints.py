@@ -69,7 +69,7 @@ def endpoint_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 @project_view(EDITORS)
 def endpoint_probe(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     endpoint = get_object_or_404(Endpoint, project=project, pk=pk)
-    form = ProbeForm(request.POST)
+    form = ProbeForm(request.POST, suggestions=endpoint.suggested_models)
     if endpoint.retired_at:
         form.add_error(None, "This endpoint is retired, so it cannot be probed. Restore it first.")
     if form.is_valid():
@@ -95,7 +95,7 @@ def _context(project: Project, endpoint: Endpoint) -> dict[str, object]:
         "tab": "judges",
         "endpoint": endpoint,
         "judges": judges,
-        "form": ProbeForm(initial={"model": model}),
+        "form": ProbeForm(initial={"model": model}, suggestions=endpoint.suggested_models),
         "probes": [_shown_probe(probe) for probe in endpoint.probes.select_related("endpoint")],
     }
 

@@ -8,33 +8,37 @@ from django.views.decorators.http import require_POST
 from evaluations.models import EvaluationRun, Explanation, ItemState, Project, RunItem, Score
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.item import item_view
+from evaluations.reports.run_items import (
+    PAGE_SIZE,
+    SORTS,
+    ItemsView,
+    count_items,
+    item_rows,
+)
 from evaluations.runs.errands import request_explanation
 from evaluations.views.errands import shown_errand
-
-PAGE_SIZE = 50
 
 
 @project_view(READERS)
 def item_list(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = get_object_or_404(EvaluationRun.objects.select_related("judge"), project=project, pk=pk)
-    items = run.items.select_related(
-        "output__document", "output__system", "rival__system", "criterion"
-    )
-    state, reason = request.GET.get("state", ""), request.GET.get("reason", "")
-    if state in ItemState.values:
-        items = items.filter(state=state)
-    if reason:
-        items = items.filter(reason=reason)
-    page = Paginator(items, PAGE_SIZE).get_page(request.GET.get("page"))
+    view = ItemsView.of(request.GET)
+    page = Paginator(range(count_items(run, view)), PAGE_SIZE).get_page(request.GET.get("page"))
+    reasons = run.items.filter(state=ItemState.FAILED).order_by("reason")
     context = {
         "project": project,
         "tab": "runs",
         "run": run,
         "page": page,
-        "state": state,
-        "reason": reason,
+        "view": view,
+        "rows": item_rows(run, view, page=page.number),
+        "states": ItemState.choices,
+        "reasons": reasons.values_list("reason", flat=True).distinct(),
+        "criteria": [entry.criterion for entry in run.run_criteria.select_related("criterion")],
+        "systems": project.systems.order_by("name"),
+        "sorts": SORTS,
     }
-    return render(request, "evaluations/item_list.html", context | {"states": ItemState.choices})
+    return render(request, "evaluations/item_list.html", context)
 
 
 @project_view(READERS)

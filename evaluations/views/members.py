@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 from evaluations.forms import InvitationForm, RoleForm
 from evaluations.models import Membership, Project, Role
 from evaluations.people.access import EDITORS, OWNERS, READERS, project_view
+from evaluations.people.activity import in_words
 from evaluations.people.audit import note_detail
 from evaluations.people.members import (
     MemberError,
@@ -95,6 +96,7 @@ def audit_list(request: HttpRequest, project: Project) -> HttpResponse:
             "project": project,
             "tab": "members",
             "page": page,
+            "entries": [(entry, in_words(entry.action)) for entry in page],
             "kept_days": settings.KEEP_AUDIT_DAYS,
         },
     )

@@ -8,18 +8,16 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Exists, OuterRef
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from annotations.models import Rating
 from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.archive.write import write_archive
 from evaluations.forms import ArchiveForm, ProjectForm
-from evaluations.models import CandidateOutput, Project, Role
+from evaluations.models import Project, Role
 from evaluations.people.access import (
     EDITORS,
     EVERYONE,
@@ -28,8 +26,18 @@ from evaluations.people.access import (
     project_view,
     why_not_call_out,
 )
+from evaluations.people.activity import recent_activity
 from evaluations.people.audit import note_detail
-from evaluations.reports.kept import kept_view
+from evaluations.reports.home import (
+    Home,
+    home_of,
+    is_computed_in_the_page,
+    report_step,
+    steps_of,
+)
+from evaluations.reports.jobs import jobs_of
+from evaluations.reports.kept import KeptView, kept_view
+from evaluations.reports.live import data_version
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.shown import shown_numbers
 
@@ -101,28 +109,42 @@ def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
         return redirect(
             "annotations:campaign_list", project.slug
         )  # everything that an annotator sees of a project
+    jobs = jobs_of(project)
+    kept = kept_view(project, ReportOptions())
+    is_there = bool(kept.last) if kept else is_computed_in_the_page(project)
+    context: dict[str, Any] = {"project": project, "kept": kept}
+    if is_there:
+        context = _standing(project, kept)
+    home: Home | None = context.get("home")
+    may_edit: bool = request.may_edit  # type: ignore[attr-defined]
+    context |= {
+        "tab": "overview",
+        "jobs": jobs,
+        "steps": steps_of(project, jobs, home.glance if home else None, may_edit=may_edit),
+        "activity": recent_activity(project) if may_edit else [],
+        "version": data_version(project),
+    }
+    return render(request, "evaluations/project_detail.html", context)
+
+
+@project_view(READERS)
+def project_standing(request: HttpRequest, project: Project) -> HttpResponse:
+    """The verdicts, which the home page fetches where they take longer than a moment."""
+    context = _standing(project, kept_view(project, ReportOptions()))
+    home: Home | None = context.get("home")
+    context |= {"step": report_step(project, home.glance if home else None), "is_fetched": True}
+    return render(request, "evaluations/home_standing.html", context)
+
+
+def _standing(project: Project, kept: KeptView | None) -> dict[str, Any]:
+    """What the verdicts of a project are shown with."""
     options = ReportOptions()
-    kept = kept_view(project, options)
-    is_computed = kept is None or kept.last is not None
-    rated = Rating.objects.filter(annotator=OuterRef("pk"))
-    return render(
-        request,
-        "evaluations/project_detail.html",
-        {
-            "project": project,
-            "tab": "overview",
-            "report": shown_numbers(project, options, kept).report if is_computed else None,
-            "kept": kept,
-            "options": options,
-            "base": reverse("evaluations:report_detail", args=[project.slug]),
-            "counts": {
-                "documents": project.documents.count(),
-                "systems": project.systems.count(),
-                "outputs": CandidateOutput.objects.of_project(project).count(),
-                "criteria": project.criteria.count(),
-                "ratings": Rating.objects.filter(annotator__project=project).count(),
-                "annotators": project.annotators.filter(Exists(rated)).count(),
-            },
-            "runs": project.runs.counting().of_judges_that_run().select_related("judge")[:5],
-        },
-    )
+    context: dict[str, Any] = {
+        "project": project,
+        "options": options,
+        "kept": kept,
+        "base": reverse("evaluations:report_detail", args=[project.slug]),
+    }
+    if kept and not kept.last:
+        return context
+    return context | {"home": home_of(shown_numbers(project, options, kept).report)}

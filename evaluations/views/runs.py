@@ -5,11 +5,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from evaluations.forms import ResumeForm, RunForm
+from evaluations.forms import RestForm, ResumeForm, RunForm
 from evaluations.llm.prompts import PromptError
 from evaluations.models import EvaluationRun, Project, WorkerHeartbeat
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.choices import settings_rows
+from evaluations.reports.jobs import jobs_of
 from evaluations.reports.progress import run_progress
 from evaluations.reports.size import is_large
 from evaluations.reports.so_far import so_far
@@ -19,7 +20,9 @@ from evaluations.runs.lifecycle import (
     cancel_run,
     evaluator_of,
     pause_by_person,
+    rest_of,
     resume_run,
+    start_rest,
     start_run,
 )
 from evaluations.runs.waits import allowed_pace
@@ -32,6 +35,14 @@ def run_list(request: HttpRequest, project: Project) -> HttpResponse:
     runs = project.runs.counting().of_judges_that_run().select_related("judge")[:100]
     context = {"project": project, "tab": "runs", "runs": runs, "form": RunForm(project=project)}
     return render(request, "evaluations/run_list.html", context)
+
+
+@project_view(READERS)
+def jobs(request: HttpRequest, project: Project) -> HttpResponse:
+    """The header's pill, which every page polls while it can be seen; or the home page's list."""
+    context = {"project": project, "jobs": jobs_of(project)}
+    part = "jobs_list" if "list" in request.GET else "jobs"
+    return render(request, f"includes/{part}.html", context)
 
 
 @require_POST
@@ -50,12 +61,18 @@ def run_start(request: HttpRequest, project: Project) -> HttpResponse:
         )
         try:
             if "estimate" not in request.POST:
-                return redirect(
-                    start_run(
-                        judge, criteria, fresh=fresh, budget=data["budget"], transport=transport
-                    )
+                run = start_run(
+                    judge,
+                    criteria,
+                    fresh=fresh,
+                    budget=data["budget"],
+                    transport=transport,
+                    pilot=form.pilot,
                 )
-            estimate = estimate_run(judge, criteria, fresh=fresh, transport=transport)
+                return redirect(run)
+            estimate = estimate_run(
+                judge, criteria, fresh=fresh, transport=transport, pilot=form.pilot
+            )
         except (RunError, PromptError) as error:
             form.add_error(None, str(error))
     runs = project.runs.counting().of_judges_that_run().select_related("judge")[:100]
@@ -78,11 +95,28 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "criteria": run.run_criteria.select_related("criterion", "steps"),
         "worker_alive": WorkerHeartbeat.objects.doing(RUNS).exists(),
         "allowed": allowed_pace(run),
+        "rest": rest_of(run),
     }
     if request.htmx:  # type: ignore[attr-defined]
         status = 200 if run.is_active or run.resumes_by_itself else STOP_POLLING
         return render(request, "evaluations/run_detail.html#progress", context, status=status)
     return render(request, "evaluations/run_detail.html", context)
+
+
+@require_POST
+@project_view(EDITORS)
+def run_rest(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Start a run on what a pilot left out."""
+    pilot = get_object_or_404(EvaluationRun.objects.select_related("judge"), project=project, pk=pk)
+    form = RestForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "The budget is not a valid amount.")
+        return redirect(pilot)
+    try:
+        return redirect(start_rest(pilot, budget=form.cleaned_data["budget"]))
+    except (RunError, PromptError) as error:
+        messages.error(request, str(error))
+        return redirect(pilot)
 
 
 @require_POST

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from evaluations.models import Criterion, Judge, Project
+from evaluations.models import AuditEntry, Criterion, Judge, Project
 from tests.conftest import do_errands
 
 pytestmark = pytest.mark.django_db
@@ -138,3 +138,50 @@ def test_a_model_that_does_not_answer_is_said(
 
     assert "Nothing answers at" in response.content.decode()
     assert not criterion.steps.exists()
+
+
+HTMX = {"HX-Request": "true"}
+
+
+def test_generating_steps_keeps_typed_ones_as_a_version(
+    client: Client, small_project: Project, make_judge: Callable[..., Judge]
+) -> None:
+    criterion = small_project.criteria.all()[0]
+    judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1")
+    address = f"/p/small/criteria/{criterion.pk}/steps/"
+    typed = {"judge": judge.pk, "generate": "1", "text": "1. Read it twice."}
+
+    said = client.post(address, typed, follow=True).content.decode()
+    client.post(address, typed)
+
+    assert [steps.text for steps in criterion.steps.all()] == ["1. Read it twice."]
+    assert "What you typed is kept as version 1." in said
+
+
+def test_generating_steps_in_the_browser_replaces_only_its_part_of_the_page(
+    client: Client, small_project: Project, make_judge: Callable[..., Judge]
+) -> None:
+    criterion = small_project.criteria.all()[0]
+    judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1")
+
+    part = client.post(
+        f"/p/small/criteria/{criterion.pk}/steps/",
+        {"judge": judge.pk, "generate": "1", "text": "1. Read it twice."},
+        headers=HTMX,
+    ).content.decode()
+
+    assert "is writing evaluation steps…" in part
+    assert "<html" not in part
+    assert not criterion.steps.exists()
+
+
+def test_the_prompt_follows_what_is_typed_and_the_audit_log_does_not(
+    client: Client, small_project: Project
+) -> None:
+    part = client.post(
+        "/p/small/criteria/new/", FORM | {"preview": "1"}, headers=HTMX
+    ).content.decode()
+
+    assert "Whether it makes one smile." in part
+    assert "<html" not in part
+    assert not AuditEntry.objects.exists()

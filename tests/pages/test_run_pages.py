@@ -126,7 +126,7 @@ def test_a_finished_run_shows_counts_failures_and_prompts(
     assert "The model refused to answer." in text
     assert "{{Document}}" in text
     assert "Retry failed items" in text
-    assert "hx-trigger" not in text
+    assert "every 1s" not in text
 
 
 def test_htmx_gets_the_live_part_alone_and_learns_when_to_stop(

@@ -49,10 +49,11 @@ def test_two_workers_never_hold_the_same_item(run: EvaluationRun) -> None:
 
 
 def test_items_come_with_the_texts_of_their_prompt(run: EvaluationRun) -> None:
-    item = leases.claim(run.pk, "a", most=1)[0]
+    items = leases.claim(run.pk, "a", most=12)
+    texts = {(item.texts.source, item.texts.output) for item in items}
 
-    assert item.texts.source == "The 1. ferry sails at 1 in the morning from the old harbour."
-    assert item.texts.output == "The 1. ferry sails in the morning."
+    source = "The 1. ferry sails at 1 in the morning from the old harbour."
+    assert (source, "The 1. ferry sails in the morning.") in texts
 
 
 def test_nothing_is_claimed_from_a_paused_run(run: EvaluationRun) -> None:

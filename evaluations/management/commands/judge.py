@@ -15,6 +15,7 @@ from evaluations.management.projects import find_criteria, find_judge, find_proj
 from evaluations.management.services import ensure_workers, start_one_worker
 from evaluations.management.watching import watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, RunState, Transport
+from evaluations.reports.words import in_time
 from evaluations.runs.estimate import estimate_run
 from evaluations.runs.lifecycle import RunError, resume_run, start_run
 from geval_site.processes import Processes
@@ -31,6 +32,12 @@ class Command(SiteCommand):
         )
         parser.add_argument(
             "--fresh", action="store_true", help="judge everything again and ask again"
+        )
+        parser.add_argument(
+            "--pilot",
+            type=int,
+            metavar="N",
+            help="only N documents, drawn at random, rated ones first",
         )
         parser.add_argument(
             "--retry",
@@ -57,12 +64,16 @@ class Command(SiteCommand):
         judge = find_judge(project, options["judge"])
         criteria = find_criteria(project, options["criterion"])
         transport = Transport.BATCH if options["batch"] else Transport.LIVE
+        if options["pilot"] is not None and options["pilot"] < 1:
+            raise CommandError("--pilot takes a number of documents, at least 1.")
+        pilot = options["pilot"] or 0
         if options["estimate"]:
             self._say_estimate(
                 judge,
                 criteria,
                 fresh=options["fresh"],
                 transport=transport,
+                pilot=pilot,
                 as_json=options["json"],
             )
             return
@@ -78,6 +89,7 @@ class Command(SiteCommand):
                         fresh=options["fresh"],
                         budget=options["budget"],
                         transport=transport,
+                        pilot=pilot,
                     )
             except (RunError, PromptError) as error:
                 raise CommandError(str(error)) from None
@@ -87,25 +99,37 @@ class Command(SiteCommand):
             raise SystemExit(1)
 
     def _say_estimate(
-        self, judge: Judge, criteria: list[Criterion], *, fresh: bool, transport: str, as_json: bool
+        self,
+        judge: Judge,
+        criteria: list[Criterion],
+        *,
+        fresh: bool,
+        transport: str,
+        pilot: int,
+        as_json: bool,
     ) -> None:
         try:
-            estimate = estimate_run(judge, criteria, fresh=fresh, transport=transport)
+            estimate = estimate_run(judge, criteria, fresh=fresh, transport=transport, pilot=pilot)
         except (PromptError, RunError) as error:
             raise CommandError(str(error)) from None
         if as_json:
             money = None if estimate.cost is None else str(estimate.cost)
             self.stdout.write(orjson.dumps(asdict(estimate) | {"cost": money}).decode())
             return
+        takes = f"; takes about {in_time(estimate.seconds)}" if estimate.seconds else ""
         if estimate.is_free:
-            self.stdout.write(f"{estimate.items:,} items: computed here, without calls or cost.")
+            self.stdout.write(
+                f"{estimate.items:,} items: computed here, without calls or cost{takes}."
+            )
             return
-        price = "unknown without prices" if estimate.cost is None else f"about {estimate.cost:.4f}"
+        price = "unknown without prices"
+        if estimate.cost is not None:
+            price = f"about {estimate.cost:.4f} in the currency of the prices"
         self.stdout.write(
             f"{estimate.items:,} items: at most {estimate.calls:,} calls, about"
             f" {estimate.prompt_tokens:,} input tokens and {estimate.completion_tokens:,} output "
             "tokens; cost"
-            f" {price}."
+            f" {price}{takes}."
         )
 
     def _last_run(self, run: EvaluationRun | None, *, budget: Decimal | None) -> EvaluationRun:

@@ -35,6 +35,7 @@ from evaluations.models import (
     Project,
     Search,
 )
+from evaluations.models.improving import is_locked
 from evaluations.reports.data import load_data
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.shift import Shift

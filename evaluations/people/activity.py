@@ -1,0 +1,122 @@
+"""What people did in a project, in words: the names of pages and endpoints in the audit log are
+for programs."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from evaluations.models import AuditEntry, Project
+from evaluations.people.audit import THE_SITE
+
+SHOWN = 6
+# What somebody did, by the name of the page or endpoint; a test holds that none is missing.
+IN_WORDS = {
+    "annotations:adjudication_item": "decided a disagreement of annotators",
+    "annotations:campaign_close": "closed a campaign",
+    "annotations:campaign_create": "planned a campaign",
+    "annotations:campaign_detail": "changed a campaign",
+    "annotations:campaign_edit": "changed a campaign",
+    "annotations:campaign_open": "opened a campaign",
+    "annotations:guidelines_edit": "changed the guidelines for annotators",
+    "api:cancel": "cancelled a run",
+    "api:change_endpoint": "changed an endpoint",
+    "api:edit_judge": "changed a judge",
+    "api:load_outputs": "loaded outputs",
+    "api:load_preferences": "loaded preferences",
+    "api:load_ratings": "loaded ratings",
+    "api:load_scores": "loaded scores",
+    "api:make_criterion": "added a criterion",
+    "api:make_endpoint": "added an endpoint",
+    "api:make_judge": "created a judge",
+    "api:make_rest": "started a run on the rest after a pilot",
+    "api:make_run": "started a run",
+    "api:pause": "paused a run",
+    "api:probe": "probed a model",
+    "api:remove_criterion_by_id": "removed a criterion",
+    "api:remove_document_by_id": "removed a document",
+    "api:remove_output_by_id": "removed an output",
+    "api:resume": "resumed a run",
+    "api:retire_endpoint": "retired or restored an endpoint",
+    "api:retire_judge": "retired or restored a judge",
+    "evaluations:candidate_adopt": "adopted an improved judge",
+    "evaluations:cause_give": "gave a disagreement a cause",
+    "evaluations:cause_remove": "removed the cause of a disagreement",
+    "evaluations:criterion_create": "added a criterion",
+    "evaluations:criterion_edit": "changed a criterion",
+    "evaluations:criterion_presets": "added preset criteria",
+    "evaluations:criterion_remove": "removed a criterion",
+    "evaluations:delivery_repeat": "sent a message of a webhook again",
+    "evaluations:document_remove": "removed a document",
+    "evaluations:endpoint_create": "added an endpoint",
+    "evaluations:endpoint_edit": "changed an endpoint",
+    "evaluations:endpoint_probe": "probed a model",
+    "evaluations:endpoint_retire": "retired or restored an endpoint",
+    "evaluations:invitation_create": "invited somebody",
+    "evaluations:invitation_revoke": "revoked an invitation",
+    "evaluations:item_explain": "asked a model to explain a score",
+    "evaluations:judge_create": "created a judge",
+    "evaluations:judge_edit": "changed a judge",
+    "evaluations:judge_retire": "retired or restored a judge",
+    "evaluations:lock_create": "locked documents",
+    "evaluations:lock_open": "unlocked the locked documents",
+    "evaluations:look_create": "looked at the locked documents",
+    "evaluations:member_change": "changed a member",
+    "evaluations:output_remove": "removed an output",
+    "evaluations:project_archive": "archived or restored the project",
+    "evaluations:report_again": "had the report computed again",
+    "evaluations:run_cancel": "cancelled a run",
+    "evaluations:run_pause": "paused a run",
+    "evaluations:run_rest": "started a run on the rest after a pilot",
+    "evaluations:run_resume": "resumed a run",
+    "evaluations:run_start": "started or estimated a run",
+    "evaluations:saved_columns_forget": "removed saved column names",
+    "evaluations:search_cancel": "cancelled a search for a better judge",
+    "evaluations:search_create": "started a search for a better judge",
+    "evaluations:search_pause": "paused a search for a better judge",
+    "evaluations:search_resume": "resumed a search for a better judge",
+    "evaluations:share_create": "shared the report",
+    "evaluations:share_revoke": "ended a shared link",
+    "evaluations:snapshot_create": "froze the report",
+    "evaluations:steps_create": "wrote or generated evaluation steps",
+    "evaluations:upload_answer": "answered a question about an upload",
+    "evaluations:upload_columns": "chose the columns of an upload",
+    "evaluations:upload_correct": "corrected an upload",
+    "evaluations:upload_create": "uploaded files",
+    "evaluations:upload_discard": "discarded an upload",
+    "evaluations:upload_load": "loaded an upload",
+    "evaluations:upload_rest": "loaded an upload without the rows with errors",
+    "evaluations:upload_scales": "chose the scales of an upload",
+    "evaluations:webhook_list": "added a webhook",
+    "evaluations:webhook_remove": "removed a webhook",
+    "evaluations:webhook_test": "tested a webhook",
+    "retention": "removed old data, as its settings say",
+}
+
+
+@dataclass(frozen=True)
+class Activity:
+    """Something that somebody did, once or several times in a row; `at` is the last time."""
+
+    at: datetime
+    who: str
+    what: str
+    times: int = 1
+
+
+def in_words(action: str) -> str:
+    """What an entry's action says somebody did."""
+    return IN_WORDS.get(action, "changed something")
+
+
+def recent_activity(project: Project) -> list[Activity]:
+    """The last things that people did in a project, the newest first; repetitions are one."""
+    found: list[Activity] = []
+    for entry in AuditEntry.objects.filter(project=project, refused=False)[: SHOWN * 5]:
+        who = "The site" if entry.user_name == THE_SITE else entry.user_name
+        what, last = in_words(entry.action), found[-1] if found else None
+        if last and (last.who, last.what) == (who, what):
+            found[-1] = Activity(last.at, who, what, last.times + 1)
+        elif len(found) == SHOWN:
+            break
+        else:
+            found.append(Activity(entry.created_at, who, what))
+    return found

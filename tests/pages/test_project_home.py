@@ -1,0 +1,142 @@
+"""The home of a project: five steps with what to do next, what runs, where each criterion stands,
+and what people did lately, in words."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import URLResolver, get_resolver
+
+from evaluations.models import AuditEntry, EvaluationRun, Project
+from evaluations.people.activity import IN_WORDS
+from evaluations.people.audit import LEFT_OUT
+from evaluations.reports import home
+from evaluations.reports.jobs import jobs_of
+
+pytestmark = pytest.mark.django_db
+# Names that only read, so the audit log has none of them.
+READING = {
+    "annotations": "campaign_list export campaign_progress adjudication_list task_compare",
+    "api": (
+        "get_project get_archive list_documents list_outputs get_ratings get_preferences get_scores"
+        " get_causes list_endpoints show_probe list_judges list_criteria list_runs get_run"
+        " get_report"
+    ),
+    "evaluations": (
+        "project_detail project_standing document_list upload_detail upload_refused upload_errors"
+        " document_detail criterion_list steps_compare judge_list judge_detail improve"
+        " improve_state look_state improve_certificate endpoint_detail errand_state run_list jobs"
+        " run_detail"
+        " item_list item_detail report_detail report_piece report_figure report_cell report_export"
+        " disagreement_list judge_compare cause_export snapshot_detail member_list audit_list"
+        " project_export"
+    ),
+}
+
+
+def names(resolver: URLResolver, namespace: str = "", taken: tuple[str, ...] = ()) -> Iterator[str]:
+    """The names of all pages and endpoints of a project."""
+    for entry in resolver.url_patterns:
+        arguments = (*taken, *entry.pattern.converters)
+        if isinstance(entry, URLResolver):
+            inner = f"{namespace}{entry.namespace}:" if entry.namespace else namespace
+            yield from names(entry, inner, arguments)
+        elif entry.name and "slug" in arguments:
+            yield f"{namespace}{entry.name}"
+
+
+def steps(project: Project, *, may_edit: bool = True) -> dict[str, home.Step]:
+    found = home.steps_of(project, jobs_of(project), None, may_edit=may_edit)
+    return {step.key: step for step in found}
+
+
+def test_every_name_in_the_audit_log_has_words() -> None:
+    reading = {f"{space}:{name}" for space, listed in READING.items() for name in listed.split()}
+    audited = set(names(get_resolver())) - reading - LEFT_OUT
+
+    assert audited - set(IN_WORDS) == set()
+    assert not reading & set(IN_WORDS)
+
+
+def test_words_are_of_names_that_exist() -> None:
+    assert set(IN_WORDS) - set(names(get_resolver())) == {"retention"}
+
+
+def test_an_empty_project_needs_data_and_nothing_else(project: Project) -> None:
+    found = steps(project)
+
+    assert list(found) == ["data", "criteria", "people", "judge", "report"]
+    assert [step.state for step in found.values() if step.kind == "asks"] == ["Needs you"]
+    assert (found["data"].kind, found["data"].action) == ("asks", "Upload data")
+
+
+def test_a_project_with_ratings_needs_a_judge(small_project: Project) -> None:
+    found = steps(small_project)
+
+    assert [found[key].number for key in ("data", "criteria", "people")] == ["6", "2", "24"]
+    assert found["data"].about == "outputs of 2 systems for 3 documents"
+    assert found["people"].about == "ratings by 2 people"
+    assert (found["judge"].kind, found["judge"].action) == ("asks", "Create a judge")
+
+
+def test_a_viewer_is_asked_for_nothing(small_project: Project) -> None:
+    found = steps(small_project, may_edit=False)
+
+    assert "asks" not in {step.kind for step in found.values()}
+    assert found["judge"].action == "Show judges"
+
+
+def test_a_run_under_way_is_the_judges_step(judged_project: Project) -> None:
+    EvaluationRun.objects.update(state="running")
+
+    found = steps(judged_project)["judge"]
+
+    assert (found.state, found.number, found.action) == ("Running", "100\u2009%", "Watch the run")
+
+
+def test_the_page_says_where_each_criterion_stands(
+    judged_project: Project, as_role: Callable[[str], Client]
+) -> None:
+    page = as_role("viewer").get("/p/small/").content.decode()
+
+    assert page.count("Too early to say") >= 2
+    assert "0 of 2" in page
+    assert "Recent activity" not in page
+
+
+def test_verdicts_that_take_longer_are_fetched_after_the_page(
+    judged_project: Project, as_role: Callable[[str], Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(home, "IN_THE_PAGE", 5)
+
+    def computed(*_given: Any, **_named: Any) -> None:
+        raise AssertionError("computed with the page")
+
+    client = as_role("viewer")
+    with monkeypatch.context() as patch:
+        patch.setattr("evaluations.views.projects.shown_numbers", computed)
+        page = client.get("/p/small/").content.decode()
+    part = client.get("/p/small/standing/").content.decode()
+
+    assert "The verdicts are being computed…" in page
+    assert 'class="standings"' not in page
+    assert "Too early to say" in part
+    assert 'id="step-report"' in part
+
+
+def test_recent_activity_is_in_words_and_repetitions_are_one(
+    small_project: Project, as_role: Callable[[str], Client]
+) -> None:
+    for action in ("run_start", "run_start", "steps_create"):
+        AuditEntry.objects.create(
+            project=small_project, user_name="ada", action=f"evaluations:{action}", path="/"
+        )
+    client = as_role("owner")
+
+    page = " ".join(client.get("/p/small/").content.decode().split())
+    log = client.get("/p/small/members/log/").content.decode()
+
+    assert "ada wrote or generated evaluation steps" in page
+    assert "ada started or estimated a run, 2 times" in page
+    assert "wrote or generated evaluation steps" in log
