@@ -34,7 +34,7 @@ class RunningJob:
 
 @dataclass(frozen=True)
 class Jobs:
-    """What is in progress in a project: runs that count, and how many searches for better judges."""
+    """What is in progress in a project: runs that count, and how many searches there are."""
 
     runs: tuple[RunningJob, ...]
     searches: int

@@ -15,7 +15,7 @@ from evaluations.improving.work import neglected_searches, request_search, work_
 from evaluations.locked_rule import is_locked
 from evaluations.models import Candidate, Change, ErrandState, Look, Score, Search
 from evaluations.models.errands import MOST_ATTEMPTS
-from evaluations.models.improving import FREE_CHANGES, is_locked
+from evaluations.models.improving import FREE_CHANGES
 
 pytestmark = pytest.mark.django_db
 EVERYTHING = list(FREE_CHANGES)

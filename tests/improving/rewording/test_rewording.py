@@ -35,7 +35,6 @@ from evaluations.models import (
     Project,
     Search,
 )
-from evaluations.models.improving import is_locked
 from evaluations.reports.data import load_data
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.shift import Shift
