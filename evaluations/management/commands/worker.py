@@ -1,6 +1,7 @@
 """`manage.py worker`: one Celery worker, for a container or a service manager."""
 
 import os
+import re
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any
@@ -31,7 +32,8 @@ class Command(BaseCommand):
         )  # fmt: skip
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        jobs = [job.strip() for job in options["jobs"].split(",") if job.strip()]
+        # systemd allows no commas in a unit's name, from which it takes the kinds.
+        jobs = [job.strip() for job in re.split("[,:]", options["jobs"]) if job.strip()]
         unknown = [job for job in jobs if job not in settings.QUEUES]
         if unknown or not jobs:
             raise CommandError(
