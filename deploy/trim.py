@@ -52,6 +52,7 @@ UNUSED = {
         "distutils-precedence.pth", "pkg_resources",
     ),
     "stubs for type checkers": ("**/*.pyi",),
+    "lists of what was installed, for pip": ("*.dist-info/RECORD",),
 }  # fmt: skip
 # Not every version has them.
 MAY_BE_MISSING = {

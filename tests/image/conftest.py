@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from kombu import Connection
+from kombu.exceptions import OperationalError
 
 from tests.image.containers import Buildah, Server, make_base, missing_programs, run, wait_for
 from tests.processes import free_port
@@ -72,13 +74,17 @@ class Services:
 @pytest.fixture(scope="session")
 def services(needed: None, folder: Path) -> Iterator[Services]:
     """PostgreSQL and RabbitMQ, each on a port of its own, by users who are not root."""
-    postgres, broker = start_postgres(folder / "postgres"), start_rabbitmq(folder / "rabbitmq")
-    yield Services(postgres[1], broker[1])
-    for server in (broker[0], postgres[0]):
-        server.stop()
-    if epmd := shutil.which("epmd"):
-        port = broker[2]["ERL_EPMD_PORT"]
-        subprocess.run([epmd, "-kill"], env={"ERL_EPMD_PORT": port}, check=False)
+    postgres, database_url = start_postgres(folder / "postgres")
+    try:
+        rabbitmq, broker_url, settings = start_rabbitmq(folder / "rabbitmq")
+        try:
+            yield Services(database_url, broker_url)
+        finally:
+            rabbitmq.stop()
+            # The server's name server stays behind otherwise.
+            subprocess.run(["epmd", "-kill"], env=settings, capture_output=True, check=False)
+    finally:
+        postgres.stop()
 
 
 def own_folder(folder: Path, user: str) -> Path:
@@ -125,12 +131,19 @@ def start_rabbitmq(folder: Path) -> tuple[Server, str, dict[str, str]]:
         "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "plugins"),
     }
     server = Server([str(RABBITMQ)], folder, user="rabbitmq", env=settings)
-    ask = [
-        "runuser", "-u", "rabbitmq", "--", str(RABBITMQ.with_name("rabbitmq-diagnostics")),
-        "--quiet", "check_port_listener", str(port),
-    ]  # fmt: skip
-    wait_for(
-        lambda: subprocess.run(ask, env=settings, capture_output=True, check=False).returncode == 0,
-        f"RabbitMQ (see {server.log})", seconds=90,
-    )  # fmt: skip
-    return server, f"amqp://guest:guest@127.0.0.1:{port}//", settings
+    url = f"amqp://guest:guest@127.0.0.1:{port}//"
+    try:
+        wait_for(lambda: answers(url), f"RabbitMQ, see {server.log.read_text()}")
+    except AssertionError:
+        server.stop()
+        raise
+    return server, url, settings
+
+
+def answers(url: str) -> bool:
+    try:
+        with Connection(url, connect_timeout=2) as connection:
+            connection.connect()
+    except (OSError, OperationalError):
+        return False
+    return True
