@@ -158,10 +158,12 @@ class Container:
     def written(self) -> list[str]:
         """What has changed outside the volumes since the start."""
         now = self.files()
-        return sorted(
-            path for path in now.keys() | self.before.keys()
+        changed = (
+            path
+            for path in now.keys() | self.before.keys()
             if now.get(path) != self.before.get(path)
-        )  # fmt: skip
+        )
+        return sorted(set(changed) - set(OF_THE_ENGINE))
 
     def stop(self) -> None:
         if self.process and self.process.poll() is None:
