@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-durations test-neural test-slow test-hostile test-servers test-package lint release-data clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve fuzz
+.PHONY: help demo test test-durations test-neural test-slow test-hostile test-servers test-package test-image lint release-data clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve fuzz
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table)"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-slow     the demo, the README and docs/operations.md as a user runs them; kill -9; backups; an archive into an empty site; OpenID Connect"
 	@echo "make test-hostile  hostile servers, files and visitors; ends with a table of what was tried, survived and lost"
 	@echo "make test-package  build the wheel, install it into new environments, run the demo, open its pages in Chromium"
+	@echo "make test-image    build the container image, judge the demo through it, check compose.yaml, systemd's units and Kubernetes' manifests (root; says which packages of Debian it needs)"
 	@echo "make test-servers  GPTScore and G-Eval with llama.cpp's server (builds it: about six minutes)"
 	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, migrations that are safe while the site runs, and pip-audit if its database is reachable"
 	@echo "make release-data   what tests keep of the version that is released, so that later ones migrate it"
@@ -53,7 +54,7 @@ $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
 demo: $(VENV)/.installed
 	@$(BIN)/python manage.py demo --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve)
 
-TESTS := -n auto --dist worksteal --ignore tests/neural --ignore tests/servers --ignore tests/slow --ignore tests/hostile --ignore tests/package
+TESTS := -n auto --dist worksteal --ignore tests/neural --ignore tests/servers --ignore tests/slow --ignore tests/hostile --ignore tests/package --ignore tests/image
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest $(TESTS)
 
@@ -87,6 +88,15 @@ test-servers: $(VENV)/.installed-dev
 test-package: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -q tests/package
 
+# Schemas of all versions of Kubernetes weigh more than all else, so they have an environment of their own.
+.validators/.installed: constraints.txt
+	test -x .validators/bin/python || $(PYTHON) -m venv .validators
+	.validators/bin/python -m pip install --quiet --constraint constraints.txt check-jsonschema kubernetes-validate
+	@touch $@
+
+test-image: $(VENV)/.installed-dev .validators/.installed
+	@GEVAL_VALIDATORS=$(CURDIR)/.validators/bin $(BIN)/python -m pytest -q tests/image
+
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -103,7 +113,7 @@ browser:
 	apt-get update -q && apt-get install -q -y chromium
 
 clean:
-	rm -rf $(VENV) .servers *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .servers .validators *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 bench-judge: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.judge $(if $(LARGE),--large) $(if $(LIMITS),--only-limits)

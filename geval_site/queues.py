@@ -5,6 +5,8 @@ from collections.abc import Mapping
 # Keeps a worker busy for minutes; all other jobs are shorter.
 RUNS = "runs"
 SHORT = ("uploads", "webhooks", "quick", "reports")
+# They mostly wait for other servers, so many can share a process.
+WAITING = ("uploads", "webhooks", "quick")
 # The names of the tasks, by which messages are sent (evaluations/waking.py).
 JUDGE_RUN = "evaluations.judge_run"
 WORK_ON_UPLOAD = "evaluations.work_on_upload"

@@ -54,13 +54,7 @@ def _start_worker(
 ) -> subprocess.Popen[str]:
     log_level = environment.text("GEVAL_LOG_LEVEL", default="WARNING")
     return processes.start(
-        [
-            sys.executable, "-W", f"ignore:{AS_ROOT}", "-m", "celery", "-A", "geval_site",
-            "--quiet", "worker", "--loglevel", "WARNING", *pool,
-            "--queues", ",".join(settings.QUEUES[job] for job in jobs),
-            "--without-mingle", "--without-gossip", "--without-heartbeat",
-            "--hostname", f"geval-{name}-{os.getpid()}@%h",
-        ],
+        worker_command(name, jobs=jobs, pool=pool),
         env={
             "GEVAL_MODE": os.environ.get("GEVAL_MODE", "local"),
             "C_FORCE_ROOT": "1",
@@ -68,7 +62,31 @@ def _start_worker(
             **({"GEVAL_LOG_LEVEL": log_level} if quiet else {}),
         },
         stdout=subprocess.DEVNULL,
-    )  # fmt: skip
+    )
+
+
+def worker_command(name: str, *, jobs: Sequence[str], pool: Sequence[str]) -> list[str]:
+    """The command line of a Celery worker.
+
+    Args:
+        jobs: the kinds it takes, by their names in `settings.QUEUES`.
+        pool: Celery's options for what it works with, and how much at once.
+    """
+    return [
+        sys.executable, "-W", f"ignore:{AS_ROOT}", "-m", "celery", "-A", "geval_site",
+        "--quiet", "worker", "--loglevel", "WARNING", *pool,
+        "--queues", ",".join(settings.QUEUES[job] for job in jobs),
+        "--without-mingle", "--without-gossip", "--without-heartbeat",
+        "--hostname", f"geval-{name}-{os.getpid()}@%h",
+    ]  # fmt: skip
+
+
+def web_command(address: str, *options: str) -> list[str]:
+    """The command line of the web server on `HOST:PORT`, with more of Gunicorn's options."""
+    return [
+        sys.executable, "-m", "gunicorn", "--config", "python:geval_site.web_server",
+        "--bind", address, *options, "geval_site.wsgi",
+    ]  # fmt: skip
 
 
 def ensure_workers(
@@ -117,13 +135,9 @@ def start_web(processes: Processes, *, host: str, port: int) -> subprocess.Popen
     """Start the web server for this machine; static files are served from their sources."""
     settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
     return processes.start(
-        [
-            sys.executable, "-m", "gunicorn", "--config", "python:geval_site.web_server", "--bind",
-            f"{host}:{port}",
-            "geval_site.wsgi",
-        ],
+        web_command(f"{host}:{port}"),
         env={"GEVAL_MODE": os.environ.get("GEVAL_MODE", "local")},
-    )  # fmt: skip
+    )
 
 
 def wait_for_web(host: str, port: int, process: subprocess.Popen[str]) -> None:

@@ -1,0 +1,52 @@
+"""`manage.py worker`: one Celery worker, for a container or a service manager."""
+
+import os
+import re
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluations.management.services import worker_command
+from geval_site.queues import WAITING
+
+PROCESSES, THREADS = 4, 16
+
+
+class Command(BaseCommand):
+    help = "Work on jobs until the process is asked to stop; what it holds is then given back."
+    # A worker waits for a database or a broker that is away.
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--jobs", default=",".join(settings.QUEUES), metavar="KIND,…",
+            help=f"which it takes: {', '.join(settings.QUEUES)} (all of them)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--concurrency", type=int, metavar="N",
+            help=f"jobs at once: {PROCESSES} processes; {THREADS} threads if all its jobs mostly"
+            f" wait for others ({', '.join(WAITING)})",
+        )  # fmt: skip
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        # systemd allows no commas in a unit's name, from which it takes the kinds.
+        jobs = [job.strip() for job in re.split("[,:]", options["jobs"]) if job.strip()]
+        unknown = [job for job in jobs if job not in settings.QUEUES]
+        if unknown or not jobs:
+            raise CommandError(
+                f"--jobs {options['jobs']}: write one or more of {', '.join(settings.QUEUES)},"
+                " separated by commas."
+            )
+        command = worker_command("-".join(jobs), jobs=jobs, pool=pool(jobs, options["concurrency"]))
+        # It becomes the worker, so that signals reach that. As root it runs as `serve` lets it.
+        os.execve(command[0], command, {**os.environ, "C_FORCE_ROOT": "1"})  # noqa: S606
+
+
+def pool(jobs: Sequence[str], concurrency: int | None) -> list[str]:
+    """Celery's options: threads for jobs that mostly wait, and processes for those that compute."""
+    waits = set(jobs) <= set(WAITING)
+    number = concurrency or (THREADS if waits else PROCESSES)
+    return [*(("--pool", "threads") if waits else ()), "--concurrency", str(number)]
