@@ -124,20 +124,20 @@ def get_search(request: HttpRequest, slug: Path[str], pk: int) -> Any:
 
 
 @router.post("/searches/{int:pk}/pause", response=DoneOut)
-def pause(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+def pause_search_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """Pause a search."""
     search = _search(project_for(request, slug, change=True), pk)
     return {"done": pause_search(search, request.user)}
 
 
 @router.post("/searches/{int:pk}/resume", response=DoneOut)
-def resume(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+def resume_search_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """Continue a search that is paused or failed."""
     return {"done": resume_search(_search(project_for(request, slug, change=True), pk))}
 
 
 @router.post("/searches/{int:pk}/cancel", response=DoneOut)
-def cancel(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+def cancel_search_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """End a search for good; what it tried is kept."""
     search = _search(project_for(request, slug, change=True), pk)
     return {"done": cancel_search(search, request.user)}
@@ -155,7 +155,7 @@ def take_look(request: HttpRequest, slug: Path[str], pk: int) -> Any:
 
 
 @router.post("/candidates/{int:pk}/use", response={201: UsedOut})
-def use(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+def use_candidate(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """Make a change a judge, or the judge's next version, and run it on every output."""
     judge, run = adopt(_candidate(project_for(request, slug, change=True), pk))
     return Status(201, {"judge": judge.pk, "label": judge.label, "run": run.pk})

@@ -93,7 +93,7 @@ def count_items(run: EvaluationRun, view: ItemsView) -> int:
 
 def item_rows(run: EvaluationRun, view: ItemsView, *, page: int) -> list[ItemRow]:
     """A page of a view, counted from 1."""
-    lock = withheld_lock(run.project)
+    lock = withheld_lock(run.project_id)
     # An order by differences would tell what is withheld.
     by_gap = view.sort == DISAGREEMENT and run.judge.rates_on_scale and lock is None
     with connection.cursor() as cursor:

@@ -7,8 +7,8 @@ from evaluations.models.improving import OPEN_STATES
 from evaluations.reports.data import ReportData
 
 
-def withheld_lock(project: Project) -> LockedDocuments | None:
-    """The locked documents of a project whose ratings are withheld now."""
+def withheld_lock(project: int) -> LockedDocuments | None:
+    """The locked documents of a project, by its id, whose ratings are withheld now."""
     if not Search.objects.filter(project=project, state__in=OPEN_STATES).exists():
         return None
     return LockedDocuments.objects.filter(project=project, unlocked_at=None).first()
@@ -16,7 +16,7 @@ def withheld_lock(project: Project) -> LockedDocuments | None:
 
 def without_withheld(data: ReportData, project: Project) -> ReportData:
     """A report's numbers without the documents whose ratings are withheld."""
-    lock = withheld_lock(project)
+    lock = withheld_lock(project.pk)
     if lock is None:
         return data
     hidden = locked_mask(data.doc_ids, seed=lock.seed, share=lock.share)
@@ -25,5 +25,5 @@ def without_withheld(data: ReportData, project: Project) -> ReportData:
 
 def is_withheld(document: Document) -> bool:
     """Whether a document's ratings are withheld now."""
-    lock = withheld_lock(document.project)
+    lock = withheld_lock(document.project_id)
     return lock is not None and lock.holds(document.doc_id)

@@ -60,7 +60,7 @@ def test_from_an_upload_to_correlations(
     expect(page.locator("#progress")).to_contain_text("12 of 12", timeout=60_000)
     expect(page.locator("#progress")).to_contain_text("Done")
 
-    expect(page.locator("#progress")).to_contain_text("Results so far")
+    expect(page.locator("#progress")).to_contain_text("Results")
     page.get_by_role("link", name="Items").click()
     page.locator("tbody a").first.click()
     expect(page.get_by_role("heading", name="Distribution over the scale")).to_be_visible()

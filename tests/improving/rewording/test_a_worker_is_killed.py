@@ -12,6 +12,7 @@ from evaluations.models import (
     Change,
     Criterion,
     ErrandState,
+    EvaluationRun,
     ItemState,
     Judge,
     LockedDocuments,
@@ -47,6 +48,7 @@ def test_the_next_worker_goes_on_and_proposes_the_same(
     past = timezone.now() - timedelta(seconds=1)
     Search.objects.update(taken_until=past)
     RunItem.objects.filter(state=ItemState.LEASED).update(lease_until=past)
+    EvaluationRun.objects.filter(search=search).update(preparer_until=past)
     start_worker("--concurrency", "1")
     wait_until(lambda: Search.objects.filter(pk=search.pk, state=ErrandState.DONE).exists())
 
