@@ -44,8 +44,8 @@ def planted_files(
                 for rater in RATERS
             ]
     return {
-        "outputs.csv": _csv("doc_id,system_id,source,output", outputs),
-        "ratings.csv": _csv("doc_id,system_id,criterion,annotator,score", ratings),
+        "outputs.csv": as_csv("doc_id,system_id,source,output", outputs),
+        "ratings.csv": as_csv("doc_id,system_id,criterion,annotator,score", ratings),
     }
 
 
@@ -68,7 +68,8 @@ def _sentence(rng: np.random.Generator, words: list[str]) -> str:
     return " ".join(chosen).capitalize() + "."
 
 
-def _csv(header: str, rows: list[tuple[object, ...]]) -> str:
+def as_csv(header: str, rows: list[tuple[object, ...]]) -> str:
+    """Rows as a CSV file; `header` names the columns, divided by commas."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(header.split(","))

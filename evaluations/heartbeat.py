@@ -9,8 +9,6 @@ hour it removes temporary files, and what the site's retention policy says.
 
 import contextlib
 import itertools
-import os
-import socket
 import threading
 from collections.abc import Sequence
 from datetime import timedelta
@@ -39,6 +37,7 @@ from evaluations.operations.retention import policy_of_site, tidy
 from evaluations.reports.keeping import neglected_reports
 from evaluations.runs.errands import neglected_errands
 from evaluations.runs.resuming import resume_due_runs
+from evaluations.runs.shift import worker_name
 from evaluations.uploads.leftovers import clear_leftovers
 from evaluations.uploads.work import neglected_uploads
 from evaluations.waking import (
@@ -57,10 +56,6 @@ UPLOADS_EVERY = 12  # beats
 LEFTOVERS_EVERY = 720
 log = structlog.stdlib.get_logger(__name__)
 _leaving = threading.Event()
-
-
-def worker_name() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def is_leaving(name: str) -> bool:

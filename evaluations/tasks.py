@@ -13,7 +13,7 @@ from evaluations.heartbeat import is_leaving
 from evaluations.improving.work import work_on_search
 from evaluations.reports.keeping import work_on_report
 from evaluations.runs.errands import work_on_errand
-from evaluations.runs.shift import Shift
+from evaluations.runs.shift import Shift, worker_name
 from evaluations.runs.worker import work_on_run
 from evaluations.uploads.work import work_on_upload
 from evaluations.webhooks.claiming import can_send_more
@@ -35,16 +35,21 @@ SLICE_SECONDS = 300.0
 log = structlog.stdlib.get_logger(__name__)
 
 
+def _slice() -> Shift:
+    """Some minutes at most, and no longer than the Celery worker of this process stays."""
+    host, celery_worker = socket.gethostname(), os.getppid()
+    return Shift(
+        told_to_stop=lambda: is_leaving(f"{host}:{celery_worker}"),
+        ends=time.monotonic() + SLICE_SECONDS,
+    )
+
+
 @shared_task(name=JUDGE_RUN)
 def judge_run(run_id: int) -> None:
     """Work on a run until it has no free items, for some minutes at most, or until asked to
     stop."""
-    host, celery_worker = socket.gethostname(), os.getppid()
-    shift = Shift(
-        told_to_stop=lambda: is_leaving(f"{host}:{celery_worker}"),
-        ends=time.monotonic() + SLICE_SECONDS,
-    )
-    work_on_run(run_id, f"{host}:{os.getpid()}", shift=shift)
+    shift = _slice()
+    work_on_run(run_id, worker_name(), shift=shift)
     if shift.ends is not None and time.monotonic() > shift.ends:
         judge_run.delay(run_id)
 
@@ -76,11 +81,7 @@ def run_errand(kind: str, errand_id: int) -> None:
 @shared_task(name=SEARCH_CHANGES)
 def search_changes(search_id: int) -> None:
     """Search for changes that improve a judge, for some minutes at most."""
-    host, celery_worker = socket.gethostname(), os.getppid()
-    shift = Shift(
-        told_to_stop=lambda: is_leaving(f"{host}:{celery_worker}"),
-        ends=time.monotonic() + SLICE_SECONDS,
-    )
+    shift = _slice()
     if work_on_search(search_id, shift):
         search_changes.delay(search_id)
 

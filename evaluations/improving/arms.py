@@ -6,8 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from evaluations.locked_rule import locked_mask
-from evaluations.models import Criterion, Judge, LockedDocuments, Project
+from evaluations.models import CandidateOutput, Criterion, Judge, LockedDocuments, Project
 from evaluations.reports.data import ReportData, load_data
 from evaluations.statistics.correlation import coefficients_by_document
 from evaluations.statistics.layout import Outputs, complete
@@ -77,6 +76,12 @@ class Ground:
         outputs, (human, own) = self.on(self.training, self.human, scores)
         return coefficients_by_document(outputs, human, own, "spearman")[self.training]
 
+    def outputs_at(self, places: IntArray) -> list[CandidateOutput]:
+        """The outputs at some places, with their documents, in the same order."""
+        ids = [int(pk) for pk in self.output_ids[places]]
+        found = CandidateOutput.objects.select_related("document").in_bulk(ids)
+        return [found[pk] for pk in ids]
+
     def on(self, documents: IntArray, *values: FloatArray) -> tuple[Outputs, list[FloatArray]]:
         """The outputs of some documents, and values of them."""
         chosen = np.isin(self.outputs.document, documents)
@@ -104,7 +109,7 @@ def ground_of(
         raise ImproveError(f"Nobody has rated outputs on {criterion.name} that {judge} scored.")
     arms, left_out = _arms(data, list(newest.values()), criterion, criteria, counting)
     rated = data.outputs.documents_with(counting)
-    is_locked = locked_mask(data.doc_ids, seed=locked.seed, share=locked.share)
+    is_locked = locked.mask(data.doc_ids)
     return Ground(
         judge=judge,
         criterion=criterion,

@@ -9,7 +9,6 @@ from annotations.models import Assignment
 from annotations.models.assignments import AssignmentState
 from evaluations.improving.arms import Ground
 from evaluations.llm.reflection import Case
-from evaluations.models import CandidateOutput
 from evaluations.statistics.pairing import FloatArray
 
 MOST_CASES = 20
@@ -28,18 +27,17 @@ def cases_of(ground: Ground, documents: Sequence[int], scores: FloatArray) -> li
     gaps = _standing(ground, ground.human, places) - _standing(ground, scores, places)
     order = places[np.argsort(-np.abs(np.nan_to_num(gaps, nan=9.0)), kind="stable")][:MOST_CASES]
     order = order[np.argsort(ground.outputs.document[order], kind="stable")]
-    ids = [int(pk) for pk in ground.output_ids[order]]
-    texts = CandidateOutput.objects.select_related("document").in_bulk(ids)
-    comments = _comments_on(ids)
+    outputs = ground.outputs_at(order)
+    comments = _comments_on([output.pk for output in outputs])
     return [
         Case(
-            source=texts[pk].document.source,
-            output=texts[pk].text,
+            source=output.document.source,
+            output=output.text,
             people=float(ground.human[at]),
             judge=None if np.isnan(scores[at]) else float(scores[at]),
-            comments=tuple(comments[pk]),
+            comments=tuple(comments[output.pk]),
         )
-        for at, pk in zip(order, ids, strict=True)
+        for at, output in zip(order, outputs, strict=True)
     ]
 
 

@@ -23,46 +23,34 @@ def example_sets(ground: Ground, documents: IntArray) -> Iterator[tuple[str, str
     """
     there = np.isin(ground.outputs.document, documents) & ~np.isnan(ground.human)
     places = np.flatnonzero(there)
+    texts = dict(zip(places.tolist(), ground.outputs_at(places), strict=True))
+    usable = np.array([at for at in texts if not _is_template(texts[at])], dtype=np.int64)
     for count, seed in SETS:
-        order = np.random.default_rng(seed).permutation(places)
-        chosen = _covering(ground, order, count)
+        chosen = _covering(ground, np.random.default_rng(seed).permutation(usable), count)
         if len(chosen) == count:
-            yield f"examples-{count}-{seed}", _text(ground, chosen)
+            blocks = (_block(ground, at, texts[at]) for at in chosen)
+            yield f"examples-{count}-{seed}", "\n\n".join(blocks)
 
 
 def _covering(ground: Ground, order: IntArray, count: int) -> list[int]:
-    """Places whose ratings are nearest to evenly spaced points between the lowest and the
-    highest."""
-    texts = CandidateOutput.objects.select_related("document").in_bulk(
-        [int(pk) for pk in ground.output_ids[order]]
-    )
-    usable = [
-        int(at) for at in order if not has_placeholder(_both(texts[int(ground.output_ids[at])]))
-    ]
-    human, chosen, used = ground.human, list[int](), set[int]()
-    if not usable:
+    """Places of different documents whose ratings are nearest to evenly spaced points between the
+    lowest and the highest; of equally near ones the first."""
+    human, free, chosen = ground.human, order.tolist(), list[int]()
+    if not free:
         return chosen
-    for point in np.linspace(human[usable].min(), human[usable].max(), count):
-        free = [at for at in usable if int(ground.outputs.document[at]) not in used]
+    for point in np.linspace(human[order].min(), human[order].max(), count):
         if not free:
             break
         nearest = min(free, key=lambda at: abs(human[at] - point))
         chosen.append(nearest)
-        used.add(int(ground.outputs.document[nearest]))
+        document = ground.outputs.document
+        free = [at for at in free if document[at] != document[nearest]]
     return chosen
 
 
-def _text(ground: Ground, chosen: list[int]) -> str:
-    ids = [int(ground.output_ids[at]) for at in chosen]
-    texts = CandidateOutput.objects.select_related("document").in_bulk(ids)
-    return "\n\n".join(
-        example_block(
-            texts[pk].document.source,
-            texts[pk].text,
-            _rating(float(ground.human[at]), ground.criterion.scale),
-        )
-        for at, pk in zip(chosen, ids, strict=True)
-    )
+def _block(ground: Ground, at: int, output: CandidateOutput) -> str:
+    rating = _rating(float(ground.human[at]), ground.criterion.scale)
+    return example_block(output.document.source, output.text, rating)
 
 
 def _rating(mean: float, scale: Scale) -> str:
@@ -70,5 +58,6 @@ def _rating(mean: float, scale: Scale) -> str:
     return short(min(scale.points, key=lambda point: abs(point - mean)))
 
 
-def _both(output: CandidateOutput) -> str:
-    return f"{output.document.source}\n{output.text}"
+def _is_template(output: CandidateOutput) -> bool:
+    """Whether its texts would be filled in as a prompt is."""
+    return has_placeholder(f"{output.document.source}\n{output.text}")

@@ -11,6 +11,7 @@ from evaluations.improving.certificate import look_of
 from evaluations.improving.locking import locked_of
 from evaluations.improving.looking import looks_taken
 from evaluations.improving.proposals import Progress, against_today, progress_of
+from evaluations.judges.wordings import ChangedPart
 from evaluations.models import (
     Candidate,
     Criterion,
@@ -25,7 +26,6 @@ from evaluations.models.improving import OPEN_STATES
 from evaluations.reports.forest import Axis, Span
 from evaluations.reports.words import signed
 from evaluations.statistics.proof import Outcome
-from evaluations.word_differences import MarkedLine
 
 # The axis of gains reaches at least so far to both sides.
 LEAST_REACH = 0.1
@@ -47,9 +47,9 @@ class Row:
     span: Span | None
 
     @property
-    def wording(self) -> tuple[tuple[str, tuple[MarkedLine, ...]], ...]:
+    def wording(self) -> list[ChangedPart]:
         """The parts of the prompt that it changes, against today's; empty for other changes."""
-        return against_today(self.candidate.proposal) if self.candidate.proposal else ()
+        return against_today(self.candidate.proposal) if self.candidate.proposal else []
 
     @property
     def stamp(self) -> str:

@@ -5,9 +5,9 @@ from decimal import Decimal
 
 from evaluations.improving.certificate import mean_on_selection
 from evaluations.improving.trials import spent_on
+from evaluations.judges.wordings import ChangedPart, changed_parts
 from evaluations.llm.reflection import PARTS
 from evaluations.models import EvaluationRun, Proposal, Search
-from evaluations.models.improving import ASKING_CHANGES
 from evaluations.word_differences import MarkedLine, line_differences
 
 
@@ -49,15 +49,10 @@ class Progress:
     proposals: tuple[Proposed, ...]
     run: EvaluationRun | None
 
-    @property
-    def share(self) -> float:
-        """Of the calls that may be made; from 0 to 1."""
-        return min(1.0, self.calls / self.most_calls)
-
 
 def progress_of(search: Search) -> Progress | None:
     """How far a search for a wording is; None for searches that make no calls."""
-    if not set(ASKING_CHANGES) & set(search.changes):
+    if not search.asks_models:
         return None
     rows = list(search.proposals.select_related("parent").order_by("number"))
     spent = spent_on(search)
@@ -88,11 +83,7 @@ def proposed(proposal: Proposal) -> Proposed:
     )
 
 
-def against_today(proposal: Proposal) -> tuple[tuple[str, tuple[MarkedLine, ...]], ...]:
+def against_today(proposal: Proposal) -> list[ChangedPart]:
     """The parts in which a proposal differs from today's wording, with their lines."""
     today = proposal.search.proposals.get(number=0).texts
-    return tuple(
-        (PARTS[part], line_differences(today.get(part, ""), text))
-        for part, text in proposal.texts.items()
-        if text != today.get(part, "")
-    )
+    return changed_parts(today, proposal.texts)

@@ -4,15 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 
-from django.db.models import Max
-
 from evaluations.evaluators.wording import LONGEST_PART
 from evaluations.improving.trials import Leaving, LeftError, Trials, keep_search
-from evaluations.judges.clients import client_for
-from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
+from evaluations.judges.clients import ask_model
 from evaluations.llm.cost import cost, most_tokens
 from evaluations.llm.errors import EndpointError
-from evaluations.llm.patience import ask_within_patience
 from evaluations.llm.reflection import (
     LONGEST_REPLY_TOKENS,
     Case,
@@ -22,7 +18,6 @@ from evaluations.llm.reflection import (
 )
 from evaluations.llm.requests import ChatRequest
 from evaluations.models import Proposal, Search
-from evaluations.runs.lifecycle import run_parameters
 from evaluations.runs.results import request_key
 from evaluations.scales import short
 
@@ -72,23 +67,16 @@ class Reflector:
 
     def _dearest(self, request: ChatRequest) -> Decimal | None:
         """What a request can cost at most, by the prices of the searched judge."""
-        prices = run_parameters(self.search.judge, fresh=False, transport="live").prices
-        return cost(most_tokens(len(request.shown.encode())), request.most_reply_tokens, prices)
+        most = most_tokens(len(request.shown.encode()))
+        return cost(most, request.most_reply_tokens, self.trials.parameters.prices)
 
     def _ask(
         self, request: ChatRequest, parent: Proposal, part: str, key: str, repeat: int
     ) -> Proposal:
         keep_search(self.search)
         self.trials.check_limits(dearest=self._dearest(request))
-        client = client_for(self.endpoint, timeout=REFLECT_SECONDS)
-
-        async def ask() -> Answer:
-            async with client:
-                policy = RetryPolicy(attempts=4, longest_wait=10)
-                return await ask_until_answered(client.chat, request, policy=policy)
-
         try:
-            answer = ask_within_patience(ask(), self.endpoint.base_url)
+            answer = ask_model(self.endpoint, request, timeout=REFLECT_SECONDS)
         except EndpointError as error:
             raise LeftError(Leaving.HALTED, error.message) from None
         texts, problem = dict(parent.texts), ""
@@ -96,10 +84,9 @@ class Reflector:
             texts[part] = read_reflection(answer.choices[0].text, part, most=LONGEST_PART)
         except ReflectionError as error:
             problem = str(error)[:500]
-        newest = self.search.proposals.aggregate(newest=Max("number"))["newest"]
         return Proposal.objects.create(
             search=self.search,
-            number=newest + 1,
+            number=self.search.next_number(),
             parent=parent,
             part=part,
             texts=texts,

@@ -102,7 +102,10 @@ class _Rewording:
     def run(self) -> None:
         """Until it is done, or left."""
         texts = today_in_parts(self.trials)
-        self._row(texts, number=0)
+        today, _ = Proposal.objects.get_or_create(
+            search=self.search, number=0, defaults={"texts": texts, "prompt_key": "0"}
+        )
+        self.rows[_key(texts)] = today
         if Change.EXAMPLES in self.search.changes:
             self._try_examples(texts)
         if Change.WORDING in self.search.changes:
@@ -115,20 +118,24 @@ class _Rewording:
                 f"{self.search.criterion} has a whole prompt of its own, so there is no place for"
                 " examples. Leave them out."
             )
-        self._note(today, self.selecting, self._tried(today, self.selecting)[1])
+        self._choose_by(today)
         for name, text in example_sets(self.ground, self.learning):
             texts = today | {"examples": text}
             there = self.search.proposals.filter(prompt_key=name).first()
             row = there or Proposal.objects.create(
                 search=self.search,
-                number=self.search.proposals.count(),
+                number=self.search.next_number(),
                 parent=self.rows[_key(today)],
                 part="examples",
                 texts=texts,
                 prompt_key=name,
             )
             self.rows[_key(texts)] = row
-            self._note(texts, self.selecting, self._tried(texts, self.selecting)[1])
+            self._choose_by(texts)
+
+    def _choose_by(self, texts: Mapping[str, str]) -> None:
+        """Try a wording on the documents that choose."""
+        self._note(texts, self.selecting, self._tried(texts, self.selecting)[1])
 
     def _rewrite(self, texts: dict[str, str]) -> None:
         """The search of GEPA."""
@@ -197,12 +204,6 @@ class _Rewording:
         return new
 
     # The rows.
-
-    def _row(self, texts: Mapping[str, str], *, number: int) -> None:
-        row, _ = Proposal.objects.get_or_create(
-            search=self.search, number=number, defaults={"texts": dict(texts), "prompt_key": "0"}
-        )
-        self.rows[_key(texts)] = row
 
     def _tried(
         self, candidate: Mapping[str, str], documents: IntArray

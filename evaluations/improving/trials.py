@@ -4,11 +4,10 @@ What was tried before is read from its scores, so a search that is done again fr
 after a pause or a lost worker, asks nothing twice.
 """
 
-import os
-import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from enum import Enum
 from typing import Any
@@ -20,7 +19,6 @@ from django.utils import timezone
 
 from evaluations.evaluators.geval import GEval
 from evaluations.evaluators.wording import Wording, as_setting, wordings_in
-from evaluations.improving.lease import LEASE
 from evaluations.judges.steps import prompt_parts
 from evaluations.llm.cost import cost
 from evaluations.models import ErrandState, EvaluationRun, ItemState, RunItem, RunState, Search
@@ -31,11 +29,14 @@ from evaluations.runs.lifecycle import (
     run_parameters,
     start_run,
 )
-from evaluations.runs.shift import Shift
+from evaluations.runs.shift import Shift, worker_name
 from evaluations.runs.worker import work_on_run
 from evaluations.statistics.pairing import FloatArray, IntArray
 
 LOOK_SECONDS = 0.2
+# How long a worker may hold a search without being heard of: longer than a slice of its work
+# (tasks.py), so that a late worker has died.
+LEASE = timedelta(minutes=7)
 
 
 class Leaving(Enum):
@@ -65,11 +66,6 @@ class Spent:
 
     calls: int
     money: Decimal | None
-
-
-def worker_here() -> str:
-    """A name that no other process has."""
-    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def spent_on(search: Search) -> Spent:
@@ -105,6 +101,7 @@ class Trials:
         self.search, self.shift = search, shift
         self.has_asked = False  # each time it gets at least one step further
         self.judge, self.criterion = search.judge, search.criterion
+        self.parameters = run_parameters(self.judge, fresh=False, transport="live")
         self.parts = prompt_parts(self.criterion)
         steps = self.criterion.newest_steps if self.judge.use_steps else None
         self.steps = steps.text if steps else None
@@ -186,11 +183,8 @@ class Trials:
         if self.has_asked and self.shift.is_over:
             raise LeftError(Leaving.SHIFT)
         self.has_asked = True
-        begun = self.search.runs.filter(
-            run_criteria__template=template,
-            state__in=(RunState.PREPARING, RunState.RUNNING, RunState.PAUSED),
-        ).first()
-        if begun is None:
+        run = self.search.runs.unfinished().filter(run_criteria__template=template).first()
+        if run is None:
             spent = self.check_limits(len(trial.outputs))
             money = self.search.budget
             run = start_run(
@@ -199,10 +193,8 @@ class Trials:
                 budget=None if money is None else money - (spent.money or 0),
                 trial=trial,
             )
-        else:
-            run = begun
-            if run.state == RunState.PAUSED:
-                resume_run(run)
+        elif run.state == RunState.PAUSED:
+            resume_run(run)
         self._until_done(run)
 
     def check_limits(self, items: int = 0, *, dearest: Decimal | None = None) -> Spent:
@@ -215,8 +207,7 @@ class Trials:
         Raises:
             LimitReachedError: no more calls, or no more money, may be spent.
         """
-        parameters = run_parameters(self.judge, fresh=False, transport="live")
-        each = 1 if parameters.several_choices else parameters.replies_each
+        each = 1 if self.parameters.several_choices else self.parameters.replies_each
         spent = spent_on(self.search)
         if spent.calls + max(1, items * each) > self.search.most_calls:
             raise LimitReachedError
@@ -227,7 +218,7 @@ class Trials:
 
     def _until_done(self, run: EvaluationRun) -> None:
         while True:
-            work_on_run(run.pk, worker_here(), shift=self.shift)
+            work_on_run(run.pk, worker_name(), shift=self.shift)
             run.refresh_from_db()
             keep_search(self.search)
             if run.state == RunState.DONE:

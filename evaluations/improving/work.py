@@ -14,17 +14,15 @@ from django.utils import timezone
 
 from evaluations.changes import note_change
 from evaluations.improving.arms import ImproveError, ground_of
-from evaluations.improving.lease import LEASE
 from evaluations.improving.looking import usable_lock
 from evaluations.improving.rewording import Reworded, reword, why_not_reworded
 from evaluations.improving.search import Found, power, search
-from evaluations.improving.trials import Leaving, LeftError, spent_on, worker_here
+from evaluations.improving.trials import LEASE, Leaving, LeftError, spent_on
 from evaluations.models import Candidate, Change, Criterion, ErrandState, Judge, Search
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.improving import ASKING_CHANGES, OPEN_STATES
-from evaluations.models.runs import ACTIVE_STATES, RunState
 from evaluations.runs.lifecycle import cancel_run, pause_by_person
-from evaluations.runs.shift import Shift
+from evaluations.runs.shift import Shift, worker_name
 from evaluations.statistics.proof import confidence_of
 from evaluations.waking import wake_for_search
 
@@ -72,7 +70,7 @@ def request_search(
         budget=within.budget,
         reflector=within.reflector,
     )
-    if set(ASKING_CHANGES) & set(wanted):
+    if asked.asks_models:
         _check_rewording(asked)
     with transaction.atomic():
         Judge.objects.select_for_update().get(pk=judge.pk)
@@ -109,7 +107,9 @@ def _check_rewording(asked: Search) -> None:
 
 def pause_search(wanted: Search, person: object) -> bool:
     """Pause a search until somebody resumes it; True if it was going on."""
-    return _stop(wanted, ErrandState.PAUSED, f"Paused by {person}.", _pausing(person))
+    return _stop(
+        wanted, ErrandState.PAUSED, f"Paused by {person}.", lambda run: pause_by_person(run, person)
+    )
 
 
 def cancel_search(wanted: Search, person: object) -> bool:
@@ -135,13 +135,9 @@ def _stop(wanted: Search, state: ErrandState, message: str, end: Any) -> bool:
     if not mine.update(state=state, message=message, taken_until=None, worker=""):
         return False
     _note_withheld(wanted)
-    for run in wanted.runs.filter(state__in=(*ACTIVE_STATES, RunState.PAUSED)):
+    for run in wanted.runs.unfinished():
         end(run.pk)
     return True
-
-
-def _pausing(person: object) -> Any:
-    return lambda run_id: pause_by_person(run_id, person)
 
 
 def _cancelling(run_id: int) -> None:
@@ -169,7 +165,7 @@ def work_on_search(pk: int, shift: Shift | None = None) -> bool:
     Args:
         shift: when to leave it.
     """
-    worker = f"{worker_here()}:{uuid.uuid4().hex[:12]}"
+    worker = f"{worker_name()}:{uuid.uuid4().hex[:12]}"
     claimed = Search.objects.free().filter(pk=pk, attempts__lt=MOST_ATTEMPTS)
     if not claimed.update(
         state=ErrandState.ASKING,
@@ -226,7 +222,7 @@ def _searched(wanted: Search, shift: Shift) -> tuple[list[Found], dict[str, Any]
     others = [name for name in wanted.changes if name not in ASKING_CHANGES]
     done = search(ground, others)
     found, about = done.candidates, {}
-    if len(others) < len(wanted.changes):
+    if wanted.asks_models:
         found = [_found(one) for one in reword(wanted, ground, shift)] + found
         spent = spent_on(wanted)
         about = {
@@ -254,7 +250,7 @@ def _keep(wanted: Search, found: list[Found], basis: dict[str, Any]) -> None:
     ):
         return
     _note_withheld(wanted)
-    for run in wanted.runs.filter(state__in=(*ACTIVE_STATES, RunState.PAUSED)):
+    for run in wanted.runs.unfinished():
         _cancelling(run.pk)
     Candidate.objects.bulk_create(
         Candidate(

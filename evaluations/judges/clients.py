@@ -1,10 +1,14 @@
-"""Create a client from an endpoint's record: checks the address and decrypts the key each time."""
+"""Create a client from an endpoint's record: checks the address and decrypts the key each time; ask
+a model once."""
 
 from django.conf import settings
 
 from evaluations.llm.addresses import ForbiddenAddressError, check_address
+from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
 from evaluations.llm.endpoints import Client
 from evaluations.llm.errors import EndpointError, ErrorKind
+from evaluations.llm.patience import ask_within_patience
+from evaluations.llm.requests import ChatRequest
 from evaluations.models import Endpoint
 from geval_site.sealing import SealError
 
@@ -38,3 +42,19 @@ def client_for(endpoint: Endpoint, *, timeout: float) -> Client:
         reply_limit=settings.REPLY_LIMIT_BYTES,
         file_limit=settings.BATCH_LIMIT_BYTES,
     )
+
+
+def ask_model(endpoint: Endpoint, request: ChatRequest, *, timeout: float) -> Answer:
+    """A model's answer to one request outside runs, after a few attempts.
+
+    Raises:
+        EndpointError: it does not answer, or must not be called.
+    """
+    client = client_for(endpoint, timeout=timeout)
+
+    async def ask() -> Answer:
+        async with client:
+            policy = RetryPolicy(attempts=4, longest_wait=10)
+            return await ask_until_answered(client.chat, request, policy=policy)
+
+    return ask_within_patience(ask(), endpoint.base_url)

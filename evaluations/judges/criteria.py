@@ -5,11 +5,9 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from evaluations.judges.clients import client_for
+from evaluations.judges.clients import ask_model
 from evaluations.judges.steps import prompt_parts, read_steps, steps_request, store_steps
-from evaluations.llm.calls import RetryPolicy, ask_until_answered
 from evaluations.llm.cost import estimated_tokens
-from evaluations.llm.patience import ask_within_patience
 from evaluations.llm.presets import Preset
 from evaluations.llm.prompts import PromptError, compose_template, needs_steps, render
 from evaluations.models import CandidateOutput, Criterion, EvaluationSteps, Judge, Project
@@ -95,13 +93,6 @@ def generate_steps(criterion: Criterion, judge: Judge) -> EvaluationSteps:
         EndpointError, StepsError: it does not answer, or not with steps.
     """
     assert judge.endpoint is not None
-    client = client_for(judge.endpoint, timeout=STEPS_SECONDS)
     request = steps_request(criterion, model=judge.model, length_parameter=judge.length_parameter)
-
-    async def ask() -> str:
-        async with client:
-            policy = RetryPolicy(attempts=4, longest_wait=10)
-            return read_steps(await ask_until_answered(client.chat, request, policy=policy))
-
-    text = ask_within_patience(ask(), judge.endpoint.base_url)
-    return store_steps(criterion, text, written_by=judge.model)
+    answer = ask_model(judge.endpoint, request, timeout=STEPS_SECONDS)
+    return store_steps(criterion, read_steps(answer), written_by=judge.model)

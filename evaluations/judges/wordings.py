@@ -1,26 +1,33 @@
 """What a judge says in its own words, beside the criteria's."""
 
+from collections.abc import Mapping
+
 from evaluations.evaluators.wording import wordings_in
 from evaluations.llm.reflection import PARTS
 from evaluations.models import Criterion, Judge
 from evaluations.word_differences import MarkedLine, line_differences
 
-Part = tuple[str, tuple[MarkedLine, ...]]
+# What a part is called, and its lines.
+ChangedPart = tuple[str, tuple[MarkedLine, ...]]
 
 
-def own_wordings(judge: Judge) -> list[tuple[str, list[Part]]]:
-    """By criterion, the parts of the prompt that a judge says otherwise, line by line."""
+def changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> list[ChangedPart]:
+    """The parts of a wording that say something else than before, line by line."""
+    return [
+        (PARTS[part], line_differences(before.get(part, ""), text))
+        for part, text in after.items()
+        if text and text != before.get(part, "")
+    ]
+
+
+def own_wordings(judge: Judge) -> list[tuple[str, list[ChangedPart]]]:
+    """By criterion, the parts of the prompt that a judge says otherwise."""
     criteria = {one.name: one for one in judge.project.criteria.all()}
-    found = []
-    for name, wording in wordings_in(judge.settings.get("wording", "")).items():
-        theirs = _texts_of(criteria.get(name))
-        parts = [
-            (PARTS[part], line_differences(theirs.get(part, ""), text))
-            for part, text in wording.model_dump().items()
-            if text and text != theirs.get(part, "")
-        ]
-        found.append((name, parts))
-    return found
+    wordings = wordings_in(judge.settings.get("wording", ""))
+    return [
+        (name, changed_parts(_texts_of(criteria.get(name)), wording.model_dump()))
+        for name, wording in wordings.items()
+    ]
 
 
 def _texts_of(criterion: Criterion | None) -> dict[str, str]:

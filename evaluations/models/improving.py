@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.urls import reverse
 
-from evaluations.locked_rule import is_locked
+from evaluations.locked_rule import is_locked, locked_mask
 from evaluations.models.criteria import Criterion
 from evaluations.models.errands import Errand, ErrandState
 from evaluations.models.judges import Judge
@@ -58,6 +61,10 @@ class LockedDocuments(models.Model):
         """Whether somebody unlocked them."""
         return self.unlocked_at is not None
 
+    def mask(self, doc_ids: Sequence[str]) -> np.ndarray:
+        """Which of some documents are among them; shape (documents,)."""
+        return locked_mask(doc_ids, seed=self.seed, share=self.share)
+
     def holds(self, doc_id: str) -> bool:
         """Whether a document is one of them."""
         return is_locked(doc_id, seed=self.seed, share=self.share)
@@ -75,7 +82,7 @@ class Change(models.TextChoices):
 
 # The states of a search that is not over.
 OPEN_STATES = (ErrandState.WAITING, ErrandState.ASKING, ErrandState.PAUSED)
-# Those that cost nothing, as they use the scores there are.
+# Those for which models are asked, and those that cost nothing, as they use the scores there are.
 ASKING_CHANGES = (Change.WORDING, Change.EXAMPLES)
 FREE_CHANGES = (Change.CHOICE, Change.PANEL, Change.CALIBRATION)
 
@@ -114,6 +121,16 @@ class Search(Errand):
 
     def __str__(self) -> str:
         return f"search for {self.judge} on {self.criterion}"
+
+    @property
+    def asks_models(self) -> bool:
+        """Whether it tries something for which models are asked."""
+        return bool(set(ASKING_CHANGES) & set(self.changes))
+
+    def next_number(self) -> int:
+        """The number of its next proposal; today's wording has 0."""
+        newest = self.proposals.aggregate(newest=models.Max("number"))["newest"]
+        return 0 if newest is None else int(newest) + 1
 
 
 class Proposal(models.Model):

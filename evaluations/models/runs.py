@@ -66,6 +66,10 @@ class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
     def active(self) -> EvaluationRunQuerySet:
         return self.filter(state__in=ACTIVE_STATES)
 
+    def unfinished(self) -> EvaluationRunQuerySet:
+        """Active runs and paused ones, which may go on."""
+        return self.filter(state__in=(*ACTIVE_STATES, RunState.PAUSED))
+
     def progress(self) -> dict[int, tuple[int, int]]:
         """How many items of each run are done or failed, and how many there are, by its id."""
         finished = models.Q(items__state__in=(ItemState.DONE, ItemState.FAILED))

@@ -1,7 +1,6 @@
 """While a better judge is being searched for, what people gave to locked documents is on no page:
 whoever sees it could tune a judge by it."""
 
-from evaluations.locked_rule import locked_mask
 from evaluations.models import Document, LockedDocuments, Project, Search
 from evaluations.models.improving import OPEN_STATES
 from evaluations.reports.data import ReportData
@@ -19,7 +18,7 @@ def without_withheld(data: ReportData, project: Project) -> ReportData:
     lock = withheld_lock(project.pk)
     if lock is None:
         return data
-    hidden = locked_mask(data.doc_ids, seed=lock.seed, share=lock.share)
+    hidden = lock.mask(data.doc_ids)
     return data.without(hidden) if hidden.any() else data
 
 

@@ -1,10 +1,8 @@
 """Ask a model afterwards to explain a score; the explanation never changes the score."""
 
-from evaluations.judges.clients import client_for
-from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
+from evaluations.judges.clients import ask_model
 from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.llm.judgement import Question
-from evaluations.llm.patience import ask_within_patience
 from evaluations.llm.requests import ChatRequest
 from evaluations.models import Explanation, Score
 from evaluations.runs.item_questions import criteria_asked, question_about
@@ -27,16 +25,7 @@ def explain(wanted: Explanation) -> None:
         raise EndpointError(
             ErrorKind.BAD_REQUEST, "This score was imported; there is no model to ask."
         )
-    client = client_for(endpoint, timeout=EXPLAIN_SECONDS)
-    request = _request(score)
-
-    async def ask() -> Answer:
-        async with client:
-            return await ask_until_answered(
-                client.chat, request, policy=RetryPolicy(attempts=4, longest_wait=10)
-            )
-
-    answer = ask_within_patience(ask(), endpoint.base_url)
+    answer = ask_model(endpoint, _request(score), timeout=EXPLAIN_SECONDS)
     Explanation.objects.filter(pk=wanted.pk).update(
         text=answer.choices[0].text.strip() or "(The model said nothing.)",
         model=answer.model[:200],

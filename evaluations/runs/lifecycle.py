@@ -37,7 +37,6 @@ from evaluations.models import (
     Transport,
 )
 from evaluations.models.run_parameters import RunParameters
-from evaluations.models.runs import ACTIVE_STATES
 from evaluations.runs.layout import lay_out_items
 from evaluations.texts import storable
 from evaluations.waking import wake_one_worker, wake_other_workers, wake_workers
@@ -347,7 +346,7 @@ def _pause(
 
 def cancel_run(run_id: int, message: str) -> bool:
     """Cancel a run for good; its scores are kept. True if it was running or paused."""
-    waiting = EvaluationRun.objects.filter(pk=run_id, state__in=(*ACTIVE_STATES, RunState.PAUSED))
+    waiting = EvaluationRun.objects.unfinished().filter(pk=run_id)
     ids, now = ids_of(run_id), timezone.now()
     cancelled = (
         waiting.update(state=RunState.CANCELLED, message=message, finished_at=now, resumes_at=None)

@@ -1,9 +1,16 @@
 """How long a worker stays with a run: until it is asked to stop, or until its share of time is
 over."""
 
+import os
+import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+
+
+def worker_name() -> str:
+    """The name of this process as a worker; no other has it."""
+    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def _never() -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from evaluations.llm.reflection import HEADING
 from evaluations.standin import HONEST_NAME, features
 from evaluations.standin.wording import (
     NOISE,
@@ -68,7 +69,7 @@ def wants_steps(prompt: str) -> bool:
 
 def wants_reflection(prompt: str) -> bool:
     """Whether the prompt asks for better instructions of a judge."""
-    return prompt.startswith("You improve the instructions of an LLM judge.")
+    return prompt.startswith(HEADING)
 
 
 def read_prompt(prompt: str) -> Reading | None:

@@ -36,6 +36,10 @@ NOTHING: dict[str, Any] = {"result": None, "errors": [], "error_count": 0, "cont
 WITH_CELLS = 100
 
 
+# By criterion: the lowest point, the highest, and the step between two.
+Scales = Mapping[str, tuple[float, float, float]]
+
+
 class NotReadyError(Exception):
     """The next step of an upload is not possible; the message says why."""
 
@@ -88,7 +92,7 @@ def answer_question(upload: Upload, file_id: int, question: int, choice: int) ->
 
 
 @transaction.atomic
-def set_scales(upload: Upload, scales: Mapping[str, tuple[float, float, float]]) -> None:
+def set_scales(upload: Upload, scales: Scales) -> None:
     """Store the confirmed scales of new criteria; they hold when the files are loaded."""
     upload.about = upload.about | {"scales": {**upload.about.get("scales", {}), **scales}}
     Upload.objects.filter(pk=upload.pk, state__in=AT_REST).update(about=upload.about)

@@ -24,6 +24,7 @@ from evaluations.texts import storable
 from evaluations.uploads.keeping import ChosenFile, keep_upload
 from evaluations.uploads.work import (
     NotReadyError,
+    Scales,
     answer_question,
     correct_cells,
     leave_out_errors,
@@ -136,11 +137,11 @@ def upload_rest(request: HttpRequest, project: Project, pk: int) -> HttpResponse
 def upload_scales(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Set the scales of new criteria, and check again."""
     upload = _upload(project, pk)
-    scales = ScalesForm(upload, request.POST)
-    if not scales.is_valid():
-        context = _context(upload, scales=scales)
-        return render(request, "evaluations/upload_detail.html", context, status=422)
-    return _then_check(request, upload, lambda: set_scales(upload, scales.scales()))
+    return _with_scales(
+        request,
+        upload,
+        lambda scales: _then_check(request, upload, lambda: set_scales(upload, scales)),
+    )
 
 
 @project_view(EDITORS)
@@ -177,13 +178,13 @@ def saved_columns_forget(_request: HttpRequest, project: Project, pk: int) -> Ht
 def upload_load(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Load what was checked, with the scales that are confirmed by it."""
     upload = _upload(project, pk)
-    scales = ScalesForm(upload, request.POST)
-    if not scales.is_valid():
-        context = _context(upload, scales=scales)
-        return render(request, "evaluations/upload_detail.html", context, status=422)
+    return _with_scales(request, upload, lambda scales: _load(request, upload, scales))
+
+
+def _load(request: HttpRequest, upload: Upload, scales: Scales) -> HttpResponse:
     try:
         if upload.state == UploadState.CHECKED:
-            set_scales(upload, scales.scales())
+            set_scales(upload, scales)
         if upload.is_silent:
             wake_for_upload(upload.pk)
         elif upload.is_parked:
@@ -194,6 +195,17 @@ def upload_load(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         messages.error(request, str(error))
     note_detail(request, str(upload))
     return redirect(upload)
+
+
+def _with_scales(
+    request: HttpRequest, upload: Upload, act: Callable[[Scales], HttpResponse]
+) -> HttpResponse:
+    """Do something with the scales of a form, or show the form again with its errors."""
+    scales = ScalesForm(upload, request.POST)
+    if not scales.is_valid():
+        context = _context(upload, scales=scales)
+        return render(request, "evaluations/upload_detail.html", context, status=422)
+    return act(scales.scales())
 
 
 @require_POST

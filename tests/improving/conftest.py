@@ -1,26 +1,17 @@
 """A project in which a panel is better than its judges, and today's judge is too strict."""
 
-import csv
-import io
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+from benchmarks.planted import as_csv
 from evaluations.corpus.store import LoadResult
 from evaluations.improving.locking import lock_documents
 from evaluations.models import Criterion, Judge, LockedDocuments, Project
 
 DOCUMENTS, SYSTEMS = 60, 5
 JUDGES = {"today": 1.2, "second": 1.2, "third": 1.2, "noise": 30.0}
-
-
-def as_csv(header: str, rows: list[tuple[object, ...]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(header.split(","))
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 @pytest.fixture

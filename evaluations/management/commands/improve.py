@@ -15,7 +15,7 @@ from evaluations.improving.certificate import candidate_json, search_json, sente
 from evaluations.improving.estimating import estimate_search
 from evaluations.improving.locking import LOOKS, SHARE, lock_documents, locked_of
 from evaluations.improving.looking import look
-from evaluations.improving.trials import LOOK_SECONDS, worker_here
+from evaluations.improving.trials import LOOK_SECONDS
 from evaluations.improving.work import (
     Limits,
     pause_search,
@@ -34,7 +34,8 @@ from evaluations.models import (
     RunState,
     Search,
 )
-from evaluations.models.improving import ASKING_CHANGES, FREE_CHANGES
+from evaluations.models.improving import FREE_CHANGES
+from evaluations.runs.shift import worker_name
 from evaluations.runs.worker import work_on_run
 
 
@@ -131,7 +132,7 @@ class Command(SiteCommand):
         looks: bool,
     ) -> dict[str, Any]:
         search = request_search(judge, criterion, changes, limits=limits)
-        if set(ASKING_CHANGES) & set(changes):
+        if search.asks_models:
             self._announce(judge, criterion, limits)
         if search.state == ErrandState.PAUSED:
             resume_search(search)
@@ -187,7 +188,7 @@ class Command(SiteCommand):
             candidate.refresh_from_db()
             run = candidate.look_run
             assert run is not None
-            work_on_run(run.pk, worker_here())
+            work_on_run(run.pk, worker_name())
             run.refresh_from_db()
             if not run.is_active and run.state != RunState.DONE:
                 raise ImproveError(

@@ -8,8 +8,14 @@ from evaluations.runs.worker import work_on_run
 LIMITS = Limits(most_calls=600)
 
 
-def reworded(judge: Judge, criterion: Criterion, limits: Limits = LIMITS) -> Search:
-    search = request_search(judge, criterion, [Change.WORDING], limits=limits)
+def reworded(
+    judge: Judge,
+    criterion: Criterion,
+    limits: Limits = LIMITS,
+    *,
+    change: str = Change.WORDING,
+) -> Search:
+    search = request_search(judge, criterion, [change], limits=limits)
     while work_on_search(search.pk):
         pass
     search.refresh_from_db()

@@ -8,7 +8,7 @@ from evaluations.evaluators.geval import GEval
 from evaluations.evaluators.wording import Wording, as_setting
 from evaluations.improving.adopting import adopt
 from evaluations.improving.rewording import wording_of
-from evaluations.improving.work import Limits, request_search, work_on_search
+from evaluations.improving.work import Limits
 from evaluations.judges.steps import prompt_parts
 from evaluations.llm.prompts import Texts, example_block, render
 from evaluations.locked_rule import is_locked
@@ -21,18 +21,16 @@ from evaluations.models import (
     Judge,
     LockedDocuments,
 )
+from tests.improving.rewording.doing import reworded
 
+LIMITS = Limits(most_calls=400)
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_sets_of_training_documents_are_tried_and_kept(
     judge: Judge, criterion: Criterion, locked: LockedDocuments
 ) -> None:
-    limits = Limits(most_calls=400)
-    search = request_search(judge, criterion, [Change.EXAMPLES], limits=limits)
-    while work_on_search(search.pk):
-        pass
-    search.refresh_from_db()
+    search = reworded(judge, criterion, LIMITS, change=Change.EXAMPLES)
     assert search.state == ErrandState.DONE, search.message
     tried = list(search.proposals.exclude(number=0))
     assert [row.texts["examples"].count("<example>") for row in tried] == [3, 6, 6]
@@ -54,9 +52,7 @@ def test_sets_of_training_documents_are_tried_and_kept(
 def test_examples_that_are_used_are_in_the_next_versions_prompt(
     judge: Judge, criterion: Criterion, locked: LockedDocuments
 ) -> None:
-    search = request_search(judge, criterion, [Change.EXAMPLES], limits=Limits(most_calls=400))
-    while work_on_search(search.pk):
-        pass
+    search = reworded(judge, criterion, LIMITS, change=Change.EXAMPLES)
     row = search.proposals.get(number=1)
     candidate = search.candidates.filter(change=Change.EXAMPLES).first()
     if candidate is None:
