@@ -18,7 +18,7 @@ from annotations.planning.campaigns import (
 from annotations.results.progress import campaign_progress, own_progress
 from evaluations.models import Project
 from evaluations.people.access import EDITORS, EVERYONE, project_view
-from evaluations.templatetags.evaluations import thin
+from evaluations.reports.words import thin
 from evaluations.views.polling import STOP_POLLING
 
 

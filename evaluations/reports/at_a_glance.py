@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from evaluations.reports.forest import Axis, Span, shared_axis
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.verdict import Evidence, Verdict
-from evaluations.reports.words import in_brackets, reading, shown
+from evaluations.reports.words import in_brackets, reading, shown, thin
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 
@@ -227,5 +227,5 @@ def _hints(criterion: CriterionResult, best: JudgeResult, evidence: Evidence) ->
 def _more_ratings(criterion: CriterionResult) -> list[str]:
     if not criterion.projections:
         return []
-    ratings = f"{criterion.projections[0].ratings:,}".replace(",", "\u2009")
+    ratings = thin(criterion.projections[0].ratings)
     return [f"about {ratings} more ratings would narrow its interval, which is too wide to tell"]

@@ -13,7 +13,7 @@ from evaluations.reports.jobs import Jobs
 from evaluations.reports.report import CriterionResult, Report
 from evaluations.reports.size import numbers_in
 from evaluations.reports.verdict import Verdict
-from evaluations.reports.words import headline
+from evaluations.reports.words import counted, headline, thin, whole_percent
 
 # A report of fewer numbers is computed with the page; a larger one is fetched once the page stands.
 IN_THE_PAGE = 3000
@@ -74,7 +74,7 @@ def _standing(row: VerdictRow, criterion: CriterionResult) -> Standing:
         best=best,
         others=tuple(one.dot for one in judges if one.dot and one is not best),
         rater=next((one for one in row.forest if one.kind == "rater"), None),
-        share="–" if share is None else f"{100 * share:.0f}\u2009%",
+        share="–" if share is None else whole_percent(share),
     )
 
 
@@ -108,24 +108,16 @@ def _address(name: str, project: Project, *more: int) -> str:
     return reverse(name, args=[project.slug, *more])
 
 
-def _thin(number: int) -> str:
-    return f"{number:,}".replace(",", "\u2009")
-
-
-def _some(number: int, one: str, several: str = "") -> str:
-    return f"{_thin(number)} {one if number == 1 else several or one + 's'}"
-
-
 def _step(key: str, name: str, count: int, about: str, action: str, address: str) -> Step:
     kind, state = ("done", "Done") if count else ("later", "To do")
-    return Step(key, name, kind, state, _thin(count), about, action, address)
+    return Step(key, name, kind, state, thin(count), about, action, address)
 
 
 def _data(project: Project, *, may_edit: bool) -> Step:
     outputs = CandidateOutput.objects.of_project(project).count()
     about = (
-        f"output{'' if outputs == 1 else 's'} of {_some(project.systems.count(), 'system')} for"
-        f" {_some(project.documents.count(), 'document')}"
+        f"output{'' if outputs == 1 else 's'} of {counted(project.systems.count(), 'system')} for"
+        f" {counted(project.documents.count(), 'document')}"
     )
     if may_edit:
         address = _address("evaluations:upload_create", project)
@@ -150,7 +142,7 @@ def _people(project: Project, *, may_edit: bool) -> Step:
     ratings = Rating.objects.filter(annotator__project=project).count()
     rated = Rating.objects.filter(annotator=OuterRef("pk"))
     people = project.annotators.filter(Exists(rated)).count()
-    about = f"rating{'' if ratings == 1 else 's'} by {_some(people, 'person', 'people')}"
+    about = f"rating{'' if ratings == 1 else 's'} by {counted(people, 'person', 'people')}"
     address = _address("annotations:campaign_list", project)
     campaign = Campaign.objects.filter(project=project, state=CampaignState.OPEN).first()
     if campaign:
@@ -169,7 +161,7 @@ def _judge(project: Project, jobs: Jobs, *, may_edit: bool) -> Step:
             f"of run {run.pk}: {run.judge}" if len(jobs.runs) == 1 else f"of {len(jobs.runs)} runs"
         )
         address = _address("evaluations:run_detail", project, run.pk)
-        number = f"{jobs.share:.0%}".replace("%", "\u2009%")
+        number = whole_percent(jobs.share)
         return Step("judge", "Judge", "going", "Running", number, about, "Watch the run", address)
     scored = EvaluationRun.objects.counting().filter(judge=OuterRef("pk"), scores__isnull=False)
     judges = project.judges.filter(Exists(scored)).count()

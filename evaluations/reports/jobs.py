@@ -6,6 +6,7 @@ from typing import Any
 from django.db import connection
 
 from evaluations.models import Project
+from evaluations.reports.words import counted, whole_percent
 
 # Every page asks this every few seconds. The number of items is kept with a run; open ones have an
 # index of their own.
@@ -48,11 +49,11 @@ class Jobs:
     @property
     def in_words(self) -> str:
         """Such as "2 runs, 40 %"; empty if nothing is in progress."""
-        said = [_counted(len(self.runs), "run")] if self.runs else []
+        said = [counted(len(self.runs), "run")] if self.runs else []
         if self.searches:
-            said.append(_counted(self.searches, "search", "searches"))
+            said.append(counted(self.searches, "search", "searches"))
         if self.share is not None:
-            said.append(f"{self.share:.0%}".replace("%", "\u2009%"))
+            said.append(whole_percent(self.share))
         return ", ".join(said)
 
 
@@ -69,7 +70,3 @@ def jobs_of(project: Project) -> Jobs:
         ),
         searches=len(rows) - len(runs),
     )
-
-
-def _counted(number: int, one: str, several: str = "") -> str:
-    return f"{number} {one if number == 1 else several or one + 's'}"

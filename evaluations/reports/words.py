@@ -69,6 +69,22 @@ def _too_early(result: CriterionResult) -> str:
     )
 
 
+def thin(number: float) -> str:
+    """A number, to the nearest whole, with thin spaces between its thousands, as the whole site
+    writes them."""
+    return f"{number:,.0f}".replace(",", "\u2009")
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """A number of things, such as "1 run" or "2 searches"."""
+    return f"{thin(number)} {one if number == 1 else several or one + 's'}"
+
+
+def whole_percent(share: float) -> str:
+    """A share as whole percents, which no line break parts from their sign."""
+    return f"{100 * share:.0f}\u2009%"
+
+
 def in_time(seconds: float) -> str:
     """A time as people say it: "40 s", "3 min", "2 h 10 min", "3 days"."""
     if seconds < 59.5:

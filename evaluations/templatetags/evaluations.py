@@ -22,6 +22,7 @@ from evaluations.reports.words import (
     in_time,
     shown,
     signed,
+    thin,
     withheld_note,
 )
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient
@@ -72,13 +73,6 @@ def in_view(result: JudgeResult, options: ReportOptions) -> str:
 
 
 @register.filter
-def thin(number: float) -> str:
-    """A number, to the nearest whole, with thin spaces between its thousands, as the whole site
-    writes them."""
-    return f"{number:,.0f}".replace(",", "\u2009")
-
-
-@register.filter
 def fixed(number: float, places: int = 2) -> str:
     """A number with so many decimals; Django's own filter takes many times as long, and pages show
     hundreds."""
@@ -117,6 +111,7 @@ def starts_with(text: str, beginning: str) -> bool:
     return text.startswith(beginning)
 
 
+register.filter(thin)
 register.filter(withheld_note)
 
 
