@@ -36,8 +36,8 @@ from evaluations.statistics.bias import (
 )
 from evaluations.statistics.comparisons import (
     Agreed,
-    Choice,
     ChoiceAgreement,
+    PairChoice,
     agreement_among,
     agreement_with,
 )
@@ -265,7 +265,9 @@ def _compared(ratings: FloatArray, scores: FloatArray | None) -> ChoiceAgreement
     _, documents, systems = ratings.shape
     pairs = list(itertools.combinations(range(systems), 2))
     choices = [
-        Choice(document, (document, a, b), rater, int(np.sign(of[document, a] - of[document, b])))
+        PairChoice(
+            document, (document, a, b), rater, int(np.sign(of[document, a] - of[document, b]))
+        )
         for rater, of in enumerate(ratings)
         for document in range(documents)
         for a, b in pairs

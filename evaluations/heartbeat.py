@@ -39,7 +39,7 @@ from evaluations.runs.errands import neglected_errands
 from evaluations.runs.resuming import resume_due_runs
 from evaluations.runs.shift import worker_name
 from evaluations.uploads.leftovers import clear_leftovers
-from evaluations.uploads.work import neglected_uploads
+from evaluations.uploads.loading import neglected_uploads
 from evaluations.waking import (
     wake_for_errand,
     wake_for_report,

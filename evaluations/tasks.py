@@ -11,14 +11,14 @@ from celery import shared_task
 import evaluations.worker_start  # noqa: F401 - imported for its signal handler
 from evaluations.heartbeat import is_leaving
 from evaluations.improving.work import work_on_search
+from evaluations.people.passwords import send_reset_mails
 from evaluations.reports.keeping import work_on_report
 from evaluations.runs.errands import work_on_errand
 from evaluations.runs.shift import Shift, worker_name
 from evaluations.runs.worker import work_on_run
-from evaluations.uploads.work import work_on_upload
+from evaluations.uploads.loading import work_on_upload
 from evaluations.webhooks.claiming import can_send_more
 from evaluations.webhooks.sending import send_due
-from geval_site.passwords import send_reset_mails
 from geval_site.queues import (
     COMPUTE_REPORT,
     JUDGE_RUN,

@@ -14,6 +14,7 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from evaluations.key_names import WELL_KNOWN, key_names
 from geval_site import environment, logs
 from geval_site.databases import broker_options, database_settings
 from geval_site.datafolder import (
@@ -23,7 +24,6 @@ from geval_site.datafolder import (
     temporary_folder,
 )
 from geval_site.email import email_settings
-from geval_site.key_names import WELL_KNOWN, key_names
 from geval_site.openid import openid_settings
 from geval_site.queues import queue_names, task_queues, task_routes
 from geval_site.site_files import site_files, static_root
@@ -97,15 +97,15 @@ MIDDLEWARE = [
     "geval_site.request_metrics.RequestMetricsMiddleware",
     # Headers first, so that redirects to HTTPS and static files have them too.
     "geval_site.headers.HeadersMiddleware",
-    "geval_site.probes.ProbesMiddleware",
+    "evaluations.gate.probes.ProbesMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "evaluations.api.problems.ApiProblemMiddleware",
-    "geval_site.wellformed.WellFormedMiddleware",
+    "evaluations.gate.wellformed.WellFormedMiddleware",
     # Before all that reads a body.
-    "geval_site.bodies.BodyLimitMiddleware",
+    "evaluations.gate.bodies.BodyLimitMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -115,7 +115,7 @@ MIDDLEWARE = [
     "geval_site.request_log.RequestLogMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "geval_site.rates.RequestRateMiddleware",
+    "evaluations.gate.rates.RequestRateMiddleware",
     "evaluations.api.idempotency.IdempotencyMiddleware",
     "evaluations.people.audit.AuditMiddleware",
     *OPENID["middleware"],

@@ -14,7 +14,7 @@ from django.contrib.auth.views import (
 from django.urls import include, path
 
 from evaluations.api.app import api
-from geval_site.passwords import ResetView
+from evaluations.people.passwords import ResetView
 
 urlpatterns = [
     path("sign-in/", LoginView.as_view(template_name="registration/login.html"), name="login"),

@@ -10,6 +10,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
 application = get_wsgi_application()
 
 # Its imports need Django, which is set up here.
-from geval_site.wellformed import Utf8Request  # noqa: E402
+from evaluations.gate.wellformed import Utf8Request  # noqa: E402
 
 application.request_class = Utf8Request

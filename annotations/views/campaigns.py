@@ -16,10 +16,10 @@ from annotations.planning.campaigns import (
     seat_annotators,
 )
 from annotations.results.progress import campaign_progress, own_progress
+from evaluations.formats import thin
 from evaluations.models import Project
 from evaluations.people.access import EDITORS, EVERYONE, project_view
-from evaluations.reports.words import thin
-from evaluations.views.polling import STOP_POLLING
+from evaluations.polling import STOP_POLLING
 
 
 @project_view(EVERYONE)

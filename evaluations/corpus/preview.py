@@ -10,7 +10,7 @@ from evaluations.corpus.fields import as_text
 from evaluations.corpus.mapping import flattened, structure_of
 from evaluations.corpus.packed import UNREADABLE, open_packed, reason_unreadable
 from evaluations.corpus.parquet import max_decoded_size
-from evaluations.corpus.questions import Question
+from evaluations.corpus.questions import UploadQuestion
 from evaluations.corpus.rater_names import KnownNames
 from evaluations.corpus.recognition import recognise
 from evaluations.corpus.records import Objects, Table, is_parquet, records_of
@@ -54,7 +54,7 @@ class Preview:
     structure: str = ""
     error: str = ""
     is_large: bool = False
-    questions: tuple[Question, ...] = ()
+    questions: tuple[UploadQuestion, ...] = ()
     further: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -7,7 +7,7 @@ SHOWN_NAMES = 4
 
 
 @dataclass(frozen=True)
-class Choice:
+class UploadAnswer:
     """An answer: what it would give, and the meaning of columns that it sets ("": left out)."""
 
     label: str
@@ -16,9 +16,9 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Question:
+class UploadQuestion:
     text: str
-    choices: tuple[Choice, ...]
+    choices: tuple[UploadAnswer, ...]
 
 
 def listed(names: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from evaluations.corpus.cells import NUMBERED, CellColumn
-from evaluations.corpus.questions import Choice, Question, listed
+from evaluations.corpus.questions import UploadAnswer, UploadQuestion, listed
 from evaluations.corpus.rater_names import (
     KnownNames,
     NameKind,
@@ -39,7 +39,7 @@ class RatingColumns:
     """The columns that were understood (None: a mean, which is left out), and what to ask."""
 
     decided: dict[str, CellColumn | None] = field(default_factory=dict)
-    questions: list[Question] = field(default_factory=list)
+    questions: list[UploadQuestion] = field(default_factory=list)
 
 
 def read_rating_columns(
@@ -152,33 +152,35 @@ def _grid(names: Sequence[str]) -> dict[str, _Split] | None:
     return None
 
 
-def _about_grid(grid: dict[str, _Split], known: KnownNames) -> Question:
+def _about_grid(grid: dict[str, _Split], known: KnownNames) -> UploadQuestion:
     first, second = (
         _as_grid(grid, known, criterion_first=True),
         _as_grid(grid, known, criterion_first=False),
     )
     apart = {name: CellColumn(name, "") for name in grid}
-    return Question(
+    return UploadQuestion(
         f"What do the parts of {listed(grid)} name?",
         (
             _choice("First the criterion, then the rater", first),
             _choice("First the rater, then the criterion", second),
             _choice("Each column is a criterion of its own", apart),
-            Choice("They are not ratings", "nothing is read from them", dict.fromkeys(grid, "")),
+            UploadAnswer(
+                "They are not ratings", "nothing is read from them", dict.fromkeys(grid, "")
+            ),
         ),
     )
 
 
-def _about_single_names(names: Sequence[str], known: KnownNames) -> Question:
+def _about_single_names(names: Sequence[str], known: KnownNames) -> UploadQuestion:
     criteria = {name: CellColumn(without_noise(name), "") for name in names}
     raters = {name: _rated_by(without_noise(name), OVERALL, known) for name in names}
     verb = "contains" if len(names) == 1 else "contain"
-    return Question(
+    return UploadQuestion(
         f"What {'does' if len(names) == 1 else 'do'} {listed(names)} {verb.rstrip('s')}?",
         (
             _choice("Ratings, one criterion per column", criteria),
             _choice("Ratings, one rater per column", raters),
-            Choice("No ratings", "kept as metadata of the documents",
+            UploadAnswer("No ratings", "kept as metadata of the documents",
                    dict.fromkeys(names, "metadata")),
         ),
     )  # fmt: skip
@@ -198,25 +200,25 @@ def _name_the_criterion(found: RatingColumns, known: KnownNames, *, has_criterio
     apart = {name: CellColumn(name, "") for name in nameless}
     choices.append(_choice("These are criteria, not raters", apart))
     left_out = dict.fromkeys(nameless, "")
-    choices.append(Choice("They are not ratings", "nothing is read from them", left_out))
+    choices.append(UploadAnswer("They are not ratings", "nothing is read from them", left_out))
     who = listed(cell.rater for cell in nameless.values())
-    found.questions.append(Question(f"Which criterion did {who} rate?", tuple(choices)))
+    found.questions.append(UploadQuestion(f"Which criterion did {who} rate?", tuple(choices)))
     for name in nameless:
         del found.decided[name]
 
 
-def about_repeated_rows(columns: dict[str, CellColumn], most: int) -> Question:
+def about_repeated_rows(columns: dict[str, CellColumn], most: int) -> UploadQuestion:
     """Several rows of an output, of which no column says who rated."""
     numbered = {name: replace(cell, rater=NUMBERED) for name, cell in columns.items()}
-    return Question(
+    return UploadQuestion(
         f"Outputs have up to {most} rows, and no column names a rater. Whose are they?",
         (
-            Choice(
+            UploadAnswer(
                 "Each row is by another rater",
                 f"raters “rater 1” to “rater {most}”, in the order of the rows",
                 {name: cell.target for name, cell in numbered.items()},
             ),
-            Choice(
+            UploadAnswer(
                 "All are by the same rater",
                 "rows that contradict each other are errors",
                 {name: cell.target for name, cell in columns.items()},
@@ -225,8 +227,8 @@ def about_repeated_rows(columns: dict[str, CellColumn], most: int) -> Question:
     )
 
 
-def _choice(label: str, cells: dict[str, CellColumn]) -> Choice:
-    return Choice(label, what_cells_give(cells.values()),
+def _choice(label: str, cells: dict[str, CellColumn]) -> UploadAnswer:
+    return UploadAnswer(label, what_cells_give(cells.values()),
                   {name: cell.target for name, cell in cells.items()})  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from evaluations.corpus.apart import preview_apart
 from evaluations.corpus.mapping import SEVERAL, is_native
 from evaluations.corpus.preview import Preview
-from evaluations.corpus.questions import Question
+from evaluations.corpus.questions import UploadQuestion
 from evaluations.corpus.rater_names import KnownNames
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.rows import Columns
@@ -23,7 +23,7 @@ class RecognisedFile:
 
     preview: Preview
     columns: Columns
-    questions: tuple[Question, ...] = ()
+    questions: tuple[UploadQuestion, ...] = ()
 
 
 def recognise_file(
@@ -62,7 +62,7 @@ def with_columns(found: RecognisedFile, said: Columns) -> RecognisedFile:
     return RecognisedFile(found.preview, columns, open_)
 
 
-def columns_asked_about(question: Question) -> set[str]:
+def columns_asked_about(question: UploadQuestion) -> set[str]:
     return {name for choice in question.choices for name in choice.columns}
 
 
@@ -98,5 +98,5 @@ def remember_columns(
     saved.create(name=free, file_columns=header, columns=dict(columns))
 
 
-def unanswered(files: Sequence[RecognisedFile]) -> list[Question]:
+def unanswered(files: Sequence[RecognisedFile]) -> list[UploadQuestion]:
     return [question for file in files for question in file.questions]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from evaluations.corpus.cells import CellColumn, cell_of, people_and_judges
 from evaluations.corpus.contents import ColumnContent, Rows, contents_of, decides
 from evaluations.corpus.mapping import SCORES, cell_column, guess_columns, kind_of, plain_names
-from evaluations.corpus.questions import Choice, Question, listed
+from evaluations.corpus.questions import UploadAnswer, UploadQuestion, listed
 from evaluations.corpus.rater_names import KnownNames, NameKind
 from evaluations.corpus.rating_columns import about_repeated_rows, read_rating_columns
 
@@ -26,7 +26,7 @@ class Recognition:
     """What each column seems to be (others are left out), and what to ask before it is certain."""
 
     columns: dict[str, str]
-    questions: tuple[Question, ...] = ()
+    questions: tuple[UploadQuestion, ...] = ()
 
 
 def recognise(names: Sequence[str], rows: Rows, known: KnownNames | None = None) -> Recognition:
@@ -52,7 +52,7 @@ class _Reading:
         self.guess = guess
         self.contents = contents
         self.known = known
-        self.questions: list[Question] = []
+        self.questions: list[UploadQuestion] = []
 
     def recognition(self) -> Recognition:
         if kind_of(self.guess) in ("ratings", "scores of judges"):
@@ -79,13 +79,13 @@ class _Reading:
         most = self._rows_per_output(self._column("criterion"))
         question = about_repeated_rows(cells, most) if most > 1 else None
         choices = question.choices if question else (
-            Choice("By one person", "one rater, who is named under Defaults",
+            UploadAnswer("By one person", "one rater, who is named under Defaults",
                    {score: cells[score].target}),
-            Choice("By one judge", "a judge, who is named under Defaults",
+            UploadAnswer("By one judge", "a judge, who is named under Defaults",
                    {score: by_judge.target}),
         )  # fmt: skip
         text = question.text if question else f"Whose are the scores in {listed([score])}?"
-        self.questions.append(Question(text, choices))
+        self.questions.append(UploadQuestion(text, choices))
 
     def _read_ratings(self) -> None:
         """Columns of numbers that nobody named: who rated what in them."""
@@ -176,10 +176,10 @@ class _Reading:
     def _ask_which_text(self, missing: str, texts: list[str]) -> None:
         what = "output" if missing == "output" else "source text"
         self.questions.append(
-            Question(
+            UploadQuestion(
                 f"Which column is the {what}?",
                 tuple(
-                    Choice(f"“{name}”", f"such as “{self._example(name)}”", {name: missing})
+                    UploadAnswer(f"“{name}”", f"such as “{self._example(name)}”", {name: missing})
                     for name in texts[:MOST_CHOICES]
                 ),
             )
@@ -190,10 +190,10 @@ class _Reading:
     def _ask_which_is_the_source(self, texts: list[str]) -> None:
         one, other = texts
         self.questions.append(
-            Question(
+            UploadQuestion(
                 f"Which was written from which, {listed([one])} or {listed([other])}?",
                 tuple(
-                    Choice(
+                    UploadAnswer(
                         f"“{b}” was written from “{a}”",
                         f"source “{self._example(a)}”, output “{self._example(b)}”",
                         {a: "source", b: "output"},
@@ -230,11 +230,11 @@ class _Reading:
             self._set(candidates[0], "system_id")
         elif len(candidates) > 1:
             choices = tuple(
-                Choice(f"“{name}”", f"systems {listed(self.contents[name].filled)}",
+                UploadAnswer(f"“{name}”", f"systems {listed(self.contents[name].filled)}",
                        {name: "system_id"})
                 for name in candidates[:MOST_CHOICES]
             )  # fmt: skip
-            self.questions.append(Question("Which column names the system?", choices))
+            self.questions.append(UploadQuestion("Which column names the system?", choices))
 
     def _names_systems(self, name: str, document: str, output: str) -> bool:
         """Whether its few names tell the outputs of a document apart."""
@@ -288,12 +288,12 @@ class _Reading:
         verb = "is a judge" if len(judges) == 1 else "are judges"
         person = "is a person" if len(judges) == 1 else "are people"
         self.questions.append(
-            Question(
+            UploadQuestion(
                 f"Among the raters in “{name}” are {listed(judges)}. Who are they?",
                 (
-                    Choice(f"{listed(judges)} {verb}", "scores; the other rows are ratings",
+                    UploadAnswer(f"{listed(judges)} {verb}", "scores; the other rows are ratings",
                            {name: people_and_judges(judges)}),
-                    Choice(f"{listed(judges)} {person}", "ratings by people in all rows",
+                    UploadAnswer(f"{listed(judges)} {person}", "ratings by people in all rows",
                            {name: "annotator"}),
                 ),
             )

@@ -9,13 +9,13 @@ from django.db import connection
 from evaluations.corpus.rows import FileErrors, RepliesRow
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
 from evaluations.llm.parsing import Failure, Rating, parse_rating
-from evaluations.llm.replies import Choice, choices_to_json
+from evaluations.llm.replies import ReplyChoice, choices_to_json
 from evaluations.llm.scoring import Scored, score_by_samples
 from evaluations.models import Criterion, ItemState, ModelReply, RunItem, Score
 from evaluations.scales import Scale, short
 
 CHUNK = 500
-Read = Callable[[Choice], Rating | Failure]
+Read = Callable[[ReplyChoice], Rating | Failure]
 
 
 class ReplyStage:
@@ -122,7 +122,7 @@ class ReplyStage:
             ModelReply(
                 project_id=projects[criterion],
                 request_key="",  # the request is unknown, so it serves no other
-                choices=choices_to_json([Choice(reply) for reply in replies]),
+                choices=choices_to_json([ReplyChoice(reply) for reply in replies]),
                 calls=0,
             )
             for _run, _output, criterion, replies in new
@@ -167,9 +167,9 @@ def score_replies(
     """
     found = [
         (
-            read(Choice(reply))
+            read(ReplyChoice(reply))
             if read
-            else parse_rating(Choice(reply), scale=scale, criterion=criterion)
+            else parse_rating(ReplyChoice(reply), scale=scale, criterion=criterion)
         )
         for reply in replies
     ]

@@ -14,7 +14,7 @@ from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.judgement import (
     AskFully,
     Judgement,
-    Question,
+    JudgeQuestion,
     first_request,
     judge,
     question_on,
@@ -73,16 +73,18 @@ class GEval(AskingEvaluator):
     def has_steps(self, criterion: str) -> bool:
         return bool(wordings_in(self.settings.wording).get(criterion, Wording()).steps)
 
-    def question(self, item: Item, scale: Scale, asking: JudgeSettings) -> Question | Failure:
+    def question(self, item: Item, scale: Scale, asking: JudgeSettings) -> JudgeQuestion | Failure:
         return question_on(item.template, item.texts, item.criterion, scale)
 
-    def requests(self, question: Question, asking: JudgeSettings) -> tuple[Request, ...]:
+    def requests(self, question: JudgeQuestion, asking: JudgeSettings) -> tuple[Request, ...]:
         return (first_request(asking, question.prompt),)
 
-    async def judge(self, question: Question, asking: JudgeSettings, ask: AskFully) -> Judgement:
+    async def judge(
+        self, question: JudgeQuestion, asking: JudgeSettings, ask: AskFully
+    ) -> Judgement:
         return await judge(question, asking, ask)
 
     def score_again(
-        self, answers: Sequence[Answer], question: Question, asking: JudgeSettings
+        self, answers: Sequence[Answer], question: JudgeQuestion, asking: JudgeSettings
     ) -> Outcome:
         return score_choices(list(answers), question, asking)

@@ -14,7 +14,7 @@ from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.judgement import (
     AskFully,
     Judgement,
-    Question,
+    JudgeQuestion,
     first_request,
     judge,
     readable_choices,
@@ -49,7 +49,7 @@ class PairwiseSettings(Settings):
 class Pair:
     """One prompt an order; with exchanged texts in the second."""
 
-    orders: tuple[Question, ...]
+    orders: tuple[JudgeQuestion, ...]
 
 
 class Pairwise(AskingEvaluator):
@@ -98,7 +98,7 @@ class Pairwise(AskingEvaluator):
         points = WITH_TIE if self.settings.ties else WITHOUT_TIE
         try:
             asked = tuple(
-                Question(render(item.template, order), FORM, points)
+                JudgeQuestion(render(item.template, order), FORM, points)
                 for order in orders[: 2 if self.settings.both_orders else 1]
             )
         except PromptError as error:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from evaluations.formats import signed
 from evaluations.models import Candidate, LockedDocuments, Look, Proposal, Search
-from evaluations.reports.words import signed
 from evaluations.statistics.proof import Outcome
 
 _DIGITS = 3

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from evaluations.formats import signed
 from evaluations.improving.certificate import look_of
 from evaluations.improving.locking import locked_of
 from evaluations.improving.looking import looks_taken
@@ -24,7 +25,6 @@ from evaluations.models import (
 )
 from evaluations.models.improving import OPEN_STATES
 from evaluations.reports.forest import Axis, Span
-from evaluations.reports.words import signed
 from evaluations.statistics.proof import Outcome
 
 # The axis of gains reaches at least so far to both sides.

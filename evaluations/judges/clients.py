@@ -10,7 +10,7 @@ from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.llm.patience import ask_within_patience
 from evaluations.llm.requests import ChatRequest
 from evaluations.models import Endpoint
-from geval_site.sealing import SealError
+from evaluations.sealing import SealError
 
 
 def client_for(endpoint: Endpoint, *, timeout: float) -> Client:

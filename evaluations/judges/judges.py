@@ -20,12 +20,12 @@ from evaluations.judges.listing import (
     models_listed_by,
     with_a_suggestion,
 )
+from evaluations.key_names import why_not_allowed
 from evaluations.llm.addresses import ForbiddenAddressError, check_address
 from evaluations.llm.errors import EndpointError
 from evaluations.llm.patience import ask_within_patience
 from evaluations.llm.probe import Findings, probe_model
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe, Project, ScoringMode
-from geval_site.key_names import why_not_allowed
 
 PROBE_SECONDS = 30.0
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluations.llm.errors import LONGEST_WAIT_SECONDS, EndpointError, ErrorKind
-from evaluations.llm.replies import Choice, Reply
+from evaluations.llm.replies import Reply, ReplyChoice
 from evaluations.llm.requests import Request
 
 # The least that is waited where the server names a time, as a share of what would be waited
@@ -56,7 +56,7 @@ class RetryPolicy:
 class Answer:
     """All the choices that were asked for, and what they took."""
 
-    choices: tuple[Choice, ...]
+    choices: tuple[ReplyChoice, ...]
     model: str
     request_id: str
     prompt_tokens: int
@@ -110,7 +110,7 @@ async def ask_until_answered(
     """
     began = time.monotonic()
     replies: list[Reply] = []
-    choices: list[Choice] = []
+    choices: list[ReplyChoice] = []
     calls = failed = 0
     limits = _RateLimits(policy)
     while len(choices) < request.n:

@@ -14,7 +14,7 @@ from evaluations.llm.calls import Answer
 from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.parsing import Failure, Reason, parse_rating
 from evaluations.llm.prompts import PromptError, Texts, render
-from evaluations.llm.replies import Choice
+from evaluations.llm.replies import ReplyChoice
 from evaluations.llm.requests import ChatRequest
 from evaluations.llm.scoring import Scored, score_by_logprobs, score_by_samples, score_directly
 from evaluations.scales import Scale
@@ -28,7 +28,7 @@ AskFully = Callable[[Any], Awaitable[Answer]]
 
 
 @dataclass(frozen=True)
-class Question:
+class JudgeQuestion:
     """One prompt about one output, and what a rating on it looks like."""
 
     prompt: str
@@ -36,10 +36,12 @@ class Question:
     scale: Scale
 
 
-def question_on(template: str, texts: Texts, criterion: str, scale: Scale) -> Question | Failure:
+def question_on(
+    template: str, texts: Texts, criterion: str, scale: Scale
+) -> JudgeQuestion | Failure:
     """The question that a criterion's template asks about texts, or why there is none."""
     try:
-        return Question(render(template, texts), criterion, scale)
+        return JudgeQuestion(render(template, texts), criterion, scale)
     except PromptError as error:
         return Failure(Reason.PROMPT, str(error))
 
@@ -67,7 +69,7 @@ def first_request(settings: JudgeSettings, prompt: str) -> ChatRequest:
     )
 
 
-async def judge(question: Question, settings: JudgeSettings, ask: AskFully) -> Judgement:
+async def judge(question: JudgeQuestion, settings: JudgeSettings, ask: AskFully) -> Judgement:
     """Ask until there is a score, or until unreadable replies have been asked again often enough.
 
     Raises:
@@ -86,7 +88,7 @@ async def judge(question: Question, settings: JudgeSettings, ask: AskFully) -> J
 
 
 def score_choices(
-    answers: list[Answer], question: Question, settings: JudgeSettings
+    answers: list[Answer], question: JudgeQuestion, settings: JudgeSettings
 ) -> Scored | Failure:
     """The score that answers give, by the mode of the judge; also how stored answers are scored
     again."""
@@ -102,8 +104,8 @@ def score_choices(
 
 
 def readable_choices(
-    answers: list[Answer], question: Question, settings: JudgeSettings
-) -> tuple[Choice, ...]:
+    answers: list[Answer], question: JudgeQuestion, settings: JudgeSettings
+) -> tuple[ReplyChoice, ...]:
     """The choices behind a score: as many readable samples as requested, or the last reply."""
     if settings.mode != "samples":
         return answers[-1].choices[:1]
@@ -118,7 +120,9 @@ def readable_choices(
     return tuple(itertools.islice(readable, settings.samples))
 
 
-async def _judge_by_samples(question: Question, request: ChatRequest, ask: AskFully) -> Judgement:
+async def _judge_by_samples(
+    question: JudgeQuestion, request: ChatRequest, ask: AskFully
+) -> Judgement:
     answers: list[Answer] = []
     wanted = request.n
     for _ in range(READ_ATTEMPTS):
@@ -137,7 +141,9 @@ async def _judge_by_samples(question: Question, request: ChatRequest, ask: AskFu
     return Judgement(score_by_samples(values), tuple(answers))
 
 
-def _read_samples(answers: list[Answer], question: Question) -> tuple[list[float], list[Failure]]:
+def _read_samples(
+    answers: list[Answer], question: JudgeQuestion
+) -> tuple[list[float], list[Failure]]:
     values: list[float] = []
     failures: list[Failure] = []
     for choice in (choice for answer in answers for choice in answer.choices):

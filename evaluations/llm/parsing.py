@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from evaluations.llm.replies import Choice
+from evaluations.llm.replies import ReplyChoice
 from evaluations.scales import Scale, short
 
 
@@ -160,7 +160,7 @@ _PERCENT = (1, 100)
 
 
 def parse_rating(
-    choice: Choice, *, scale: Scale, criterion: str, reasons_first: bool = False
+    choice: ReplyChoice, *, scale: Scale, criterion: str, reasons_first: bool = False
 ) -> Rating | Failure:
     """Find the rating of a reply.
 
@@ -199,7 +199,7 @@ def parse_rating(
     return rating
 
 
-def parse_first_digit(choice: Choice) -> Rating | Failure:
+def parse_first_digit(choice: ReplyChoice) -> Rating | Failure:
     """The rule of published releases (Chiang and Lee, 2023): the first digit, whatever stands
     around it.
 
@@ -240,7 +240,7 @@ def find_ratings(text: str, *, scale: Scale, criterion: str) -> list[Rating | Fa
     return read(_IN_PROSE.finditer(plain))
 
 
-def reply_text(choice: Choice) -> str:
+def reply_text(choice: ReplyChoice) -> str:
     """The text that positions refer to: the joined tokens where there are any; at most
     LONGEST_REPLY characters."""
     text = "".join(token.text for token in choice.tokens) if choice.tokens else choice.text
@@ -253,7 +253,7 @@ def quote(text: str) -> str:
     return f"“{line[:_QUOTED_CHARACTERS]}…”" if len(line) > _QUOTED_CHARACTERS else f"“{line}”"
 
 
-def _no_text(choice: Choice, text: str) -> Failure | None:
+def _no_text(choice: ReplyChoice, text: str) -> Failure | None:
     if choice.refusal or choice.finish_reason == "content_filter":
         said = choice.refusal or text or "content filter"
         return Failure(Reason.REFUSAL, f"The model refused: {quote(said)}")
@@ -266,7 +266,7 @@ def _no_text(choice: Choice, text: str) -> Failure | None:
     return Failure(Reason.EMPTY, Reason.EMPTY.explanation)
 
 
-def _nothing_found(choice: Choice, text: str) -> Failure:
+def _nothing_found(choice: ReplyChoice, text: str) -> Failure:
     if _REFUSAL.search(text):
         return Failure(Reason.REFUSAL, f"The model refused: {quote(text)}")
     if choice.finish_reason == "length":

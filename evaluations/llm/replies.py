@@ -27,7 +27,7 @@ class EchoedToken:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ReplyChoice:
     """One reply. `tokens` is None where the endpoint gave no log-probabilities; `echoed` where no
     echo was asked."""
 
@@ -43,7 +43,7 @@ class Reply:
     """One answer of an endpoint: its choices, the tokens that it says the call took, and what it
     says about rate limits (None: it does not say)."""
 
-    choices: tuple[Choice, ...]
+    choices: tuple[ReplyChoice, ...]
     model: str = ""
     request_id: str = ""
     prompt_tokens: int | None = None
@@ -51,7 +51,7 @@ class Reply:
     limits: RateHeaders | None = None
 
 
-def choices_to_json(choices: Sequence[Choice]) -> list[dict[str, Any]]:
+def choices_to_json(choices: Sequence[ReplyChoice]) -> list[dict[str, Any]]:
     """The stored form; `choices_from_json` is its inverse."""
     return [
         {
@@ -78,9 +78,9 @@ def choices_to_json(choices: Sequence[Choice]) -> list[dict[str, Any]]:
     ]
 
 
-def choices_from_json(stored: Sequence[dict[str, Any]]) -> tuple[Choice, ...]:
+def choices_from_json(stored: Sequence[dict[str, Any]]) -> tuple[ReplyChoice, ...]:
     return tuple(
-        Choice(
+        ReplyChoice(
             text=choice["text"],
             finish_reason=choice["finish_reason"],
             refusal=choice.get("refusal", ""),

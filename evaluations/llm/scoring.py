@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from evaluations.llm.parsing import Failure, Reason, parse_rating, quote, reply_text
-from evaluations.llm.replies import Choice, Token
+from evaluations.llm.replies import ReplyChoice, Token
 from evaluations.scales import Scale, short
 
 # The share of probability that may go to texts of which nobody knows which point they begin to
@@ -69,7 +69,7 @@ def expected_score(distribution: Mapping[float, float]) -> float:
 
 
 def score_by_logprobs(
-    choice: Choice,
+    choice: ReplyChoice,
     *,
     scale: Scale,
     criterion: str,
@@ -119,7 +119,7 @@ def score_by_samples(values: Sequence[float]) -> Scored:
 
 
 def score_directly(
-    choice: Choice, *, scale: Scale, criterion: str, reasons_first: bool = False
+    choice: ReplyChoice, *, scale: Scale, criterion: str, reasons_first: bool = False
 ) -> Scored | Failure:
     """The rating as the reply states it, without weighting (the paper's "- Probs" ablation)."""
     rating = parse_rating(choice, scale=scale, criterion=criterion, reasons_first=reasons_first)

@@ -15,7 +15,7 @@ import orjson
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from evaluations.llm.replies import Choice, EchoedToken, Reply, Token
+from evaluations.llm.replies import EchoedToken, Reply, ReplyChoice, Token
 from evaluations.texts import storable
 
 # "Practically never", as some servers spell it themselves; JSON has no infinity.
@@ -188,7 +188,7 @@ def read_echo_answer(content: bytes) -> Reply:
     if reply.completion_tokens:
         echoed = echoed[:-1]  # the one token that was asked to be written
     return Reply(
-        choices=(Choice("", echoed=echoed),),
+        choices=(ReplyChoice("", echoed=echoed),),
         model=reply.model,
         request_id=reply.request_id,
         prompt_tokens=reply.prompt_tokens,
@@ -294,7 +294,7 @@ def _checked(adapter: TypeAdapter[Any], found: Any, where: str) -> Any:
         raise MalformedError(f"{place[:200]}: {first['msg']}") from None
 
 
-def _reply(answer: dict[str, Any], request_id: str, choices: tuple[Choice, ...]) -> Reply:
+def _reply(answer: dict[str, Any], request_id: str, choices: tuple[ReplyChoice, ...]) -> Reply:
     usage = answer.get("usage")
     counted: _Usage = _USAGE.validate_python(usage) if isinstance(usage, dict) else {}
     return Reply(
@@ -306,13 +306,13 @@ def _reply(answer: dict[str, Any], request_id: str, choices: tuple[Choice, ...])
     )
 
 
-def _choice(choice: _Choice, most_tokens: int) -> Choice:
+def _choice(choice: _Choice, most_tokens: int) -> ReplyChoice:
     message, logprobs = choice["message"], choice.get("logprobs") or {}
     listed = logprobs.get("content")
     text = message.get("content", "")
     most_characters = most_tokens * MOST_CHARACTERS_A_TOKEN
     is_cut = len(text) > most_characters or len(listed or ()) > most_tokens
-    return Choice(
+    return ReplyChoice(
         text=text[:most_characters],
         finish_reason="length" if is_cut else choice.get("finish_reason") or "stop",
         refusal=message.get("refusal", ""),

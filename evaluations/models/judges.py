@@ -16,11 +16,11 @@ from django.urls import reverse
 from evaluations.evaluators.asking_settings import declared, range_of
 from evaluations.evaluators.base import Evaluator
 from evaluations.evaluators.registry import evaluators
+from evaluations.key_names import why_not_allowed
 from evaluations.models.errands import Errand
 from evaluations.models.project import Project
+from evaluations.sealing import KeyNameError, seal, unseal
 from evaluations.standin import MODEL as STAND_IN
-from geval_site.key_names import why_not_allowed
-from geval_site.sealing import KeyNameError, seal, unseal
 
 
 def validate_finite(value: float) -> None:

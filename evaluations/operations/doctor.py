@@ -28,7 +28,7 @@ from evaluations.operations.readiness import (
     worker_part,
 )
 from evaluations.operations.waiting import stale_leases
-from geval_site.sealing import SealError
+from evaluations.sealing import SealError
 from geval_site.version import __version__
 
 OLDEST_POSTGRES = 140_000

@@ -3,10 +3,11 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from evaluations.formats import in_brackets, shown, thin
 from evaluations.reports.forest import Axis, Span, shared_axis
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.verdict import Evidence, Verdict
-from evaluations.reports.words import in_brackets, reading, shown, thin
+from evaluations.reports.words import reading
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 

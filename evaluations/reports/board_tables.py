@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from evaluations.formats import in_brackets
 from evaluations.reports.json_values import ends_json, estimate_json
 from evaluations.reports.leaderboard import Leaderboard
-from evaluations.reports.words import in_brackets
 from evaluations.statistics.comparisons import Agreed
 
 STANDINGS = ("system", "strength", "95 % interval", "won", "tied", "lost")

@@ -10,7 +10,7 @@ from evaluations.evaluators.registry import Broken, broken_evaluators, evaluator
 
 
 @dataclass(frozen=True)
-class Choice:
+class ViewChoice:
     """An evaluator on a page."""
 
     kind: str
@@ -25,7 +25,7 @@ class Choice:
 def choices() -> dict[str, Any]:
     """`families`: the evaluators that run, by family; `broken`: entry points that cannot be
     loaded."""
-    families: dict[str, list[Choice]] = {}
+    families: dict[str, list[ViewChoice]] = {}
     for evaluator in evaluators().values():
         if evaluator.runs:
             families.setdefault(evaluator.family, []).append(choice_of(evaluator))
@@ -33,8 +33,8 @@ def choices() -> dict[str, Any]:
     return {"families": families, "broken": broken}
 
 
-def choice_of(evaluator: type[Evaluator]) -> Choice:
-    return Choice(
+def choice_of(evaluator: type[Evaluator]) -> ViewChoice:
+    return ViewChoice(
         evaluator.kind,
         evaluator.title,
         evaluator.summary,

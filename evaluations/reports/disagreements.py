@@ -8,6 +8,7 @@ import numpy as np
 from django.core.paginator import Page, Paginator
 from django.db import connection
 
+from evaluations.formats import signed
 from evaluations.models import Criterion, EvaluationRun, GapCause, Judge, Project
 from evaluations.reports.data import ReportData
 from evaluations.reports.forest import Axis
@@ -16,7 +17,6 @@ from evaluations.reports.gap_patterns import Patterns, patterns_of
 from evaluations.reports.gap_ranking import Gaps, gaps_of, judges_on, scores_of_run
 from evaluations.reports.gap_view import EVERY, LOOKED_AT, OPEN, GapView, first_of
 from evaluations.reports.live import live_data
-from evaluations.reports.words import signed
 from evaluations.scales import short
 from evaluations.statistics.pairing import IntArray
 

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from evaluations.formats import in_brackets
 from evaluations.models import Criterion
 from evaluations.reports.analysis import MOST_PAIRED
 from evaluations.reports.data import ReportData
 from evaluations.reports.report import CriterionResult, JudgeResult
-from evaluations.reports.words import in_brackets, listed
+from evaluations.reports.words import listed
 from evaluations.scales import Scale, short
 from evaluations.statistics.correlation import mean_by_document
 from evaluations.statistics.layout import Outputs

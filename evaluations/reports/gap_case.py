@@ -9,6 +9,7 @@ import numpy as np
 from django.db import connection
 
 from annotations.models import Annotator, Rating
+from evaluations.formats import signed
 from evaluations.llm.replies import choices_from_json
 from evaluations.models import (
     CandidateOutput,
@@ -25,7 +26,6 @@ from evaluations.models.newest_scores import newest_scores
 from evaluations.reports.data import ReportData
 from evaluations.reports.gap_ranking import Gaps
 from evaluations.reports.gap_strip import Strip, strip_of
-from evaluations.reports.words import signed
 from evaluations.scales import short
 from evaluations.word_differences import Piece, taken_from, word_differences
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluations.changes import state_of
+from evaluations.formats import signed
 from evaluations.models import Project
 from evaluations.reports.data import ReportData
 from evaluations.reports.forest import Axis, Span, Tick, round_numbers, ticks_at
 from evaluations.reports.gap_ranking import Gaps
 from evaluations.reports.memo import remembered, remembered_as
 from evaluations.reports.topic_words import documents_read, topic_words
-from evaluations.reports.words import signed
 from evaluations.statistics.clusters import (
     LEAST_LARGE,
     LEAST_OUTPUTS,

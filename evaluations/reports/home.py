@@ -7,13 +7,14 @@ from django.urls import reverse
 
 from annotations.models import Campaign, Rating
 from annotations.models.campaigns import CampaignState
+from evaluations.formats import counted, thin, whole_percent
 from evaluations.models import CandidateOutput, EvaluationRun, Project
 from evaluations.reports.at_a_glance import AtAGlance, ForestRow, VerdictRow, at_a_glance
 from evaluations.reports.jobs import Jobs
 from evaluations.reports.report import CriterionResult, Report
 from evaluations.reports.size import numbers_in
 from evaluations.reports.verdict import Verdict
-from evaluations.reports.words import counted, headline, thin, whole_percent
+from evaluations.reports.words import headline
 
 # A report of fewer numbers is computed with the page; a larger one is fetched once the page stands.
 IN_THE_PAGE = 3000

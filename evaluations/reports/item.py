@@ -8,7 +8,7 @@ from evaluations.evaluators.asking import AskingEvaluator, text_of
 from evaluations.evaluators.base import EvaluatorError, SettingsError
 from evaluations.evaluators.registry import make_evaluator
 from evaluations.llm.parsing import Failure
-from evaluations.llm.replies import Choice, Token, choices_from_json
+from evaluations.llm.replies import ReplyChoice, Token, choices_from_json
 from evaluations.models import CandidateOutput, PairScore, RunItem, Score
 from evaluations.reports.withheld import is_withheld
 from evaluations.runs.item_questions import criteria_asked, item_of
@@ -50,7 +50,7 @@ class ItemView:
     prompts: tuple[str, ...]
     problem: str
     pair: PairScore | None
-    replies: tuple[Choice, ...]
+    replies: tuple[ReplyChoice, ...]
     tokens: tuple[TokenView, ...]
     score: Score | None
     distribution: tuple[Share, ...]
@@ -112,7 +112,7 @@ def _prompts(item: RunItem) -> tuple[tuple[str, ...], str]:
     return tuple(text_of(request) for request in evaluator.requests(question, settings)), ""
 
 
-def _tokens(choice: Choice) -> tuple[TokenView, ...]:
+def _tokens(choice: ReplyChoice) -> tuple[TokenView, ...]:
     """The tokens of a reply, or the last ones of a text that came back with its
     log-probabilities."""
     if choice.echoed is not None:

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db import connection
 
+from evaluations.formats import counted, whole_percent
 from evaluations.models import Project
-from evaluations.reports.words import counted, whole_percent
 
 # Every page asks this every few seconds. The number of items is kept with a run; open ones have an
 # index of their own.

@@ -17,8 +17,8 @@ from evaluations.reports.data import ReportData
 from evaluations.reports.pairwise import PairwiseJudge, Verdict, pairwise_judges, verdicts_of
 from evaluations.statistics.comparisons import (
     Agreed,
-    Choice,
     ChoiceAgreement,
+    PairChoice,
     agreement_among,
     agreement_with,
     decided,
@@ -239,7 +239,7 @@ def _agreement(
     pairs = zip(data.document_ids.tolist(), data.doc_ids, strict=True)
     questions = {pk: question_of(name) for pk, name in pairs}
     choices = [
-        Choice(questions[row.document], row.pair, row.annotator, int(np.sign(row.value)))
+        PairChoice(questions[row.document], row.pair, row.annotator, int(np.sign(row.value)))
         for row in known
     ]
     found = [Side("people", agreement_among(choices), is_people=True)]

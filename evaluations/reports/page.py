@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from evaluations.formats import in_brackets, shown
 from evaluations.models import Project
 from evaluations.reports.addressing import addressing_outputs
 from evaluations.reports.at_a_glance import AtAGlance, at_a_glance
@@ -12,7 +13,7 @@ from evaluations.reports.live import DataVersion, data_version
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.running import RunInProgress, runs_in_progress
-from evaluations.reports.words import headline, in_brackets, shown
+from evaluations.reports.words import headline
 from evaluations.statistics.correlation import Coefficient
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from evaluations.formats import shown
 from evaluations.reports.board_tables import (
     AGREEMENT,
     NOTE,
@@ -15,7 +16,6 @@ from evaluations.reports.words import (
     SYMBOLS,
     in_a_sentence,
     in_sight_note,
-    shown,
     stand_in_note,
     withheld_note,
 )

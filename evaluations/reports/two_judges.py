@@ -11,6 +11,7 @@ import numpy as np
 from django.core.paginator import Page, Paginator
 from django.db import connection
 
+from evaluations.formats import signed
 from evaluations.models import Judge, Project
 from evaluations.reports.analysis import ALPHA, Significance
 from evaluations.reports.data import ReportData
@@ -25,7 +26,7 @@ from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import Report
 from evaluations.reports.score_grids import Grid, Shares, grid_of, shares_of
 from evaluations.reports.shown import shown_report
-from evaluations.reports.words import listed, signed
+from evaluations.reports.words import listed
 from evaluations.scales import short
 from evaluations.statistics.correlation import mean_by_document
 from evaluations.statistics.jackknife import no_interval

@@ -2,30 +2,13 @@
 
 from collections.abc import Sequence
 
+from evaluations.formats import in_brackets, shown
 from evaluations.reports.report import CriterionResult, Report
 from evaluations.reports.verdict import Evidence, Verdict
 from evaluations.standin import HONEST_NAME
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS
-from evaluations.statistics.resampling import Interval
-from evaluations.statistics.results import Estimate
 
 SYMBOLS = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
-
-
-def shown(estimate: Estimate) -> str:
-    """Two decimals, or a dash for an undefined value."""
-    return "-" if estimate.value is None else f"{estimate.value:.2f}"
-
-
-def in_brackets(interval: Interval) -> str:
-    """An interval as reports print it, empty where there is none."""
-    return "[{:.2f}, {:.2f}]".format(*interval.ends) if interval.ends else ""
-
-
-def signed(value: float, places: int = 2) -> str:
-    """A difference with its sign, and a true minus."""
-    text = f"{value:+.{places}f}"
-    return f"{0:.{places}f}" if float(text) == 0 else text.replace("-", "−")
 
 
 # What a judge ranks at each level.
@@ -67,35 +50,6 @@ def _too_early(result: CriterionResult) -> str:
         f"{'s have' if most > 1 else ' has'} both ratings and scores, and at least"
         f" {LEAST_DOCUMENTS} are needed."
     )
-
-
-def thin(number: float) -> str:
-    """A number, to the nearest whole, with thin spaces between its thousands, as the whole site
-    writes them."""
-    return f"{number:,.0f}".replace(",", "\u2009")
-
-
-def counted(number: int, one: str, several: str = "") -> str:
-    """A number of things, such as "1 run" or "2 searches"."""
-    return f"{thin(number)} {one if number == 1 else several or one + 's'}"
-
-
-def whole_percent(share: float) -> str:
-    """A share as whole percents, which no line break parts from their sign."""
-    return f"{100 * share:.0f}\u2009%"
-
-
-def in_time(seconds: float) -> str:
-    """A time as people say it: "40 s", "3 min", "2 h 10 min", "3 days"."""
-    if seconds < 59.5:
-        return f"{max(1, round(seconds))} s"
-    minutes = round(seconds / 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    if minutes < 48 * 60:
-        hours, rest = divmod(minutes, 60)
-        return f"{hours} h {rest} min" if rest else f"{hours} h"
-    return f"{round(minutes / (24 * 60))} days"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from evaluations.judges.clients import ask_model
 from evaluations.llm.errors import EndpointError, ErrorKind
-from evaluations.llm.judgement import Question
+from evaluations.llm.judgement import JudgeQuestion
 from evaluations.llm.requests import ChatRequest
 from evaluations.models import Explanation, Score
 from evaluations.runs.item_questions import criteria_asked, question_about
@@ -40,7 +40,7 @@ def _request(score: Score) -> ChatRequest:
     item = ClaimedItem(0, output.pk, score.criterion_id or 0, output.texts())
     question = question_about(item, criteria_asked(run))
     settings = run.frozen.asking
-    prompt = question.prompt if isinstance(question, Question) else ""
+    prompt = question.prompt if isinstance(question, JudgeQuestion) else ""
     rated = short(round(score.value, 2))
     asked = (
         f"You rated this {rated}. In at most three sentences, which parts of the text led to that?"

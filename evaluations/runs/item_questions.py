@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evaluations.evaluators.base import Item
-from evaluations.llm.judgement import Question, question_on
+from evaluations.llm.judgement import JudgeQuestion, question_on
 from evaluations.llm.parsing import Failure
 from evaluations.models import EvaluationRun
 from evaluations.runs import leases
@@ -39,7 +39,7 @@ def criteria_asked(run: EvaluationRun) -> dict[int, Asked]:
     }
 
 
-def question_about(item: leases.ClaimedItem, asked: Mapping[int, Asked]) -> Question | Failure:
+def question_about(item: leases.ClaimedItem, asked: Mapping[int, Asked]) -> JudgeQuestion | Failure:
     """The question of an item, or why there is none: the prompt shows what this document does not
     have."""
     about = asked[item.criterion_id or 0]

@@ -51,7 +51,7 @@ class ChoiceAgreement:
 
 
 @dataclass(frozen=True)
-class Choice:
+class PairChoice:
     """Somebody's choice about a comparison (two outputs of a document on a criterion)."""
 
     document: Hashable
@@ -60,9 +60,9 @@ class Choice:
     value: int
 
 
-def agreement_among(choices: Iterable[Choice]) -> ChoiceAgreement:
+def agreement_among(choices: Iterable[PairChoice]) -> ChoiceAgreement:
     """How often two different raters of a comparison agree; each two of them weigh the same."""
-    by_comparison: dict[Hashable, list[Choice]] = defaultdict(list)
+    by_comparison: dict[Hashable, list[PairChoice]] = defaultdict(list)
     for choice in choices:
         by_comparison[choice.comparison].append(choice)
     return agreement_of(
@@ -73,7 +73,9 @@ def agreement_among(choices: Iterable[Choice]) -> ChoiceAgreement:
     )
 
 
-def agreement_with(verdicts: Mapping[Hashable, int], choices: Iterable[Choice]) -> ChoiceAgreement:
+def agreement_with(
+    verdicts: Mapping[Hashable, int], choices: Iterable[PairChoice]
+) -> ChoiceAgreement:
     """How often a judge agrees with a rater.
 
     Args:

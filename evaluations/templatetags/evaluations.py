@@ -10,21 +10,12 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from evaluations.formats import in_brackets, in_time, shown, signed, thin
 from evaluations.reports.figures import FIGURE_TITLES
 from evaluations.reports.glossary import TERMS, Term
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
-from evaluations.reports.words import (
-    SYMBOLS,
-    in_a_sentence,
-    in_brackets,
-    in_sight_note,
-    in_time,
-    shown,
-    signed,
-    thin,
-    withheld_note,
-)
+from evaluations.reports.words import SYMBOLS, in_a_sentence, in_sight_note, withheld_note
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient
 from evaluations.statistics.ppi import SystemMean
 from evaluations.statistics.resampling import Interval

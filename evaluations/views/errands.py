@@ -14,8 +14,8 @@ from evaluations.models import (
     WorkerHeartbeat,
 )
 from evaluations.people.access import READERS, project_view
+from evaluations.polling import STOP_POLLING
 from evaluations.runs.errands import KINDS
-from evaluations.views.polling import STOP_POLLING
 
 # What the part does once the answer has arrived: reload the page, submit its form, or only say so.
 ENDINGS = ("refresh", "submit", "say")

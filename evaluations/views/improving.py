@@ -31,8 +31,8 @@ from evaluations.improving.work import (
 from evaluations.models import Candidate, Criterion, Judge, Project, WorkerHeartbeat
 from evaluations.people.access import EDITORS, OWNERS, READERS, project_view
 from evaluations.people.audit import note_detail
+from evaluations.polling import STOP_POLLING
 from evaluations.runs.lifecycle import RunError
-from evaluations.views.polling import STOP_POLLING
 from geval_site.queues import RUNS
 
 

@@ -9,6 +9,7 @@ from evaluations.forms import RestForm, ResumeForm, RunForm
 from evaluations.llm.prompts import PromptError
 from evaluations.models import EvaluationRun, Project, WorkerHeartbeat
 from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.polling import STOP_POLLING
 from evaluations.reports.choices import settings_rows
 from evaluations.reports.jobs import jobs_of
 from evaluations.reports.progress import run_progress
@@ -26,7 +27,6 @@ from evaluations.runs.lifecycle import (
     start_run,
 )
 from evaluations.runs.waits import allowed_pace
-from evaluations.views.polling import STOP_POLLING
 from geval_site.queues import RUNS
 
 

@@ -19,10 +19,11 @@ from evaluations.hidden_fields import whole_number
 from evaluations.models import Project, SavedColumns, Upload, UploadState, WorkerHeartbeat
 from evaluations.people.access import EDITORS, project_view
 from evaluations.people.audit import note_detail
+from evaluations.polling import STOP_POLLING
 from evaluations.spreadsheets import csv_line
 from evaluations.texts import storable
 from evaluations.uploads.keeping import ChosenFile, keep_upload
-from evaluations.uploads.work import (
+from evaluations.uploads.loading import (
     NotReadyError,
     Scales,
     answer_question,
@@ -33,7 +34,6 @@ from evaluations.uploads.work import (
     start_check,
     start_load,
 )
-from evaluations.views.polling import STOP_POLLING
 from evaluations.waking import wake_for_upload
 
 SHOWN_ERRORS = 100

@@ -12,10 +12,10 @@ from evaluations.forms import WebhookForm
 from evaluations.models import Project, Webhook, WebhookDelivery, WebhookEvent, WorkerHeartbeat
 from evaluations.people.access import OWNERS, project_view
 from evaluations.people.audit import note_detail, note_refusal
+from evaluations.sealing import seal, unseal
 from evaluations.waking import wake_for_webhooks
 from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.signing import new_secret
-from geval_site.sealing import seal, unseal
 
 SHOWN = 50
 # The session key of a secret, encrypted, for the one page that shows it.

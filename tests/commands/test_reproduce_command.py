@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluations.llm.parsing import Failure, parse_first_digit, parse_rating
-from evaluations.llm.replies import Choice
+from evaluations.llm.replies import ReplyChoice
 from evaluations.reproduction import DATASETS, Cell
 from evaluations.reproduction.topical_chat import SCALES
 
@@ -75,8 +75,8 @@ def test_the_two_ways_to_read_a_reply(
     reply: str, criterion: str, digit: float, ours: float
 ) -> None:
     by_rule, by_us = (
-        parse_first_digit(Choice(reply)),
-        parse_rating(Choice(reply), scale=SCALES[criterion], criterion=criterion),
+        parse_first_digit(ReplyChoice(reply)),
+        parse_rating(ReplyChoice(reply), scale=SCALES[criterion], criterion=criterion),
     )
 
     assert not isinstance(by_rule, Failure)

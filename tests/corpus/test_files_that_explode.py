@@ -19,7 +19,7 @@ from evaluations.corpus.readers import InputFile
 from evaluations.corpus.rows import FileDefaults, FileErrors, LoadOptions, OutputRow, Row
 from evaluations.corpus.store import load_files
 from evaluations.models import CandidateOutput, Project, Upload, UploadState
-from evaluations.uploads import work
+from evaluations.uploads import loading
 from tests.conftest import OUTPUTS
 from tests.hostile_files import (
     broken_gzip,
@@ -181,7 +181,7 @@ def test_a_small_file_that_unpacks_to_much_waits_for_a_worker(
         client.post("/p/small/data/upload/", {"files": [SimpleUploadedFile("rows.jsonl.gz", rows)]})
 
     upload = Upload.objects.get()
-    assert len(rows) < work.AT_ONCE_BYTES
+    assert len(rows) < loading.AT_ONCE_BYTES
     assert (upload.state, called) == (UploadState.CHECKING, [upload.pk])
     assert not CandidateOutput.objects.exists()
 

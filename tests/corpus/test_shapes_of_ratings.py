@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evaluations.corpus.cells import NUMBERED, CellColumn, cell_of
 from evaluations.corpus.mapping import problems_of
-from evaluations.corpus.questions import Question
+from evaluations.corpus.questions import UploadQuestion
 from evaluations.corpus.rater_names import KnownNames, is_judge_like
 from evaluations.corpus.recognition import Recognition, recognise
 
@@ -258,7 +258,7 @@ def test_whatever_a_file_holds_it_is_recognised_or_asked_about(
     assert set(found.columns) <= set(header)
     asked = {n for q in found.questions for c in q.choices for n in c.columns}
     assert asked <= set(header)
-    assert all(isinstance(one, Question) and len(one.choices) > 1 for one in found.questions)
+    assert all(isinstance(one, UploadQuestion) and len(one.choices) > 1 for one in found.questions)
     # Nobody's ratings are merged: two columns never mean the same.
     given_cells = [cell_of(target) for target in found.columns.values() if cell_of(target)]
     assert len(given_cells) == len(set(given_cells)) or problems_of(found.columns)

@@ -13,7 +13,7 @@ from evaluations.llm.calls import Answer
 from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.parsing import Failure
 from evaluations.llm.prompts import PromptError, PromptParts, Texts
-from evaluations.llm.replies import Choice, EchoedToken
+from evaluations.llm.replies import EchoedToken, ReplyChoice
 from evaluations.llm.requests import EchoRequest
 from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ModelReply, Project, RunState
@@ -40,7 +40,7 @@ def scored(
         return question
 
     async def ask(request: EchoRequest) -> Answer:
-        return Answer((Choice("", echoed=reply(request.text)),), "m", "", 0, 0, 1, 0.0)
+        return Answer((ReplyChoice("", echoed=reply(request.text)),), "m", "", 0, 0, 1, 0.0)
 
     return asyncio.run(evaluator.judge(question, ASKING, ask)).outcome
 

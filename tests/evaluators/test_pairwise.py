@@ -12,7 +12,7 @@ from evaluations.judges.judges import JudgeDraft, create_judge
 from evaluations.llm.calls import Answer
 from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.prompts import PromptParts, Texts
-from evaluations.llm.replies import Choice, Token
+from evaluations.llm.replies import ReplyChoice, Token
 from evaluations.llm.requests import ChatRequest
 from evaluations.llm.scoring import Preferred
 from evaluations.models import EvaluationRun, PairScore, Project, RunState
@@ -28,7 +28,9 @@ PREFERENCES = "doc_id,system_a,system_b,criterion,annotator,winner\n" + "\n".joi
 )
 
 
-def preferred(said: Callable[[str], Choice], mode: str = "logprobs", **settings: object) -> object:
+def preferred(
+    said: Callable[[str], ReplyChoice], mode: str = "logprobs", **settings: object
+) -> object:
     evaluator = Pairwise(settings)
     asking = JudgeSettings("m", mode, samples=4)  # type: ignore[arg-type]
     item = Item(
@@ -45,23 +47,25 @@ def preferred(said: Callable[[str], Choice], mode: str = "logprobs", **settings:
     return asyncio.run(evaluator.judge(question, asking, ask)).outcome
 
 
-def token(shares: dict[str, float]) -> Choice:
+def token(shares: dict[str, float]) -> ReplyChoice:
     import math
 
     likeliest = max(shares, key=lambda name: shares[name])
     alternatives = tuple((name, math.log(share)) for name, share in shares.items())
-    return Choice(likeliest, tokens=(Token(likeliest, math.log(shares[likeliest]), alternatives),))
+    return ReplyChoice(
+        likeliest, tokens=(Token(likeliest, math.log(shares[likeliest]), alternatives),)
+    )
 
 
 def test_a_model_that_always_says_a_has_no_preference_and_a_bias_of_one() -> None:
-    outcome = preferred(lambda _prompt: Choice("A"), "direct")
+    outcome = preferred(lambda _prompt: ReplyChoice("A"), "direct")
 
     assert outcome == Preferred(0.5, {1.0: 0.5, 0.5: 0.0, 0.0: 0.5}, 1.0, left=1.0)
 
 
 def test_a_model_that_sees_the_better_text_wherever_it_stands_has_no_bias() -> None:
     outcome = preferred(
-        lambda prompt: Choice("A" if prompt.index("first") < prompt.index("second") else "B"),
+        lambda prompt: ReplyChoice("A" if prompt.index("first") < prompt.index("second") else "B"),
         "direct",
     )
 
@@ -69,7 +73,7 @@ def test_a_model_that_sees_the_better_text_wherever_it_stands_has_no_bias() -> N
 
 
 def test_probabilities_of_both_orders_are_averaged_with_a_tie_as_half() -> None:
-    def said(prompt: str) -> Choice:
+    def said(prompt: str) -> ReplyChoice:
         in_order = prompt.index("first") < prompt.index("second")
         return token({"A": 0.6, "B": 0.2, "C": 0.2} if in_order else {"A": 0.4, "B": 0.4, "C": 0.2})
 
@@ -88,7 +92,7 @@ def test_probabilities_of_both_orders_are_averaged_with_a_tie_as_half() -> None:
 
 
 def test_one_order_asks_half_and_knows_no_bias() -> None:
-    outcome = preferred(lambda _prompt: Choice("B"), "direct", both_orders=False)
+    outcome = preferred(lambda _prompt: ReplyChoice("B"), "direct", both_orders=False)
 
     assert outcome == Preferred(0.0, {1.0: 0.0, 0.5: 0.0, 0.0: 1.0}, 1.0, left=None)
 
@@ -96,7 +100,7 @@ def test_one_order_asks_half_and_knows_no_bias() -> None:
 def test_samples_are_counted_in_each_order() -> None:
     replies = iter(["A", "A", "A", "B", "B", "B", "C", "A"])
 
-    outcome = preferred(lambda _prompt: Choice(next(replies)), "samples")
+    outcome = preferred(lambda _prompt: ReplyChoice(next(replies)), "samples")
 
     # 0.75 in order; exchanged 1 - (1 + 0.5) / 4 = 0.625.
     assert isinstance(outcome, Preferred)

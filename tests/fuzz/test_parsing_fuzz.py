@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluations.llm.parsing import Failure, parse_rating
-from evaluations.llm.replies import Choice, Token
+from evaluations.llm.replies import ReplyChoice, Token
 from evaluations.llm.wire import MalformedError, read_chat_answer
 from evaluations.scales import Scale
 from tests.made_up_files import HOSTILE
@@ -45,7 +45,8 @@ tokens = st.builds(
     Token, texts, logprobs, st.lists(st.tuples(texts, logprobs), max_size=5).map(tuple)
 )
 choices = st.builds(
-    Choice, texts, st.sampled_from(["stop", "length", "content_filter", ""]), texts | st.just(""),
+    ReplyChoice, texts,
+    st.sampled_from(["stop", "length", "content_filter", ""]), texts | st.just(""),
     st.none() | st.lists(tokens, max_size=6).map(tuple),
 )  # fmt: skip
 anything = st.recursive(
@@ -83,7 +84,7 @@ answers = st.fixed_dictionaries(
 @PROFILE
 @given(choice=choices, scale=scales, criterion=st.sampled_from(["Coherence", "", "(.*", "a\nb"]))
 def test_reading_a_reply_gives_a_rating_on_the_scale_or_a_reason(
-    choice: Choice, scale: Scale, criterion: str
+    choice: ReplyChoice, scale: Scale, criterion: str
 ) -> None:
     found: Any = parse_rating(choice, scale=scale, criterion=criterion)
 

@@ -11,10 +11,10 @@ from evaluations.corpus.store import LoadResult
 from evaluations.models import Judge, Project, RunState, Webhook, WebhookEvent, WorkerHeartbeat
 from evaluations.runs.errands import request_probe
 from evaluations.runs.lifecycle import start_run
+from evaluations.sealing import seal
 from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.signing import new_secret
 from geval_site.queues import queue_names
-from geval_site.sealing import seal
 from tests.conftest import wait_until
 from tests.hostile.table import record
 from tests.processes import WorkerProcess

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaluations.llm.calls import RetryPolicy, ask_until_answered
 from evaluations.llm.errors import EndpointError, ErrorKind
-from evaluations.llm.replies import Choice, Reply
+from evaluations.llm.replies import Reply, ReplyChoice
 from evaluations.llm.requests import ChatRequest
 
 REQUEST = ChatRequest(model="m", prompt="p")
@@ -37,7 +37,7 @@ class Scripted:
 
 def reply(count: int) -> Reply:
     return Reply(
-        tuple(Choice("4") for _ in range(count)),
+        tuple(ReplyChoice("4") for _ in range(count)),
         model="m-1",
         prompt_tokens=10,
         completion_tokens=count,

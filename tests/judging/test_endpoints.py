@@ -11,7 +11,7 @@ import pytest
 from evaluations.llm.endpoints import Client
 from evaluations.llm.errors import EndpointError, ErrorKind, status_error
 from evaluations.llm.network import MASK, spellings
-from evaluations.llm.replies import Choice, Token, choices_from_json, choices_to_json
+from evaluations.llm.replies import ReplyChoice, Token, choices_from_json, choices_to_json
 from evaluations.llm.requests import ChatRequest
 from tests.processes import StandInProcess, free_port
 
@@ -164,9 +164,9 @@ def test_a_key_is_masked_however_json_spells_it(escape: Callable[[str], str]) ->
 
 def test_what_is_stored_of_a_reply_comes_back_the_same() -> None:
     choices = (
-        Choice("4", tokens=(Token("4", -0.1, (("4", -0.1), ("５", -2.5))),)),
-        Choice("", "content_filter", refusal="No."),
-        Choice("3", "length", tokens=()),
+        ReplyChoice("4", tokens=(Token("4", -0.1, (("4", -0.1), ("５", -2.5))),)),
+        ReplyChoice("", "content_filter", refusal="No."),
+        ReplyChoice("3", "length", tokens=()),
     )
 
     assert choices_from_json(choices_to_json(choices)) == choices

@@ -8,7 +8,7 @@ import pytest
 from evaluations.llm.injection import PATTERN, addresses_judge
 from evaluations.llm.parsing import Failure, parse_rating
 from evaluations.llm.prompts import PromptParts, Texts, compose_template, render
-from evaluations.llm.replies import Choice
+from evaluations.llm.replies import ReplyChoice
 from evaluations.models import Project
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.shown import shown_numbers
@@ -47,7 +47,7 @@ def test_an_outputs_own_form_does_not_come_after_ours() -> None:
 
     assert prompt.rstrip().endswith("- Coherence:")
     assert prompt.count("The source.") == 1  # a placeholder within an output stays as it is
-    read = parse_rating(Choice("2"), scale=Scale(1, 5), criterion="coherence")
+    read = parse_rating(ReplyChoice("2"), scale=Scale(1, 5), criterion="coherence")
     assert not isinstance(read, Failure)
     assert read.value == 2
 

@@ -16,9 +16,9 @@ from evaluations.archive.write import write_archive
 from evaluations.evaluators.processes import passed_on
 from evaluations.judges.clients import client_for
 from evaluations.judges.judges import EndpointDraft, endpoint_at, save_endpoint
+from evaluations.key_names import WELL_KNOWN, key_names
 from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.models import Endpoint, Project
-from geval_site.key_names import WELL_KNOWN, key_names
 
 ADDRESS = "http://127.0.0.1:9/v1"
 OURS = (

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluations.llm.parsing import Failure, Rating, Reason, parse_rating
-from evaluations.llm.replies import Choice
+from evaluations.llm.replies import ReplyChoice
 from evaluations.scales import Scale
 
 ONE_TO_FIVE = Scale(1, 5)
@@ -16,7 +16,7 @@ def parsed(
     text: str, *, scale: Scale = ONE_TO_FIVE, reasons_first: bool = False, **fields: str
 ) -> Rating | Failure:
     return parse_rating(
-        Choice(text, **fields), scale=scale, criterion="coherence", reasons_first=reasons_first
+        ReplyChoice(text, **fields), scale=scale, criterion="coherence", reasons_first=reasons_first
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from evaluations.judges.steps import StepsError, read_steps
 from evaluations.llm.calls import Answer
 from evaluations.llm.parsing import find_ratings, parse_rating
-from evaluations.llm.replies import Choice
+from evaluations.llm.replies import ReplyChoice
 from evaluations.scales import Scale
 
 SCALES = (Scale(1, 5), Scale(0, 1, 0.5, labels={"A": 1.0, "C": 0.5, "B": 0.0}), Scale(-2, 2))
@@ -39,9 +39,9 @@ def seconds(function: Callable[[], object]) -> float:
 
 def read(text: str) -> None:
     for scale in SCALES:
-        parse_rating(Choice(text), scale=scale, criterion="coherence")
+        parse_rating(ReplyChoice(text), scale=scale, criterion="coherence")
         find_ratings(text, scale=scale, criterion="coherence")
-    answer = Answer((Choice(text),), "", "", 0, 0, 1, 0.0)
+    answer = Answer((ReplyChoice(text),), "", "", 0, 0, 1, 0.0)
     with contextlib.suppress(StepsError):
         read_steps(answer)
 
@@ -67,6 +67,8 @@ def test_a_long_run_of_one_character_is_read_like_any_text(begin: str, run: str)
 
 
 def test_a_number_of_thousands_of_digits_is_outside_every_scale() -> None:
-    found = parse_rating(Choice("Score: " + "9" * 5_000), scale=Scale(1, 5), criterion="coherence")
+    found = parse_rating(
+        ReplyChoice("Score: " + "9" * 5_000), scale=Scale(1, 5), criterion="coherence"
+    )
 
     assert getattr(found, "reason", None) == "out_of_scale"

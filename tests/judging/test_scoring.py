@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.replies import Choice, Token
+from evaluations.llm.replies import ReplyChoice, Token
 from evaluations.llm.scoring import (
     Scored,
     score_by_logprobs,
@@ -34,7 +34,7 @@ def place(text: str, alternatives: dict[str, float]) -> Token:
 
 def score(*tokens: Token, scale: Scale = ONE_TO_FIVE) -> Scored | Failure:
     text = "".join(one.text for one in tokens)
-    return score_by_logprobs(Choice(text, tokens=tokens), scale=scale, criterion="coherence")
+    return score_by_logprobs(ReplyChoice(text, tokens=tokens), scale=scale, criterion="coherence")
 
 
 def scored(*tokens: Token, scale: Scale = ONE_TO_FIVE) -> Scored:
@@ -133,7 +133,7 @@ def test_a_beginning_that_hardly_ever_comes_costs_coverage_and_not_the_item() ->
 
 
 def test_a_score_on_less_than_the_minimum_coverage_is_a_failure_that_says_so() -> None:
-    choice = Choice("4", tokens=(place("4", {"4": 0.0004, "The": 0.9996}),))
+    choice = ReplyChoice("4", tokens=(place("4", {"4": 0.0004, "The": 0.9996}),))
 
     failure = score_by_logprobs(choice, scale=ONE_TO_FIVE, criterion="coherence", min_coverage=0.5)
 
@@ -164,7 +164,7 @@ def test_words_that_name_points_are_weighted_too() -> None:
 
 
 def test_without_log_probabilities_there_is_no_score_and_no_fallback() -> None:
-    failure = score_by_logprobs(Choice("4"), scale=ONE_TO_FIVE, criterion="coherence")
+    failure = score_by_logprobs(ReplyChoice("4"), scale=ONE_TO_FIVE, criterion="coherence")
 
     assert isinstance(failure, Failure)
     assert failure.reason == Reason.NO_LOGPROBS
@@ -204,7 +204,7 @@ def test_a_score_of_samples_is_their_exact_mean(values: list[float]) -> None:
 
 
 def test_a_direct_score_is_the_rating_as_it_stands() -> None:
-    result = score_directly(Choice("Coherence: 4"), scale=ONE_TO_FIVE, criterion="coherence")
+    result = score_directly(ReplyChoice("Coherence: 4"), scale=ONE_TO_FIVE, criterion="coherence")
 
     assert isinstance(result, Scored)
     assert result.value == 4

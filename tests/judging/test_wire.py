@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.llm.replies import Choice
+from evaluations.llm.replies import ReplyChoice
 from evaluations.llm.wire import (
     NEVER,
     MalformedError,
@@ -181,6 +181,6 @@ def test_whatever_comes_is_a_reply_or_malformed(content: bytes) -> None:
         except MalformedError:
             continue
         for choice in getattr(found, "choices", ()):
-            assert isinstance(choice, Choice)
+            assert isinstance(choice, ReplyChoice)
             assert "\0" not in choice.text
             choice.text.encode()

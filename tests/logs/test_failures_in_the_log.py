@@ -8,13 +8,13 @@ from django.db import OperationalError
 from evaluations import heartbeat, tasks
 from evaluations.forms import initial_options
 from evaluations.models import Project, Upload, Webhook, WebhookDelivery, WebhookEvent
-from evaluations.uploads import work
+from evaluations.sealing import seal
+from evaluations.uploads import loading
 from evaluations.uploads.keeping import ChosenFile, keep_upload
-from evaluations.uploads.work import start_check
+from evaluations.uploads.loading import start_check
 from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.sending import RETRY_SECONDS, send_due
 from evaluations.webhooks.signing import new_secret
-from geval_site.sealing import seal
 from tests.conftest import OUTPUTS
 from tests.logs.conftest import Lines
 
@@ -82,8 +82,8 @@ def test_an_upload_that_fails_unexpectedly_leaves_one_line_with_its_place(
     def fail(*_arguments: object, **_named: object) -> None:
         raise ValueError("sentinel")
 
-    monkeypatch.setattr(work, "load_rest", fail)
-    monkeypatch.setattr(work, "AT_ONCE_BYTES", 2**20 if waiting else -1)
+    monkeypatch.setattr(loading, "load_rest", fail)
+    monkeypatch.setattr(loading, "AT_ONCE_BYTES", 2**20 if waiting else -1)
 
     start_check(kept(project, tmp_path / "outputs.jsonl", OUTPUTS), call_worker=tasks.upload_files)
 

@@ -16,7 +16,7 @@ from evaluations.llm.calls import RetryPolicy
 from evaluations.models import Document, EvaluationRun, Judge, Project
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
-from geval_site.sealing import seal
+from evaluations.sealing import seal
 from tests.logs.conftest import Lines
 
 TEXT, KEY = "the-sentinel-of-a-text", "sentinel-0123456789-key"

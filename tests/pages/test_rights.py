@@ -28,9 +28,9 @@ from evaluations.models import (
 )
 from evaluations.models.tokens import digest_of
 from evaluations.people.members import invite
+from evaluations.sealing import seal
 from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.signing import new_secret
-from geval_site.sealing import seal
 from tests.conftest import CHECKOUT
 
 pytestmark = pytest.mark.django_db

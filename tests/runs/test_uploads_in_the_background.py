@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from evaluations.forms import initial_options
 from evaluations.models import CandidateOutput, Project, Upload, UploadPart, UploadState
-from evaluations.uploads import work
+from evaluations.uploads import loading
 from evaluations.uploads.keeping import ChosenFile, files_of, keep_upload
-from evaluations.uploads.work import (
+from evaluations.uploads.loading import (
     NotReadyError,
     neglected_uploads,
     set_columns,
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def called(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Uploads that workers were called for: all, as if they were large."""
-    monkeypatch.setattr(work, "AT_ONCE_BYTES", -1)
+    monkeypatch.setattr(loading, "AT_ONCE_BYTES", -1)
     return []
 
 
@@ -58,13 +58,13 @@ def test_the_bytes_come_out_as_they_went_in(project: Project, tmp_path: Path) ->
 def test_checked_then_loaded_by_whoever_is_called(upload: Upload, called: list[int]) -> None:
     start_check(upload, call_worker=called.append)
     assert (state(upload), called) == ("checking", [upload.pk])
-    work.work_on_upload(upload.pk)
+    loading.work_on_upload(upload.pk)
     assert state(upload) == "checked"
     assert not CandidateOutput.objects.exists()
 
     start_load(upload, call_worker=called.append)
-    work.work_on_upload(upload.pk)
-    work.work_on_upload(upload.pk)  # a message may come twice
+    loading.work_on_upload(upload.pk)
+    loading.work_on_upload(upload.pk)  # a message may come twice
 
     assert state(upload) == "done"
     assert upload.result["outputs"]["created"] == 6
@@ -75,7 +75,7 @@ def test_two_are_not_at_it_at_once(upload: Upload, called: list[int]) -> None:
     start_check(upload, call_worker=called.append)
     Upload.objects.update(beat_at=timezone.now())
 
-    work.work_on_upload(upload.pk)
+    loading.work_on_upload(upload.pk)
 
     assert state(upload) == "checking"
 
@@ -88,7 +88,7 @@ def test_a_lost_worker_is_noticed_and_another_takes_it(upload: Upload, called: l
     Upload.objects.update(beat_at=timezone.now() - timedelta(minutes=1))
     assert neglected_uploads() == [upload.pk]
 
-    work.work_on_upload(upload.pk)
+    loading.work_on_upload(upload.pk)
 
     assert state(upload) == "checked"
 
@@ -99,19 +99,19 @@ def test_who_was_taken_for_dead_does_not_undo_what_was_done(
     """The first worker sleeps too long; another one loads the upload, and its parts are gone when
     the first goes on."""
     start_check(upload, call_worker=called.append)
-    work.work_on_upload(upload.pk)
+    loading.work_on_upload(upload.pk)
     start_load(upload, call_worker=called.append)
-    real = work.load_files
+    real = loading.load_files
 
     def sleepy(*arguments: object, **named: object) -> object:
-        monkeypatch.setattr(work, "load_files", real)
+        monkeypatch.setattr(loading, "load_files", real)
         Upload.objects.update(beat_at=timezone.now() - timedelta(minutes=1))
-        work.work_on_upload(upload.pk)
+        loading.work_on_upload(upload.pk)
         raise RuntimeError("the connection is gone")
 
-    monkeypatch.setattr(work, "load_files", sleepy)
+    monkeypatch.setattr(loading, "load_files", sleepy)
     with pytest.raises(RuntimeError):
-        work.work_on_upload(upload.pk)
+        loading.work_on_upload(upload.pk)
 
     assert state(upload) in ("done", "faulty")
     assert CandidateOutput.objects.count() == (6 if upload.state == "done" else 0)
@@ -121,12 +121,12 @@ def test_what_fails_unexpectedly_leaves_nothing_and_says_so(
     upload: Upload, called: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start_check(upload, call_worker=called.append)
-    work.work_on_upload(upload.pk)
+    loading.work_on_upload(upload.pk)
     start_load(upload, call_worker=called.append)
-    monkeypatch.setattr(work.UploadPart.objects, "filter", lambda **_kwargs: 1 / 0)
+    monkeypatch.setattr(loading.UploadPart.objects, "filter", lambda **_kwargs: 1 / 0)
 
     with pytest.raises(ZeroDivisionError):
-        work.work_on_upload(upload.pk)
+        loading.work_on_upload(upload.pk)
 
     assert state(upload) == "faulty"
     assert "ZeroDivisionError" in upload.message

@@ -18,10 +18,10 @@ from django.utils import timezone
 
 from evaluations.forms import initial_options
 from evaluations.models import Project, Upload, UploadState
-from evaluations.uploads import keeping, work
+from evaluations.uploads import keeping, loading
 from evaluations.uploads.keeping import ChosenFile, keep_upload
 from evaluations.uploads.leftovers import clear_leftovers
-from evaluations.uploads.work import neglected_uploads, start_check, work_on_upload
+from evaluations.uploads.loading import neglected_uploads, start_check, work_on_upload
 from tests.conftest import OUTPUTS
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,7 +34,7 @@ class KilledError(BaseException):
 @pytest.fixture
 def upload(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Upload:
     """One that a worker has to check."""
-    monkeypatch.setattr(work, "AT_ONCE_BYTES", -1)
+    monkeypatch.setattr(loading, "AT_ONCE_BYTES", -1)
     path = tmp_path / "outputs.jsonl"
     path.write_text(OUTPUTS)
     upload = keep_upload(
@@ -51,7 +51,7 @@ def killed(upload: Upload, monkeypatch: pytest.MonkeyPatch) -> None:
         raise KilledError
 
     with monkeypatch.context() as patch:
-        patch.setattr(work, "load_rest", kill)
+        patch.setattr(loading, "load_rest", kill)
         with pytest.raises(KilledError):
             work_on_upload(upload.pk)
     Upload.objects.update(beat_at=timezone.now() - timedelta(minutes=1))
@@ -107,7 +107,7 @@ def database_full(*_given: Any, **_named: Any) -> None:
 def test_a_full_disk_is_said_where_the_work_is_shown(
     upload: Upload, monkeypatch: pytest.MonkeyPatch, failure: Any
 ) -> None:
-    monkeypatch.setattr(work, "load_rest", failure)
+    monkeypatch.setattr(loading, "load_rest", failure)
 
     with pytest.raises((OSError, OperationalError)):
         work_on_upload(upload.pk)
@@ -142,7 +142,7 @@ def test_a_full_disk_while_files_arrive_is_an_answer(
 def test_an_upload_that_fails_while_somebody_waits_is_a_page_and_no_failure(
     owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "load_rest", lambda *_given, **_named: 1 // 0)
+    monkeypatch.setattr(loading, "load_rest", lambda *_given, **_named: 1 // 0)
     client = Client()
     client.force_login(owner)
 

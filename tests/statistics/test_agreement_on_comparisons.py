@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaluations.statistics.comparisons import (
     Agreed,
-    Choice,
+    PairChoice,
     agreement_among,
     agreement_of,
     agreement_with,
@@ -19,7 +19,7 @@ from evaluations.statistics.comparisons import (
 
 CHOICES = st.lists(
     st.builds(
-        Choice,
+        PairChoice,
         document=st.integers(0, 3),
         comparison=st.integers(0, 5),
         rater=st.integers(0, 3),
@@ -43,7 +43,7 @@ def said(found: Agreed) -> tuple[float | None, int]:
 
 
 @given(CHOICES)
-def test_people_with_each_other(choices: list[Choice]) -> None:
+def test_people_with_each_other(choices: list[PairChoice]) -> None:
     found = agreement_among(choices)
 
     every, without = [], []
@@ -57,7 +57,7 @@ def test_people_with_each_other(choices: list[Choice]) -> None:
 
 
 @given(CHOICES, st.dictionaries(st.integers(0, 5), st.integers(-1, 1)))
-def test_a_judge_with_people(choices: list[Choice], verdicts: dict[int, int]) -> None:
+def test_a_judge_with_people(choices: list[PairChoice], verdicts: dict[int, int]) -> None:
     found = agreement_with(verdicts, choices)  # type: ignore[arg-type]
 
     every = [(verdicts[c.comparison], c.value) for c in choices if c.comparison in verdicts]
@@ -69,7 +69,7 @@ def test_by_hand() -> None:
     # Three people on one comparison (a, a, tie) and two on another (a, b): 1 of 4 pairs agrees;
     # without ties 1 of 2.
     choices = [
-        Choice("d", comparison, rater, value)
+        PairChoice("d", comparison, rater, value)
         for comparison, values in (("x", (1, 1, 0)), ("y", (1, -1)))
         for rater, value in enumerate(values)
     ]

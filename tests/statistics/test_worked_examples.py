@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evaluations.llm.parsing import Rating, parse_rating
-from evaluations.llm.replies import Choice
+from evaluations.llm.replies import ReplyChoice
 from evaluations.scales import Scale
 from evaluations.statistics.bias import partial_correlation, self_preference
 from evaluations.statistics.calibration import isotonic
@@ -265,7 +265,7 @@ def unparsed(example: dict[str, Any]) -> dict[str, float]:
         reply.strip().split()[0] if reply.strip()[:1].isdigit() else None for reply in replies
     ]
     parsed = [float(value) for value in begins if value]
-    ours = [parse_rating(Choice(reply), scale=Scale(1, 5), criterion="x") for reply in replies]
+    ours = [parse_rating(ReplyChoice(reply), scale=Scale(1, 5), criterion="x") for reply in replies]
     assert [rating.value for rating in ours if isinstance(rating, Rating)] == [4, 3, 5]
     return {
         "geval_script_mean": sum(parsed) / len(replies),

@@ -27,10 +27,10 @@ from annotations.planning.campaigns import (
 )
 from evaluations.models import Judge, Project, Webhook, WebhookDelivery, WebhookEvent
 from evaluations.runs.lifecycle import start_run
+from evaluations.sealing import seal, unseal
 from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.sending import RETRY_SECONDS, send_due
 from evaluations.webhooks.signing import new_secret, signature
-from geval_site.sealing import seal, unseal
 from tests.conftest import wait_until
 from tests.processes import WorkerProcess
 

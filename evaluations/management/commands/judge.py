@@ -9,13 +9,13 @@ import orjson
 from django.core.management.base import CommandError
 from django.utils import timezone
 
+from evaluations.formats import in_time
 from evaluations.llm.prompts import PromptError
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.management.services import ensure_workers, start_one_worker
 from evaluations.management.watching import watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, RunState, Transport
-from evaluations.reports.words import in_time
 from evaluations.runs.estimate import estimate_run
 from evaluations.runs.lifecycle import RunError, resume_run, start_run
 from geval_site.processes import Processes

@@ -15,7 +15,7 @@ from evaluations.corpus.apart import preview_apart
 from evaluations.corpus.cells import is_target_with_names
 from evaluations.corpus.load_contents import LoadContents
 from evaluations.corpus.mapping import TARGETS, problems_of
-from evaluations.corpus.questions import Question
+from evaluations.corpus.questions import UploadQuestion
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.recognised import (
     RecognisedFile,
@@ -181,7 +181,7 @@ class Command(SiteCommand):
             if file.columns:
                 remember_columns(project, file.path.name, names, file.columns)
 
-    def _ask(self, questions: list[Question], *, as_json: bool) -> None:
+    def _ask(self, questions: list[UploadQuestion], *, as_json: bool) -> None:
         if as_json:
             asked = [asdict(question) for question in questions]
             self.stdout.write(orjson.dumps({"ok": False, "questions": asked}).decode())

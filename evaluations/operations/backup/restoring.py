@@ -19,7 +19,7 @@ from evaluations.operations.backup.manifest import (
 from evaluations.operations.backup.programs import Programs, find_programs, load_dump
 from evaluations.operations.backup.saving import known_migrations
 from evaluations.operations.backup.swapping import Server, at_database, in_use, server_of
-from geval_site.sealing import fingerprint
+from evaluations.sealing import fingerprint
 from geval_site.version import __version__
 
 Say = Callable[[str], None]

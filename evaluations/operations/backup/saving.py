@@ -13,7 +13,7 @@ from evaluations.operations.backup.counting import held_by_project, rows_by_tabl
 from evaluations.operations.backup.errors import BackupError
 from evaluations.operations.backup.manifest import Manifest
 from evaluations.operations.backup.programs import dumping, find_programs
-from geval_site.sealing import fingerprint
+from evaluations.sealing import fingerprint
 from geval_site.version import __version__
 
 OURS = "evaluations"

@@ -11,10 +11,10 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
+from evaluations.gate.refusals import refused
 from evaluations.models import ApiToken
 from evaluations.models.tokens import digest_of
 from evaluations.people.access import EDITORS, member_of
-from geval_site.refusals import refused
 
 # The addresses of uploads, archives and the API's bulk loads; a test compares them with the URLs.
 UPLOADS = re.compile(
