@@ -7,14 +7,15 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-durations test-neural test-slow test-hostile test-servers test-package test-image lint release-data clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve fuzz
+.PHONY: help demo test test-durations test-browser test-neural test-slow test-hostile test-servers test-package test-image lint release-data clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve fuzz
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table)"
-	@echo "make test    the whole test suite"
+	@echo "make test    the tests of everything, but for the ones below"
 	@echo "make test-durations   the same, ending with the twenty slowest tests"
+	@echo "make test-browser  the pages in Chromium"
 	@echo "make test-neural   the neural evaluators, on tiny models (installs torch and transformers)"
-	@echo "make test-slow     the demo, the README and docs/operations.md as a user runs them; kill -9; backups; an archive into an empty site; OpenID Connect"
+	@echo "make test-slow     the demo, the README and docs/operations.md as a user runs them; kill -9; backups; an archive into an empty site; OpenID Connect; single tests that take long"
 	@echo "make test-hostile  hostile servers, files and visitors; ends with a table of what was tried, survived and lost"
 	@echo "make test-package  build the wheel, install it into new environments, run the demo, open its pages in Chromium"
 	@echo "make test-image    build the container image, judge the demo through it, check compose.yaml, systemd's units and Kubernetes' manifests (root; says which packages of Debian it needs)"
@@ -54,12 +55,18 @@ $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
 demo: $(VENV)/.installed
 	@$(BIN)/python manage.py demo --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve)
 
-TESTS := -n auto --dist worksteal --ignore tests/neural --ignore tests/servers --ignore tests/slow --ignore tests/hostile --ignore tests/package --ignore tests/image
+PARALLEL := -n auto --dist worksteal
+# Folders with targets of their own.
+APART := $(patsubst %,--ignore tests/%,neural servers hostile package image)
+TESTS := $(PARALLEL) $(APART) --ignore tests/slow -m "not slow and not browser"
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest $(TESTS)
 
 test-durations: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest $(TESTS) --durations=20 --durations-min=0.5
+
+test-browser: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest $(PARALLEL) $(APART) --ignore tests/slow -m "browser and not slow"
 
 $(VENV)/.installed-neural: $(VENV)/.installed-dev
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test,lint,neural]"
@@ -67,17 +74,18 @@ $(VENV)/.installed-neural: $(VENV)/.installed-dev
 	@touch $@
 
 test-neural: $(VENV)/.installed-neural
-	@$(BIN)/python -m pytest -n auto --dist worksteal tests/neural
+	@$(BIN)/python -m pytest $(PARALLEL) tests/neural
 
 test-slow: $(VENV)/.installed-dev
-	@GEVAL_TEST_COLD=1 $(BIN)/python -m pytest -n auto --dist worksteal tests/slow
+	@GEVAL_TEST_COLD=1 $(BIN)/python -m pytest $(PARALLEL) tests/slow
+	@$(BIN)/python -m pytest $(PARALLEL) $(APART) --ignore tests/slow -m slow
 
 # What is measured beside a run needs the machine for itself.
 ALONE := tests/hostile/test_beside_a_run.py
 test-hostile: $(VENV)/.installed-dev
 	@export GEVAL_TEST_COLD=1 GEVAL_HOSTILE_TABLE=$$(mktemp -d); \
 		$(BIN)/python -m pytest -q $(ALONE) && \
-		$(BIN)/python -m pytest -n auto --dist worksteal --ignore $(ALONE) tests/hostile; \
+		$(BIN)/python -m pytest $(PARALLEL) --ignore $(ALONE) tests/hostile; \
 		status=$$?; rm -rf $$GEVAL_HOSTILE_TABLE; exit $$status
 
 test-servers: $(VENV)/.installed-dev

@@ -138,6 +138,7 @@ def test_an_answer_that_is_lost_is_asked_for_again_and_nothing_happens_twice(
     assert len(LosesAnswers.lost) == 2
 
 
+@pytest.mark.slow
 def test_the_notebook_runs_from_top_to_bottom(
     site: Client,
     start_standin: Callable[..., StandInProcess],

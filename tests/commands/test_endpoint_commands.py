@@ -33,6 +33,7 @@ def test_an_endpoint_is_made_and_changed_piece_by_piece(
     assert "give its --base-url" in missing.stderr
 
 
+@pytest.mark.slow
 def test_a_judge_is_probed_changed_into_a_new_version_retired_and_restored(
     manage: Manage, small_project: Project, start_standin: Start
 ) -> None:

@@ -38,6 +38,7 @@ def worker(start_worker: Callable[[], WorkerProcess]) -> None:
     wait_until(WorkerHeartbeat.objects.alive().exists)
 
 
+@pytest.mark.slow
 def test_the_whole_flow_from_the_terminal(manage: Manage, add_judge: Manage) -> None:
     assert "created" in add_judge("G-Eval").stdout
 

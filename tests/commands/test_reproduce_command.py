@@ -37,6 +37,7 @@ def quick_rouge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluations.reproduction.summeval._own_rouge", lengths)
 
 
+@pytest.mark.slow
 def test_the_papers_figures_come_out(benchmarks: Path, quick_rouge: None) -> None:
     counted = {
         name: [cell for cell in cells_of(name, benchmarks) if not cell.other] for name in DATASETS

@@ -72,6 +72,7 @@ def loaded_or_refused(project: Project, path: Path) -> LoadResult | LoadError:
         return error
 
 
+@pytest.mark.slow
 @given(content=FILES)
 @settings(
     max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
@@ -97,6 +98,7 @@ def test_all_comes_in_or_all_is_reported(project: Project, tmp_path: Path, conte
         transaction.set_rollback(True)
 
 
+@pytest.mark.slow
 @given(content=FILES)
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 def test_the_upload_page_loads_everything_or_says_why_not(

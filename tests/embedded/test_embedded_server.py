@@ -109,6 +109,7 @@ def test_a_killed_command_does_not_keep_the_next_from_stopping_the_server(root: 
     assert not is_running(root / "d")
 
 
+@pytest.mark.slow
 def test_a_server_that_was_killed_is_started_again(root: Path) -> None:
     command = start(root / "d", QUERY + "; input()")
     assert command.stdout

@@ -155,6 +155,7 @@ def test_a_paused_run_stores_what_was_done_and_resumes_from_there(
     assert EvaluationRun.objects.get(pk=run.pk).state == RunState.DONE
 
 
+@pytest.mark.slow
 @pytest.mark.processes
 def test_a_celery_worker_computes_in_processes_of_its_own(
     referenced: Project, start_worker: Callable[[], object]

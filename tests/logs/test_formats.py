@@ -104,6 +104,7 @@ def test_other_thresholds_are_refused(written: str) -> None:
         environment.seconds("X", default=2, env={"X": written})
 
 
+@pytest.mark.slow
 @pytest.mark.processes
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_logs_its_start_and_end_as_json(database_url: str) -> None:

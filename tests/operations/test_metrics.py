@@ -167,6 +167,7 @@ def test_in_production_there_are_none_without_a_token(settings: Any) -> None:
     assert b"GEVAL_METRICS_TOKEN" in answer.content
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.processes
 def test_each_of_several_processes_answers_for_all(database_url: str, tmp_path: Path) -> None:

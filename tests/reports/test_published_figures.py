@@ -16,6 +16,7 @@ from evaluations.reproduction.topical_chat import CRITERIA, SAMPLED
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", SAMPLED)
 def test_all_cells_of_chiang_and_lee_come_out_of_load_and_report(
     label: str, project: Project, load: Callable[..., Any], benchmarks: Path

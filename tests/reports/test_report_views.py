@@ -52,6 +52,7 @@ def test_filters_take_a_part_of_the_data(client: Client, judged_project: Project
     )
 
 
+@pytest.mark.slow
 def test_every_view_has_a_page(client: Client, judged_project: Project) -> None:
     judge = Judge.objects.get()
     system = judged_project.systems.first()

@@ -146,6 +146,7 @@ def test_a_batch_whose_worker_died_before_sending_it_is_sent(
     assert (run.state, run.scores.count()) == (RunState.DONE, 12)
 
 
+@pytest.mark.slow
 @pytest.mark.processes
 def test_a_real_worker_sees_a_batch_through(
     small_project: Project, make_judge: MakeJudge, start_worker: Callable[[], WorkerProcess]

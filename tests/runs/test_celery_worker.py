@@ -39,6 +39,7 @@ def test_a_worker_is_woken_and_does_the_run(
     assert run.scores.count() == 12
 
 
+@pytest.mark.slow
 def test_a_killed_workers_run_is_finished_by_another_without_paying_twice(
     small_project: Project, make_judge: Callable[..., Judge], start_worker: StartWorker
 ) -> None:
@@ -60,6 +61,7 @@ def test_a_killed_workers_run_is_finished_by_another_without_paying_twice(
     assert set(run.items.values_list("state", flat=True)) == {ItemState.DONE}
 
 
+@pytest.mark.slow
 def test_a_worker_asked_to_stop_leaves_nothing_leased(
     small_project: Project, make_judge: Callable[..., Judge], start_worker: StartWorker
 ) -> None:

@@ -69,6 +69,7 @@ def manage(address: str, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_it_migrates_and_gives_the_same_report(earlier: str, version: str) -> None:
     manage(earlier, "migrate", "--verbosity", "0")
 

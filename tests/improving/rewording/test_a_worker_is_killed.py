@@ -27,6 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 LIMITS = Limits(most_calls=250)
 
 
+@pytest.mark.slow
 def test_the_next_worker_goes_on_and_proposes_the_same(
     judge: Judge,
     criterion: Criterion,

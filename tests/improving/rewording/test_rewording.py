@@ -64,6 +64,7 @@ def test_a_better_wording_is_found_proven_and_used(
     assert run.calls - before < 200  # what was tried is not asked again
 
 
+@pytest.mark.slow
 def test_a_search_that_is_left_again_and_again_asks_what_one_in_one_go_asks(
     planted: Project,
     make_judge: Callable[..., Judge],
@@ -164,6 +165,7 @@ def test_locked_ratings_change_no_proposal(
     assert [row.texts for row in reworded(judge, criterion, limits).proposals.all()] == first
 
 
+@pytest.mark.slow
 def test_where_the_judge_is_told_what_people_weigh_nothing_is_proven(
     planted: Project, make_judge: Callable[..., Judge], criterion: Criterion
 ) -> None:
