@@ -6,11 +6,15 @@ import socket
 from typing import Any
 
 import structlog
-from celery import Celery
-from celery.signals import setup_logging, task_postrun, task_prerun
+from celery import Celery, Task
+from celery.signals import before_task_publish, setup_logging, task_postrun, task_prerun
 from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
+
+# What the log of a worker has of the request that led to a message.
+IDS = ("request_id", "user_id")
+IDS_HEADER = "log_ids"
 
 app = Celery("geval_site")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -23,11 +27,21 @@ def _use_the_sites_log(**_kwargs: Any) -> None:
     logging.config.dictConfig(settings.LOGGING)
 
 
+@before_task_publish.connect
+def _send_ids(headers: dict[str, Any], **_kwargs: Any) -> None:
+    """A message says which request, of whom, led to it."""
+    ids = structlog.contextvars.get_contextvars()
+    headers[IDS_HEADER] = {name: ids[name] for name in IDS if ids.get(name) is not None}
+
+
 @task_prerun.connect
-def _bind_ids(task_id: str, **_kwargs: Any) -> None:
+def _bind_ids(task_id: str, task: Task[Any, Any], **_kwargs: Any) -> None:
+    sent = getattr(task.request, IDS_HEADER, None) or {}
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(
-        task_id=task_id, worker=f"{socket.gethostname()}:{os.getpid()}"
+        **{name: sent[name] for name in IDS if name in sent},
+        task_id=task_id,
+        worker=f"{socket.gethostname()}:{os.getpid()}",
     )
 
 
