@@ -1,8 +1,11 @@
-"""Encrypt stored secrets (endpoint keys) under the site's secret key."""
+"""Encrypt stored secrets (endpoint keys) under the site's secret key, and sign what it gives
+out."""
 
 import base64
 
+from cryptography.exceptions import InvalidSignature
 from cryptography.fernet import Fernet, InvalidToken
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
@@ -39,6 +42,30 @@ def unseal(sealed: str) -> str:
 def fingerprint() -> str:
     """A short text by which two sites can see whether they have the same secret key."""
     return _derived(b"geval_site fingerprint", length=8).hex()
+
+
+def sign(content: bytes) -> str:
+    """The site's signature of a content (Ed25519), as base64."""
+    return base64.b64encode(_signing_key().sign(content)).decode("ascii")
+
+
+def public_key() -> str:
+    """The key that checks this site's signatures, as base64; it is no secret."""
+    return base64.b64encode(_signing_key().public_key().public_bytes_raw()).decode("ascii")
+
+
+def is_signed(content: bytes, signature: str, key: str) -> bool:
+    """Whether a signature of a content is by the owner of a public key."""
+    try:
+        owner = Ed25519PublicKey.from_public_bytes(base64.b64decode(key, validate=True))
+        owner.verify(base64.b64decode(signature, validate=True), content)
+    except (ValueError, InvalidSignature):
+        return False
+    return True
+
+
+def _signing_key() -> Ed25519PrivateKey:
+    return Ed25519PrivateKey.from_private_bytes(_derived(b"geval_site certificates", length=32))
 
 
 def _box() -> Fernet:

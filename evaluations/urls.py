@@ -3,6 +3,7 @@
 from django.urls import path
 
 from evaluations.views import (
+    certificates,
     compare,
     corpus,
     criteria,
@@ -80,6 +81,26 @@ urlpatterns = [
     path("p/<slug:slug>/judges/<int:pk>/", judges.judge_detail, name="judge_detail"),
     path("p/<slug:slug>/judges/<int:pk>/edit/", judges.judge_edit, name="judge_edit"),
     path("p/<slug:slug>/judges/<int:pk>/retire/", judges.judge_retire, name="judge_retire"),
+    path(
+        "p/<slug:slug>/judges/<int:pk>/certify/",
+        certificates.certificate_create,
+        name="certificate_create",
+    ),
+    path(
+        "p/<slug:slug>/certificates/<int:pk>/",
+        certificates.certificate_detail,
+        name="certificate_detail",
+    ),
+    path(
+        "p/<slug:slug>/certificates/<int:pk>/certificate.json",
+        certificates.certificate_json,
+        name="certificate_json",
+    ),
+    path(
+        "p/<slug:slug>/certificates/<int:pk>/badge.svg",
+        certificates.certificate_badge,
+        name="certificate_badge",
+    ),
     path("p/<slug:slug>/improve/", improving.improve, name="improve"),
     path("p/<slug:slug>/improve/lock/", improving.lock_create, name="lock_create"),
     path("p/<slug:slug>/improve/unlock/", improving.lock_open, name="lock_open"),

@@ -7,6 +7,7 @@ from ninja.errors import AuthenticationError, HttpError
 from ninja.errors import ValidationError as RequestError
 
 from evaluations.api.auth import AUTH, ForbiddenError
+from evaluations.api.certificates import router as certificates
 from evaluations.api.corpus import router as corpus
 from evaluations.api.improving import router as improving
 from evaluations.api.judges import probe_address
@@ -14,6 +15,7 @@ from evaluations.api.judges import router as judges
 from evaluations.api.problems import problem
 from evaluations.api.projects import router as projects
 from evaluations.api.runs import router as runs
+from evaluations.certifying.requirements import RequirementError
 from evaluations.corpus.removing import StillInUseError
 from evaluations.corpus.rows import LoadError
 from evaluations.improving.arms import ImproveError
@@ -29,6 +31,7 @@ api.add_router("/projects", projects, tags=["projects"])
 api.add_router("/projects/{slug}", corpus, tags=["corpus"])
 api.add_router("/projects/{slug}", judges, tags=["judges"])
 api.add_router("/projects/{slug}", runs, tags=["runs and reports"])
+api.add_router("/projects/{slug}", certificates, tags=["certificates"])
 api.add_router("/projects/{slug}", improving, tags=["improving judges"])
 
 
@@ -82,6 +85,11 @@ def _cannot_run(_request: HttpRequest, error: ValueError) -> HttpResponse:
 @api.exception_handler(ImproveError)
 def _cannot_improve(_request: HttpRequest, error: ImproveError) -> HttpResponse:
     return problem(409, "This cannot be searched or proven", str(error))
+
+
+@api.exception_handler(RequirementError)
+def _no_requirement(_request: HttpRequest, error: RequirementError) -> HttpResponse:
+    return problem(422, "Invalid requirement", str(error))
 
 
 @api.exception_handler(EndpointError)

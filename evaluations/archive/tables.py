@@ -367,4 +367,21 @@ TABLES = (
         },
         is_later=True,
     ),
+    Table(
+        "certificates",
+        "evaluations_certificate",
+        f"""SELECT j.name AS judge, j.version, c.name AS criterion, t.outcome, t.content, t.made_at
+            FROM evaluations_certificate t JOIN evaluations_judge j ON j.id = t.judge_id
+            {_CRITERION} WHERE t.project_id = %(project)s""",
+        {
+            "judge_id": Ref("judges", ("judge", "version")),
+            "criterion_id": _OF_CRITERION,
+            "outcome": "outcome",
+            "content": "content",
+            "made_at": "made_at",
+        },
+        of_project=True,
+        json=frozenset({"content"}),
+        is_later=True,
+    ),
 )

@@ -1,6 +1,7 @@
 """All input of the pages passes through these forms, one module per subject."""
 
 from evaluations.forms.causes import CauseForm, GapForm
+from evaluations.forms.certificates import CertificateForm
 from evaluations.forms.corpus import DocumentFilterForm
 from evaluations.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.forms.evaluators import EvaluatorForm
@@ -17,6 +18,7 @@ from evaluations.forms.webhooks import WebhookForm
 __all__ = [
     "ArchiveForm",
     "CauseForm",
+    "CertificateForm",
     "ColumnsForm",
     "CriterionForm",
     "DocumentFilterForm",

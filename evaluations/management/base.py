@@ -24,6 +24,19 @@ class SiteCommand(BaseCommand):
         return super().execute(*args, **options)
 
 
+class GateCommand(SiteCommand):
+    """A command whose exit code is an answer to a pipeline; an error ends with one of its own."""
+
+    ERROR = 3
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except CommandError as error:
+            error.returncode = self.ERROR
+            raise
+
+
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
     """Create the tables; of processes that start together, only the first does the work."""

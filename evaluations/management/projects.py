@@ -116,6 +116,15 @@ def find_criteria(project: Project, names: Sequence[str] | None) -> list[Criteri
     return [by_name[name.lower()] for name in names]
 
 
+def find_criterion(project: Project, name: str) -> Criterion:
+    """The criterion with this name.
+
+    Raises:
+        CommandError: there is none; the message lists existing ones.
+    """
+    return find_criteria(project, [name])[0]
+
+
 def in_words(error: ValidationError) -> str:
     """A form's or record's errors as one line for the terminal."""
     if not hasattr(error, "error_dict"):

@@ -1,6 +1,7 @@
 """The records of a project, one module per subject."""
 
 from evaluations.models.causes import GapCause
+from evaluations.models.certificates import Certificate
 from evaluations.models.changes import ScoreChange
 from evaluations.models.corpus import CandidateOutput, Document, System
 from evaluations.models.counts import CountedEvent, EventCount
@@ -52,6 +53,7 @@ __all__ = [
     "Batch",
     "Candidate",
     "CandidateOutput",
+    "Certificate",
     "Change",
     "CountedEvent",
     "Criterion",

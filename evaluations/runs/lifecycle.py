@@ -27,6 +27,7 @@ from evaluations.llm.requests import ChatRequest
 from evaluations.models import (
     Criterion,
     EvaluationRun,
+    EvaluationSteps,
     ItemState,
     Judge,
     ModelProbe,
@@ -403,6 +404,15 @@ def missing_steps(run: EvaluationRun) -> dict[int, ChatRequest]:
     }
 
 
+def prompt_today(
+    evaluator: Evaluator, criterion: Criterion, *, use_steps: bool
+) -> tuple[EvaluationSteps | None, str]:
+    """The prompt that a run would freeze now, with the steps in it."""
+    parts = prompt_parts(criterion)
+    steps = criterion.newest_steps if use_steps and needs_steps(parts) else None
+    return steps, evaluator.template(parts, steps.text if steps else None)
+
+
 @transaction.atomic
 def lay_out_run(run_id: int, written_steps: dict[int, str]) -> int:
     """Store new steps, freeze the prompts, lay out the items, and set the run going; returns the
@@ -418,10 +428,9 @@ def lay_out_run(run_id: int, written_steps: dict[int, str]) -> int:
         criterion = entry.criterion
         if criterion.pk in written_steps:
             store_steps(criterion, written_steps[criterion.pk], written_by=run.frozen.model)
-        parts = prompt_parts(criterion)
-        steps = criterion.newest_steps if run.frozen.use_steps and needs_steps(parts) else None
-        entry.steps = steps
-        entry.template = evaluator.template(parts, steps.text if steps else None)
+        entry.steps, entry.template = prompt_today(
+            evaluator, criterion, use_steps=run.frozen.use_steps
+        )
         entry.save(update_fields=["steps", "template"])
     laid_out = lay_out_items(run, evaluator)
     run.state, run.started_at = RunState.RUNNING, timezone.now()

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 
 from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.registry import evaluators
-from evaluations.forms import EvaluatorForm
+from evaluations.forms import CertificateForm, EvaluatorForm
 from evaluations.judges.judges import (
     ProbeNeededError,
     change_judge,
@@ -53,6 +53,8 @@ def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         "runs": judge.runs.counting().of_judges_that_run()[:20],
         "settings": settings_rows(judge.kind, settings),
         "wordings": own_wordings(judge),
+        "certificates": judge.certificates.select_related("criterion", "project"),
+        "form": CertificateForm(project=project) if project.criteria.exists() else None,
         "replies": judge.runs.filter(items__isnull=False).first() if not judge.can_run else None,
     }
     return render(request, "evaluations/judge_detail.html", context)

@@ -13,6 +13,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotations.models import Campaign, CampaignItem
 from evaluations.api.app import api
+from evaluations.certifying.certificates import certify, read_requirements
 from evaluations.forms import initial_options
 from evaluations.models import (
     ApiToken,
@@ -99,11 +100,13 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
     change = Candidate.objects.create(
         search=search, change="panel", title="Panel", training={"gain": 0.1}
     )
+    certificate = certify(run.judge, criterion, read_requirements(["documents>=1"]))
     kept = {
         "improve": search.pk,
         "search": search.pk,
         "look": change.pk,
         "candidate": change.pk,
+        "certificate": certificate.pk,
         "document": project.documents.get(doc_id="d1").pk,
         "criterion": criterion.pk,
         "steps": criterion.pk,

@@ -1,0 +1,1 @@
+"""Certificates: whether a judge meets stated requirements, bound to what was measured."""

@@ -1,0 +1,167 @@
+"""Certificates: made, kept, signed, and compared with what there is today."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from django.db import transaction
+from django.utils import timezone
+
+from evaluations.certifying.bindings import bindings_of, differences, outdated
+from evaluations.certifying.figures import figures_of
+from evaluations.certifying.requirements import (
+    MOST,
+    Checked,
+    Outcome,
+    Requirement,
+    RequirementError,
+    check,
+    overall,
+    parse_requirement,
+)
+from evaluations.models import Certificate, Criterion, Judge, Project
+from evaluations.reports.data import ReportData, load_data
+from evaluations.reports.options import Epsilon
+from evaluations.reports.size import is_large
+from evaluations.reports.withheld import withheld_lock
+from evaluations.sealing import is_signed, public_key, sign
+
+FORMAT = "geval-certificate/1"
+WITHHELD = (
+    "locked documents are withheld while a better judge is searched for; certify when the search is"
+    " over, or cancel it"
+)
+
+
+def read_requirements(texts: Sequence[str]) -> list[Requirement]:
+    """Requirements as people write them, each once, in their order.
+
+    Raises:
+        RequirementError: there is none, there are too many, or one is not a requirement.
+    """
+    found = list(dict.fromkeys(parse_requirement(text) for text in texts if text.strip()))
+    if not found:
+        raise RequirementError("Name at least one requirement, such as spearman.summary.low>=0.45.")
+    if len(found) > MOST:
+        raise RequirementError(f"A certificate has at most {MOST} requirements.")
+    return found
+
+
+def certify(
+    judge: Judge,
+    criterion: Criterion,
+    requirements: Sequence[Requirement],
+    *,
+    epsilon: Epsilon = "0.2",
+    by: Any = None,
+) -> Certificate:
+    """Check a judge on a criterion, and keep what came out.
+
+    Args:
+        epsilon: of the alternative annotator test.
+        by: the user who asks.
+    """
+    data = _data(judge, criterion)
+    checked = _checked(judge, criterion, requirements, data=data, epsilon=epsilon)
+    outcome = overall(checked)
+    content: dict[str, Any] = {
+        "format": FORMAT,
+        "project": judge.project.slug,
+        "judge": judge.label,
+        "criterion": criterion.name,
+        "outcome": outcome.value,
+        "epsilon": float(epsilon),
+        "requirements": [_checked_json(one, _per_document(criterion, data)) for one in checked],
+        "bound_to": bindings_of(judge, criterion, data),
+        "made_at": timezone.now().isoformat(timespec="seconds"),
+        "public_key": public_key(),
+    }
+    content["signature"] = sign(signed_part(content))
+    with transaction.atomic():
+        return Certificate.objects.create(
+            project=judge.project, judge=judge, criterion=criterion, outcome=outcome.value,
+            content=content, made_by=by,
+        )  # fmt: skip
+
+
+def what_changed(certificate: Certificate) -> list[str]:
+    """In words, why a certificate no longer fits; empty if it does."""
+    today = bindings_now(certificate.judge, certificate.criterion)
+    return differences(certificate.content["bound_to"], today)
+
+
+def bindings_now(judge: Judge, criterion: Criterion) -> dict[str, Any]:
+    """What a certificate made now would be bound to."""
+    return bindings_of(judge, criterion, _data(judge, criterion))
+
+
+def is_intact(content: dict[str, Any]) -> bool:
+    """Whether a certificate's content is as it was signed, by whoever has its public key."""
+    return is_signed(
+        signed_part(content), str(content.get("signature")), str(content.get("public_key"))
+    )
+
+
+def signed_part(content: dict[str, Any]) -> bytes:
+    """What a signature is of: everything else, in one spelling."""
+    rest = {name: value for name, value in content.items() if name != "signature"}
+    return orjson.dumps(rest, option=orjson.OPT_SORT_KEYS)
+
+
+def too_large(project: Project) -> str:
+    """Why a page cannot say anything about a project's certificates; empty if it can."""
+    if not is_large(project):
+        return ""
+    return "This project is too large for a page; use `geval-site certify` and `geval-site verify`."
+
+
+def _data(judge: Judge, criterion: Criterion) -> ReportData:
+    return load_data(judge.project, [judge], [criterion])
+
+
+def _checked(
+    judge: Judge,
+    criterion: Criterion,
+    requirements: Sequence[Requirement],
+    *,
+    data: ReportData,
+    epsilon: Epsilon,
+) -> list[Checked]:
+    said = WITHHELD if withheld_lock(judge.project_id) else outdated(judge, criterion)
+    if said:
+        return [Checked(one, Outcome.CANNOT_SAY, None, said) for one in requirements]
+    figures = figures_of(
+        judge, criterion, [one.figure for one in requirements], data=data, epsilon=epsilon
+    )
+    return [check(one, figures[one.figure]) for one in requirements]
+
+
+def _per_document(criterion: Criterion, data: ReportData) -> float:
+    """How many ratings a rated document has, on average."""
+    human = data.humans[criterion.pk]
+    documents = data.outputs.documents_with(human.ratings.count > 0).sum()
+    return float(len(human.ratings) / documents) if documents else 0.0
+
+
+def _checked_json(checked: Checked, per_document: float) -> dict[str, Any]:
+    more = checked.more_documents
+    return {
+        "requirement": str(checked.requirement),
+        "outcome": checked.outcome.value,
+        "value": checked.value,
+        "reason": checked.reason,
+        "more_documents": more,
+        "more_ratings": None if more is None else round(more * per_document) or None,
+    }
+
+
+def in_words(entry: dict[str, Any]) -> str:
+    """A checked requirement in a sentence."""
+    said = f"{entry['requirement']}: {entry['outcome']}"
+    if entry["reason"]:
+        said += f"; {entry['reason']}"
+    if entry["more_documents"]:
+        said += f"; about {entry['more_documents']:,} more rated documents are needed"
+        if entry["more_ratings"]:
+            said += f" ({entry['more_ratings']:,} ratings)"
+    return f"{said}."

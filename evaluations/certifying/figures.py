@@ -1,0 +1,131 @@
+"""The figures that requirements are about, from the same numbers as the report."""
+
+from collections.abc import Callable, Collection
+
+from evaluations.certifying.requirements import CLAIMS, Figure
+from evaluations.models import Criterion, Judge, Project
+from evaluations.reports.data import ReportData
+from evaluations.reports.options import Epsilon, ReportOptions
+from evaluations.reports.report import CriterionResult, JudgeResult, criterion_result
+from evaluations.reports.verdict import Verdict, verdict_of
+from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
+from evaluations.statistics.jackknife import LEAST_DOCUMENTS
+from evaluations.statistics.results import Estimate
+
+_VERDICTS = {
+    "verdict.stands_in": (Verdict.STANDS_IN,),
+    "verdict.spot_checks": (Verdict.STANDS_IN, Verdict.SPOT_CHECKS),
+}
+
+
+def figures_of(
+    judge: Judge,
+    criterion: Criterion,
+    names: Collection[str],
+    *,
+    data: ReportData,
+    epsilon: Epsilon,
+) -> dict[str, Figure]:
+    """Each named figure of a judge on a criterion.
+
+    Args:
+        data: the numbers of the project.
+        epsilon: of the alternative annotator test.
+    """
+    project, views = judge.project, {}
+    found = {}
+    for name in names:
+        level, coefficient = _view_of(name)
+        if (level, coefficient) not in views:
+            options = ReportOptions(level, coefficient, epsilon=epsilon, judges=(judge.pk,))
+            views[level, coefficient] = _result(project, criterion, options, data)
+        found[name] = _figure(name, *views[level, coefficient])
+    return found
+
+
+def _view_of(name: str) -> tuple[Level, Coefficient]:
+    """The level and coefficient of a figure; those of the report's first view for others."""
+    first, _, rest = name.partition(".")
+    if first in COEFFICIENTS:
+        level = rest.partition(".")[0]
+        assert level in LEVELS
+        return level, first
+    return "summary", "spearman"
+
+
+def _result(
+    project: Project, criterion: Criterion, options: ReportOptions, data: ReportData
+) -> tuple[CriterionResult, JudgeResult | None]:
+    result = criterion_result(project, criterion, options=options, data=data)
+    return result, result.judges[0] if result.judges else None
+
+
+def _figure(name: str, criterion: CriterionResult, judge: JudgeResult | None) -> Figure:
+    if judge is None:
+        return Figure(None, "the judge has no scores on this criterion")
+    if name in CLAIMS:
+        return _alt_test_passed(judge) if name == "alt_test.passed" else _verdict(
+            criterion, judge, _VERDICTS[name]
+        )  # fmt: skip
+    if name in _PLAIN:
+        return _PLAIN[name](criterion, judge)
+    return _correlation(criterion, judge, is_low=name.endswith(".low"))
+
+
+def _alt_test_passed(judge: JudgeResult) -> Figure:
+    rate = judge.alt_test.winning_rate
+    if rate.value is None:
+        return Figure(None, rate.reason)
+    reason = f"it wins against {rate.value:.0%} of annotators at epsilon {judge.alt_test.epsilon:g}"
+    return Figure(float(judge.alt_test.passes), reason)
+
+
+def _verdict(criterion: CriterionResult, judge: JudgeResult, enough: tuple[Verdict, ...]) -> Figure:
+    evidence = criterion.evidence(judge)
+    verdict = verdict_of(evidence)
+    if verdict == Verdict.TOO_EARLY:
+        return Figure(None, evidence.missing, more=_to_the_least(judge))
+    return Figure(float(verdict in enough), f"the verdict is “{verdict.label}”")
+
+
+def _correlation(criterion: CriterionResult, judge: JudgeResult, *, is_low: bool) -> Figure:
+    evidence, documents = criterion.evidence(judge), judge.correlations.documents
+    estimate = evidence.correlation
+    if estimate.value is None or not is_low:
+        return _known(estimate, more=_to_the_least(judge))
+    if evidence.low is None:
+        return Figure(None, evidence.interval.reason, more=_to_the_least(judge))
+    return Figure(evidence.low, estimate=estimate.value, units=documents)
+
+
+def _known(estimate: Estimate, *, more: int | None = None) -> Figure:
+    return Figure(
+        estimate.value, estimate.reason, more=None if estimate.value is not None else more
+    )
+
+
+def _to_the_least(judge: JudgeResult) -> int | None:
+    """How many more documents there must be before intervals are given; None if enough."""
+    return max(0, LEAST_DOCUMENTS - judge.correlations.documents) or None
+
+
+def _one_rater(criterion: CriterionResult, judge: JudgeResult) -> Figure:
+    evidence = criterion.evidence(judge)
+    if evidence.share is None:
+        return Figure(None, evidence.ceiling.reason or "one rater's own correlation is not above 0")
+    return Figure(evidence.share)
+
+
+def _scored(criterion: CriterionResult, judge: JudgeResult) -> Figure:
+    if not criterion.rated_outputs:
+        return Figure(None, "no output is rated")
+    return Figure(judge.correlations.pairs / criterion.rated_outputs)
+
+
+_PLAIN: dict[str, Callable[[CriterionResult, JudgeResult], Figure]] = {
+    "alt_test.winning_rate": lambda _criterion, judge: _known(judge.alt_test.winning_rate),
+    "one_rater.share": _one_rater,
+    "scores.share": _scored,
+    "documents": lambda _criterion, judge: Figure(float(judge.correlations.documents)),
+    "raters": lambda criterion, _judge: Figure(float(len(criterion.annotators))),
+}

@@ -1,0 +1,169 @@
+"""Requirements of a certificate, such as `spearman.summary.low>=0.45`, and whether figures meet
+them. Pure: text and numbers in, an outcome with its reason out.
+"""
+
+import math
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
+
+_RELATIONS: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+_WRITTEN = re.compile(r"\s*([a-z_.]+)\s*(?:(>=|<=|>|<)\s*([+-]?(?:\d+\.?\d*|\.\d+)))?\s*")
+# Requirements that are met or not, without a number.
+CLAIMS = {
+    "alt_test.passed": "the judge passes the alternative annotator test",
+    "verdict.stands_in": "the verdict is “Stands in for a rater”",
+    "verdict.spot_checks": "the verdict is “Use with spot checks” or better",
+}
+NUMBERS = {
+    **{
+        f"{coefficient}.{level}.{part}": f"{coefficient.capitalize()} with people, {level} level, "
+        + {"value": "the estimate", "low": "low end of the 95 % interval"}[part]
+        for coefficient in COEFFICIENTS
+        for level in LEVELS
+        for part in ("value", "low")
+    },
+    "alt_test.winning_rate": "share of annotators that the judge wins against",
+    "one_rater.share": "the judge's correlation as a share of what one rater reaches",
+    "scores.share": "share of rated outputs that the judge scored",
+    "documents": "documents with ratings and scores",
+    "raters": "people who rated",
+}
+MOST = 20
+
+
+class Outcome(StrEnum):
+    """What a certificate says; of several requirements the worst counts: one that is not met, then
+    one of which nothing can be said."""
+
+    MET = "met"
+    NOT_MET = "not met"
+    CANNOT_SAY = "cannot say"
+
+
+class RequirementError(ValueError):
+    """A requirement that cannot be read; the message says what can."""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A figure, and the bound it has to keep; without a relation it is a claim."""
+
+    figure: str
+    relation: str = ""
+    bound: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.figure}{self.relation}{self.bound:g}" if self.relation else self.figure
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What was measured. `value` is None where nothing can be said, for the `reason`.
+
+    `estimate` is what a low end belongs to, and `units` how many documents it rests on; `more` is
+    how many more documents are known to be needed before there is a value at all.
+    """
+
+    value: float | None
+    reason: str = ""
+    estimate: float | None = None
+    units: int = 0
+    more: int | None = None
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A requirement with its outcome and why; `more_documents` would let something be said."""
+
+    requirement: Requirement
+    outcome: Outcome
+    value: float | None
+    reason: str
+    more_documents: int | None = None
+
+
+def parse_requirement(text: str) -> Requirement:
+    """A requirement as people write it.
+
+    Raises:
+        RequirementError: it is not one.
+    """
+    found = _WRITTEN.fullmatch(text)
+    figure, relation, bound = (one or "" for one in found.groups()) if found else ("", "", "")
+    if figure in CLAIMS and not relation:
+        return Requirement(figure)
+    if figure.endswith(".low") and relation in ("<", "<="):
+        raise RequirementError(f"{figure} is a lower end: it can be required to be high, with >=.")
+    if figure in NUMBERS and relation and math.isfinite(float(bound)):
+        return Requirement(figure, relation, float(bound))
+    shown = text.strip()[:80]
+    if figure in CLAIMS:
+        raise RequirementError(f"{figure} is met or not; write it without {relation}.")
+    if figure in NUMBERS:
+        raise RequirementError(f"{figure} needs a bound, such as {figure}>=0.5.")
+    raise RequirementError(
+        f"{shown!r} is not a requirement. Write a figure, a relation and a number, such as"
+        f" spearman.summary.low>=0.45, or one of {', '.join(CLAIMS)}. Figures:"
+        f" {', '.join(NUMBERS)}."
+    )
+
+
+def check(requirement: Requirement, figure: Figure) -> Checked:
+    """Whether a figure meets a requirement.
+
+    A low end below its bound is "not met" only where the estimate is below it too; else the
+    interval is too wide to say, and so many more documents would narrow it enough, if its width
+    shrinks with the square root of their number.
+    """
+    if figure.value is None:
+        return Checked(requirement, Outcome.CANNOT_SAY, None, figure.reason, figure.more)
+    value = figure.value
+    if not requirement.relation:
+        outcome = Outcome.MET if value else Outcome.NOT_MET
+        return Checked(requirement, outcome, value, figure.reason)
+    holds = _RELATIONS[requirement.relation]
+    if holds(value, requirement.bound):
+        return Checked(requirement, Outcome.MET, value, _stated(value))
+    estimate = figure.estimate
+    if estimate is not None and holds(estimate, requirement.bound):
+        more = _more_documents(value, estimate, requirement.bound, figure.units)
+        reason = (
+            f"{_stated(value)}, while the estimate is {estimate:.3f}: the interval is too wide to"
+            " say"
+        )
+        return Checked(requirement, Outcome.CANNOT_SAY, value, reason, more)
+    reason = _stated(value)
+    if estimate is not None:
+        reason += f", and the estimate itself is {estimate:.3f}"
+    return Checked(requirement, Outcome.NOT_MET, value, reason)
+
+
+def _stated(value: float) -> str:
+    return f"it is {value:g}" if float(value).is_integer() else f"it is {value:.3f}"
+
+
+def _more_documents(low: float, estimate: float, bound: float, units: int) -> int | None:
+    """How many more documents bring the low end up to the bound; None if no number does."""
+    if estimate <= bound:
+        return None
+    needed = math.ceil(units * ((estimate - low) / (estimate - bound)) ** 2)
+    return max(1, needed - units)
+
+
+def overall(checked: list[Checked]) -> Outcome:
+    """The outcome of all requirements together."""
+    outcomes = {one.outcome for one in checked}
+    for worst in (Outcome.NOT_MET, Outcome.CANNOT_SAY):
+        if worst in outcomes:
+            return worst
+    return Outcome.MET

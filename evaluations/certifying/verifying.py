@@ -1,0 +1,93 @@
+"""Certificates as files: read, and held against the project that they are of."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from evaluations.certifying.bindings import differences
+from evaluations.certifying.certificates import FORMAT, bindings_now, is_intact
+from evaluations.certifying.requirements import Outcome
+from evaluations.models import Criterion, Judge, Project
+
+MOST_BYTES = 2**20
+VALID, REFUSED, UNKNOWN = 0, 1, 2
+
+
+class VerifyError(ValueError):
+    """A file that is not a certificate; the message says why."""
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What verifying found, line by line, and the exit code that says it."""
+
+    exit: int
+    said: tuple[str, ...]
+
+
+def read_certificate(path: Path) -> dict[str, Any]:
+    """The content of a certificate's file.
+
+    Raises:
+        VerifyError: it cannot be read, or is no certificate.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise VerifyError(f"{path} cannot be read: {error.strerror}.") from None
+    if len(raw) > MOST_BYTES:
+        raise VerifyError(f"{path} is too large for a certificate.")
+    try:
+        content = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise VerifyError(f"{path} is not JSON (line {error.lineno}): {error.msg}.") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise VerifyError(f"{path} is not a certificate of this format ({FORMAT}).")
+    texts = ("project", "judge", "criterion", "outcome", "public_key", "signature")
+    lost = [name for name in texts if not isinstance(content.get(name), str)]
+    if lost or not isinstance(content.get("bound_to"), dict):
+        raise VerifyError(f"{path} has no {(lost or ['bound_to'])[0]}; it is not complete.")
+    return content
+
+
+def verify(content: dict[str, Any], *, key: str, project: str | None = None) -> Verified:
+    """Hold a certificate against its project as it is now.
+
+    Args:
+        key: the public key of the site that is trusted.
+        project: the short name of its project here, if it is another.
+    """
+    if content["public_key"] != key:
+        return Verified(
+            REFUSED,
+            ("Refused: it was signed by another site. Name that site's public key with --key.",),
+        )
+    if not is_intact(content):
+        return Verified(REFUSED, ("Refused: it was changed after it was signed.",))
+    slug = project or content["project"]
+    found = _found(slug, content["judge"], content["criterion"])
+    if isinstance(found, str):
+        return Verified(UNKNOWN, ("Genuine.", f"Cannot say whether it still fits: {found}"))
+    changed = differences(content["bound_to"], bindings_now(*found))
+    if changed:
+        return Verified(REFUSED, ("Refused: it no longer fits.", *changed))
+    said = f"{content['judge']} on {content['criterion']}: {content['outcome']}."
+    met = content["outcome"] == Outcome.MET
+    return Verified(VALID if met else REFUSED, ("Genuine, and it still fits.", said))
+
+
+def _found(slug: str, label: str, name: str) -> tuple[Judge, Criterion] | str:
+    """The judge and the criterion of a certificate, or which of them is not here."""
+    project = Project.objects.filter(slug=slug).first()
+    if project is None:
+        return f"project {slug} is not on this site."
+    judge = next((one for one in project.judges.all() if one.label == label), None)
+    if judge is None:
+        return f"project {slug} has no judge {label}."
+    criterion = project.criteria.filter(name=name).first()
+    if criterion is None:
+        return f"project {slug} has no criterion {name}."
+    return judge, criterion

@@ -1,0 +1,73 @@
+"""Pages of certificates: make one, see what it says and whether it still fits, download it."""
+
+import orjson
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from evaluations.certifying.badge import badge
+from evaluations.certifying.bindings import bound_rows
+from evaluations.certifying.certificates import certify, in_words, too_large, what_changed
+from evaluations.forms import CertificateForm
+from evaluations.models import Certificate, Judge, Project
+from evaluations.people.access import EDITORS, READERS, project_view
+
+
+@require_POST
+@project_view(EDITORS)
+def certificate_create(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Check a judge, and open the certificate."""
+    judge = get_object_or_404(Judge, project=project, pk=pk)
+    form = CertificateForm(request.POST, project=project)
+    if said := too_large(project):
+        messages.error(request, said)
+        return redirect(judge)
+    if not form.is_valid():
+        context = {"project": project, "tab": "judges", "judge": judge, "form": form}
+        return render(request, "evaluations/certificate_new.html", context, status=422)
+    about = form.cleaned_data
+    made = certify(
+        judge, about["criterion"], about["requirements"], epsilon=about["epsilon"], by=request.user
+    )
+    return redirect(made)
+
+
+@project_view(READERS)
+def certificate_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    made = _certificate(project, pk)
+    # Of a project too large for a page, only the command says whether it still fits.
+    changed = None if too_large(project) else what_changed(made)
+    context = {
+        "project": project,
+        "tab": "judges",
+        "certificate": made,
+        "sentences": [(one, in_words(one)) for one in made.requirements],
+        "changed": changed,
+        "bound": made.content["bound_to"],
+        "bound_rows": bound_rows(made.content["bound_to"]),
+    }
+    return render(request, "evaluations/certificate_detail.html", context)
+
+
+@project_view(READERS)
+def certificate_json(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The certificate as a file, as it was signed."""
+    made = _certificate(project, pk)
+    content = orjson.dumps(made.content, option=orjson.OPT_INDENT_2) + b"\n"
+    response = HttpResponse(content, content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="certificate-{made.pk}.json"'
+    return response
+
+
+@project_view(READERS)
+def certificate_badge(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    made = _certificate(project, pk)
+    fits = bool(too_large(project)) or not what_changed(made)
+    said = badge(made.judge.label, made.criterion.name, made.outcome, fits=fits)
+    return HttpResponse(said, content_type="image/svg+xml")
+
+
+def _certificate(project: Project, pk: int) -> Certificate:
+    rows = project.certificates.select_related("judge__project", "criterion", "made_by")
+    return get_object_or_404(rows, pk=pk)

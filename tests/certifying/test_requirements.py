@@ -1,0 +1,134 @@
+"""Requirements are read as people write them, and figures are held to them."""
+
+import contextlib
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluations.certifying.requirements import (
+    NUMBERS,
+    Checked,
+    Figure,
+    Outcome,
+    Requirement,
+    RequirementError,
+    check,
+    overall,
+    parse_requirement,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("spearman.summary.low>=0.45", Requirement("spearman.summary.low", ">=", 0.45)),
+        (" kendall.system.value > .3 ", Requirement("kendall.system.value", ">", 0.3)),
+        ("documents>=100", Requirement("documents", ">=", 100.0)),
+        ("alt_test.passed", Requirement("alt_test.passed")),
+    ],
+)
+def test_what_people_write_is_read(text: str, read: Requirement) -> None:
+    assert parse_requirement(text) == read
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("spearman.summary.low", "needs a bound"),
+        ("spearman.summary.low<=0.5", "it can be required to be high"),
+        ("spearman.summary.low==0.5", "is not a requirement"),
+        ("spearman.summary.low>=0.4.5", "is not a requirement"),
+        ("alt_test.passed>=1", "is met or not"),
+        ("rho>=0.5", "Figures: pearson.summary.value"),
+        ("", "is not a requirement"),
+        ("documents>=" + "9" * 400, "needs a bound"),
+    ],
+)
+def test_what_is_no_requirement_is_refused_with_what_is(text: str, said: str) -> None:
+    with pytest.raises(RequirementError, match=said):
+        parse_requirement(text)
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_requirement_or_an_error(text: str) -> None:
+    with contextlib.suppress(RequirementError):
+        assert parse_requirement(text).figure
+
+
+@given(
+    st.sampled_from([name for name in NUMBERS if not name.endswith(".low")]),
+    st.sampled_from([">=", "<=", ">", "<"]),
+    st.integers(-1000, 1000).map(lambda number: number / 100),
+)
+def test_a_requirement_reads_as_it_prints(figure: str, relation: str, bound: float) -> None:
+    requirement = Requirement(figure, relation, bound)
+
+    assert parse_requirement(str(requirement)) == requirement
+
+
+LOW = Requirement("spearman.summary.low", ">=", 0.45)
+
+
+def low(value: float | None, estimate: float, documents: int = 100) -> Checked:
+    return check(LOW, Figure(value, estimate=estimate, units=documents))
+
+
+def test_a_low_end_above_the_bound_is_met() -> None:
+    assert low(0.46, 0.55).outcome == Outcome.MET
+
+
+def test_an_estimate_below_the_bound_is_not_met() -> None:
+    found = low(0.30, 0.40)
+
+    assert (found.outcome, found.more_documents) == (Outcome.NOT_MET, None)
+
+
+def test_between_them_nothing_can_be_said_and_as_many_documents_as_it_takes_are_named() -> None:
+    found = low(0.35, 0.55)
+
+    # The half width has to go from 0.2 to 0.1, for which it takes four times as many.
+    assert (found.outcome, found.more_documents) == (Outcome.CANNOT_SAY, 300)
+    assert "too wide to say" in found.reason
+
+
+def test_no_number_of_documents_narrows_an_estimate_on_the_bound_itself() -> None:
+    assert low(0.40, 0.45).more_documents is None
+
+
+@given(
+    low_end=st.floats(-1, 0.4499),
+    estimate=st.floats(0.4501, 1),
+    documents=st.integers(10, 10_000),
+)
+def test_with_the_documents_named_the_low_end_reaches_the_bound(
+    low_end: float, estimate: float, documents: int
+) -> None:
+    more = low(low_end, estimate, documents).more_documents
+
+    assert more is not None
+    assert more >= 1
+    half = (estimate - low_end) * math.sqrt(documents / (documents + more))
+    assert estimate - half >= 0.45 - 1e-9
+
+
+def test_a_figure_that_is_not_known_says_why() -> None:
+    found = check(LOW, Figure(None, "there are 6 documents", more=4))
+
+    assert (found.outcome, found.reason) == (Outcome.CANNOT_SAY, "there are 6 documents")
+    assert found.more_documents == 4
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "together"),
+    [
+        ("met met", Outcome.MET),
+        ("met cannot-say", Outcome.CANNOT_SAY),
+        ("cannot-say not-met met", Outcome.NOT_MET),
+    ],
+)
+def test_the_worst_outcome_counts(outcomes: str, together: Outcome) -> None:
+    each = [Outcome(word.replace("-", " ")) for word in outcomes.split()]
+
+    assert overall([Checked(LOW, one, None, "") for one in each]) == together
