@@ -12,13 +12,15 @@ from typing import Any, cast
 
 import numpy as np
 
+from evaluations.evaluators.geval import GEval
 from evaluations.evaluators.wording import Wording
 from evaluations.improving.arms import Ground, ImproveError
 from evaluations.improving.cases import cases_of
 from evaluations.improving.examples import example_sets
 from evaluations.improving.reflecting import Reflector
+from evaluations.improving.scoring import ScoringChange, scoring_changes
 from evaluations.improving.trials import LimitReachedError, Trials
-from evaluations.llm.reflection import PARTS
+from evaluations.llm.reflection import REWRITTEN
 from evaluations.models import Change, Judge, Proposal, Search
 from evaluations.models.improving import ASKING_CHANGES
 from evaluations.runs.lifecycle import RunError
@@ -32,7 +34,11 @@ SEED = 0
 BATCH, MOST_SELECTING = 4, 20
 # A search ends after so many proposals, or so many in a row that are no better.
 MOST_PROPOSALS, PATIENCE = 50, 12
+# Documents on which every setting is tried first.
+FEW = 5
 KINDS = ("geval",)
+# Parts of a judge's own wording that no model rewrites.
+KEPT = ("examples", "nearest", "scale")
 
 
 @dataclass(frozen=True)
@@ -108,6 +114,8 @@ class _Rewording:
         self.rows[_key(texts)] = today
         if Change.EXAMPLES in self.search.changes:
             self._try_examples(texts)
+        if Change.SCORING in self.search.changes:
+            self._try_scorings(texts)
         if Change.WORDING in self.search.changes:
             self._rewrite(texts)
 
@@ -119,19 +127,79 @@ class _Rewording:
                 " examples. Leave them out."
             )
         self._choose_by(today)
-        for name, text in example_sets(self.ground, self.learning):
-            texts = today | {"examples": text}
-            there = self.search.proposals.filter(prompt_key=name).first()
-            row = there or Proposal.objects.create(
-                search=self.search,
-                number=self.search.next_number(),
-                parent=self.rows[_key(today)],
-                part="examples",
-                texts=texts,
-                prompt_key=name,
-            )
-            self.rows[_key(texts)] = row
+        for name, parts in example_sets(self.ground, self.learning):
+            texts = today | parts
+            self.rows[_key(texts)] = self._row(name, "examples", texts)
             self._choose_by(texts)
+
+    def _try_scorings(self, today: dict[str, str]) -> None:
+        """Other settings of the judge, by successive halving (Jamieson and Talwalkar, 2016): all
+        on a few documents to learn from, the better half on those that choose."""
+        self._choose_by(today)
+        few = self._drawn()
+        before = float(self._tried(today, few)[1].mean())
+        rows = [self._row(one.name, one.part, texts, one.scoring) for one, texts in
+                self._scorings(today)]  # fmt: skip
+        for row in rows:
+            rho = float(self._tried_as(row, few).mean())
+            if row.on_batch is None:
+                row.on_batch, row.parent_on_batch = rho, before
+                row.save(update_fields=["on_batch", "parent_on_batch"])
+        best = sorted(rows, key=lambda row: (-(row.on_batch or 0.0), row.number))
+        for row in best[: (len(best) + 1) // 2]:
+            rho_by_document = self._tried_as(row, self.selecting)
+            if not row.on_selection:
+                row.on_selection = self._by_document(self.selecting, rho_by_document)
+                row.save(update_fields=["on_selection"])
+
+    def _drawn(self) -> IntArray:
+        """A few documents of those to learn from."""
+        order = np.random.default_rng(SEED).permutation(self.learning)
+        return np.sort(order[:FEW])
+
+    def _scorings(self, today: dict[str, str]) -> list[tuple[ScoringChange, dict[str, str]]]:
+        """The settings to try, each with its parts of the wording."""
+        scale = self.search.criterion.scale
+        asked = wording_of(today).asked_scale or scale
+        evaluator = GEval(self.search.judge.settings)
+        found = scoring_changes(self.search.judge, evaluator, scale, asked)
+        return [
+            (one, today | {"scale": one.scale} if one.scale else today)
+            for one in found
+            if not (one.scale and "prompt" in today)  # its scale is in its own words
+        ]
+
+    def _row(
+        self,
+        name: str,
+        part: str,
+        texts: Mapping[str, str],
+        scoring: Mapping[str, Any] | None = None,
+    ) -> Proposal:
+        """The proposal of a name, which is the same each time the search is done."""
+        there = self.search.proposals.filter(prompt_key=name).first()
+        return there or Proposal.objects.create(
+            search=self.search,
+            number=self.search.next_number(),
+            parent=self.search.proposals.get(number=0),
+            part=part,
+            texts=dict(texts),
+            scoring=dict(scoring or {}),
+            prompt_key=name,
+        )
+
+    def _tried_as(self, row: Proposal, documents: IntArray) -> FloatArray:
+        """Rho in each document, scored as a proposal says."""
+        today = self.trials.scoring
+        self.trials.scoring = today.merged(row.scoring)
+        try:
+            return self._tried(row.texts, documents)[1]
+        finally:
+            self.trials.scoring = today
+
+    @staticmethod
+    def _by_document(documents: IntArray, rho: FloatArray) -> dict[str, float]:
+        return dict(zip(map(str, documents.tolist()), rho.tolist(), strict=True))
 
     def _choose_by(self, texts: Mapping[str, str]) -> None:
         """Try a wording on the documents that choose."""
@@ -222,7 +290,7 @@ class _Rewording:
         """Write down what came of a wording, if it is not known yet."""
         row = self.rows[_key(candidate)]
         if np.array_equal(documents, self.selecting):
-            found = dict(zip(map(str, documents.tolist()), rho.tolist(), strict=True))
+            found = self._by_document(documents, rho)
             self.in_vain = 0
             if not row.on_selection:
                 row.on_selection = found
@@ -240,7 +308,7 @@ class _Rewording:
         rows = [
             row
             for row in self.search.proposals.order_by("number")
-            if not row.number or (row.part == "examples") == (change == Change.EXAMPLES)
+            if not row.number or change_of(row) == change
         ]
         tried = [row for row in rows if row.on_selection]
         if len(tried) < 2 or tried[0].number:
@@ -273,8 +341,9 @@ def today_in_parts(trials: Trials) -> dict[str, str]:
     if parts.prompt_file.strip():
         return {"prompt": parts.prompt_file}
     texts = {"definition": parts.definition}
-    if own.examples:
-        texts["examples"] = own.examples
+    for name, text in own.texts().items():
+        if name in KEPT:
+            texts[name] = text
     if trials.judge.use_steps:
         texts["steps"] = own.steps or trials.steps or ""
     if parts.introduction.strip():
@@ -285,9 +354,16 @@ def today_in_parts(trials: Trials) -> dict[str, str]:
 def next_part(
     state: Any, _traces: object, _scores: object, _parent: int, candidate: Mapping[str, str]
 ) -> list[str]:
-    """The part to rewrite next, each in turn; examples stay what people rated."""
-    parts = [part for part in PARTS if part in candidate and part != "examples"]
+    """The part to rewrite next, each in turn."""
+    parts = [part for part in REWRITTEN if part in candidate]
     return [parts[state.i % len(parts)]]
+
+
+def change_of(proposal: Proposal) -> Change:
+    """What a proposal changes."""
+    if proposal.part in ("mode", "samples", "scale"):
+        return Change.SCORING
+    return Change.EXAMPLES if proposal.part == "examples" else Change.WORDING
 
 
 def wording_of(texts: Mapping[str, str]) -> Wording:

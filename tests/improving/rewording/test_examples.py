@@ -33,7 +33,8 @@ def test_sets_of_training_documents_are_tried_and_kept(
     search = reworded(judge, criterion, LIMITS, change=Change.EXAMPLES)
     assert search.state == ErrandState.DONE, search.message
     tried = list(search.proposals.exclude(number=0))
-    assert [row.texts["examples"].count("<example>") for row in tried] == [3, 6, 6]
+    assert [row.texts["examples"].count("<example>") for row in tried] == [3, 6, 6, 14]
+    assert [row.texts["nearest"] for row in tried] == ["0", "0", "0", "3"]
     assert all(row.on_selection for row in tried)
     choosing = {int(at) for at in tried[0].on_selection}
     for row in tried:
