@@ -13,7 +13,7 @@ POOLS = 16
 
 
 def by_likeness(pool: tuple[str, ...], text: str) -> list[int]:
-    """Places of the texts of a pool, the one most like `text` first; of equals the earlier first."""
+    """Places of the texts of a pool, the most like `text` first; of equals the earlier first."""
     known, index = _index(pool)
     # A word counts once, however often the text says it.
     words = sorted(set(_words(text)) & known)
