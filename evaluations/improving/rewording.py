@@ -6,6 +6,7 @@ Every step is a row before the next begins, and the search is repeatable: after 
 worker it is done again from its beginning, and what is known costs nothing.
 """
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -32,6 +33,9 @@ from evaluations.statistics.selection import select
 SEED = 0
 # Documents that a proposal is made from, and those by which one is chosen, at most.
 BATCH, MOST_SELECTING = 4, 20
+# Documents that the reflecting model sees at most: those of the batch, and others to learn from on
+# which the wording's scores are known anyway.
+EVIDENCE = 12
 # A search ends after so many proposals, or so many in a row that are no better.
 MOST_PROPOSALS, PATIENCE = 50, 12
 # Documents on which every setting is tried first.
@@ -103,7 +107,10 @@ class _Rewording:
         self.rows: dict[tuple[tuple[str, str], ...], Proposal] = {}
         self.newest: Proposal | None = None
         self.before = 0.0
+        self.known: dict[tuple[tuple[str, str], ...], FloatArray] = {}
         self.proposed = self.in_vain = 0
+        self.repeated = False
+        self.best_somewhere: Any = None
 
     def run(self) -> None:
         """Until it is done, or left."""
@@ -112,6 +119,8 @@ class _Rewording:
             search=self.search, number=0, defaults={"texts": texts, "prompt_key": "0"}
         )
         self.rows[_key(texts)] = today
+        learning = np.isin(self.ground.outputs.document, self.learning)
+        self.known[_key(texts)] = np.where(learning, self.ground.today, np.nan)
         if Change.EXAMPLES in self.search.changes:
             self._try_examples(texts)
         if Change.SCORING in self.search.changes:
@@ -208,13 +217,17 @@ class _Rewording:
     def _rewrite(self, texts: dict[str, str]) -> None:
         """The search of GEPA."""
         from gepa.api import optimize
+        from gepa.strategies.candidate_selector import ParetoCandidateSelector
 
+        repeatable = random.Random(SEED)  # noqa: S311 (it draws wordings)
+        self.best_somewhere = ParetoCandidateSelector(repeatable)
         optimize(
             seed_candidate=texts,
             trainset=self.learning.tolist(),
             valset=self.selecting.tolist(),
             adapter=cast(Any, self),
             module_selector=cast(Any, next_part),
+            candidate_selection_strategy=cast(Any, self),
             reflection_minibatch_size=min(BATCH, len(self.learning)),
             stop_callbacks=cast(Any, self),
             logger=_Silent(),
@@ -224,6 +237,12 @@ class _Rewording:
     def __call__(self, _state: Any) -> bool:
         """Whether to stop, as gepa asks before each proposal."""
         return self.proposed >= MOST_PROPOSALS or self.in_vain >= PATIENCE
+
+    def select_candidate_idx(self, state: Any) -> int:
+        """The wording to go on from, as gepa asks: one that is best on some document, but today's
+        after a proposal that was no new one. Otherwise a model that finds its own wording good
+        would end the search with it."""
+        return 0 if self.repeated else self.best_somewhere.select_candidate_idx(state)
 
     # What gepa asks of an adapter.
 
@@ -235,6 +254,9 @@ class _Rewording:
 
         documents = np.array(batch, dtype=np.int64)
         scores, rho = self._tried(candidate, documents)
+        if not np.array_equal(documents, self.selecting):
+            before = self.known.get(_key(candidate), scores)
+            self.known[_key(candidate)] = np.where(np.isnan(scores), before, scores)
         self._note(candidate, documents, rho)
         traces = [(int(document), scores) for document in documents] if capture_traces else None
         return EvaluationBatch(
@@ -242,11 +264,19 @@ class _Rewording:
         )
 
     def make_reflective_dataset(
-        self, _candidate: Mapping[str, str], eval_batch: Any, components_to_update: Sequence[str]
+        self, candidate: Mapping[str, str], eval_batch: Any, components_to_update: Sequence[str]
     ) -> dict[str, list[dict[str, Any]]]:
-        """The documents of a batch and the scores on them, for each part to be rewritten."""
-        traces = eval_batch.trajectories
-        records = [{"document": document, "scores": scores} for document, scores in traces]
+        """The documents of a batch, others to learn from on which this wording was tried before,
+        and the scores on them, for each part to be rewritten."""
+        batch = [document for document, _ in eval_batch.trajectories]
+        scores = self.known[_key(candidate)]
+        # What is known by now in this pass, not what the database holds: a search that is done
+        # again asks the same.
+        tried = np.unique(self.ground.outputs.document[~np.isnan(scores)])
+        others = np.setdiff1d(tried, batch)
+        rng = np.random.default_rng([SEED, self.proposed])
+        more = rng.permutation(others)[: EVIDENCE - len(batch)]
+        records = [{"document": int(one), "scores": scores} for one in (*batch, *more)]
         return dict.fromkeys(components_to_update, records)
 
     def propose_new_texts(
@@ -267,7 +297,8 @@ class _Rewording:
             self.proposed += 1
             self.in_vain += 1
             new[part] = proposal.texts[part]
-            if _key(proposal.texts) not in self.rows:
+            self.repeated = _key(proposal.texts) in self.rows
+            if not self.repeated:
                 self.rows[_key(proposal.texts)] = self.newest = proposal
         return new
 

@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from benchmarks.planted import BEST
 from evaluations.evaluators.geval import GEval
@@ -57,13 +59,21 @@ def searched(judge: Judge, criterion: Criterion, calls: int = 600) -> Search:
 
 
 def test_a_judge_that_gives_whole_points_is_improved_by_its_scoring(
-    coarse: Judge, criterion: Criterion, locked: LockedDocuments
+    coarse: Judge,
+    criterion: Criterion,
+    locked: LockedDocuments,
+    as_role: Callable[[str], Client],
 ) -> None:
     search = searched(coarse, criterion)
     tried = {row.prompt_key: row for row in search.proposals.exclude(number=0)}
     assert set(tried) == {"mode-logprobs", "mode-samples", "scale-1-10", "scale-0-100"}
     assert sum(bool(row.on_selection) for row in tried.values()) == 2  # the better half
     candidate = search.candidates.get()
+    page = as_role("viewer").get(reverse("evaluations:improve", args=["small"])).content.decode()
+    assert candidate.title in page
+    assert "one reply as it is" in page  # today's scoring, beside what was tried
+    assert "20 sampled replies" in page
+    assert "not in the better half" in page
     assert candidate.change == Change.SCORING
     assert candidate.training["gain"] > 0.03
     work_on_look(candidate)
@@ -137,7 +147,7 @@ def test_a_score_on_an_own_scale_is_brought_to_the_criterions() -> None:
 
 @pytest.mark.parametrize("wrong", ["ten", "5-1"])
 def test_a_scale_that_is_none_is_refused(wrong: str) -> None:
-    with pytest.raises(ValueError, match="scale|lowest"):
+    with pytest.raises(ValueError, match=r"scale|lowest"):
         Wording(scale=wrong)
 
 
