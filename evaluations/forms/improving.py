@@ -56,7 +56,7 @@ class SearchForm(forms.Form):
         ),
     )
     most_calls = forms.IntegerField(
-        label="Calls allowed for these",
+        label="Calls allowed",
         min_value=1,
         max_value=1_000_000,
         initial=400,

@@ -23,6 +23,7 @@ def calls_at(judge: Judge) -> int:
     return int(stats["calls"])
 
 
+@pytest.mark.slow
 def test_each_question_of_fifty_proposals_is_asked_once(
     judge: Judge, criterion: Criterion, locked: LockedDocuments, monkeypatch: pytest.MonkeyPatch
 ) -> None:
