@@ -23,6 +23,7 @@ import numpy as np
 
 from benchmarks.rewording import (
     MOST_CALLS,
+    cost_of_fifty,
     flat_outcomes,
     planted_outcomes,
     site_with_stand_in,
@@ -238,6 +239,7 @@ def main() -> None:
     with site_with_stand_in() as base_url:
         planted = planted_outcomes(base_url, options.wordings)
         flat = flat_outcomes(base_url, options.wordings)
+        fifty = cost_of_fifty(base_url)
     gained = sum(one.found - one.today for one in planted)
     possible = sum(one.planted - one.today for one in planted)
     print(f"Wordings, {len(planted)} planted projects and {len(flat)} where nothing can be gained")
@@ -253,6 +255,8 @@ def main() -> None:
     say("most calls of a search", most, MOST_CALLS, at_least=False, digits=0)
     repeated = sum(one.repeated for one in (*planted, *flat))
     say("questions asked twice", repeated, 0, at_least=False, digits=0)
+    what = f"calls of a search of {fifty.proposals} proposals"
+    say(what, fifty.calls, fifty.need, at_least=False, digits=0)
     false = sum(one.is_proven for one in flat) / len(flat)
     say("proven where no wording is better", false, MOST_FALSE, at_least=False)
     if missed:

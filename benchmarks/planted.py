@@ -3,7 +3,9 @@
 
 import csv
 import io
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 
@@ -23,6 +25,7 @@ BEST = " ".join(NAMED[name].said for name in PLANTED)
 # What the judge is told at first: it says nothing that the stand-in could weigh.
 VAGUE = "Is it a good text overall?"
 RATERS = ("ann", "bob", "cat")
+PRACTICE_SEED = 1
 
 
 def planted_files(
@@ -75,3 +78,16 @@ def as_csv(header: str, rows: list[tuple[object, ...]]) -> str:
     writer.writerow(header.split(","))
     writer.writerows(rows)
     return text.getvalue()
+
+
+def main() -> None:
+    """Write a project to practise on: `python -m benchmarks.planted FOLDER`."""
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in planted_files(PRACTICE_SEED, documents=200).items():
+        (folder / name).write_text(content)
+        print(folder / name)
+
+
+if __name__ == "__main__":
+    main()

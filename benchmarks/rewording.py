@@ -93,6 +93,47 @@ def outcome(base_url: str, seed: int, *, definition: str) -> Outcome:
     return Outcome(rho(None), rho(found), rho(best), calls, repeated, is_proven)
 
 
+@dataclass(frozen=True)
+class Cost:
+    """What a search of `proposals` took: `calls` made, and those that its minibatches `need`, as
+    each question is asked once."""
+
+    proposals: int
+    calls: int
+    need: int
+
+
+def cost_of(search: object, known: int) -> Cost:
+    """What a search took.
+
+    Args:
+        known: the judge's run before it, whose questions need no call.
+    """
+    from django.db import connection
+
+    from evaluations.improving.trials import spent_on
+
+    questions = """
+        SELECT DISTINCT c.template, r.parameters ->> 'mode', r.parameters ->> 'samples',
+            d.source, o.text
+        FROM evaluations_runitem i JOIN evaluations_evaluationrun r ON r.id = i.run_id
+        JOIN evaluations_runcriterion c ON c.run_id = r.id AND c.criterion_id = i.criterion_id
+        JOIN evaluations_candidateoutput o ON o.id = i.output_id
+        JOIN evaluations_document d ON d.id = o.document_id WHERE """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT count(*) FROM ({questions} r.search_id = %s EXCEPT {questions} r.id = %s) q",
+            [search.pk, known],
+        )
+        (judged,) = cursor.fetchone()
+    proposed = search.proposals.exclude(number=0)
+    return Cost(
+        proposed.count(),
+        spent_on(search).calls,
+        judged + sum(proposed.values_list("calls", flat=True)),
+    )
+
+
 def _load(project: object, seed: int, definition: str) -> None:
     from evaluations.corpus.readers import InputFile
     from evaluations.corpus.store import load_files
@@ -122,6 +163,31 @@ def _judge(project: object, base_url: str) -> object:
 def planted_outcomes(base_url: str, projects: int) -> list[Outcome]:
     """Projects in which the judge is told nothing of what people weigh."""
     return [outcome(base_url, seed, definition=VAGUE) for seed in range(projects)]
+
+
+def cost_of_fifty(base_url: str) -> Cost:
+    """What a search takes that goes on to the most proposals there may be."""
+    from unittest import mock
+
+    from evaluations.improving import rewording
+    from evaluations.improving.locking import lock_documents
+    from evaluations.improving.work import Limits, request_search, work_on_search
+    from evaluations.models import Change, Project
+    from evaluations.runs.lifecycle import start_run
+    from evaluations.runs.worker import work_on_run
+
+    project = Project.objects.create(name="Fifty", slug="fifty")
+    _load(project, 0, VAGUE)
+    judge = _judge(project, base_url)
+    criterion = project.criteria.get()
+    known = start_run(judge, [criterion])
+    work_on_run(known.pk, "bench")
+    lock_documents(project, seed="0")
+    with mock.patch.object(rewording, "PATIENCE", rewording.MOST_PROPOSALS):
+        search = request_search(judge, criterion, [Change.WORDING], limits=Limits(most_calls=5000))
+        while work_on_search(search.pk):
+            pass
+    return cost_of(search, known.pk)
 
 
 def flat_outcomes(base_url: str, projects: int) -> list[Outcome]:

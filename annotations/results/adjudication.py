@@ -10,6 +10,7 @@ from annotations.answering.answers import Answer, Shape, read_answer
 from annotations.answering.submission import questions_of
 from annotations.models import Campaign, CampaignItem, CampaignKind, Decision
 from annotations.results.comparable_values import COMPARABLE
+from evaluations.models.improving import withheld_documents
 
 # The largest distance between two answers to an item, over its questions.
 _FURTHEST = f"""
@@ -31,12 +32,20 @@ class Disputed:
 def disputed_items(campaign: Campaign) -> list[Disputed]:
     """Items above the campaign's distance: undecided ones first, then those furthest apart.
 
-    For pairs the distance is on the scale of choices: A and B are 2 apart, A and a tie 1.
+    For pairs the distance is on the scale of choices: A and B are 2 apart, A and a tie 1. Items
+    whose ratings are withheld are left out.
     """
     if campaign.adjudicate_beyond is None:
         return []
     with connection.cursor() as cursor:
-        cursor.execute(_FURTHEST, {"campaign": campaign.pk, "beyond": campaign.adjudicate_beyond})
+        cursor.execute(
+            _FURTHEST,
+            {
+                "campaign": campaign.pk,
+                "beyond": campaign.adjudicate_beyond,
+                "hidden": withheld_documents(campaign.project_id),
+            },
+        )
         spreads = dict(cursor.fetchall())
     items = (
         CampaignItem.objects.filter(pk__in=spreads)

@@ -2,7 +2,7 @@
 
 One row per question that an annotator has answered, from the same ratings and preferences that
 reports read: scores as they are, choices in the order of the outputs' ids. Rankings and best-worst
-choices have no such number.
+choices have no such number. `hidden` holds the ids of documents that are left out.
 """
 
 COMPARABLE = """
@@ -10,6 +10,7 @@ COMPARABLE = """
     FROM annotations_assignment a
     JOIN annotations_campaign c ON c.id = a.campaign_id AND c.kind = 'rating'
     JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary'
+        AND i.document_id <> ALL(%(hidden)s)
     JOIN annotations_campaign_criteria m ON m.campaign_id = c.id
     JOIN annotations_rating r ON r.output_id = a.shown[1] AND r.criterion_id = m.criterion_id
         AND r.annotator_id = a.annotator_id
@@ -19,6 +20,7 @@ COMPARABLE = """
     FROM annotations_assignment a
     JOIN annotations_campaign c ON c.id = a.campaign_id AND c.kind = 'pairwise'
     JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary'
+        AND i.document_id <> ALL(%(hidden)s)
     JOIN annotations_preference p ON p.annotator_id = a.annotator_id
         AND p.output_a_id = least(a.shown[1], a.shown[2])
         AND p.output_b_id = greatest(a.shown[1], a.shown[2])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from annotations.answering.answers import LETTERS, Answer
 from annotations.answering.submission import questions_of
 from annotations.models import Assignment, AssignmentState, Campaign
+from evaluations.models.improving import is_withheld
 from evaluations.scales import short
 
 
@@ -19,8 +20,11 @@ class GivenAnswers:
     flagged: bool
 
 
-def others_of(assignment: Assignment) -> list[GivenAnswers]:
-    """Other annotators' answers to the same item, without their names."""
+def others_of(assignment: Assignment) -> list[GivenAnswers] | None:
+    """Other annotators' answers to the same item, without their names; None while they are
+    withheld."""
+    if is_withheld(assignment.item.document):
+        return None
     others = (
         Assignment.objects.filter(item=assignment.item_id, state=AssignmentState.SUBMITTED)
         .exclude(pk=assignment.pk)

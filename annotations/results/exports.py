@@ -1,4 +1,7 @@
-"""Stream ratings and preferences as CSV and JSON Lines, in the format that uploads accept."""
+"""Stream ratings and preferences as CSV and JSON Lines, in the format that uploads accept.
+
+Those of locked documents are left out while a better judge is searched for.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,6 +10,7 @@ import orjson
 from django.db import connections, transaction
 
 from evaluations.models import Project
+from evaluations.models.improving import withheld_documents
 from evaluations.spreadsheets import csv_line
 
 RATINGS = (
@@ -32,7 +36,7 @@ QUERIES = {
         JOIN evaluations_candidateoutput o ON o.id = r.output_id JOIN evaluations_document d
             ON d.id = o.document_id
         JOIN evaluations_system s ON s.id = o.system_id
-        WHERE n.project_id = %s AND n.kind = 'person' ORDER BY r.id""",
+        WHERE n.project_id = %s AND n.kind = 'person' AND d.id <> ALL(%s) ORDER BY r.id""",
     "preferences": """
         SELECT d.doc_id, sa.name, sb.name, coalesce(c.name, ''), n.name,
                CASE sign(p.value) WHEN 1 THEN 'a' WHEN -1 THEN 'b' ELSE 'tie' END, abs(p.value),
@@ -44,8 +48,8 @@ QUERIES = {
         JOIN evaluations_candidateoutput b ON b.id = p.output_b_id
         JOIN evaluations_system sa ON sa.id = a.system_id JOIN evaluations_system sb
             ON sb.id = b.system_id
-        JOIN evaluations_document d ON d.id = a.document_id WHERE n.project_id = %s
-            ORDER BY p.id""",
+        JOIN evaluations_document d ON d.id = a.document_id
+        WHERE n.project_id = %s AND d.id <> ALL(%s) ORDER BY p.id""",
 }
 COLUMNS = {"ratings": RATINGS, "preferences": PREFERENCES}
 CHUNK = 5_000
@@ -68,7 +72,8 @@ def as_jsonl(project: Project, kind: str) -> Iterator[bytes]:
 
 def _rows(project: Project, kind: str) -> Iterator[tuple[Any, ...]]:
     connection = connections["default"]
+    hidden = withheld_documents(project.pk)
     with transaction.atomic(), connection.chunked_cursor() as cursor:
-        cursor.execute(QUERIES[kind], [project.pk])
+        cursor.execute(QUERIES[kind], [project.pk, hidden])
         while rows := cursor.fetchmany(CHUNK):
             yield from rows

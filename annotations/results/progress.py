@@ -9,6 +9,7 @@ from django.db import connection
 
 from annotations.models import Campaign, ItemKind
 from annotations.results.comparable_values import COMPARABLE
+from evaluations.models.improving import withheld_documents
 
 # Below this share of the usual time per item, somebody may be clicking without reading.
 FAST_SHARE = 0.3
@@ -44,7 +45,8 @@ class AnnotatorProgress:
 
 @dataclass(frozen=True)
 class CampaignProgress:
-    """A campaign's figures. `places` counts item x annotator: items times overlap."""
+    """A campaign's figures. `places` counts item x annotator: items times overlap; `withheld`
+    documents, whose ratings count in no distance."""
 
     items: int
     places: int
@@ -53,6 +55,7 @@ class CampaignProgress:
     reserved: int
     per_hour: float | None
     annotators: tuple[AnnotatorProgress, ...]
+    withheld: int = 0
 
     @property
     def share(self) -> float:
@@ -78,7 +81,8 @@ class OwnProgress:
 def campaign_progress(campaign: Campaign) -> CampaignProgress:
     """All figures of a campaign, from its assignments, in three queries."""
     items, complete = campaign.item_counts()
-    annotators = _annotators(campaign)
+    hidden = withheld_documents(campaign.project_id)
+    annotators = _annotators(campaign, hidden)
     submitted, reserved, per_hour = _totals(campaign)
     return CampaignProgress(
         items=items,
@@ -88,6 +92,7 @@ def campaign_progress(campaign: Campaign) -> CampaignProgress:
         reserved=reserved,
         per_hour=per_hour,
         annotators=annotators,
+        withheld=len(hidden),
     )
 
 
@@ -132,11 +137,11 @@ def _totals(campaign: Campaign) -> tuple[int, int, float | None]:
     )
 
 
-def _annotators(campaign: Campaign) -> tuple[AnnotatorProgress, ...]:
+def _annotators(campaign: Campaign, hidden: list[int]) -> tuple[AnnotatorProgress, ...]:
     with connection.cursor() as cursor:
         cursor.execute(_BY_ANNOTATOR, {"campaign": campaign.pk})
         rows = cursor.fetchall()
-        cursor.execute(_DISTANCES, {"campaign": campaign.pk})
+        cursor.execute(_DISTANCES, {"campaign": campaign.pk, "hidden": hidden})
         distances = {
             annotator: (float(distance), compared)
             for annotator, distance, compared in cursor.fetchall()

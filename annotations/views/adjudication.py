@@ -12,6 +12,7 @@ from annotations.models import Assignment, AssignmentState, Campaign, CampaignIt
 from annotations.results.adjudication import decide, disputed_items
 from annotations.results.comparison import answers_in_words, in_words
 from evaluations.models import Project
+from evaluations.models.improving import is_withheld, withheld_documents
 from evaluations.people.access import EDITORS, project_view
 from evaluations.texts import storable
 
@@ -24,6 +25,7 @@ def adjudication_list(request: HttpRequest, project: Project, pk: int) -> HttpRe
         "tab": "annotate",
         "campaign": campaign,
         "disputed": disputed_items(campaign),
+        "withheld": len(withheld_documents(project.pk)),
     }
     return render(request, "annotations/adjudication_list.html", context)
 
@@ -36,6 +38,9 @@ def adjudication_item(request: HttpRequest, project: Project, pk: int, item: int
         campaign__project=project,
         pk=item,
     )
+    if is_withheld(found.document):
+        context = {"project": project, "tab": "annotate", "campaign": found.campaign, "item": found}
+        return render(request, "annotations/adjudication_withheld.html", context)
     fields = {storable(name): storable(str(value)) for name, value in request.POST.items()}
     note = DecisionNoteForm(request.POST or None)
     refused = None

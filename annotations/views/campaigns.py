@@ -18,6 +18,7 @@ from annotations.planning.campaigns import (
 from annotations.results.progress import campaign_progress, own_progress
 from evaluations.formats import thin
 from evaluations.models import Project
+from evaluations.models.improving import withheld_documents
 from evaluations.people.access import EDITORS, EVERYONE, project_view
 from evaluations.polling import STOP_POLLING
 
@@ -37,6 +38,7 @@ def campaign_list(request: HttpRequest, project: Project) -> HttpResponse:
             )
         ],
         "campaigns": project.campaigns.all() if request.may_edit else None,  # type: ignore[attr-defined]
+        "withheld": len(withheld_documents(project.pk)),
     }
     return render(request, "annotations/campaign_list.html", context)
 

@@ -12,6 +12,7 @@ from evaluations.api.paging import Page, page_of
 from evaluations.api.schemas import In
 from evaluations.archive.write import write_archive
 from evaluations.models import ApiToken, Project
+from evaluations.reports.withheld import check_whole
 
 router = Router()
 
@@ -71,6 +72,7 @@ def get_project(request: HttpRequest, slug: Path[str]) -> Any:
 def get_archive(request: HttpRequest, slug: Path[str]) -> Any:
     """The whole project as one zip of plain files."""
     project = project_for(request, slug, change=True)
+    check_whole(project)
     file = tempfile.TemporaryFile()  # noqa: SIM115 (the response closes it when it is sent)
     write_archive(project, file)
     file.seek(0)

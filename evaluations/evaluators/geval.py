@@ -2,6 +2,8 @@
 probabilities of ratings."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
@@ -67,14 +69,29 @@ class GEval(AskingEvaluator):
         return why_not_by_logprobs(scale) if mode == "logprobs" else ""
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
-        own = wordings_in(self.settings.wording).get(parts.criterion, Wording())
+        own = self._own(parts.criterion)
         return compose_template(own.of(parts), steps=own.steps or steps)
 
     def has_steps(self, criterion: str) -> bool:
-        return bool(wordings_in(self.settings.wording).get(criterion, Wording()).steps)
+        return bool(self._own(criterion).steps)
+
+    def _own(self, criterion: str) -> Wording:
+        return self._wordings.get(criterion, Wording())
+
+    @cached_property
+    def _wordings(self) -> dict[str, Wording]:
+        return wordings_in(self.settings.wording)
 
     def question(self, item: Item, scale: Scale, asking: JudgeSettings) -> JudgeQuestion | Failure:
-        return question_on(item.template, item.texts, item.criterion, scale)
+        asked = question_on(item.template, item.texts, item.criterion, scale)
+        if isinstance(asked, Failure):
+            return asked
+        return replace(self.question_of(item.criterion, scale), prompt=asked.prompt)
+
+    def question_of(self, criterion: str, scale: Scale) -> JudgeQuestion:
+        """What a rating on a criterion of a scale looks like, without a prompt."""
+        own = self._own(criterion).asked_scale
+        return JudgeQuestion("", criterion, own or scale, onto=scale if own else None)
 
     def requests(self, question: JudgeQuestion, asking: JudgeSettings) -> tuple[Request, ...]:
         return (first_request(asking, question.prompt),)

@@ -6,17 +6,28 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from evaluations.llm.prompts import PromptParts
+from evaluations.scales import Scale, parsed_scale
 
 LONGEST_PART, LONGEST_EXAMPLES = 20_000, 60_000
+MOST_NEAREST = 20
 
 
 class Wording(BaseModel):
     """Parts of a criterion's prompt; an empty one is the criterion's own.
 
-    `prompt` is for criteria with a whole prompt, which has no other parts.
+    `prompt` is for criteria with a whole prompt, which has no other parts. Of `examples` each
+    prompt shows the `nearest` to its text, all if that is 0. `scale` is the one that is asked for
+    ("1-10"); what the model gives is brought to the criterion's.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -26,10 +37,19 @@ class Wording(BaseModel):
     steps: str = Field(default="", max_length=LONGEST_PART)
     examples: str = Field(default="", max_length=LONGEST_EXAMPLES)
     prompt: str = Field(default="", max_length=LONGEST_PART)
+    nearest: int = Field(default=0, ge=0, le=MOST_NEAREST)
+    scale: str = Field(default="", max_length=40)
+
+    @field_validator("scale")
+    @classmethod
+    def _readable(cls, value: str) -> str:
+        if value:
+            parsed_scale(value)
+        return value
 
     @model_validator(mode="after")
     def _one_or_the_other(self) -> Self:
-        others = (self.introduction, self.definition, self.steps, self.examples)
+        others = (self.introduction, self.definition, self.steps, self.examples, self.scale)
         if self.prompt and any(others):
             raise ValueError("a whole prompt has no other parts")
         return self
@@ -42,7 +62,18 @@ class Wording(BaseModel):
             definition=self.definition or parts.definition,
             prompt_file=self.prompt or parts.prompt_file,
             examples=self.examples or parts.examples,
+            nearest=self.nearest if self.examples else parts.nearest,
+            scale=self.asked_scale or parts.scale,
         )
+
+    @property
+    def asked_scale(self) -> Scale | None:
+        """The scale that is asked for, None for the criterion's."""
+        return parsed_scale(self.scale) if self.scale else None
+
+    def texts(self) -> dict[str, str]:
+        """The parts that it has, as texts."""
+        return {name: str(value) for name, value in self.model_dump(exclude_defaults=True).items()}
 
 
 def wordings_in(text: str) -> dict[str, Wording]:

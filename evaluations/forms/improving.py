@@ -51,12 +51,12 @@ class SearchForm(forms.Form):
         initial=list(FREE_CHANGES),
         widget=forms.CheckboxSelectMultiple,
         help_text=(
-            "Wording and examples ask the judge’s model again and again; the others use the"
-            " scores there are."
+            "Wording, examples and scoring ask the judge’s model again and again; the others use"
+            " the scores there are."
         ),
     )
     most_calls = forms.IntegerField(
-        label="Calls allowed for wordings and examples",
+        label="Calls allowed",
         min_value=1,
         max_value=1_000_000,
         initial=400,

@@ -7,7 +7,7 @@ from django.db import transaction
 from evaluations.evaluators.asking_settings import AskingSettings
 from evaluations.evaluators.wording import as_setting, wordings_in
 from evaluations.improving.arms import ImproveError
-from evaluations.improving.rewording import wording_of
+from evaluations.improving.rewording import change_of, wording_of
 from evaluations.judges.judges import (
     JudgeDraft,
     change_judge,
@@ -15,7 +15,7 @@ from evaluations.judges.judges import (
     newest_version,
     same_but_for_settings,
 )
-from evaluations.models import Candidate, EvaluationRun, Judge, Proposal
+from evaluations.models import Candidate, Change, EvaluationRun, Judge, Proposal
 from evaluations.runs.lifecycle import start_run
 
 SUFFIX = " improved"
@@ -68,14 +68,19 @@ def _with_wording(candidate: Candidate, proposal: Proposal) -> tuple[Judge, list
             " for it. Search again."
         )
     own = wordings_in(newest.settings.get("wording", ""))
-    wordings = own | {search.criterion.name: wording_of(proposal.texts)}
+    changed = change_of(proposal)
+    is_asked_the_same = changed == Change.SCORING and proposal.part != "scale"
+    wordings = (
+        own if is_asked_the_same else own | {search.criterion.name: wording_of(proposal.texts)}
+    )
+    asking = {name: getattr(newest, name) for name in AskingSettings.model_fields}
     draft = JudgeDraft(
         name=newest.name,
         endpoint=newest.endpoint,
         model=newest.model,
         kind=newest.kind,
-        settings=newest.settings | {"wording": as_setting(wordings)},
-        **{name: getattr(newest, name) for name in AskingSettings.model_fields},
+        settings=newest.settings | ({"wording": as_setting(wordings)} if wordings else {}),
+        **asking | dict(proposal.scoring),
     )
     ran = searched.runs.counting().values_list("run_criteria__criterion__name", flat=True)
     names = {name for name in ran if name} | {search.criterion.name}

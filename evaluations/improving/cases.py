@@ -8,10 +8,12 @@ import numpy as np
 from annotations.models import Assignment
 from annotations.models.assignments import AssignmentState
 from evaluations.improving.arms import Ground
-from evaluations.llm.reflection import Case
+from evaluations.llm.reflection import LONGEST_TEXT, Case
+from evaluations.models import CandidateOutput
 from evaluations.statistics.pairing import FloatArray
 
-MOST_CASES = 20
+# The reflecting model reads so many outputs at most, and about so many characters.
+MOST_CASES, MOST_CHARACTERS = 60, 60_000
 
 
 def cases_of(ground: Ground, documents: Sequence[int], scores: FloatArray) -> list[Case]:
@@ -26,6 +28,7 @@ def cases_of(ground: Ground, documents: Sequence[int], scores: FloatArray) -> li
     places = np.flatnonzero(there)
     gaps = _standing(ground, ground.human, places) - _standing(ground, scores, places)
     order = places[np.argsort(-np.abs(np.nan_to_num(gaps, nan=9.0)), kind="stable")][:MOST_CASES]
+    order = _as_fits(order, ground.outputs_at(order))
     order = order[np.argsort(ground.outputs.document[order], kind="stable")]
     outputs = ground.outputs_at(order)
     comments = _comments_on([output.pk for output in outputs])
@@ -39,6 +42,19 @@ def cases_of(ground: Ground, documents: Sequence[int], scores: FloatArray) -> li
         )
         for at, output in zip(order, outputs, strict=True)
     ]
+
+
+def _as_fits(order: np.ndarray, outputs: Sequence[CandidateOutput]) -> np.ndarray:
+    """As many places as a prompt has room for; each document's source is shown once."""
+    seen, total = set[int](), 0
+    for count, output in enumerate(outputs):
+        total += min(len(output.text), LONGEST_TEXT)
+        if output.document_id not in seen:
+            total += min(len(output.document.source), LONGEST_TEXT)
+        seen.add(output.document_id)
+        if total > MOST_CHARACTERS and count:
+            return order[:count]
+    return order
 
 
 def _standing(ground: Ground, values: FloatArray, places: np.ndarray) -> FloatArray:

@@ -77,6 +77,7 @@ def proposal_json(proposal: Proposal) -> dict[str, Any]:
         "parent": proposal.parent and proposal.parent.number,
         "part": proposal.part or None,
         "texts": proposal.texts,
+        "scoring": proposal.scoring or None,
         "problem": proposal.problem or None,
         "parent_on_batch": proposal.parent_on_batch,
         "on_batch": proposal.on_batch,

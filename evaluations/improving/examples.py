@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from evaluations.evaluators.wording import LONGEST_EXAMPLES
 from evaluations.improving.arms import Ground
 from evaluations.llm.prompts import example_block, has_placeholder
 from evaluations.models import CandidateOutput
@@ -12,11 +13,14 @@ from evaluations.statistics.pairing import IntArray
 
 # How many examples, and the seed of a draw.
 SETS = ((3, 0), (6, 0), (6, 1))
+# Of a pool of at most so many, each prompt shows those nearest to its text.
+POOL, NEAREST = 40, 3
 
 
-def example_sets(ground: Ground, documents: IntArray) -> Iterator[tuple[str, str]]:
-    """Sets that cover the range of people's ratings, each example of another document: a name that
-    is the same each time, and the text.
+def example_sets(ground: Ground, documents: IntArray) -> Iterator[tuple[str, dict[str, str]]]:
+    """Sets that cover the range of people's ratings, each example of another document, and a pool
+    of which each prompt shows the nearest: a name that is the same each time, and the parts of a
+    wording.
 
     Args:
         documents: positions of those to take examples from.
@@ -29,7 +33,19 @@ def example_sets(ground: Ground, documents: IntArray) -> Iterator[tuple[str, str
         chosen = _covering(ground, np.random.default_rng(seed).permutation(usable), count)
         if len(chosen) == count:
             blocks = (_block(ground, at, texts[at]) for at in chosen)
-            yield f"examples-{count}-{seed}", "\n\n".join(blocks)
+            yield f"examples-{count}-{seed}", {"examples": "\n\n".join(blocks), "nearest": "0"}
+    order = np.random.default_rng(0).permutation(usable)
+    pool = _as_fits(
+        [_block(ground, at, texts[at]) for at in sorted(_covering(ground, order, POOL))]
+    )
+    if len(pool) > NEAREST:
+        yield f"nearest-{NEAREST}", {"examples": "\n\n".join(pool), "nearest": str(NEAREST)}
+
+
+def _as_fits(blocks: list[str]) -> list[str]:
+    """As many blocks as a wording may hold, in turn."""
+    ends = np.cumsum([len(block) + 2 for block in blocks])
+    return blocks[: int((ends <= LONGEST_EXAMPLES).sum())]
 
 
 def _covering(ground: Ground, order: IntArray, count: int) -> list[int]:

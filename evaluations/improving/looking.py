@@ -11,6 +11,7 @@ from evaluations.evaluators.formula import CriterionFormula
 from evaluations.improving.arms import Ground, ImproveError, ground_of
 from evaluations.improving.locking import locked_of
 from evaluations.improving.rewording import wording_of
+from evaluations.improving.scoring import scoring_of
 from evaluations.improving.search import check_size
 from evaluations.improving.trials import Trials
 from evaluations.models import Candidate, LockedDocuments, Look, Project, RunState
@@ -104,6 +105,7 @@ def _judged(ground: Ground, candidate: Candidate, *, by: Any) -> FloatArray | No
     judged."""
     assert candidate.proposal is not None
     trials = Trials(candidate.search, Shift())
+    trials.scoring = scoring_of(candidate.proposal)
     wording = wording_of(candidate.proposal.texts)
     there = np.isin(ground.outputs.document, ground.locked) & ~np.isnan(ground.human)
     there &= ~np.isnan(ground.today)

@@ -4,11 +4,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evaluations.improving.certificate import mean_on_selection
+from evaluations.improving.rewording import change_of
+from evaluations.improving.scoring import Scoring, scoring_of
 from evaluations.improving.trials import spent_on
 from evaluations.judges.wordings import ChangedPart, changed_parts
 from evaluations.llm.reflection import PARTS
-from evaluations.models import EvaluationRun, Proposal, Search
+from evaluations.models import Change, EvaluationRun, Proposal, Search
 from evaluations.word_differences import MarkedLine, line_differences
+
+SETTINGS = {"mode": "Scoring", "samples": "Replies per item", "scale": "Scale that is asked for"}
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class Proposed:
             return f"rho {self.selection:.2f} on the documents that choose"
         if self.proposal.on_batch is None:
             return "tried before, or not yet"
+        if change_of(self.proposal) == Change.SCORING and self.proposal.on_batch is not None:
+            return f"not in the better half: rho {self.proposal.on_batch:.2f} on a few documents"
         before, after = self.proposal.parent_on_batch or 0.0, self.proposal.on_batch
         better = "better" if after > before else "no better"
         return f"{better} on its own documents: {before:.2f} before, {after:.2f}"
@@ -74,10 +80,13 @@ def progress_of(search: Search) -> Progress | None:
 def proposed(proposal: Proposal) -> Proposed:
     """A proposal as it is shown."""
     parent = proposal.parent.texts if proposal.parent else {}
-    lines = line_differences(parent.get(proposal.part, ""), proposal.texts[proposal.part])
+    if change_of(proposal) == Change.SCORING:
+        lines = _scoring_lines(proposal)
+    else:
+        lines = line_differences(parent.get(proposal.part, ""), proposal.texts[proposal.part])
     return Proposed(
         proposal,
-        PARTS[proposal.part],
+        (PARTS | SETTINGS)[proposal.part],
         () if proposal.problem else lines,
         mean_on_selection(proposal),
     )
@@ -85,5 +94,16 @@ def proposed(proposal: Proposal) -> Proposed:
 
 def against_today(proposal: Proposal) -> list[ChangedPart]:
     """The parts in which a proposal differs from today's wording, with their lines."""
+    if change_of(proposal) == Change.SCORING:
+        return [(SETTINGS[proposal.part], _scoring_lines(proposal))]
     today = proposal.search.proposals.get(number=0).texts
     return changed_parts(today, proposal.texts)
+
+
+def _scoring_lines(proposal: Proposal) -> tuple[MarkedLine, ...]:
+    """Today's setting beside the proposed one."""
+    if proposal.part == "scale":
+        search = proposal.search
+        today = search.proposals.get(number=0).texts.get("scale") or str(search.criterion.scale)
+        return line_differences(today, proposal.texts["scale"])
+    return line_differences(str(Scoring.of(proposal.search.judge)), str(scoring_of(proposal)))

@@ -6,19 +6,22 @@ Every step is a row before the next begins, and the search is repeatable: after 
 worker it is done again from its beginning, and what is known costs nothing.
 """
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
+from evaluations.evaluators.geval import GEval
 from evaluations.evaluators.wording import Wording
 from evaluations.improving.arms import Ground, ImproveError
 from evaluations.improving.cases import cases_of
 from evaluations.improving.examples import example_sets
 from evaluations.improving.reflecting import Reflector
+from evaluations.improving.scoring import ScoringChange, scoring_changes
 from evaluations.improving.trials import LimitReachedError, Trials
-from evaluations.llm.reflection import PARTS
+from evaluations.llm.reflection import REWRITTEN
 from evaluations.models import Change, Judge, Proposal, Search
 from evaluations.models.improving import ASKING_CHANGES
 from evaluations.runs.lifecycle import RunError
@@ -30,9 +33,16 @@ from evaluations.statistics.selection import select
 SEED = 0
 # Documents that a proposal is made from, and those by which one is chosen, at most.
 BATCH, MOST_SELECTING = 4, 20
+# Documents that the reflecting model sees at most: those of the batch, and others to learn from on
+# which the wording's scores are known anyway.
+EVIDENCE = 12
 # A search ends after so many proposals, or so many in a row that are no better.
 MOST_PROPOSALS, PATIENCE = 50, 12
+# Documents on which every setting is tried first.
+FEW = 5
 KINDS = ("geval",)
+# Parts of a judge's own wording that no model rewrites.
+KEPT = ("examples", "nearest", "scale")
 
 
 @dataclass(frozen=True)
@@ -97,7 +107,10 @@ class _Rewording:
         self.rows: dict[tuple[tuple[str, str], ...], Proposal] = {}
         self.newest: Proposal | None = None
         self.before = 0.0
+        self.known: dict[tuple[tuple[str, str], ...], FloatArray] = {}
         self.proposed = self.in_vain = 0
+        self.repeated = False
+        self.best_somewhere: Any = None
 
     def run(self) -> None:
         """Until it is done, or left."""
@@ -106,8 +119,12 @@ class _Rewording:
             search=self.search, number=0, defaults={"texts": texts, "prompt_key": "0"}
         )
         self.rows[_key(texts)] = today
+        learning = np.isin(self.ground.outputs.document, self.learning)
+        self.known[_key(texts)] = np.where(learning, self.ground.today, np.nan)
         if Change.EXAMPLES in self.search.changes:
             self._try_examples(texts)
+        if Change.SCORING in self.search.changes:
+            self._try_scorings(texts)
         if Change.WORDING in self.search.changes:
             self._rewrite(texts)
 
@@ -119,19 +136,79 @@ class _Rewording:
                 " examples. Leave them out."
             )
         self._choose_by(today)
-        for name, text in example_sets(self.ground, self.learning):
-            texts = today | {"examples": text}
-            there = self.search.proposals.filter(prompt_key=name).first()
-            row = there or Proposal.objects.create(
-                search=self.search,
-                number=self.search.next_number(),
-                parent=self.rows[_key(today)],
-                part="examples",
-                texts=texts,
-                prompt_key=name,
-            )
-            self.rows[_key(texts)] = row
+        for name, parts in example_sets(self.ground, self.learning):
+            texts = today | parts
+            self.rows[_key(texts)] = self._row(name, "examples", texts)
             self._choose_by(texts)
+
+    def _try_scorings(self, today: dict[str, str]) -> None:
+        """Other settings of the judge, by successive halving (Jamieson and Talwalkar, 2016): all
+        on a few documents to learn from, the better half on those that choose."""
+        self._choose_by(today)
+        few = self._drawn()
+        before = float(self._tried(today, few)[1].mean())
+        rows = [self._row(one.name, one.part, texts, one.scoring) for one, texts in
+                self._scorings(today)]  # fmt: skip
+        for row in rows:
+            rho = float(self._tried_as(row, few).mean())
+            if row.on_batch is None:
+                row.on_batch, row.parent_on_batch = rho, before
+                row.save(update_fields=["on_batch", "parent_on_batch"])
+        best = sorted(rows, key=lambda row: (-(row.on_batch or 0.0), row.number))
+        for row in best[: (len(best) + 1) // 2]:
+            rho_by_document = self._tried_as(row, self.selecting)
+            if not row.on_selection:
+                row.on_selection = self._by_document(self.selecting, rho_by_document)
+                row.save(update_fields=["on_selection"])
+
+    def _drawn(self) -> IntArray:
+        """A few documents of those to learn from."""
+        order = np.random.default_rng(SEED).permutation(self.learning)
+        return np.sort(order[:FEW])
+
+    def _scorings(self, today: dict[str, str]) -> list[tuple[ScoringChange, dict[str, str]]]:
+        """The settings to try, each with its parts of the wording."""
+        scale = self.search.criterion.scale
+        asked = wording_of(today).asked_scale or scale
+        evaluator = GEval(self.search.judge.settings)
+        found = scoring_changes(self.search.judge, evaluator, scale, asked)
+        return [
+            (one, today | {"scale": one.scale} if one.scale else today)
+            for one in found
+            if not (one.scale and "prompt" in today)  # its scale is in its own words
+        ]
+
+    def _row(
+        self,
+        name: str,
+        part: str,
+        texts: Mapping[str, str],
+        scoring: Mapping[str, Any] | None = None,
+    ) -> Proposal:
+        """The proposal of a name, which is the same each time the search is done."""
+        there = self.search.proposals.filter(prompt_key=name).first()
+        return there or Proposal.objects.create(
+            search=self.search,
+            number=self.search.next_number(),
+            parent=self.search.proposals.get(number=0),
+            part=part,
+            texts=dict(texts),
+            scoring=dict(scoring or {}),
+            prompt_key=name,
+        )
+
+    def _tried_as(self, row: Proposal, documents: IntArray) -> FloatArray:
+        """Rho in each document, scored as a proposal says."""
+        today = self.trials.scoring
+        self.trials.scoring = today.merged(row.scoring)
+        try:
+            return self._tried(row.texts, documents)[1]
+        finally:
+            self.trials.scoring = today
+
+    @staticmethod
+    def _by_document(documents: IntArray, rho: FloatArray) -> dict[str, float]:
+        return dict(zip(map(str, documents.tolist()), rho.tolist(), strict=True))
 
     def _choose_by(self, texts: Mapping[str, str]) -> None:
         """Try a wording on the documents that choose."""
@@ -140,13 +217,17 @@ class _Rewording:
     def _rewrite(self, texts: dict[str, str]) -> None:
         """The search of GEPA."""
         from gepa.api import optimize
+        from gepa.strategies.candidate_selector import ParetoCandidateSelector
 
+        repeatable = random.Random(SEED)  # noqa: S311 (it draws wordings)
+        self.best_somewhere = ParetoCandidateSelector(repeatable)
         optimize(
             seed_candidate=texts,
             trainset=self.learning.tolist(),
             valset=self.selecting.tolist(),
             adapter=cast(Any, self),
             module_selector=cast(Any, next_part),
+            candidate_selection_strategy=cast(Any, self),
             reflection_minibatch_size=min(BATCH, len(self.learning)),
             stop_callbacks=cast(Any, self),
             logger=_Silent(),
@@ -156,6 +237,12 @@ class _Rewording:
     def __call__(self, _state: Any) -> bool:
         """Whether to stop, as gepa asks before each proposal."""
         return self.proposed >= MOST_PROPOSALS or self.in_vain >= PATIENCE
+
+    def select_candidate_idx(self, state: Any) -> int:
+        """The wording to go on from, as gepa asks: one that is best on some document, but today's
+        after a proposal that was no new one. Otherwise a model that finds its own wording good
+        would end the search with it."""
+        return 0 if self.repeated else self.best_somewhere.select_candidate_idx(state)
 
     # What gepa asks of an adapter.
 
@@ -167,6 +254,9 @@ class _Rewording:
 
         documents = np.array(batch, dtype=np.int64)
         scores, rho = self._tried(candidate, documents)
+        if not np.array_equal(documents, self.selecting):
+            before = self.known.get(_key(candidate), scores)
+            self.known[_key(candidate)] = np.where(np.isnan(scores), before, scores)
         self._note(candidate, documents, rho)
         traces = [(int(document), scores) for document in documents] if capture_traces else None
         return EvaluationBatch(
@@ -174,11 +264,19 @@ class _Rewording:
         )
 
     def make_reflective_dataset(
-        self, _candidate: Mapping[str, str], eval_batch: Any, components_to_update: Sequence[str]
+        self, candidate: Mapping[str, str], eval_batch: Any, components_to_update: Sequence[str]
     ) -> dict[str, list[dict[str, Any]]]:
-        """The documents of a batch and the scores on them, for each part to be rewritten."""
-        traces = eval_batch.trajectories
-        records = [{"document": document, "scores": scores} for document, scores in traces]
+        """The documents of a batch, others to learn from on which this wording was tried before,
+        and the scores on them, for each part to be rewritten."""
+        batch = [document for document, _ in eval_batch.trajectories]
+        scores = self.known[_key(candidate)]
+        # What is known by now in this pass, not what the database holds: a search that is done
+        # again asks the same.
+        tried = np.unique(self.ground.outputs.document[~np.isnan(scores)])
+        others = np.setdiff1d(tried, batch)
+        rng = np.random.default_rng([SEED, self.proposed])
+        more = rng.permutation(others)[: EVIDENCE - len(batch)]
+        records = [{"document": int(one), "scores": scores} for one in (*batch, *more)]
         return dict.fromkeys(components_to_update, records)
 
     def propose_new_texts(
@@ -199,7 +297,8 @@ class _Rewording:
             self.proposed += 1
             self.in_vain += 1
             new[part] = proposal.texts[part]
-            if _key(proposal.texts) not in self.rows:
+            self.repeated = _key(proposal.texts) in self.rows
+            if not self.repeated:
                 self.rows[_key(proposal.texts)] = self.newest = proposal
         return new
 
@@ -222,7 +321,7 @@ class _Rewording:
         """Write down what came of a wording, if it is not known yet."""
         row = self.rows[_key(candidate)]
         if np.array_equal(documents, self.selecting):
-            found = dict(zip(map(str, documents.tolist()), rho.tolist(), strict=True))
+            found = self._by_document(documents, rho)
             self.in_vain = 0
             if not row.on_selection:
                 row.on_selection = found
@@ -240,7 +339,7 @@ class _Rewording:
         rows = [
             row
             for row in self.search.proposals.order_by("number")
-            if not row.number or (row.part == "examples") == (change == Change.EXAMPLES)
+            if not row.number or change_of(row) == change
         ]
         tried = [row for row in rows if row.on_selection]
         if len(tried) < 2 or tried[0].number:
@@ -273,8 +372,9 @@ def today_in_parts(trials: Trials) -> dict[str, str]:
     if parts.prompt_file.strip():
         return {"prompt": parts.prompt_file}
     texts = {"definition": parts.definition}
-    if own.examples:
-        texts["examples"] = own.examples
+    for name, text in own.texts().items():
+        if name in KEPT:
+            texts[name] = text
     if trials.judge.use_steps:
         texts["steps"] = own.steps or trials.steps or ""
     if parts.introduction.strip():
@@ -285,9 +385,16 @@ def today_in_parts(trials: Trials) -> dict[str, str]:
 def next_part(
     state: Any, _traces: object, _scores: object, _parent: int, candidate: Mapping[str, str]
 ) -> list[str]:
-    """The part to rewrite next, each in turn; examples stay what people rated."""
-    parts = [part for part in PARTS if part in candidate and part != "examples"]
+    """The part to rewrite next, each in turn."""
+    parts = [part for part in REWRITTEN if part in candidate]
     return [parts[state.i % len(parts)]]
+
+
+def change_of(proposal: Proposal) -> Change:
+    """What a proposal changes."""
+    if proposal.part in ("mode", "samples", "scale"):
+        return Change.SCORING
+    return Change.EXAMPLES if proposal.part == "examples" else Change.WORDING
 
 
 def wording_of(texts: Mapping[str, str]) -> Wording:

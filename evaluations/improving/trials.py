@@ -6,7 +6,7 @@ after a pause or a lost worker, asks nothing twice.
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from enum import Enum
@@ -19,6 +19,8 @@ from django.utils import timezone
 
 from evaluations.evaluators.geval import GEval
 from evaluations.evaluators.wording import Wording, as_setting, wordings_in
+from evaluations.improving.rescoring import scored_again
+from evaluations.improving.scoring import Scoring
 from evaluations.judges.steps import prompt_parts
 from evaluations.llm.cost import cost
 from evaluations.models import ErrandState, EvaluationRun, ItemState, RunItem, RunState, Search
@@ -102,6 +104,7 @@ class Trials:
         self.has_asked = False  # each time it gets at least one step further
         self.judge, self.criterion = search.judge, search.criterion
         self.parameters = run_parameters(self.judge, fresh=False, transport="live")
+        self.scoring = Scoring.of(self.judge)  # how it scores now, today's unless it is set
         self.parts = prompt_parts(self.criterion)
         steps = self.criterion.newest_steps if self.judge.use_steps else None
         self.steps = steps.text if steps else None
@@ -119,12 +122,13 @@ class Trials:
 
     def trial(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> Trial:
         """What a run is started with that judges outputs in a wording."""
-        return Trial(self.search, self.settings(wording), [int(pk) for pk in output_ids])
+        outputs = [int(pk) for pk in output_ids]
+        return Trial(self.search, self.settings(wording), outputs, asking=asdict(self.scoring))
 
     def known(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> FloatArray:
         """Scores of outputs in a wording as far as they are known; shape (outputs,)."""
         wanted = [int(pk) for pk in output_ids]
-        known = self._known(self._template(wording), wanted)
+        known = self._known(wording, wanted)
         return np.array([known.get(pk, np.nan) for pk in wanted])
 
     def scores(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> FloatArray:
@@ -135,28 +139,43 @@ class Trials:
             LeftError, LimitReachedError: not now.
             RunError: the judge cannot run.
         """
-        template = self._template(wording)
-        missing = self._missing(template, [int(pk) for pk in output_ids])
+        missing = self._missing(wording, [int(pk) for pk in output_ids])
         if missing:
-            self._ask(self.trial(wording, missing), template)
+            self._ask(self.trial(wording, missing), self._template(wording))
         return self.known(wording, output_ids)
 
     def _template(self, wording: Wording) -> str:
         return GEval(self.settings(wording)).template(self.parts, self.steps)
 
-    def _missing(self, template: str, wanted: list[int]) -> list[int]:
-        known = self._known(template, wanted)
+    def _evaluator(self, wording: Wording) -> GEval:
+        return GEval(self.settings(wording))
+
+    def _missing(self, wording: Wording, wanted: list[int]) -> list[int]:
+        known = self._known(wording, wanted)
         failed = RunItem.objects.filter(
             run__search=self.search,
-            run__run_criteria__template=template,
+            run__run_criteria__template=self._template(wording),
+            run__parameters__mode=self.scoring.mode,
+            run__parameters__samples=self.scoring.samples,
             output__in=wanted,
             state=ItemState.FAILED,
         ).values_list("output", flat=True)
         settled = known.keys() | set(failed)
         return [pk for pk in wanted if pk not in settled]
 
-    def _known(self, template: str, wanted: list[int]) -> Mapping[int, float]:
-        """Scores by this judge in these very words, of whichever run."""
+    def _known(self, wording: Wording, wanted: list[int]) -> Mapping[int, float]:
+        """Scores by this judge in these very words, of whichever run; also those that its stored
+        replies give when they are read in another way."""
+        template = self._template(wording)
+        known = self._scored(template, wanted)
+        missing = [pk for pk in wanted if pk not in known]
+        if not missing:
+            return known
+        question = self._evaluator(wording).question_of(self.criterion.name, self.criterion.scale)
+        asking = replace(self.parameters, **asdict(self.scoring)).asking
+        return known | scored_again(self.judge, template, missing, question, asking)
+
+    def _scored(self, template: str, wanted: list[int]) -> dict[int, float]:
         with connection.cursor() as cursor:
             cursor.execute(
                 """SELECT DISTINCT ON (s.output_id) s.output_id, s.value
@@ -166,12 +185,16 @@ class Trials:
                       ON c.run_id = r.id AND c.criterion_id = s.criterion_id
                     WHERE r.judge_id = %(judge)s AND s.criterion_id = %(criterion)s
                       AND c.template = %(template)s
+                      AND r.parameters ->> 'mode' = %(mode)s
+                      AND (r.parameters ->> 'samples')::int = %(samples)s
                       AND s.output_id = ANY(%(outputs)s)
                     ORDER BY s.output_id, s.run_id DESC""",
                 {
                     "judge": self.judge.pk,
                     "criterion": self.criterion.pk,
                     "template": template,
+                    "mode": self.scoring.mode,
+                    "samples": self.scoring.samples,
                     "outputs": wanted,
                 },
             )
@@ -183,7 +206,15 @@ class Trials:
         if self.has_asked and self.shift.is_over:
             raise LeftError(Leaving.SHIFT)
         self.has_asked = True
-        run = self.search.runs.unfinished().filter(run_criteria__template=template).first()
+        run = (
+            self.search.runs.unfinished()
+            .filter(
+                run_criteria__template=template,
+                parameters__mode=self.scoring.mode,
+                parameters__samples=self.scoring.samples,
+            )
+            .first()
+        )
         if run is None:
             spent = self.check_limits(len(trial.outputs))
             money = self.search.budget
@@ -207,7 +238,7 @@ class Trials:
         Raises:
             LimitReachedError: no more calls, or no more money, may be spent.
         """
-        each = 1 if self.parameters.several_choices else self.parameters.replies_each
+        each = 1 if self.parameters.several_choices else self.scoring.replies_each
         spent = spent_on(self.search)
         if spent.calls + max(1, items * each) > self.search.most_calls:
             raise LimitReachedError

@@ -16,9 +16,11 @@ from evaluations.changes import note_change
 from evaluations.improving.arms import ImproveError, ground_of
 from evaluations.improving.looking import usable_lock
 from evaluations.improving.rewording import Reworded, reword, why_not_reworded
+from evaluations.improving.scoring import scoring_in_words
 from evaluations.improving.search import Found, power, search
 from evaluations.improving.trials import LEASE, Leaving, LeftError, spent_on
-from evaluations.models import Candidate, Change, Criterion, ErrandState, Judge, Search
+from evaluations.llm.prompts import examples_in
+from evaluations.models import Candidate, Change, Criterion, ErrandState, Judge, Proposal, Search
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.improving import ASKING_CHANGES, OPEN_STATES
 from evaluations.runs.lifecycle import cancel_run, pause_by_person
@@ -275,12 +277,11 @@ def _fail(wanted: Search, message: str) -> None:
 
 
 def _found(reworded: Reworded) -> Found:
-    """A wording as a candidate."""
-    proposal, is_wording = reworded.proposal, reworded.change == Change.WORDING
-    count = proposal.texts.get("examples", "").count("<example>")
+    """A proposal as a candidate."""
+    proposal = reworded.proposal
     return Found(
         reworded.change,
-        f"Wording {proposal.number}" if is_wording else f"{count} rated examples",
+        _title(reworded.change, proposal),
         None,
         reworded.today,
         reworded.candidate,
@@ -288,3 +289,14 @@ def _found(reworded: Reworded) -> Found:
         description=f"the best of {reworded.tried} that were tried",
         proposal=proposal.pk,
     )
+
+
+def _title(change: Change, proposal: Proposal) -> str:
+    if change == Change.WORDING:
+        return f"Wording {proposal.number}"
+    if change == Change.SCORING:
+        return scoring_in_words(proposal)
+    count, nearest = len(examples_in(proposal.texts["examples"])), proposal.texts.get("nearest")
+    if nearest and nearest != "0":
+        return f"The {nearest} nearest of {count} rated examples"
+    return f"{count} rated examples"

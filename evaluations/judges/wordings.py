@@ -25,7 +25,7 @@ def own_wordings(judge: Judge) -> list[tuple[str, list[ChangedPart]]]:
     criteria = {one.name: one for one in judge.project.criteria.all()}
     wordings = wordings_in(judge.settings.get("wording", ""))
     return [
-        (name, changed_parts(_texts_of(criteria.get(name)), wording.model_dump()))
+        (name, changed_parts(_texts_of(criteria.get(name)), wording.texts()))
         for name, wording in wordings.items()
     ]
 

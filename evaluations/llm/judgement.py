@@ -29,11 +29,15 @@ AskFully = Callable[[Any], Awaitable[Answer]]
 
 @dataclass(frozen=True)
 class JudgeQuestion:
-    """One prompt about one output, and what a rating on it looks like."""
+    """One prompt about one output, and what a rating on it looks like.
+
+    `onto` is the scale that a score is brought to, None for the one that is asked for.
+    """
 
     prompt: str
     criterion: str
     scale: Scale
+    onto: Scale | None = None
 
 
 def question_on(
@@ -77,7 +81,8 @@ async def judge(question: JudgeQuestion, settings: JudgeSettings, ask: AskFully)
     """
     request = first_request(settings, question.prompt)
     if settings.mode == "samples":
-        return await _judge_by_samples(question, request, ask)
+        found = await _judge_by_samples(question, request, ask)
+        return replace(found, outcome=_brought(found.outcome, question))
     answers: list[Answer] = []
     for _ in range(READ_ATTEMPTS):
         answers.append(await ask(request))
@@ -92,6 +97,19 @@ def score_choices(
 ) -> Scored | Failure:
     """The score that answers give, by the mode of the judge; also how stored answers are scored
     again."""
+    return _brought(_scored(answers, question, settings), question)
+
+
+def _brought(outcome: Scored | Failure, question: JudgeQuestion) -> Scored | Failure:
+    """A score on the scale that it is kept on."""
+    if question.onto is None or isinstance(outcome, Failure):
+        return outcome
+    return outcome.brought(question.scale, question.onto)
+
+
+def _scored(
+    answers: list[Answer], question: JudgeQuestion, settings: JudgeSettings
+) -> Scored | Failure:
     if settings.mode == "samples":
         values, failures = _read_samples(answers, question)
         return score_by_samples(values) if values else _most_frequent(failures)

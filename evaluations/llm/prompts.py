@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from evaluations.llm.nearest import by_likeness
 from evaluations.scales import Scale, short
 
 # Placeholder -> the field of a judged item that fills it. Summary and Response are two names of the
@@ -41,6 +42,7 @@ _EXAMPLE = re.compile(
     r"Rating: [^\n]*\n</example>\n*",
     re.S,
 )
+_POOL = re.compile(r'<nearest count="(?P<count>\d+)">\n(?P<examples>.*)\n</nearest>', re.S)
 _PLACEHOLDER = re.compile(r"\{\{\s*(\w[^{}]*?)\s*\}\}")
 
 
@@ -59,6 +61,7 @@ class PromptParts:
     inputs: str = ""
     prompt_file: str = ""
     examples: str = ""
+    nearest: int = 0
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ def compose_template(parts: PromptParts, *, steps: str | None) -> str:
         if steps and steps.strip():
             sections.append(f"{STEPS_HEADING}\n\n{steps.strip()}")
         if parts.examples.strip():
-            sections.append(f"{EXAMPLES_HEADING}\n\n{parts.examples.strip()}")
+            sections.append(f"{EXAMPLES_HEADING}\n\n{_pool(parts)}")
         sections.append(parts.inputs.strip() or DEFAULT_INPUTS)
         sections.append(f"Evaluation Form (scores ONLY):\n\n- {parts.criterion.capitalize()}:")
         template = "\n\n\n".join(sections)
@@ -153,7 +156,7 @@ def render(template: str, texts: Texts) -> str:
         if not values[field].strip():
             raise PromptError(f"The prompt shows the {field}, but this document has none.")
     places = PLACEHOLDERS | PAIR_PLACEHOLDERS
-    template = _without_its_own(template, texts)
+    template = _with_its_examples(template, texts)
     return _PLACEHOLDER.sub(lambda match: values[places[match.group(1)]], template)
 
 
@@ -170,16 +173,54 @@ def example_block(source: str, output: str, rating: str) -> str:
     )
 
 
-def _without_its_own(template: str, texts: Texts) -> str:
+def examples_in(text: str) -> list[str]:
+    """The examples of a prompt, or of a part of one."""
+    return [found[0].strip() for found in _EXAMPLE.finditer(text)]
+
+
+def longest_filled(template: str) -> int:
+    """How many characters a template has at most before texts are put in: of a pool it counts the
+    longest examples, as many as are shown."""
+    found = _POOL.search(template)
+    if not found:
+        return len(template)
+    longest = sorted(map(len, examples_in(found["examples"])), reverse=True)
+    return len(template) - len(found[0]) + sum(longest[: int(found["count"])])
+
+
+def _pool(parts: PromptParts) -> str:
+    """The examples as a template holds them: those to choose from are marked."""
+    shown = parts.examples.strip()
+    return f'<nearest count="{parts.nearest}">\n{shown}\n</nearest>' if parts.nearest else shown
+
+
+def _with_its_examples(template: str, texts: Texts) -> str:
     """A template without the examples that are from the judged document: nobody shows a judge what
-    people gave to it."""
+    people gave to it. Of a pool the nearest are left, the nearest one last."""
+    if EXAMPLES_HEADING not in template:
+        return template
 
     def kept(match: re.Match[str]) -> str:
-        source, output = match["source"], match["output"]
-        own = source == _cut(texts.source) if source else output == _cut(texts.output)
-        return "" if own else match[0]
+        return "" if _is_own(match, texts) else match[0]
 
-    return _EXAMPLE.sub(kept, template) if EXAMPLES_HEADING in template else template
+    def chosen(match: re.Match[str]) -> str:
+        there = list(_EXAMPLE.finditer(match["examples"]))
+        pool = tuple(f"{one['source']}\n{one['output']}" for one in there)
+        order = by_likeness(pool, f"{_cut(texts.source)}\n{_cut(texts.output)}")
+        others = [there[at][0].strip() for at in order if not _is_own(there[at], texts)]
+        return "\n\n".join(reversed(others[: int(match["count"])]))
+
+    if found := _POOL.search(template):
+        # In two parts, as an example may hold anything.
+        return template[: found.start()] + chosen(found) + template[found.end() :]
+    return _EXAMPLE.sub(kept, template)
+
+
+def _is_own(example: re.Match[str], texts: Texts) -> bool:
+    """Whether an example is from the document of some texts."""
+    if example["source"]:
+        return example["source"] == _cut(texts.source)
+    return example["output"] == _cut(texts.output)
 
 
 def _cut(text: str) -> str:

@@ -17,8 +17,12 @@ PARTS: Final = {
     "definition": "Definition of the criterion",
     "steps": "Evaluation steps",
     "examples": "Rated examples",
+    "nearest": "Examples in each prompt",
+    "scale": "Scale that is asked for",
     "prompt": "Whole prompt",
 }
+# What a model can put in other words; the rest comes from ratings and settings.
+REWRITTEN: Final = ("introduction", "definition", "steps", "prompt")
 HEADING = "You improve the instructions of an LLM judge."
 LONGEST_REPLY_TOKENS = 1_500
 LONGEST_TEXT = 4_000

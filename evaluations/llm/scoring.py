@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from evaluations.llm.parsing import Failure, Reason, parse_rating, quote, reply_text
@@ -45,6 +45,16 @@ class Scored:
     def plain(cls, value: float, note: str = "") -> "Scored":
         """A bare number."""
         return cls(value, {}, None, note)
+
+    def brought(self, scale: Scale, onto: Scale) -> "Scored":
+        """The same on another scale, by the line between their ends; its order stays."""
+        width = (onto.highest - onto.lowest) / (scale.highest - scale.lowest)
+
+        def at(point: float) -> float:
+            return round(onto.lowest + (point - scale.lowest) * width, 9)
+
+        shares = {at(point): share for point, share in self.distribution.items()}
+        return replace(self, value=at(self.value), distribution=shares)
 
     @property
     def entropy(self) -> float:

@@ -23,8 +23,9 @@ _LISTED = """
             WHERE document_id = ANY (%(ids)s::bigint[])),
     means AS (
         SELECT o.document_id, avg(h.mean) AS mean
-        FROM annotations_human_means(ARRAY(SELECT id FROM outputs)) h JOIN outputs o
-            ON o.id = h.output_id
+        FROM annotations_human_means(ARRAY(
+            SELECT id FROM outputs WHERE document_id <> ALL (%(hidden)s::bigint[]))) h
+        JOIN outputs o ON o.id = h.output_id
         GROUP BY o.document_id)
     SELECT d.id, d.doc_id, left(d.source, 120), d.metadata,
            (SELECT count(*) FROM outputs o WHERE o.document_id = d.id), m.mean
@@ -70,10 +71,14 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         )
         return sorted({name for metadata in some for name in metadata})
 
-    def listed(self, ids: Sequence[int]) -> list[ListedDocument]:
-        """Documents in the order of the given ids, with what a list shows, without their texts."""
+    def listed(self, ids: Sequence[int], *, hidden: Sequence[int] = ()) -> list[ListedDocument]:
+        """Documents in the order of the given ids, with what a list shows, without their texts.
+
+        Args:
+            hidden: ids of documents of which no human mean is shown.
+        """
         with connection.cursor() as cursor:
-            cursor.execute(_LISTED, {"ids": list(ids)})
+            cursor.execute(_LISTED, {"ids": list(ids), "hidden": list(hidden)})
             # Django reads JSON as text, which its fields parse.
             return [
                 ListedDocument(pk, doc_id, begins, orjson.loads(metadata), outputs, mean)

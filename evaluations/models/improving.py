@@ -11,12 +11,22 @@ from django.db import models
 from django.urls import reverse
 
 from evaluations.locked_rule import is_locked, locked_mask
+from evaluations.models.corpus import Document
 from evaluations.models.criteria import Criterion
 from evaluations.models.errands import Errand, ErrandState
 from evaluations.models.judges import Judge
 from evaluations.models.project import Project
 
 MOST_LOOKS = 40
+
+
+class LockedDocumentsQuerySet(models.QuerySet["LockedDocuments"]):
+    def withheld_in(self, project_id: int) -> LockedDocuments | None:
+        """The locked documents of a project whose ratings are withheld now: a better judge is being
+        searched for, and whoever sees them could tune a judge by them."""
+        if not Search.objects.filter(project=project_id, state__in=OPEN_STATES).exists():
+            return None
+        return self.filter(project=project_id, unlocked_at=None).first()
 
 
 class LockedDocuments(models.Model):
@@ -42,6 +52,8 @@ class LockedDocuments(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     unlocked_at = models.DateTimeField(null=True, blank=True)
+
+    objects = LockedDocumentsQuerySet.as_manager()
 
     class Meta:
         constraints = (
@@ -69,12 +81,30 @@ class LockedDocuments(models.Model):
         """Whether a document is one of them."""
         return is_locked(doc_id, seed=self.seed, share=self.share)
 
+    def document_ids(self) -> list[int]:
+        """The ids of those that the project has."""
+        named = Document.objects.filter(project=self.project_id).values_list("pk", "doc_id")
+        return [pk for pk, doc_id in named if self.holds(doc_id)]
+
+
+def withheld_documents(project_id: int) -> list[int]:
+    """The ids of a project's documents whose ratings are withheld now."""
+    lock = LockedDocuments.objects.withheld_in(project_id)
+    return lock.document_ids() if lock else []
+
+
+def is_withheld(document: Document) -> bool:
+    """Whether a document's ratings are withheld now."""
+    lock = LockedDocuments.objects.withheld_in(document.project_id)
+    return lock is not None and lock.holds(document.doc_id)
+
 
 class Change(models.TextChoices):
     """What is tried."""
 
     WORDING = "wording", "Wording"
     EXAMPLES = "examples", "Rated examples"
+    SCORING = "scoring", "Scoring"
     CHOICE = "choice", "Another judge"
     PANEL = "panel", "Panel"
     CALIBRATION = "calibration", "Calibration map"
@@ -83,7 +113,7 @@ class Change(models.TextChoices):
 # The states of a search that is not over.
 OPEN_STATES = (ErrandState.WAITING, ErrandState.ASKING, ErrandState.PAUSED)
 # Those for which models are asked, and those that cost nothing, as they use the scores there are.
-ASKING_CHANGES = (Change.WORDING, Change.EXAMPLES)
+ASKING_CHANGES = (Change.WORDING, Change.EXAMPLES, Change.SCORING)
 FREE_CHANGES = (Change.CHOICE, Change.PANEL, Change.CALIBRATION)
 
 
@@ -136,8 +166,9 @@ class Search(Errand):
 class Proposal(models.Model):
     """A wording that a model proposed during a search, or today's (number 0), with what came of it.
 
-    `texts` holds every part of the wording (evaluators/wording.py), `part` names the one that was
-    rewritten. `prompt_key` is a digest of the request for it; where one request is made several
+    `texts` holds every part of the wording (evaluators/wording.py), `part` names the one that is
+    another. `scoring` holds the judge's own settings that are others (improving/scoring.py), empty
+    for none. `prompt_key` is a digest of the request for it; where one request is made several
     times, `repeat` counts them. `on_batch` and `parent_on_batch` are mean rho on the documents from
     which it was proposed, `on_selection` that of each document by which one is chosen (its id as a
     key), empty if it was not better on the batch.
@@ -148,6 +179,7 @@ class Proposal(models.Model):
     parent = models.ForeignKey("self", on_delete=models.CASCADE, null=True, related_name="+")
     part = models.CharField(max_length=20, blank=True)
     texts = models.JSONField(default=dict)
+    scoring = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
     prompt_key = models.CharField(max_length=64, blank=True)
     repeat = models.PositiveIntegerField(default=0)
     problem = models.CharField(max_length=500, blank=True)

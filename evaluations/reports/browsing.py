@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from evaluations.models import Project
 from evaluations.models.corpus import DocumentQuerySet, ListedDocument
+from evaluations.models.improving import withheld_documents
 from evaluations.reports.ranking import DocumentFigures
 from evaluations.reports.shown import shown_document_figures
 
@@ -79,7 +80,9 @@ def browse(
         *(n for n in names if n != asked.get("name")),
     ]
     shown = tuple(columns[:SHOWN_METADATA])
-    listed = project.documents.listed([int(pk) for pk in found.object_list])
+    listed = project.documents.listed(
+        [int(pk) for pk in found.object_list], hidden=withheld_documents(project.pk)
+    )
     address = reverse("evaluations:document_detail", args=[project.slug, 0])
     rows = tuple(_row(document, address, shown, figures, judge) for document in listed)
     return Browsed(found, rows, shown, judge, by_figures)

@@ -10,7 +10,7 @@ from evaluations.evaluators.registry import make_evaluator
 from evaluations.llm.parsing import Failure
 from evaluations.llm.replies import ReplyChoice, Token, choices_from_json
 from evaluations.models import CandidateOutput, PairScore, RunItem, Score
-from evaluations.reports.withheld import is_withheld
+from evaluations.models.improving import is_withheld
 from evaluations.runs.item_questions import criteria_asked, item_of
 from evaluations.runs.leases import ClaimedItem
 from evaluations.runs.lifecycle import evaluator_of

@@ -9,8 +9,8 @@ from django.db import connection
 
 from annotations.models import Annotator
 from evaluations.models import CandidateOutput, Criterion, Document, System
+from evaluations.models.improving import is_withheld
 from evaluations.models.newest_scores import newest_scores
-from evaluations.reports.withheld import is_withheld
 from evaluations.scales import Scale, short
 from evaluations.word_differences import Piece, word_differences
 from geval_site.joined_query import JoinedQuery

@@ -1,16 +1,30 @@
 """While a better judge is being searched for, what people gave to locked documents is on no page:
 whoever sees it could tune a judge by it."""
 
-from evaluations.models import Document, LockedDocuments, Project, Search
-from evaluations.models.improving import OPEN_STATES
+from evaluations.models import LockedDocuments, Project
 from evaluations.reports.data import ReportData
 
 
 def withheld_lock(project: int) -> LockedDocuments | None:
     """The locked documents of a project, by its id, whose ratings are withheld now."""
-    if not Search.objects.filter(project=project, state__in=OPEN_STATES).exists():
-        return None
-    return LockedDocuments.objects.filter(project=project, unlocked_at=None).first()
+    return LockedDocuments.objects.withheld_in(project)
+
+
+class WithheldError(Exception):
+    """Something cannot be had while ratings are withheld; the message says what to do."""
+
+
+def check_whole(project: Project) -> None:
+    """Refuse a copy of a whole project while ratings are withheld, as it would hold them.
+
+    Raises:
+        WithheldError: they are.
+    """
+    if withheld_lock(project.pk) is not None:
+        raise WithheldError(
+            "A better judge is being searched for, and the archive holds ratings of locked"
+            " documents. Download it when the search is over, or cancel the search."
+        )
 
 
 def without_withheld(data: ReportData, project: Project) -> ReportData:
@@ -20,9 +34,3 @@ def without_withheld(data: ReportData, project: Project) -> ReportData:
         return data
     hidden = lock.mask(data.doc_ids)
     return data.without(hidden) if hidden.any() else data
-
-
-def is_withheld(document: Document) -> bool:
-    """Whether a document's ratings are withheld now."""
-    lock = withheld_lock(document.project_id)
-    return lock is not None and lock.holds(document.doc_id)

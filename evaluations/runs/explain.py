@@ -1,12 +1,16 @@
 """Ask a model afterwards to explain a score; the explanation never changes the score."""
 
+from evaluations.evaluators.geval import GEval
+from evaluations.evaluators.registry import make_evaluator
 from evaluations.judges.clients import ask_model
 from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.llm.judgement import JudgeQuestion
 from evaluations.llm.requests import ChatRequest
+from evaluations.llm.scoring import Scored
 from evaluations.models import Explanation, Score
 from evaluations.runs.item_questions import criteria_asked, question_about
 from evaluations.runs.leases import ClaimedItem
+from evaluations.runs.lifecycle import evaluator_of
 from evaluations.scales import short
 
 EXPLANATION_TOKENS = 200
@@ -35,13 +39,24 @@ def explain(wanted: Explanation) -> None:
     )
 
 
+def _asked_for(score: Score) -> float:
+    """A score on the scale that the model was asked for."""
+    evaluator = make_evaluator(*evaluator_of(score.run))
+    if score.criterion is None or not isinstance(evaluator, GEval):
+        return score.value
+    asked = evaluator.question_of(score.criterion.name, score.criterion.scale)
+    if asked.onto is None:
+        return score.value
+    return Scored.plain(score.value).brought(asked.onto, asked.scale).value
+
+
 def _request(score: Score) -> ChatRequest:
     run, output = score.run, score.output
     item = ClaimedItem(0, output.pk, score.criterion_id or 0, output.texts())
     question = question_about(item, criteria_asked(run))
     settings = run.frozen.asking
     prompt = question.prompt if isinstance(question, JudgeQuestion) else ""
-    rated = short(round(score.value, 2))
+    rated = short(round(_asked_for(score), 2))
     asked = (
         f"You rated this {rated}. In at most three sentences, which parts of the text led to that?"
     )

@@ -4,7 +4,7 @@ laid out), closed."""
 import datetime
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
@@ -22,7 +22,7 @@ from evaluations.judges.steps import prompt_parts, steps_request, store_steps
 from evaluations.llm.cost import cost, most_tokens
 from evaluations.llm.judgement import READ_ATTEMPTS
 from evaluations.llm.parsing import Reason
-from evaluations.llm.prompts import needs_steps
+from evaluations.llm.prompts import longest_filled, needs_steps
 from evaluations.llm.requests import ChatRequest
 from evaluations.models import (
     Criterion,
@@ -69,11 +69,15 @@ class RunError(ValueError):
 
 @dataclass(frozen=True)
 class Trial:
-    """What a search tries: a judge with other settings, on some outputs (by their ids)."""
+    """What a search tries: a judge with other settings, on some outputs (by their ids).
+
+    `settings` are its evaluator's, `asking` those of `RunParameters` that are others.
+    """
 
     search: Search
     settings: Mapping[str, Any]
     outputs: Sequence[int]
+    asking: Mapping[str, Any] = field(default_factory=dict)
 
 
 @transaction.atomic
@@ -190,7 +194,12 @@ def rest_of(pilot: EvaluationRun) -> EvaluationRun | None:
 def _tried(parameters: RunParameters, trial: Trial | None) -> RunParameters:
     if trial is None:
         return parameters
-    return replace(parameters, settings=dict(trial.settings), outputs=tuple(trial.outputs))
+    return replace(
+        parameters,
+        settings=dict(trial.settings),
+        outputs=tuple(trial.outputs),
+        **trial.asking,
+    )
 
 
 def ids_of(run_id: int) -> dict[str, Any]:
@@ -461,7 +470,7 @@ def sizes(run: EvaluationRun) -> dict[str, Any]:
             [run.project_id],
         )
         mean, longest = cursor.fetchone()
-    templates = [len(entry.template) for entry in run.run_criteria.all()]
+    templates = [longest_filled(entry.template) for entry in run.run_criteria.all()]
     frozen = run.frozen
     most = cost(
         most_tokens(int(longest) + max(templates, default=0)),

@@ -40,6 +40,7 @@ from evaluations.reports.kept import KeptView, kept_view
 from evaluations.reports.live import data_version
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.shown import shown_numbers
+from evaluations.reports.withheld import WithheldError, check_whole
 
 
 @login_required
@@ -95,8 +96,13 @@ def project_import(request: HttpRequest) -> HttpResponse:
 
 
 @project_view(EDITORS)
-def project_export(_request: HttpRequest, project: Project) -> Any:
+def project_export(request: HttpRequest, project: Project) -> Any:
     """Download the whole project as one file."""
+    try:
+        check_whole(project)
+    except WithheldError as error:
+        messages.error(request, str(error))
+        return redirect(project)
     file = tempfile.TemporaryFile()  # noqa: SIM115 (the response closes it when it is sent)
     write_archive(project, file)
     file.seek(0)

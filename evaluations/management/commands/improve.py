@@ -10,6 +10,7 @@ import orjson
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
+from evaluations.improving.adopting import adopt
 from evaluations.improving.arms import ImproveError
 from evaluations.improving.certificate import candidate_json, search_json, sentence_of
 from evaluations.improving.estimating import estimate_search
@@ -37,6 +38,7 @@ from evaluations.models import (
 from evaluations.models.improving import FREE_CHANGES
 from evaluations.runs.shift import worker_name
 from evaluations.runs.worker import work_on_run
+from evaluations.statistics.proof import Outcome
 
 
 class Command(SiteCommand):
@@ -57,20 +59,20 @@ class Command(SiteCommand):
             metavar="CHANGE,…",
             help=(
                 f"what may be changed, divided by commas: {', '.join(Change.values)} (all but"
-                " wording and examples, which make calls)"
+                " wording, examples and scoring, which make calls)"
             ),
         )
         parser.add_argument(
             "--calls",
             type=int,
             default=Limits.most_calls,
-            help=f"the calls that may be made for wordings ({Limits.most_calls})",
+            help=f"the calls that a search may make ({Limits.most_calls})",
         )
         parser.add_argument(
             "--budget",
             type=Decimal,
             metavar="MONEY",
-            help="what calls for wordings may cost, in the currency of the judge's prices",
+            help="what these calls may cost, in the currency of the judge's prices",
         )
         parser.add_argument(
             "--reflector",
@@ -94,6 +96,11 @@ class Command(SiteCommand):
             action="store_true",
             help="only search; spend no look at the locked documents",
         )
+        parser.add_argument(
+            "--use",
+            action="store_true",
+            help="what is proven becomes the judge's next version, or a judge of its own, and runs",
+        )
         parser.add_argument("--json", action="store_true", help="print what was found as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -115,6 +122,8 @@ class Command(SiteCommand):
                 self._improve(judge, criterion, changes, limits, looks=not options["no_look"])
                 for criterion in find_criteria(project, options["criterion"])
             ]
+            if options["use"]:
+                self._use(found)
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from None
         except ImproveError as error:
@@ -158,6 +167,20 @@ class Command(SiteCommand):
             self.stderr.write(
                 f"{criterion}: at most {about.calls:,} calls, about {about.tokens:,} tokens{cost}."
                 " Ctrl-C pauses."
+            )
+
+    def _use(self, found: list[dict[str, Any]]) -> None:
+        """Have the proven changes be judges, and score every output."""
+        ids = [one["candidate"] for search in found for one in search["candidates"]]
+        for candidate in Candidate.objects.filter(
+            pk__in=ids, look__outcome=Outcome.PROVEN, adopted_as=None
+        ).select_related("search__project", "search__judge", "search__criterion", "proposal"):
+            judge, run = adopt(candidate)
+            work_on_run(run.pk, worker_name())
+            run.refresh_from_db()
+            self.stderr.write(
+                f"{candidate.title} is used: {judge}, run {run.pk} is"
+                f" {run.get_state_display().lower()}."
             )
 
     def _until_done(self, search: Search) -> None:

@@ -1,8 +1,11 @@
 """Rated outputs of training documents are tried as examples in the prompt."""
 
 import re
+from collections.abc import Callable
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from evaluations.evaluators.geval import GEval
 from evaluations.evaluators.wording import Wording, as_setting
@@ -28,12 +31,16 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_sets_of_training_documents_are_tried_and_kept(
-    judge: Judge, criterion: Criterion, locked: LockedDocuments
+    judge: Judge,
+    criterion: Criterion,
+    locked: LockedDocuments,
+    as_role: Callable[[str], Client],
 ) -> None:
     search = reworded(judge, criterion, LIMITS, change=Change.EXAMPLES)
     assert search.state == ErrandState.DONE, search.message
     tried = list(search.proposals.exclude(number=0))
-    assert [row.texts["examples"].count("<example>") for row in tried] == [3, 6, 6]
+    assert [row.texts["examples"].count("<example>") for row in tried] == [3, 6, 6, 14]
+    assert [row.texts["nearest"] for row in tried] == ["0", "0", "0", "3"]
     assert all(row.on_selection for row in tried)
     choosing = {int(at) for at in tried[0].on_selection}
     for row in tried:
@@ -47,6 +54,11 @@ def test_sets_of_training_documents_are_tried_and_kept(
             assert not is_locked(doc_id, seed=locked.seed, share=locked.share)
         positions = list(judge.project.documents.order_by("pk").values_list("doc_id", flat=True))
         assert not choosing & {positions.index(doc_id) for doc_id in shown}
+    run = search.runs.get(run_criteria__template__contains="<nearest")
+    item = run.items.earliest("pk")
+    address = reverse("evaluations:item_detail", args=["small", run.pk, item.pk])
+    # Its prompt, with the examples that it had.
+    assert as_role("viewer").get(address).content.decode().count("&lt;example&gt;") == 3
 
 
 def test_examples_that_are_used_are_in_the_next_versions_prompt(

@@ -1,0 +1,66 @@
+"""Reading stored replies in another way, where that needs no call: the first of several samples,
+or the rating of a reply whose probabilities are known."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from evaluations.llm.calls import Answer
+from evaluations.llm.judge_settings import JudgeSettings
+from evaluations.llm.judgement import JudgeQuestion, readable_choices, score_choices
+from evaluations.llm.scoring import Scored
+from evaluations.models import ItemState, Judge, RunItem
+from evaluations.models.run_parameters import RunParameters
+from evaluations.runs.results import answer_from
+
+
+def scored_again(
+    judge: Judge,
+    template: str,
+    outputs: Sequence[int],
+    question: JudgeQuestion,
+    asking: JudgeSettings,
+) -> dict[int, float]:
+    """Scores of outputs, by id, as far as replies of the judge's runs with this prompt give them.
+
+    Args:
+        question: what a rating looks like; its prompt counts for nothing.
+        asking: how to score.
+    """
+    if asking.mode == "logprobs":
+        return {}
+    rows = (
+        RunItem.objects.filter(
+            run__judge=judge,
+            criterion__name=question.criterion,
+            run__run_criteria__template=template,
+            output__in=outputs,
+            state=ItemState.DONE,
+            reply__isnull=False,
+        )
+        .select_related("reply", "run")
+        .order_by("pk")
+    )
+    found: dict[int, float] = {}
+    for row in rows:
+        made = row.run.frozen
+        if row.output_id in found or row.reply is None or not _would_be_same(made, asking):
+            continue
+        answer = answer_from(row.reply)
+        scored = score_choices([_first(answer, question, asking)], question, asking)
+        if isinstance(scored, Scored):
+            found[row.output_id] = scored.value
+    return found
+
+
+def _would_be_same(made: RunParameters, asking: JudgeSettings) -> bool:
+    """Whether replies of a run are such as would be asked for."""
+    if made.temperature != asking.temperature or made.max_tokens != asking.max_tokens:
+        return False
+    if asking.mode == "samples":
+        return made.mode == "samples" and made.samples >= asking.samples
+    # The reply is the same whether or not probabilities are asked for with it, if nothing is drawn.
+    return made.mode in ("logprobs", "direct") and asking.temperature == 0
+
+
+def _first(answer: Answer, question: JudgeQuestion, asking: JudgeSettings) -> Answer:
+    return replace(answer, choices=readable_choices([answer], question, asking))

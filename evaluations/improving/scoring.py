@@ -1,0 +1,112 @@
+"""How a judge scores, as a change: its mode, how many replies it takes, and the scale that it is
+asked for."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.judges.judges import known_findings
+from evaluations.models import Judge, Proposal, ScoringMode
+from evaluations.scales import Scale, parsed_scale
+
+# Replies per item that are tried, and scales.
+SAMPLES = (5, 10, 20, 40)
+SCALES = ("1-5", "1-10", "0-100")
+NAMES = {
+    ScoringMode.LOGPROBS: "probabilities",
+    ScoringMode.SAMPLES: "{} sampled replies",
+    ScoringMode.DIRECT: "one reply as it is",
+}
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """The judge's own settings that decide how replies become a score.
+
+    `samples` counts in the mode samples alone; `temperature` is None for a model that takes none.
+    """
+
+    mode: str
+    samples: int
+    temperature: float | None
+
+    @classmethod
+    def of(cls, judge: Judge) -> Self:
+        """A judge's own."""
+        sent = judge.temperature if judge.sends_temperature else None
+        return cls(judge.mode, judge.samples, sent)
+
+    def merged(self, stored: Mapping[str, Any]) -> Self:
+        """With what a proposal says otherwise."""
+        return type(self)(**asdict(self) | dict(stored))
+
+    @property
+    def replies_each(self) -> int:
+        """How many replies a question gets."""
+        return self.samples if self.mode == ScoringMode.SAMPLES else 1
+
+    def __str__(self) -> str:
+        return NAMES[ScoringMode(self.mode)].format(self.samples)
+
+
+@dataclass(frozen=True)
+class ScoringChange:
+    """A setting that is another than today's: the part that is changed, under a name that is the
+    same each time; `scoring` is empty for a scale, which is a part of the wording."""
+
+    part: str
+    name: str
+    scoring: Mapping[str, Any]
+    scale: str = ""
+
+
+def scoring_changes(
+    judge: Judge, evaluator: AskingEvaluator, criterion: Scale, asked: Scale
+) -> Iterator[ScoringChange]:
+    """Settings of which each differs from today's in one thing, and with which the judge can run.
+
+    Args:
+        criterion: the criterion's scale.
+        asked: the scale that the judge is asked for today.
+    """
+    today = Scoring.of(judge)
+    for mode in ScoringMode.values:
+        if mode != today.mode and _can_use(judge, evaluator, asked, mode):
+            yield _mode(judge, mode)
+    if today.mode == ScoringMode.SAMPLES:
+        for count in SAMPLES:
+            if count != today.samples:
+                yield ScoringChange("samples", f"samples-{count}", {"samples": count})
+    for written in () if criterion.labels else SCALES:
+        scale = parsed_scale(written)
+        if scale != asked and not evaluator.why_not_on(scale, today.mode):
+            yield ScoringChange("scale", f"scale-{written}", {}, written)
+
+
+def _mode(judge: Judge, mode: str) -> ScoringChange:
+    temperature = 1.0 if mode == ScoringMode.SAMPLES else 0.0
+    sent = temperature if judge.sends_temperature else None
+    return ScoringChange("mode", f"mode-{mode}", {"mode": mode, "temperature": sent})
+
+
+def _can_use(judge: Judge, evaluator: AskingEvaluator, scale: Scale, mode: str) -> bool:
+    """Whether its endpoint and the scale allow a mode; what was not probed is not tried."""
+    findings = known_findings(judge.endpoint, judge.model) if judge.endpoint else None
+    if mode == ScoringMode.LOGPROBS and findings is None:
+        return False
+    if mode == ScoringMode.SAMPLES and not judge.sends_temperature:
+        return False
+    return not (findings and findings.why_not(mode)) and not evaluator.why_not_on(scale, mode)
+
+
+def scoring_of(proposal: Proposal) -> Scoring:
+    """How a proposal scores."""
+    return Scoring.of(proposal.search.judge).merged(proposal.scoring)
+
+
+def scoring_in_words(proposal: Proposal) -> str:
+    """What a proposal changes of the scoring, such as "Scored by 20 sampled replies"."""
+    if proposal.part == "scale":
+        return f"Asked for {proposal.texts['scale']}"
+    return f"Scored by {scoring_of(proposal)}"

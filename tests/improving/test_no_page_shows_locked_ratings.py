@@ -1,0 +1,196 @@
+"""While a better judge is searched for, no page and no endpoint has a rating of a locked document
+or what was said with it; whoever gave it sees it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotations.models import (
+    Annotator,
+    Assignment,
+    Campaign,
+    CampaignItem,
+    Decision,
+    Preference,
+    Rating,
+)
+from evaluations.models import Document, LockedDocuments, Project, Search
+from tests.pages import test_rights as rights
+from tests.pages.test_rights import place as every_place
+
+pytestmark = pytest.mark.django_db
+# A rating that nothing else shows, and what was said with it.
+RATINGS, MEAN, SAID = (3.8219, 4.8219), "4.32", "quagmire"
+place = every_place
+
+
+@pytest.fixture
+def planted(place: dict[str, Any], make_user: Callable[..., User]) -> dict[str, Any]:
+    """Two annotators' answers on a locked document: ratings, comments, a preference, a decision."""
+    project: Project = place["project"]
+    document = project.documents.get(doc_id="d1")
+    LockedDocuments.objects.update(seed=seed_that_locks(project, document))
+    Rating.objects.filter(output__document=document).delete()
+    campaign = Campaign.objects.get(pk=place["campaign"])
+    Campaign.objects.update(state="open", overlap=2, show_others=True, adjudicate_beyond=0.5)
+    campaign.criteria.set(project.criteria.all())
+    outputs = list(document.outputs.order_by("pk"))
+    criteria = list(project.criteria.all())
+    item = CampaignItem.objects.get(pk=place["campaign_item"])
+    # The mean is the planted one, and the two are far enough apart to be decided.
+    for number, score in enumerate(RATINGS):
+        user = make_user(f"rater{number}")
+        project.memberships.create(user=user, role="annotator")
+        annotator = Annotator.objects.create(project=project, user=user, name=f"rater{number}")
+        campaign.seats.create(annotator=annotator)
+        for output in outputs:
+            for criterion in criteria:
+                Rating.objects.create(
+                    output=output, criterion=criterion, annotator=annotator, score=score
+                )
+        Assignment.objects.create(
+            campaign=campaign,
+            item=item,
+            annotator=annotator,
+            state="submitted",
+            lease_until=timezone.now(),
+            submitted_at=timezone.now(),
+            shown=[item.outputs[0]],
+            answer={
+                "scores": {str(one.pk): score for one in criteria},
+                "comment": f"{SAID} {number}",
+            },
+        )
+        Preference.objects.create(
+            output_a=outputs[0], output_b=outputs[1], annotator=annotator, value=1
+        )
+    Decision.objects.create(item=item, answer={"scores": {}}, note=SAID)
+    Search.objects.update(state="waiting")
+    return place | {"document": document.pk}
+
+
+def seed_that_locks(project: Project, document: Document) -> str:
+    others = project.documents.exclude(pk=document.pk)
+    for number in range(1000):
+        lock = LockedDocuments(seed=str(number), share=0.4)
+        if lock.holds(document.doc_id) and not any(lock.holds(one.doc_id) for one in others):
+            return lock.seed
+    raise AssertionError
+
+
+def pages(place: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Every address that is read, by name; those of outputs and items for each of them."""
+    for method, name, _right in rights.ROWS:
+        if method != "GET":
+            continue
+        address = rights.address(name, place, 0)
+        yield name, address
+        if name == "annotations:export":
+            for other in ("ratings.jsonl", "preferences.csv", "preferences.jsonl"):
+                yield f"{name} {other}", address.replace("ratings.csv", other)
+    project = place["project"]
+    for run in project.runs.all():
+        for item in run.items.all():
+            yield "every item", reverse("evaluations:item_detail", args=["small", run.pk, item.pk])
+    cases = reverse("evaluations:disagreement_list", args=["small"])
+    for output in Document.objects.get(pk=place["document"]).outputs.all():
+        for criterion in project.criteria.all():
+            yield (
+                "every case",
+                f"{cases}?output={output.pk}&criterion={criterion.pk}&judge={place['judge']}",
+            )
+    for ending in ("csv", "json", "html", "tex", "md", "txt"):
+        yield f"report {ending}", reverse("evaluations:report_export", args=["small", ending])
+
+
+def shown_on(client: Client, place: dict[str, Any]) -> set[str]:
+    """The names of the pages that show what was planted."""
+    found = set()
+    session = client.cookies["sessionid"].value
+    planted = {*map(str, RATINGS), MEAN, SAID}
+    for name, address in pages(place):
+        client.cookies["sessionid"] = session
+        response = client.get(address)
+        content = b"".join(response.streaming_content) if response.streaming else response.content
+        if response.get("Content-Type") == "application/zip":
+            found.add(name)  # it has everything
+            continue
+        text = content.decode(errors="replace")
+        if any(one in text for one in planted):
+            found.add(name)
+        # Who rates is no secret, but a line of preferences is one's answer.
+        if name.startswith("annotations:export pref") and "rater0" in text:
+            found.add(name)
+    return found
+
+
+def test_nothing_that_was_planted_is_anywhere_until_the_search_is_over(
+    planted: dict[str, Any], as_role: Callable[[str], Client]
+) -> None:
+    owner = as_role("owner")
+    assert shown_on(owner, planted) == set()
+    Search.objects.update(state="cancelled")
+    seen = shown_on(owner, planted)
+    assert seen >= {
+        "annotations:export",
+        "annotations:export ratings.jsonl",
+        "annotations:export preferences.csv",
+        "annotations:export preferences.jsonl",
+        "annotations:adjudication_item",
+        "evaluations:document_list",
+        "evaluations:document_detail",
+        "evaluations:project_export",
+        "every item",
+        "every case",
+        "/api/v1/projects/{slug}/ratings",
+        "/api/v1/projects/{slug}/archive",
+    }, seen
+
+
+def test_pages_say_that_something_is_withheld(
+    planted: dict[str, Any], as_role: Callable[[str], Client]
+) -> None:
+    owner = as_role("owner")
+
+    def page(name: str) -> str:
+        found: str = owner.get(rights.address(name, planted, 0), follow=True).content.decode()
+        return " ".join(found.split())
+
+    for name in (
+        "annotations:campaign_list",
+        "annotations:campaign_detail",
+        "annotations:adjudication_list",
+        "annotations:adjudication_item",
+        "evaluations:document_detail",
+    ):
+        assert "withheld" in page(name), name
+    assert "Download it when the search is over" in page("evaluations:project_export")
+    answer = owner.get("/api/v1/projects/small/archive")
+    assert answer.status_code == 409
+    # Nothing is decided by ratings that nobody sees.
+    address = rights.address("annotations:adjudication_item", planted, 0)
+    before = Decision.objects.count()
+    owner.post(address, {"note": "x"})
+    assert Decision.objects.count() == before
+
+
+def test_annotators_see_their_own_answers_and_not_those_of_others(
+    planted: dict[str, Any], client: Client
+) -> None:
+    client.force_login(User.objects.get(username="rater0"))
+    mine = Assignment.objects.get(annotator__name="rater0")
+    campaign = planted["campaign"]
+    own = client.get(reverse("annotations:task_list", args=["small", campaign])).content.decode()
+    assert f"{SAID} 0" in own
+    address = reverse("annotations:task_compare", args=["small", campaign, mine.pk])
+    compared = client.get(address).content.decode()
+    assert f"{SAID} 0" in compared
+    assert f"{SAID} 1" not in compared
+    assert "withheld" in compared
+    Search.objects.update(state="done")
+    assert f"{SAID} 1" in client.get(address).content.decode()
