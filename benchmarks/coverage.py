@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.reports.analysis import ALPHA, Significance, adjusted_together, compare_pair
+from evaluations.reports.analysis import ALPHA, Significance, adjusted_together, seeded
 from evaluations.statistics.agreement import (
     Ceiling,
     Coincidences,
@@ -53,6 +53,7 @@ from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.ppi import ppi_table
 from evaluations.statistics.resampling import Interval, Over
+from evaluations.statistics.significance import permutation_test
 
 CLAIMS = "reports that claim a difference of equals"
 DATA_SETS, QUICK = 2000, 400
@@ -319,7 +320,9 @@ def _equal_judges(outputs: Outputs, rng: Rng) -> Significance:
     human = np.round(quality + rng.normal(0, 0.5, len(outputs)), 1)
     judges = {name: quality + rng.normal(0, 1, len(outputs)) for name in "abc"}
     tests = {
-        (a, b): compare_pair(outputs, human, judges[a], judges[b], "spearman", "documents")
+        (a, b): permutation_test(
+            outputs, human, judges[a], judges[b], "spearman", "documents", rng=seeded()
+        )
         for a, b in itertools.combinations(judges, 2)
     }
     correlations = dict.fromkeys(judges, 0.5)

@@ -18,13 +18,13 @@ from evaluations.reports.analysis import (
     adjusted_together,
     analyse_agreement,
     analyse_judge,
-    compare_pair,
+    compare_pairs,
     rank_judges,
     williams_of,
 )
 from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.leaderboard import Leaderboard, leaderboards
-from evaluations.reports.memo import remembered, remembered_as
+from evaluations.reports.memo import remembered, remembered_as, remembered_each
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.steps import OnStep, part_of, unseen
 from evaluations.reports.timing import report_seconds
@@ -37,7 +37,6 @@ from evaluations.statistics.correlation import Coefficient, Correlations, Level
 from evaluations.statistics.jackknife import (
     LEAST_DOCUMENTS,
     LeftOut,
-    difference_interval,
     no_interval,
 )
 from evaluations.statistics.layout import Outputs, Ratings
@@ -465,17 +464,27 @@ def _compared(
         name: one.estimates[coefficient]["summary"].value for name, one in correlations.items()
     }
     found = {name: np.nan if value is None else value for name, value in values.items()}
-    pairs = {
-        (first, second): (outputs, human, judges[first], judges[second])
-        for first, second in itertools.combinations(rank_judges(found), 2)
-    }
+    pairs = list(itertools.combinations(rank_judges(found), 2))
+    parts = [(outputs, human, judges[a], judges[b], coefficient) for a, b in pairs]
+    compared = remembered_each(
+        "compare_pairs",
+        [(*one, over) for one in parts],
+        lambda missing: compare_pairs(
+            outputs,
+            human,
+            [tuple((judges[name], correlations[name]) for name in pairs[at]) for at in missing],
+            coefficient,
+            over,
+        ),
+    )
+    williams = [remembered(williams_of, *one[:4]) for one in parts]
     return Significance(
         coefficient,
         over,
         found,
-        {pair: remembered(compare_pair, *on, coefficient, over) for pair, on in pairs.items()},
-        {pair: remembered(difference_interval, *on, coefficient) for pair, on in pairs.items()},
-        {pair: remembered(williams_of, *on) for pair, on in pairs.items()},
+        {pair: one.test for pair, one in zip(pairs, compared, strict=True)},
+        {pair: one.interval for pair, one in zip(pairs, compared, strict=True)},
+        dict(zip(pairs, williams, strict=True)),
     )
 
 

@@ -13,6 +13,7 @@ here they did not reach 93 %, and none is given.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy import stats
@@ -128,8 +129,14 @@ def t_interval(
     estimate: float, variance: float, freedom: float, confidence: float = CONFIDENCE
 ) -> Interval:
     """Estimate plus and minus Student's t times the standard error."""
-    half = float(stats.t.ppf((1 + confidence) / 2, freedom) * np.sqrt(variance))
+    half = _t(freedom, confidence) * float(np.sqrt(variance))
     return Interval(estimate - half, estimate + half)
+
+
+@lru_cache(maxsize=1024)
+def _t(freedom: float, confidence: float) -> float:
+    """Student's t with so much in the middle."""
+    return float(stats.t.ppf((1 + confidence) / 2, freedom))
 
 
 def mapped(interval: Interval, back: Callable[[float], float]) -> Interval:
@@ -179,12 +186,25 @@ def difference_interval(
     """
     outputs, (human, first, second) = complete(outputs, human, first, second)
     sides = [coefficients_by_document(outputs, human, s, coefficient) for s in (first, second)]
+    return interval_of_difference(outputs.by_document(), sides[0], sides[1], confidence)
+
+
+def interval_of_difference(
+    counts: FloatArray, first: FloatArray, second: FloatArray, confidence: float = CONFIDENCE
+) -> Interval:
+    """The same from the coefficients by document.
+
+    Args:
+        counts: shape (documents,), how many outputs people rated and both judges scored.
+        first, second: shape (documents,), NaN where a document has no coefficient.
+    """
+    sides = (first, second)
     used = [~np.isnan(side) for side in sides]
-    documents = LeftOut.each(outputs.documents)
+    documents = LeftOut.each(len(counts))
     if not all(one.any() for one in used):
         return no_interval("a judge has no summary-level correlation")
     both = used[0] & used[1]
-    if outputs.by_document()[both].sum() < LEAST_OUTPUTS:
+    if counts[both].sum() < LEAST_OUTPUTS:
         return no_interval(TOO_FEW.format(LEAST_OUTPUTS, "outputs"))
     means = [float(side[one].mean()) for side, one in zip(sides, used, strict=True)]
     return documents.interval(
