@@ -22,6 +22,7 @@ from evaluations.query_arrays import (
     two_ids,
 )
 from evaluations.reports.options import ReportOptions
+from evaluations.statistics.bias import Family
 from evaluations.statistics.layout import Outputs, complete, mean_of
 from evaluations.statistics.pairing import FloatArray, IntArray
 
@@ -45,6 +46,7 @@ class ReportData:
     doc_ids: tuple[str, ...]
     system_names: tuple[str, ...]
     system_kinds: tuple[str, ...]
+    system_families: tuple[Family, ...]
     outputs: Outputs
     output_ids: IntArray
     words: FloatArray
@@ -92,6 +94,7 @@ class ReportData:
             doc_ids=tuple(itertools.compress(self.doc_ids, documents)),
             system_names=tuple(itertools.compress(self.system_names, systems)),
             system_kinds=tuple(itertools.compress(self.system_kinds, systems)),
+            system_families=tuple(itertools.compress(self.system_families, systems)),
             outputs=self.outputs.among(documents, systems),
             output_ids=self.output_ids[chosen],
             words=self.words[chosen],
@@ -113,10 +116,12 @@ def load_data(
 def _frame(project: Project) -> ReportData:
     documents = list(project.documents.order_by("pk").values_list("pk", "doc_id"))
     systems = list(
-        System.objects.filter(project=project).order_by("pk").values_list("pk", "name", "kind")
+        System.objects.filter(project=project)
+        .order_by("pk")
+        .values_list("pk", "name", "kind", "family")
     )
     document_ids = np.array([pk for pk, _ in documents], dtype=np.int64)
-    system_ids = np.array([pk for pk, _, _ in systems], dtype=np.int64)
+    system_ids = np.array([pk for pk, _, _, _ in systems], dtype=np.int64)
     # Counted where the texts are.
     rows = fetch_numbers(
         ["o.id", "o.document_id", "o.system_id", "evaluations_word_count(o.text)"],
@@ -128,8 +133,9 @@ def _frame(project: Project) -> ReportData:
         document_ids=document_ids,
         system_ids=system_ids,
         doc_ids=tuple(name for _, name in documents),
-        system_names=tuple(name for _, name, _ in systems),
-        system_kinds=tuple(kind for _, _, kind in systems),
+        system_names=tuple(name for _, name, _, _ in systems),
+        system_kinds=tuple(kind for _, _, kind, _ in systems),
+        system_families=tuple(Family.of(family, name) for _, name, _, family in systems),
         outputs=Outputs(
             positions(rows[:, 1], document_ids),
             positions(rows[:, 2], system_ids),

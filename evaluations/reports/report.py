@@ -32,7 +32,7 @@ from evaluations.reports.verdict import Evidence, Verdict, verdict_of
 from evaluations.reports.withheld import without_withheld
 from evaluations.statistics.agreement import rater_at
 from evaluations.statistics.alt_test import AltTest
-from evaluations.statistics.bias import FamilyBias, family_bias, family_of
+from evaluations.statistics.bias import Family, FamilyBias, family_bias
 from evaluations.statistics.correlation import Coefficient, Correlations, Level
 from evaluations.statistics.jackknife import (
     LEAST_DOCUMENTS,
@@ -50,6 +50,7 @@ MOST_NEXT = 5
 LEAST_SHARE = 0.5
 _UNKNOWN = "there are no texts of the judge's own family"
 NO_FAMILY = FamilyBias.undefined(_UNKNOWN)
+UNKNOWN_FAMILY = Family("", False)
 _ALONE = "no two annotators rated the same outputs"
 NO_CEILING, NO_CEILING_INTERVAL = Estimate.undefined(_ALONE), no_interval(_ALONE)
 
@@ -66,6 +67,8 @@ class JudgeResult:
     is_stand_in: bool
     letters: str = ""  # none at other levels than the one the judges are compared at
     own_family: FamilyBias = NO_FAMILY
+    family: Family = UNKNOWN_FAMILY
+    guessed_families: int = 0  # of systems whose family follows from their name
 
     @property
     def correlations(self) -> Correlations:
@@ -345,9 +348,11 @@ def _criterion_result(
     human = data.humans[criterion.pk]
     found = {judge: data.judges.get((criterion.pk, judge.pk)) for judge in judges}
     present = {judge: scores for judge, scores in found.items() if scores is not None}
-    names = hash((data.doc_ids, data.system_names, data.system_kinds))
+    names = hash((data.doc_ids, data.system_names, data.system_kinds, data.system_families))
     about = (criterion.pk, criterion.name, criterion.scale, options, names)
-    of_judges = [(judge.pk, judge.label, judge.model, judge.is_stand_in) for judge in present]
+    of_judges = [
+        (judge.pk, judge.label, judge.model, judge.family, judge.is_stand_in) for judge in present
+    ]
     parts = (
         *about,
         of_judges,
@@ -436,6 +441,8 @@ def _judge_result(
         missing=int(np.isnan(scores).sum()),
         is_stand_in=judge.is_stand_in,
         own_family=_own_family(judge, human.mean, scores, data),
+        family=family_of_judge(judge),
+        guessed_families=sum(bool(of.name) and not of.is_given for of in data.system_families),
     )
 
 
@@ -506,13 +513,16 @@ def _with_letters(criteria: list[CriterionResult], level: Level) -> tuple[Criter
     )
 
 
+def family_of_judge(judge: Judge) -> Family:
+    return Family.of(judge.family, f"{judge.name} {judge.model}")
+
+
 def _own_family(
     judge: Judge, human: FloatArray, scores: FloatArray, data: ReportData
 ) -> FamilyBias:
-    """How much more than people the judge gives to texts of models of its own family, by what names
-    say."""
-    families = np.array([family_of(name) for name in data.system_names])
-    own = (families == family_of(f"{judge.name} {judge.model}")) & (families != "")
+    """How much more than people the judge gives to texts of models of its own family."""
+    families = np.array([family.name for family in data.system_families], dtype=str)
+    own = (families == family_of_judge(judge).name) & (families != "")
     others = (data.kinds("llm") | (families != "")) & ~own
     documents = LeftOut.each(data.outputs.documents)
     return family_bias(data.outputs, human, scores, own, others, documents)

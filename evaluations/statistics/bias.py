@@ -75,6 +75,25 @@ def family_of(name: str) -> str:
     return next((family for family in FAMILIES if family in found), "")
 
 
+@dataclass(frozen=True)
+class Family:
+    """A family of models; `is_given` where somebody named it, not guessed from a name."""
+
+    name: str
+    is_given: bool
+
+    @classmethod
+    def of(cls, given: str, name: str) -> "Family":
+        """The family that was given, or else the one in a name."""
+        given = given.strip().lower()
+        return cls(given or family_of(name), bool(given))
+
+    def __str__(self) -> str:
+        if not self.name:
+            return "family not known"
+        return f"{self.name}, {'given' if self.is_given else 'guessed from the name'}"
+
+
 def self_preference(own: FloatArray, others: FloatArray) -> Estimate:
     """How much higher than people the judge rates its own family's texts than others' (Panickssery
     et al., 2024).
