@@ -69,10 +69,10 @@ from evaluations.statistics.resampling import (
 )
 from evaluations.statistics.results import Estimate
 from evaluations.statistics.significance import (
-    PermutationTest,
+    PairTest,
     holm,
     letters,
-    permutation_test,
+    new_systems_test,
     permutation_tests,
     williams_test,
 )
@@ -158,7 +158,7 @@ class Significance:
     coefficient: Coefficient
     over: Over
     correlations: dict[str, float]
-    tests: dict[tuple[str, str], PermutationTest]
+    tests: dict[tuple[str, str], PairTest]
     intervals: dict[tuple[str, str], Interval]
     williams: dict[tuple[str, str], float | None]
     adjusted: dict[tuple[str, str], float] = field(default_factory=dict)
@@ -304,7 +304,7 @@ class Compared(NamedTuple):
     """Two judges at summary level: the test, and the interval of their difference over
     documents."""
 
-    test: PermutationTest
+    test: PairTest
     interval: Interval
 
 
@@ -319,7 +319,7 @@ def compare_pairs(
     coefficient: Coefficient,
     over: Over,
 ) -> list[Compared]:
-    """Pairs of judges, compared by the same orderings, with the seed of all reports.
+    """Pairs of judges; over documents by the same orderings, with the seed of all reports.
 
     Args:
         pairs: of two judges each, with scores of shape (outputs,), NaN for missing.
@@ -335,9 +335,7 @@ def compare_pairs(
             tests = permutation_tests([(a, b) for _, a, b in some], rng=seeded())
         else:
             tests = [
-                permutation_test(
-                    outputs, human, first, second, coefficient, over, rng=seeded()
-                )
+                new_systems_test(outputs, human, first, second, coefficient, over)
                 for (first, _), (second, _) in pairs[start : start + at_once]
             ]  # fmt: skip
         found += [

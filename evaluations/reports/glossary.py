@@ -99,8 +99,8 @@ TERMS: dict[str, Term] = {
     ),
     "letters": Term(
         "Letters",
-        "Judges that share a letter are not shown to differ on that criterion: paired permutation"
-        " tests, adjusted for all pairs.",
+        "Judges that share a letter are not shown to differ on that criterion: paired tests"
+        " (permutation over documents, t tests over systems or both), adjusted for all pairs.",
         "Not shown to differ does not mean equal; more documents may separate them.",
         "Which judges differ",
     ),

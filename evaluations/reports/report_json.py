@@ -248,6 +248,7 @@ def _significance_json(found: Significance) -> dict[str, Any]:
                 "p_williams_system": found.williams.get(pair),
                 "orderings": test.orderings,
                 "exact": test.exact,
+                "method": test.method,
             }
             | ({"reason": test.reason} if test.reason else {})
             for pair, test in found.tests.items()

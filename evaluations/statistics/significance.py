@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 from scipy import stats
@@ -18,6 +19,7 @@ from evaluations.statistics.correlation import (
     coefficients_by_document,
     coefficients_of_rows,
 )
+from evaluations.statistics.jackknife import interval_of_difference, over_systems
 from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.mixing import swapped_coefficients
 from evaluations.statistics.pairing import FloatArray
@@ -35,9 +37,9 @@ _BLOCK_CELLS = 2_000_000
 
 
 @dataclass(frozen=True)
-class PermutationTest:
+class PairTest:
     """The observed difference (first judge minus second), its two-sided p-value, and how many
-    orderings it rests on.
+    orderings it rests on; none where it is a t test with the jackknife's standard error.
 
     A p-value from random orderings counts the observed one, so it is never 0; an exact one
     enumerates all of them.
@@ -48,9 +50,10 @@ class PermutationTest:
     orderings: int
     exact: bool
     reason: str = ""
+    method: Literal["permutation", "jackknife"] = "permutation"
 
 
-NO_CORRELATION = PermutationTest(None, None, 0, False, "a judge has no summary-level correlation")
+NO_CORRELATION = PairTest(None, None, 0, False, "a judge has no summary-level correlation")
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ def permutation_test(
     *,
     rng: np.random.Generator,
     permutations: int = PERMUTATIONS,
-) -> PermutationTest:
+) -> PairTest:
     """Compare two judges' summary-level correlations by swapping their standardised scores.
 
     More than 2,000 documents are swapped in so many groups, which is a permutation test as well.
@@ -82,7 +85,7 @@ def permutation_test(
     """
     outputs, (human, a, b) = complete(outputs, human, first, second)
     if not len(a) or np.ptp(a) == 0 or np.ptp(b) == 0:
-        return PermutationTest(
+        return PairTest(
             None, None, 0, False, "a judge's scores are all the same, or there are none"
         )
     if over == "documents":  # whose correlations are the same for standardised scores
@@ -95,7 +98,7 @@ def permutation_test(
         return NO_CORRELATION
     documents, systems = outputs.documents, outputs.systems
     if documents * systems > MOST_CELLS:
-        return PermutationTest(
+        return PairTest(
             None, None, 0, False, f"over systems, at most {MOST_CELLS:,} cells are tested"
         )
     human, a, b = (outputs.table(side) for side in (human, a, b))
@@ -111,7 +114,7 @@ def permutation_tests(
     *,
     rng: np.random.Generator,
     permutations: int = PERMUTATIONS,
-) -> list[PermutationTest]:
+) -> list[PairTest]:
     """The tests over documents of several pairs of judges, all by the same orderings.
 
     Args:
@@ -139,13 +142,49 @@ def permutation_tests(
     return found
 
 
-def _test_of(observed: float, count: int, orderings: int, exact: bool) -> PermutationTest:
+def new_systems_test(
+    outputs: Outputs,
+    human: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    coefficient: Coefficient,
+    over: Over,
+) -> PairTest:
+    """Whether two judges' summary-level correlations would differ with other systems, or with other
+    systems and documents: Student's t test of the difference, whose standard error is the
+    jackknife's (see `jackknife`), from ten systems on.
+
+    Swapping systems tests something else: that the judges are the same on these systems. Judges
+    that each favour systems of their own are then taken for different (`make bench-coverage`).
+
+    Args:
+        human, first, second: shape (outputs,), NaN for missing; only outputs with all three count.
+        over: "systems" or "both".
+    """
+    outputs, (human, *judges) = complete(outputs, human, first, second)
+    if outputs.documents * outputs.systems > MOST_CELLS:
+        return _untested(f"over systems, at most {MOST_CELLS:,} cells are tested")
+    sides = [coefficients_by_document(outputs, human, side, coefficient) for side in judges]
+    among_documents = interval_of_difference(outputs.by_document(), sides[0], sides[1])
+    if among_documents.low is None:
+        return _untested(among_documents.reason)
+    found = over_systems(outputs, human, judges, sides, coefficient, over)
+    if isinstance(found, str):
+        return _untested(found)
+    return PairTest(found.estimate, found.p, 0, False, method="jackknife")
+
+
+def _untested(reason: str) -> PairTest:
+    return PairTest(None, None, 0, False, reason, "jackknife")
+
+
+def _test_of(observed: float, count: int, orderings: int, exact: bool) -> PairTest:
     """
     Args:
         count: in how many orderings the difference is as large as the observed one.
     """
     p = count / orderings if exact else (count + 1) / (orderings + 1)
-    return PermutationTest(observed, p, orderings, exact)
+    return PairTest(observed, p, orderings, exact)
 
 
 def _counts_as_large(

@@ -21,7 +21,8 @@ A_PAGE = 200
 @project_view(READERS)
 def system_list(request: HttpRequest, project: Project) -> HttpResponse:
     page = Paginator(project.systems.order_by("pk"), A_PAGE).get_page(request.GET.get("page"))
-    systems = SystemFormSet(queryset=page.object_list, prefix="system")
+    shown = project.systems.filter(pk__in=[system.pk for system in page]).order_by("pk")
+    systems = SystemFormSet(queryset=shown, prefix="system")
     judges = JudgeFormSet(queryset=project.judges.order_by("pk"), prefix="judge")
     return _shown(request, project, systems, judges, page=page)
 
