@@ -17,6 +17,7 @@ PACKED_ROWS = 2**16
 # type, its size and its lower bound; each element has its length before it.
 _HEADER_BYTES = 19
 _FIELD_COUNT = struct.Struct(">h")
+_KEY = struct.Struct(">4x q")
 _FIELD = struct.Struct(">i 4x i 4x i 4x")
 _ELEMENT = np.dtype([("length", ">i4"), ("value", ">f8")])
 
@@ -35,39 +36,68 @@ def fetch_numbers(columns: list[str], rest: str) -> FloatArray:
     Raises:
         ValueError: an expression was NULL.
     """
-    selected = ", ".join(f"({column})::float8 AS c{index}" for index, column in enumerate(columns))
-    packed = ", ".join(f"array_agg(c{index})" for index in range(len(columns)))
-    statement = f"""
-        COPY (SELECT {packed} FROM (
-            SELECT {selected}, (row_number() OVER () - 1) / {PACKED_ROWS} AS pack {rest}
-        ) numbers GROUP BY pack) TO STDOUT (FORMAT binary)"""
-    packs: list[list[FloatArray]] = []
-    with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        at = _HEADER_BYTES
-        for message in copy:
-            packs += _packs(bytes(message), at)
-            at = 0
-    found = np.empty((sum(len(pack[0]) for pack in packs), len(columns)))
+    pack = f"(row_number() OVER () - 1) / {PACKED_ROWS}"
+    packs = [arrays for _key, arrays in _fetched(pack, columns, rest)]
+    found = np.empty((sum(len(arrays[0]) for arrays in packs), len(columns)))
     for index, parts in enumerate(zip(*packs, strict=True)):
         np.concatenate(parts, out=found[:, index])
     return found
 
 
-def _packs(message: bytes, at: int) -> Iterator[list[FloatArray]]:
-    """The rows of a message, each a list of arrays."""
+def fetch_groups(key: str, columns: list[str], rest: str) -> dict[int, list[FloatArray]]:
+    """The columns of all rows by a whole number, which then needs no column of its own.
+
+    Args:
+        key: an SQL expression of a bigint that is never NULL, with few values.
+        columns, rest: as for `fetch_numbers`.
+    """
+    return {
+        found: [column.astype(float) for column in arrays]
+        for found, arrays in _fetched(key, columns, rest)
+    }
+
+
+def two_ids(first: str, second: str) -> str:
+    """A key of two SQL expressions of ids below 2^31; `ids_of_key` takes it apart."""
+    return f"({first})::bigint * 2147483648 + ({second})"
+
+
+def ids_of_key(key: int) -> tuple[int, int]:
+    return divmod(key, 2**31)
+
+
+def _fetched(key: str, columns: list[str], rest: str) -> Iterator[tuple[int, list[FloatArray]]]:
+    selected = ", ".join(f"({column})::float8 AS c{index}" for index, column in enumerate(columns))
+    packed = ", ".join(f"array_agg(c{index})" for index in range(len(columns)))
+    # OFFSET keeps the planner from taking the key for columns with many values: it would sort.
+    statement = f"""
+        COPY (SELECT key, {packed} FROM (
+            SELECT ({key})::bigint AS key, {selected} {rest} OFFSET 0
+        ) numbers GROUP BY key) TO STDOUT (FORMAT binary)"""
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        at = _HEADER_BYTES
+        for message in copy:
+            yield from _packs(bytes(message), at)
+            at = 0
+
+
+def _packs(message: bytes, at: int) -> Iterator[tuple[int, list[FloatArray]]]:
+    """The rows of a message, each a key and arrays."""
     while at < len(message):
         (count,) = _FIELD_COUNT.unpack_from(message, at)
         at += _FIELD_COUNT.size
         if count < 0:
             return
+        (key,) = _KEY.unpack_from(message, at)
+        at += _KEY.size
         pack = []
-        for _ in range(count):
+        for _ in range(count - 1):
             length, has_null, size = _FIELD.unpack_from(message, at)
             if has_null:
                 raise ValueError("A query for numbers returned NULL.")
             pack.append(np.frombuffer(message, _ELEMENT, size, at + _FIELD.size)["value"])
             at += 4 + length
-        yield pack
+        yield key, pack
 
 
 def id_list(ids: list[int]) -> str:

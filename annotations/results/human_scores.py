@@ -1,11 +1,12 @@
 """Ratings as arrays: the only place where reports read people's ratings."""
 
+from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
 
 from annotations.models import Annotator
-from evaluations.query_arrays import fetch_numbers, id_list, positions
+from evaluations.query_arrays import fetch_groups, id_list, ids_of_key, positions, two_ids
 from evaluations.statistics.layout import Ratings
 from evaluations.statistics.pairing import FloatArray, IntArray
 
@@ -63,19 +64,35 @@ def human_scores(
         np.array([of == kind for _pk, _name, of in everybody], dtype=bool)
         for kind in (Annotator.Kind.PERSON, Annotator.Kind.MEAN)
     )
-    rows = fetch_numbers(
-        ["r.criterion_id", "r.output_id", "r.annotator_id", "r.score", "r.scores_in_sight::int"],
+    # By criterion, and by whether LLM scores were in sight.
+    rows = fetch_groups(
+        two_ids("r.criterion_id", "r.scores_in_sight::int"),
+        ["r.output_id", "r.annotator_id", "r.score"],
         f"""FROM annotations_rating r WHERE r.annotator_id IN ({id_list(known.tolist())})
                 AND r.criterion_id IN ({id_list(criterion_ids)})""",
     )
-    at_output, at_annotator = positions(rows[:, 1], outputs), positions(rows[:, 2], known)
-    order = np.lexsort((at_annotator, at_output))
+    by_criterion = defaultdict(list)
+    for key, columns in rows.items():
+        by_criterion[ids_of_key(key)[0]].append((ids_of_key(key)[1], columns))
     everything = np.ones(len(outputs), dtype=bool)
     found = {}
     for criterion_id in criterion_ids:
-        mine = order[(rows[order, 0] == criterion_id) & (at_output[order] >= 0)]
+        parts = by_criterion[criterion_id]
+        output, annotator, score = (
+            np.concatenate([columns[index] for _in_sight, columns in parts] or [np.empty(0)])
+            for index in range(3)
+        )
+        at_output, at_annotator = positions(output, outputs), positions(annotator, known)
+        place = at_output * np.int64(len(annotators)) + at_annotator
+        order = np.argsort(place)
+        order = order[at_output[order] >= 0]
         ratings = Ratings(
-            at_output[mine], at_annotator[mine], rows[mine, 3], len(outputs), len(annotators)
+            at_output[order], at_annotator[order], score[order], len(outputs), len(annotators)
+        )
+        in_sight = sum(
+            int((positions(columns[0], outputs) >= 0).sum())
+            for was_in_sight, columns in parts
+            if was_in_sight
         )
         by_person = ratings.among(everything, people)
         mean = by_person.means()
@@ -83,7 +100,7 @@ def human_scores(
             stated = ratings.among(everything, means).means()
             mean = np.where(np.isnan(mean), stated, mean)
         persons = [one for one, is_person in zip(annotators, people, strict=True) if is_person]
-        found[criterion_id] = _of_active(by_person, persons, mean, int(rows[mine, 4].sum()))
+        found[criterion_id] = _of_active(by_person, persons, mean, in_sight)
     return found
 
 

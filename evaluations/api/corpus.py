@@ -3,7 +3,7 @@
 import tempfile
 from dataclasses import asdict
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 from django.conf import settings
@@ -17,10 +17,11 @@ from annotations.results.exports import as_jsonl
 from evaluations.api.auth import project_for
 from evaluations.api.paging import Page, page_of
 from evaluations.api.schemas import In
+from evaluations.corpus.families import keep_families
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.removing import remove_document, remove_output
 from evaluations.corpus.store import LoadOptions, load_files
-from evaluations.models import CandidateOutput, Document
+from evaluations.models import CandidateOutput, Document, System
 from evaluations.reports import gap_causes
 
 router = Router()
@@ -52,6 +53,20 @@ class DocumentOut(Schema):
 class Documents(Schema):
     items: list[DocumentOut]
     next: int | None
+
+
+class SystemOut(Schema):
+    """`kind` is human, llm or other; an empty `family` is guessed from the name."""
+
+    id: int
+    system_id: str = Field(alias="name")
+    kind: str
+    family: str
+
+
+class SystemIn(In):
+    kind: Literal["human", "llm", "other"] | None = None
+    family: str | None = Field(None, max_length=60)
 
 
 class OutputOut(Schema):
@@ -136,6 +151,23 @@ def list_documents(request: HttpRequest, slug: Path[str], page: Query[DocumentSe
     """Documents, paginated."""
     documents = Document.objects.filter(project=project_for(request, slug))
     return page_of(documents.matching(_text(page.q)) if page.q.strip() else documents, page)
+
+
+@router.get("/systems", response=list[SystemOut])
+def list_systems(request: HttpRequest, slug: Path[str]) -> Any:
+    """All systems: who wrote the outputs, and of which family of models they are."""
+    return project_for(request, slug).systems.order_by("pk")
+
+
+@router.put("/systems/{int:pk}", response=SystemOut)
+def edit_system(request: HttpRequest, slug: Path[str], pk: int, data: SystemIn) -> Any:
+    """Say who wrote a system's outputs; what is left out stays as it is."""
+    project = project_for(request, slug, change=True)
+    system = get_object_or_404(System, project=project, pk=pk)
+    for name, value in data.dict(exclude_none=True).items():
+        setattr(system, name, value)
+    keep_families(project, systems=[system])
+    return system
 
 
 @router.get("/outputs", response=Outputs)

@@ -12,6 +12,7 @@ from pydantic import ConfigDict
 
 from evaluations.api.auth import CALLS_OUT, project_for
 from evaluations.api.schemas import In
+from evaluations.corpus.families import keep_families
 from evaluations.evaluators.asking_settings import AskingSettings
 from evaluations.judges.judges import (
     EndpointDraft,
@@ -114,6 +115,7 @@ class JudgeOut(Schema):
     settings: dict[str, Any]
     endpoint_id: int | None
     model: str
+    family: str
     mode: str
     samples: int
     temperature: float
@@ -131,6 +133,12 @@ class JudgeOut(Schema):
 
 class Retired(In):
     retired: bool
+
+
+class FamilyIn(In):
+    """Of models, such as gpt; empty: guessed from names."""
+
+    family: str = Field(max_length=60)
 
 
 @router.get("/endpoints", response=list[EndpointOut])
@@ -204,6 +212,17 @@ def retire_judge(request: HttpRequest, slug: Path[str], pk: int, data: Retired) 
     """Retire a judge, or restore it; its scores are kept."""
     judge = _judge(request, slug, pk)
     retire(judge, back=not data.retired)
+    return judge
+
+
+@router.put("/judges/{int:pk}/family", response=JudgeOut)
+def edit_judge_family(request: HttpRequest, slug: Path[str], pk: int, data: FamilyIn) -> Any:
+    """Say of which family of models a judge is, whose own texts it may prefer; it gets no new
+    version."""
+    project = project_for(request, slug, change=True)
+    judge = get_object_or_404(project.judges, pk=pk)
+    judge.family = data.family
+    keep_families(project, judges=[judge])
     return judge
 
 

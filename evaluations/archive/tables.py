@@ -91,10 +91,12 @@ TABLES = (
     Table(
         "systems",
         "evaluations_system",
-        "SELECT name AS system_id, kind FROM evaluations_system t WHERE project_id = %(project)s",
-        {"name": "system_id", "kind": "kind"},
+        "SELECT name AS system_id, kind, family FROM evaluations_system t"
+        " WHERE project_id = %(project)s",
+        {"name": "system_id"} | same("kind", "family"),
         key=("system_id",),
         of_project=True,
+        later={"family": ""},
     ),
     Table(
         "documents",
@@ -199,7 +201,7 @@ TABLES = (
         "judges",
         "evaluations_judge",
         """SELECT t.name AS judge, t.version, t.kind, t.settings, e.name AS endpoint, t.model,
-            t.mode, t.samples,
+            t.family, t.mode, t.samples,
                   t.temperature, t.use_steps, t.concurrency, t.max_tokens, t.timeout_seconds,
                   t.min_coverage, t.price_in, t.price_out,
                   t.length_parameter, t.sends_temperature, t.created_at, t.retired_at
@@ -210,6 +212,7 @@ TABLES = (
             "kind",
             "settings",
             "model",
+            "family",
             "mode",
             "samples",
             "temperature",
@@ -230,7 +233,7 @@ TABLES = (
         key=("judge", "version"),
         of_project=True,
         json=frozenset({"settings"}),
-        later={"min_coverage": 0},
+        later={"min_coverage": 0, "family": ""},
     ),
     Table(
         "runs",

@@ -11,6 +11,7 @@ from evaluations.forms.members import InvitationForm, RoleForm
 from evaluations.forms.projects import ArchiveForm, ProjectForm
 from evaluations.forms.runs import RestForm, ResumeForm, RunForm
 from evaluations.forms.sharing import ShareForm, SnapshotForm
+from evaluations.forms.systems import JudgeFormSet, SystemFormSet
 from evaluations.forms.tokens import TokenForm
 from evaluations.forms.uploads import ColumnsForm, ScalesForm, UploadForm, initial_options
 from evaluations.forms.webhooks import WebhookForm
@@ -26,6 +27,7 @@ __all__ = [
     "EvaluatorForm",
     "GapForm",
     "InvitationForm",
+    "JudgeFormSet",
     "LockForm",
     "PresetForm",
     "ProbeForm",
@@ -39,6 +41,7 @@ __all__ = [
     "ShareForm",
     "SnapshotForm",
     "StepsForm",
+    "SystemFormSet",
     "TargetForm",
     "TokenForm",
     "UploadForm",

@@ -308,6 +308,7 @@ def _change_judge(judge: Judge, changed: Judge) -> Judge:
             )
         changed.version = (newest_version(judge.project, judge.name) or judge).version + 1
         changed.name = judge.name
+        changed.family = judge.family
         changed.save()
         Judge.objects.filter(pk=judge.pk, retired_at=None).update(retired_at=timezone.now())
         return changed

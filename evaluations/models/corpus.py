@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import orjson
 from django.contrib.postgres.indexes import GinIndex
@@ -166,6 +166,16 @@ class Document(models.Model):
         return reverse("evaluations:document_detail", args=[self.project.slug, self.pk])
 
 
+# Of a system's model, and of a judge's.
+FAMILY: dict[str, Any] = {
+    "max_length": 60,
+    "blank": True,
+    "default": "",
+    "db_default": "",
+    "help_text": "Of models, such as gpt or qwen. Empty: guessed from the name.",
+}
+
+
 class System(models.Model):
     class Kind(models.TextChoices):
         HUMAN = "human", "Human writer"
@@ -175,6 +185,7 @@ class System(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="systems")
     name = models.CharField(max_length=200, help_text="system_id in uploaded files.")
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.OTHER)
+    family = models.CharField(**FAMILY)
 
     class Meta:
         ordering = ("pk",)

@@ -17,6 +17,7 @@ from evaluations.evaluators.asking_settings import declared, range_of
 from evaluations.evaluators.base import Evaluator
 from evaluations.evaluators.registry import evaluators
 from evaluations.key_names import why_not_allowed
+from evaluations.models.corpus import FAMILY
 from evaluations.models.errands import Errand
 from evaluations.models.project import Project
 from evaluations.sealing import KeyNameError, seal, unseal
@@ -239,6 +240,7 @@ class Judge(models.Model):
         Endpoint, on_delete=models.PROTECT, null=True, blank=True, related_name="judges"
     )
     model = models.CharField(max_length=200, blank=True)
+    family = models.CharField(**FAMILY)
     mode = models.CharField(max_length=20, choices=ScoringMode, blank=True)
     samples = models.PositiveIntegerField(**_declared("samples"))
     temperature = models.FloatField(

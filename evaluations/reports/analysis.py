@@ -5,6 +5,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,12 +34,14 @@ from evaluations.statistics.correlation import (
     Coefficient,
     Correlations,
     Level,
+    coefficients_by_document,
     correlations,
     system_means,
 )
 from evaluations.statistics.jackknife import (
     LeftOut,
     correlation_interval,
+    interval_of_difference,
     no_interval,
     summary_interval,
 )
@@ -66,10 +69,11 @@ from evaluations.statistics.resampling import (
 )
 from evaluations.statistics.results import Estimate
 from evaluations.statistics.significance import (
-    PermutationTest,
+    PairTest,
     holm,
     letters,
-    permutation_test,
+    new_systems_test,
+    permutation_tests,
     williams_test,
 )
 
@@ -83,6 +87,8 @@ LEAST_FOR_WILLIAMS = 4
 LEAST_FOR_BOOTSTRAP = 50
 # Of more annotators, not every two are compared.
 MOST_PAIRED = 30
+# Pairs of judges are compared together as far as they have no more outputs than this.
+MOST_TOGETHER = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -152,7 +158,7 @@ class Significance:
     coefficient: Coefficient
     over: Over
     correlations: dict[str, float]
-    tests: dict[tuple[str, str], PermutationTest]
+    tests: dict[tuple[str, str], PairTest]
     intervals: dict[tuple[str, str], Interval]
     williams: dict[tuple[str, str], float | None]
     adjusted: dict[tuple[str, str], float] = field(default_factory=dict)
@@ -294,18 +300,67 @@ def analyse_agreement(outputs: Outputs, ratings: Ratings, annotators: tuple[str,
     )
 
 
-def compare_pair(
+class Compared(NamedTuple):
+    """Two judges at summary level: the test, and the interval of their difference over
+    documents."""
+
+    test: PairTest
+    interval: Interval
+
+
+# A judge's scores, with what they give.
+Found = tuple[FloatArray, Correlations]
+
+
+def compare_pairs(
     outputs: Outputs,
     human: FloatArray,
-    first: FloatArray,
-    second: FloatArray,
+    pairs: Sequence[tuple[Found, ...]],
     coefficient: Coefficient,
     over: Over,
-) -> PermutationTest:
-    """The paired permutation test of two judges, with the seed of all reports."""
-    return permutation_test(
-        outputs, human, first, second, coefficient, over, rng=np.random.default_rng(SEED)
-    )
+) -> list[Compared]:
+    """Pairs of judges; over documents by the same orderings, with the seed of all reports.
+
+    Args:
+        pairs: of two judges each, with scores of shape (outputs,), NaN for missing.
+    """
+    at_once = max(1, MOST_TOGETHER // max(1, len(outputs)))
+    found = []
+    for start in range(0, len(pairs), at_once):
+        some = [
+            _two_judges(outputs, human, pair, coefficient)
+            for pair in pairs[start : start + at_once]
+        ]
+        if over == "documents":
+            tests = permutation_tests([(a, b) for _, a, b in some], rng=seeded())
+        else:
+            tests = [
+                new_systems_test(outputs, human, first, second, coefficient, over)
+                for (first, _), (second, _) in pairs[start : start + at_once]
+            ]  # fmt: skip
+        found += [
+            Compared(test, interval_of_difference(*two))
+            for test, two in zip(tests, some, strict=True)
+        ]
+    return found
+
+
+def seeded() -> np.random.Generator:
+    return np.random.default_rng(SEED)
+
+
+def _two_judges(
+    outputs: Outputs, human: FloatArray, pair: tuple[Found, ...], coefficient: Coefficient
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """By document: how many outputs people rated and both judges scored, and each judge's
+    coefficient on them."""
+    outputs, (human, *judges) = complete(outputs, human, *(scores for scores, _found in pair))
+    # A judge's own correlations hold for both where they scored the same outputs.
+    if all(own.pairs == len(outputs) for _scores, own in pair):
+        sides = [own.by_document[coefficient] for _scores, own in pair]
+    else:
+        sides = [coefficients_by_document(outputs, human, side, coefficient) for side in judges]
+    return outputs.by_document(), sides[0], sides[1]
 
 
 def williams_of(

@@ -13,13 +13,22 @@ from evaluations.changes import Key, state_of
 from evaluations.models import Criterion, EvaluationRun, Judge, Project
 from evaluations.models.corpus import System
 from evaluations.models.newest_scores import COUNTS, newest_scores
-from evaluations.query_arrays import fetch_numbers, id_list, positions
+from evaluations.query_arrays import (
+    fetch_groups,
+    fetch_numbers,
+    id_list,
+    ids_of_key,
+    positions,
+    two_ids,
+)
 from evaluations.reports.options import ReportOptions
+from evaluations.statistics.bias import Family
 from evaluations.statistics.layout import Outputs, complete, mean_of
 from evaluations.statistics.pairing import FloatArray, IntArray
 
 # Scores of judges are read in parts of about so many.
 MOST_SCORES = 4_000_000
+EVERY_CRITERION = 0
 
 
 @dataclass
@@ -37,6 +46,7 @@ class ReportData:
     doc_ids: tuple[str, ...]
     system_names: tuple[str, ...]
     system_kinds: tuple[str, ...]
+    system_families: tuple[Family, ...]
     outputs: Outputs
     output_ids: IntArray
     words: FloatArray
@@ -84,6 +94,7 @@ class ReportData:
             doc_ids=tuple(itertools.compress(self.doc_ids, documents)),
             system_names=tuple(itertools.compress(self.system_names, systems)),
             system_kinds=tuple(itertools.compress(self.system_kinds, systems)),
+            system_families=tuple(itertools.compress(self.system_families, systems)),
             outputs=self.outputs.among(documents, systems),
             output_ids=self.output_ids[chosen],
             words=self.words[chosen],
@@ -105,10 +116,12 @@ def load_data(
 def _frame(project: Project) -> ReportData:
     documents = list(project.documents.order_by("pk").values_list("pk", "doc_id"))
     systems = list(
-        System.objects.filter(project=project).order_by("pk").values_list("pk", "name", "kind")
+        System.objects.filter(project=project)
+        .order_by("pk")
+        .values_list("pk", "name", "kind", "family")
     )
     document_ids = np.array([pk for pk, _ in documents], dtype=np.int64)
-    system_ids = np.array([pk for pk, _, _ in systems], dtype=np.int64)
+    system_ids = np.array([pk for pk, _, _, _ in systems], dtype=np.int64)
     # Counted where the texts are.
     rows = fetch_numbers(
         ["o.id", "o.document_id", "o.system_id", "evaluations_word_count(o.text)"],
@@ -120,8 +133,9 @@ def _frame(project: Project) -> ReportData:
         document_ids=document_ids,
         system_ids=system_ids,
         doc_ids=tuple(name for _, name in documents),
-        system_names=tuple(name for _, name, _ in systems),
-        system_kinds=tuple(kind for _, _, kind in systems),
+        system_names=tuple(name for _, name, _, _ in systems),
+        system_kinds=tuple(kind for _, _, kind, _ in systems),
+        system_families=tuple(Family.of(family, name) for _, name, _, family in systems),
         outputs=Outputs(
             positions(rows[:, 1], document_ids),
             positions(rows[:, 2], system_ids),
@@ -154,23 +168,24 @@ def fill_judges(
     at_once = max(1, MOST_SCORES // max(1, len(data.outputs) * len(criterion_ids)))
     for start in range(0, len(judge_ids), at_once):
         part = judge_ids[start : start + at_once]
-        rows = _score_rows(part, criterion_ids, run)
-        at_output = positions(rows[:, 2], data.output_ids)
+        found = _scores_of(part, criterion_ids, run)
         for judge_id, criterion_id in itertools.product(part, criterion_ids):
-            about = (rows[:, 1] == criterion_id) | (rows[:, 1] == 0)
-            mine = (rows[:, 0] == judge_id) & about & (at_output >= 0)
             data.judges.pop((criterion_id, judge_id), None)
-            if mine.any():
-                scores = np.full(len(data.outputs), np.nan)
-                scores[at_output[mine]] = rows[mine, 3]
+            scores = np.full(len(data.outputs), np.nan)
+            # Scores that count for every criterion come first, so that its own replace them.
+            for about in (EVERY_CRITERION, criterion_id):
+                output_ids, values = found.get((judge_id, about), ((), ()))
+                at_output = positions(np.asarray(output_ids, dtype=float), data.output_ids)
+                known = at_output >= 0
+                scores[at_output[known]] = np.asarray(values)[known]
+            if not np.isnan(scores).all():
                 data.judges[criterion_id, judge_id] = scores
 
 
-def _score_rows(
+def _scores_of(
     judge_ids: list[int], criterion_ids: list[int], run: EvaluationRun | None
-) -> FloatArray:
-    """Judge, criterion (0 for all), output and value of each score; shape (scores, 4).
-    Scores that count for every criterion come first, so that a criterion's own replaces them."""
+) -> dict[tuple[int, int], list[FloatArray]]:
+    """Outputs and values of scores by judge and criterion."""
     wanted = f"""r.judge_id IN ({id_list(judge_ids)})
         AND (s.criterion_id IS NULL OR s.criterion_id IN ({id_list(criterion_ids)}))"""
     several = list(
@@ -193,11 +208,12 @@ def _score_rows(
             SELECT n.judge_id, n.criterion_id, n.output_id, n.value FROM ({again}) AS n"""
     else:
         chosen = plain
-    rows = fetch_numbers(
-        ["s.judge_id", "coalesce(s.criterion_id, 0)", "s.output_id", "s.value"],
+    found = fetch_groups(
+        two_ids("s.judge_id", f"coalesce(s.criterion_id, {EVERY_CRITERION})"),
+        ["s.output_id", "s.value"],
         f"FROM ({chosen}) AS s",
     )
-    return rows[np.argsort(rows[:, 1] > 0, kind="stable")]
+    return {ids_of_key(key): columns for key, columns in found.items()}
 
 
 def ids_of(project_id: int) -> dict[str, list[int]]:

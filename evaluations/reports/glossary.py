@@ -99,8 +99,8 @@ TERMS: dict[str, Term] = {
     ),
     "letters": Term(
         "Letters",
-        "Judges that share a letter are not shown to differ on that criterion: paired permutation"
-        " tests, adjusted for all pairs.",
+        "Judges that share a letter are not shown to differ on that criterion: paired tests"
+        " (permutation over documents, t tests over systems or both), adjusted for all pairs.",
         "Not shown to differ does not mean equal; more documents may separate them.",
         "Which judges differ",
     ),
@@ -169,7 +169,8 @@ TERMS: dict[str, Term] = {
         "Bias towards its own family",
         "How much higher the judge scores texts of models of its own family than others that people"
         " rate the same, in points.",
-        "It takes texts of both kinds; families are recognised by names.",
+        "It takes texts of both kinds. Families are given to systems and judges on the page"
+        " Systems, or guessed from names.",
         "Bias",
     ),
     "alpha": Term(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from evaluations.reports.board_tables import agreement_rows
 from evaluations.reports.leaderboard import Leaderboard
 from evaluations.reports.report import Report
-from evaluations.reports.words import SYMBOLS
+from evaluations.reports.words import SYMBOLS, tested_over
 from evaluations.statistics.correlation import Coefficient
 
 _SPECIAL = {
@@ -114,7 +114,7 @@ def _correlations(report: Report) -> str:
     if report.has_letters:
         caption += (
             f" Judges that share a letter are not shown to differ in {SYMBOLS[options.coefficient]}"
-            f" (permutation over {options.over}, Holm, 5 percent)."
+            f" ({tested_over(options.over)}, Holm, 5 percent)."
         )
     return (
         "\n".join([*lines, r"\end{tabular}", rf"\caption{{{escaped(caption)}}}", r"\end{table}"])

@@ -3,7 +3,7 @@
 import hashlib
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
@@ -36,6 +36,29 @@ def remembered_as(name: str, parts: Iterable[Any], compute: Callable[[], Result]
     """
     found: Result = _computed(digest_of(name, parts), compute)
     return found
+
+
+def remembered_each(
+    name: str,
+    asked: Sequence[tuple[Any, ...]],
+    compute: Callable[[list[int]], Sequence[Result]],
+) -> list[Result]:
+    """The results for several parts, where computing them together costs less than one by one.
+
+    Args:
+        asked: the parts that each result depends on.
+        compute: takes the positions of those that are not known, and gives their results.
+    """
+    keys = [digest_of(name, parts) for parts in asked]
+    with _changed:
+        known = {key: _results[key] for key in keys if key in _results}
+    missing = [index for index, key in enumerate(keys) if key not in known]
+    if missing:
+        known |= zip([keys[index] for index in missing], compute(missing), strict=True)
+        with _changed:
+            for index in missing:
+                _results[keys[index]] = known[keys[index]]
+    return [known[key] for key in keys]
 
 
 @cached(_results, key=lambda key, _compute: key, condition=_changed)

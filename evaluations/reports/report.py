@@ -18,13 +18,13 @@ from evaluations.reports.analysis import (
     adjusted_together,
     analyse_agreement,
     analyse_judge,
-    compare_pair,
+    compare_pairs,
     rank_judges,
     williams_of,
 )
 from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.leaderboard import Leaderboard, leaderboards
-from evaluations.reports.memo import remembered, remembered_as
+from evaluations.reports.memo import remembered, remembered_as, remembered_each
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.steps import OnStep, part_of, unseen
 from evaluations.reports.timing import report_seconds
@@ -32,12 +32,11 @@ from evaluations.reports.verdict import Evidence, Verdict, verdict_of
 from evaluations.reports.withheld import without_withheld
 from evaluations.statistics.agreement import rater_at
 from evaluations.statistics.alt_test import AltTest
-from evaluations.statistics.bias import FamilyBias, family_bias, family_of
+from evaluations.statistics.bias import Family, FamilyBias, family_bias
 from evaluations.statistics.correlation import Coefficient, Correlations, Level
 from evaluations.statistics.jackknife import (
     LEAST_DOCUMENTS,
     LeftOut,
-    difference_interval,
     no_interval,
 )
 from evaluations.statistics.layout import Outputs, Ratings
@@ -51,6 +50,7 @@ MOST_NEXT = 5
 LEAST_SHARE = 0.5
 _UNKNOWN = "there are no texts of the judge's own family"
 NO_FAMILY = FamilyBias.undefined(_UNKNOWN)
+UNKNOWN_FAMILY = Family("", False)
 _ALONE = "no two annotators rated the same outputs"
 NO_CEILING, NO_CEILING_INTERVAL = Estimate.undefined(_ALONE), no_interval(_ALONE)
 
@@ -67,6 +67,8 @@ class JudgeResult:
     is_stand_in: bool
     letters: str = ""  # none at other levels than the one the judges are compared at
     own_family: FamilyBias = NO_FAMILY
+    family: Family = UNKNOWN_FAMILY
+    guessed_families: int = 0  # of systems whose family follows from their name
 
     @property
     def correlations(self) -> Correlations:
@@ -346,9 +348,11 @@ def _criterion_result(
     human = data.humans[criterion.pk]
     found = {judge: data.judges.get((criterion.pk, judge.pk)) for judge in judges}
     present = {judge: scores for judge, scores in found.items() if scores is not None}
-    names = hash((data.doc_ids, data.system_names, data.system_kinds))
+    names = hash((data.doc_ids, data.system_names, data.system_kinds, data.system_families))
     about = (criterion.pk, criterion.name, criterion.scale, options, names)
-    of_judges = [(judge.pk, judge.label, judge.model, judge.is_stand_in) for judge in present]
+    of_judges = [
+        (judge.pk, judge.label, judge.model, judge.family, judge.is_stand_in) for judge in present
+    ]
     parts = (
         *about,
         of_judges,
@@ -437,6 +441,8 @@ def _judge_result(
         missing=int(np.isnan(scores).sum()),
         is_stand_in=judge.is_stand_in,
         own_family=_own_family(judge, human.mean, scores, data),
+        family=family_of_judge(judge),
+        guessed_families=sum(bool(of.name) and not of.is_given for of in data.system_families),
     )
 
 
@@ -465,17 +471,27 @@ def _compared(
         name: one.estimates[coefficient]["summary"].value for name, one in correlations.items()
     }
     found = {name: np.nan if value is None else value for name, value in values.items()}
-    pairs = {
-        (first, second): (outputs, human, judges[first], judges[second])
-        for first, second in itertools.combinations(rank_judges(found), 2)
-    }
+    pairs = list(itertools.combinations(rank_judges(found), 2))
+    parts = [(outputs, human, judges[a], judges[b], coefficient) for a, b in pairs]
+    compared = remembered_each(
+        "compare_pairs",
+        [(*one, over) for one in parts],
+        lambda missing: compare_pairs(
+            outputs,
+            human,
+            [tuple((judges[name], correlations[name]) for name in pairs[at]) for at in missing],
+            coefficient,
+            over,
+        ),
+    )
+    williams = [remembered(williams_of, *one[:4]) for one in parts]
     return Significance(
         coefficient,
         over,
         found,
-        {pair: remembered(compare_pair, *on, coefficient, over) for pair, on in pairs.items()},
-        {pair: remembered(difference_interval, *on, coefficient) for pair, on in pairs.items()},
-        {pair: remembered(williams_of, *on) for pair, on in pairs.items()},
+        {pair: one.test for pair, one in zip(pairs, compared, strict=True)},
+        {pair: one.interval for pair, one in zip(pairs, compared, strict=True)},
+        dict(zip(pairs, williams, strict=True)),
     )
 
 
@@ -497,13 +513,16 @@ def _with_letters(criteria: list[CriterionResult], level: Level) -> tuple[Criter
     )
 
 
+def family_of_judge(judge: Judge) -> Family:
+    return Family.of(judge.family, f"{judge.name} {judge.model}")
+
+
 def _own_family(
     judge: Judge, human: FloatArray, scores: FloatArray, data: ReportData
 ) -> FamilyBias:
-    """How much more than people the judge gives to texts of models of its own family, by what names
-    say."""
-    families = np.array([family_of(name) for name in data.system_names])
-    own = (families == family_of(f"{judge.name} {judge.model}")) & (families != "")
+    """How much more than people the judge gives to texts of models of its own family."""
+    families = np.array([family.name for family in data.system_families], dtype=str)
+    own = (families == family_of_judge(judge).name) & (families != "")
     others = (data.kinds("llm") | (families != "")) & ~own
     documents = LeftOut.each(data.outputs.documents)
     return family_bias(data.outputs, human, scores, own, others, documents)

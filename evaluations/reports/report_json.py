@@ -131,6 +131,9 @@ def _judge_json(result: JudgeResult, annotators: tuple[str, ...]) -> dict[str, A
         | _more_json(result.analysis)
         | {
             "own_family": {
+                "family": result.family.name,
+                "family_is_given": result.family.is_given,
+                "systems_with_guessed_family": result.guessed_families,
                 "plain": estimate_json(result.own_family.plain),
                 "at_equal_rating": with_interval(
                     result.own_family.partial, result.own_family.interval
@@ -245,6 +248,7 @@ def _significance_json(found: Significance) -> dict[str, Any]:
                 "p_williams_system": found.williams.get(pair),
                 "orderings": test.orderings,
                 "exact": test.exact,
+                "method": test.method,
             }
             | ({"reason": test.reason} if test.reason else {})
             for pair, test in found.tests.items()

@@ -7,6 +7,7 @@ from evaluations.reports.report import CriterionResult, Report
 from evaluations.reports.verdict import Evidence, Verdict
 from evaluations.standin import HONEST_NAME
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS
+from evaluations.statistics.resampling import Over
 
 SYMBOLS = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
 
@@ -144,6 +145,15 @@ def _without_a_best(result: CriterionResult) -> str:
         "No correlation with people can be shown yet. It takes human ratings that differ, and a"
         " judge's scores for the same outputs."
     )
+
+
+def tested_over(over: Over) -> str:
+    """By which test judges are compared in a view."""
+    return {
+        "documents": "permutation over documents",
+        "systems": "t tests for new systems",
+        "both": "t tests for new systems and documents",
+    }[over]
 
 
 def in_sight_note(report: Report) -> str:

@@ -2,6 +2,7 @@
 mean."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -281,14 +282,27 @@ def _against_others(
     Args:
         values: shape (ratings,), what is compared with the mean of the output's other ratings.
     """
-    key = ratings.rater * np.int64(outputs.documents) + outputs.document[ratings.output]
-    order = np.argsort(key, kind="stable")
-    pairs, group = np.unique(key[order], return_inverse=True)
-    # A pair of annotator and document takes the place of the document.
-    within_pairs = Outputs(group, np.zeros_like(group), len(pairs), 1)
+    order, pairs, within_pairs = _by_rater_and_document(outputs, ratings)
     found = coefficients_by_document(
         within_pairs, values[order], ratings.others[order], coefficient
     )
     some = ~np.isnan(found)
     rater, at = np.divmod(pairs[some], max(1, outputs.documents))
     return _AgainstOthers(ratings.raters, rater, at, found[some])
+
+
+@lru_cache(maxsize=1)
+def _by_rater_and_document(
+    outputs: Outputs, ratings: Ratings
+) -> tuple[IntArray, IntArray, Outputs]:
+    """The ratings ordered by annotator and document; which pairs of these there are, as annotator
+    times documents plus document; and the ratings as outputs of these pairs, in their order. All
+    judges on a criterion share it."""
+    key = ratings.rater * np.int64(outputs.documents) + outputs.document[ratings.output]
+    order = np.argsort(key, kind="stable")
+    ordered = key[order]
+    begins = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
+    group = np.cumsum(begins) - 1
+    pairs = ordered[begins]
+    # A pair of annotator and document takes the place of the document.
+    return order, pairs, Outputs(group, np.zeros_like(group), len(pairs), 1)

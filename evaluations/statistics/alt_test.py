@@ -8,11 +8,13 @@ to be at most `epsilon` worse.
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy import stats
 
 from evaluations.statistics.layout import Ratings
+from evaluations.statistics.once import once
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.results import Estimate
 from evaluations.statistics.significance import benjamini_yekutieli
@@ -139,7 +141,7 @@ def _smallest(duels: _Duels, q: float, step: float = STEP) -> float | None:
 def _winning_rate(p_values: FloatArray, q: float) -> float:
     if not len(p_values):
         return 0.0
-    return float(np.mean([p <= q for p in benjamini_yekutieli(p_values.tolist())]))
+    return float((benjamini_yekutieli(p_values) <= q).mean())
 
 
 def _duels(
@@ -174,10 +176,8 @@ def _standard_errors(
     differences: FloatArray, rater: IntArray, document: IntArray, mean: FloatArray, count: IntArray
 ) -> tuple[FloatArray, IntArray]:
     """Of each rater's mean over documents, and its degrees of freedom; 0 where all are the same."""
-    most = int(document.max(initial=0)) + 1
-    cluster, of_cluster = np.unique(rater.astype(np.int64) * most + document, return_inverse=True)
-    sums = np.bincount(of_cluster, differences - mean[rater], minlength=len(cluster))
-    of_rater = cluster // most
+    of_rater, of_cluster = _clusters(rater, document)
+    sums = np.bincount(of_cluster, differences - mean[rater], minlength=len(of_rater))
     clusters = np.bincount(of_rater, minlength=len(mean))
     squared = np.bincount(of_rater, sums**2, minlength=len(mean))
     spread = np.bincount(rater, np.abs(differences - mean[rater]), minlength=len(mean))
@@ -187,18 +187,49 @@ def _standard_errors(
     return np.where(varies, error, 0.0), np.maximum(1, clusters - 1)
 
 
+@once
+def _clusters(rater: IntArray, document: IntArray) -> tuple[IntArray, IntArray]:
+    """The rater of each cluster, which is what a rater rated of a document, and the cluster of each
+    rating."""
+    most = int(document.max(initial=0)) + 1
+    cluster, of_cluster = np.unique(rater.astype(np.int64) * most + document, return_inverse=True)
+    return cluster // most, of_cluster
+
+
 def _nearness(ratings: Ratings, judge: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Of each rating, and of the judge's score of the same output, the negative root mean squared
     distance to the other ratings; shape (ratings,), NaN where one of them is missing."""
-    by_person, by_judge = (np.full(len(ratings), np.nan) for _ in range(2))
+    by_person, by_judge = _between_people(ratings), np.full(len(ratings), np.nan)
     for block in ratings.blocks:
         if block.size < 2:
             continue
-        others = 1.0 - np.eye(block.size)
+        for part in block.parts():
+            given = ratings.value[part.members]
+            of_judge = (given - judge[part.groups][:, None]) ** 2
+            by_judge[part.members] = -np.sqrt(_sums_of_others(of_judge) / (block.size - 1))
+    return by_person, by_judge
+
+
+def _sums_of_others(rows: FloatArray) -> FloatArray:
+    """For each value of a row the sum of the row's others: of those before and of those after it,
+    as to subtract it from the sum of all would leave a little where they are 0."""
+    columns = np.ascontiguousarray(rows.T)
+    found = np.zeros_like(columns)
+    np.cumsum(columns[:-1], axis=0, out=found[1:])
+    found[:-1] += np.cumsum(columns[:0:-1], axis=0)[::-1]
+    return found.T
+
+
+@lru_cache(maxsize=1)
+def _between_people(ratings: Ratings) -> FloatArray:
+    """Of each rating the negative root mean squared distance to the output's other ratings, which
+    is the same whatever judge is compared; shape (ratings,), NaN where there are none."""
+    found = np.full(len(ratings), np.nan)
+    for block in ratings.blocks:
+        if block.size < 2:
+            continue
         for part in block.parts():
             given = ratings.value[part.members]
             apart = (given[:, :, None] - given[:, None, :]) ** 2
-            of_judge = (given - judge[part.groups][:, None]) ** 2
-            by_person[part.members] = -np.sqrt(apart.sum(axis=2) / (block.size - 1))
-            by_judge[part.members] = -np.sqrt(of_judge @ others / (block.size - 1))
-    return by_person, by_judge
+            found[part.members] = -np.sqrt(apart.sum(axis=2) / (block.size - 1))
+    return found

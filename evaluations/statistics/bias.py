@@ -4,9 +4,8 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
-from evaluations.statistics.correlation import Coefficient
+from evaluations.statistics.correlation import Coefficient, ranks
 from evaluations.statistics.jackknife import LeftOut, mapped, no_interval
 from evaluations.statistics.layout import Outputs, complete, mean_of, sums
 from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
@@ -42,7 +41,7 @@ def partial_correlation(
             "fewer than four outputs, or one of the three is the same for all"
         )
     sides = (
-        [stats.rankdata(side) for side in (judge, feature, human)]
+        [ranks(side) for side in (judge, feature, human)]
         if coefficient == "spearman"
         else ([judge, feature, human])
     )
@@ -74,6 +73,25 @@ def family_of(name: str) -> str:
     words = re.findall("[a-z]+", name.lower())
     found = {word.removeprefix("chat").removeprefix("code") for word in words}
     return next((family for family in FAMILIES if family in found), "")
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family of models; `is_given` where somebody named it, not guessed from a name."""
+
+    name: str
+    is_given: bool
+
+    @classmethod
+    def of(cls, given: str, name: str) -> "Family":
+        """The family that was given, or else the one in a name."""
+        given = given.strip().lower()
+        return cls(given or family_of(name), bool(given))
+
+    def __str__(self) -> str:
+        if not self.name:
+            return "family not known"
+        return f"{self.name}, {'given' if self.is_given else 'guessed from the name'}"
 
 
 def self_preference(own: FloatArray, others: FloatArray) -> Estimate:
@@ -257,7 +275,7 @@ def length_bias(
     if partial.value is None:
         nothing = no_interval(partial.reason)
         return LengthBias(partial, partial, nothing, partial)
-    plain = Estimate(float(stats.spearmanr(judge, words).statistic))
+    plain = Estimate(float(np.corrcoef(ranks(judge), ranks(words))[0, 1]))
     design = np.column_stack([np.ones(len(judge)), words / 100, human])
     slope = np.linalg.lstsq(design, judge, rcond=None)[0][1]
     interval = _partial_interval(outputs, [judge, words, human], documents)
@@ -266,11 +284,11 @@ def length_bias(
 
 def _partial_interval(outputs: Outputs, sides: list[FloatArray], documents: LeftOut) -> Interval:
     """Sums of ranks' products by document give the correlations without each group of them."""
-    ranks = [stats.rankdata(side) - (len(side) + 1) / 2 for side in sides]
+    centred = [ranks(side) - (len(side) + 1) / 2 for side in sides]
     count = _without(outputs, documents, None)
-    means = [_without(outputs, documents, side) / count for side in ranks]
+    means = [_without(outputs, documents, side) / count for side in centred]
     covariance = {
-        (i, j): _without(outputs, documents, ranks[i] * ranks[j]) / count - means[i] * means[j]
+        (i, j): _without(outputs, documents, centred[i] * centred[j]) / count - means[i] * means[j]
         for i in range(3)
         for j in range(i, 3)
     }

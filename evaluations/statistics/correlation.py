@@ -14,13 +14,14 @@ A pair counts only if it has a rating and a score. Coefficients follow scipy's `
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import stats
 
 from evaluations.statistics.layout import BLOCK_CELLS, Outputs, complete
-from evaluations.statistics.pairing import DIGITS, FloatArray
+from evaluations.statistics.once import once
+from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
 from evaluations.statistics.results import Estimate
 
 Coefficient = Literal["pearson", "spearman", "kendall"]
@@ -30,6 +31,9 @@ LEVELS: tuple[Level, ...] = ("summary", "system", "dataset")
 
 # Documents with more outputs are taken one by one: tables of their pairs grow too large.
 PAIRWISE_SYSTEMS = 200
+# Pairs are counted in a table of the values of both sides, where it has no more cells than this, or
+# than this times the values.
+LEAST_TABLE, TABLE_CELLS = 2**16, 16
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ def coefficient_of(
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         side = "human ratings" if np.ptp(x) == 0 else "judge's scores"
         return Estimate.undefined(f"the {side} are the same for all {of}")
-    value = _SCIPY[coefficient](x, y)
+    value = _OF_VALUES[coefficient](x, y)
     if not np.isfinite(value):
         return Estimate.undefined("the values are too close to each other to be distinguished")
     return Estimate(float(value))
@@ -180,14 +184,9 @@ def _mean(values: FloatArray, documents: int) -> Estimate:
 def _pearson_rows(human: FloatArray, judge: FloatArray) -> FloatArray:
     """Pearson's r of each row; rows that are constant in either table have none."""
     present = ~np.isnan(human)
-    count = present.sum(axis=1)
+    count = None if present.all() else present.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        centred = []
-        for side in (human, judge):
-            filled = np.where(present, side, 0.0)
-            mean = filled.sum(axis=1, keepdims=True) / count[:, None]
-            centred.append(np.where(present, side - mean, 0.0))
-        x, y = centred
+        x, y = (_centred(side, present, count) for side in (human, judge))
         r = (x * y).sum(axis=1) / np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
     # Rounding may leave a constant row with a tiny variance, so constancy is decided on the values.
     r[_constant(human) | _constant(judge)] = np.nan
@@ -195,10 +194,25 @@ def _pearson_rows(human: FloatArray, judge: FloatArray) -> FloatArray:
     return clipped
 
 
+def _centred(rows: FloatArray, present: np.ndarray, count: IntArray | None) -> FloatArray:
+    """Rows less their means, 0 where a value is missing.
+
+    Args:
+        count: shape (rows,), how many values are there; None where none is missing.
+    """
+    if count is None:
+        centred: FloatArray = rows - rows.sum(axis=1, keepdims=True) / rows.shape[1]
+        return centred
+    filled = np.where(present, rows, 0.0)
+    return np.where(present, rows - filled.sum(axis=1, keepdims=True) / count[:, None], 0.0)
+
+
 def _constant(rows: FloatArray) -> np.ndarray:
-    low = np.where(np.isnan(rows), np.inf, rows).min(axis=1, initial=np.inf)
-    high = np.where(np.isnan(rows), -np.inf, rows).max(axis=1, initial=-np.inf)
-    return np.asarray(low >= high)
+    first = rows[:, :1]
+    if np.isnan(rows).any():
+        first = np.where(np.isnan(rows), np.inf, rows).min(axis=1, keepdims=True, initial=np.inf)
+        rows = np.where(np.isnan(rows), first, rows)
+    return np.asarray((rows == first).all(axis=1))
 
 
 def ranks_by_document(outputs: Outputs, values: FloatArray) -> FloatArray:
@@ -216,9 +230,14 @@ def ranks_by_document(outputs: Outputs, values: FloatArray) -> FloatArray:
 
 def rank_rows(rows: FloatArray) -> FloatArray:
     """Average ranks within each row, from 1; NaN stays NaN. Shape (rows, columns)."""
-    below = (rows[:, None, :] < rows[:, :, None]).sum(axis=2)
-    equal = (rows[:, None, :] == rows[:, :, None]).sum(axis=2)
-    return np.where(np.isnan(rows), np.nan, below + (equal + 1) / 2)
+    columns = np.ascontiguousarray(rows.T)
+    # How many are below, and how many are not above: a column after the other is compared with
+    # all, which needs no table of pairs.
+    twice = np.zeros(columns.shape, dtype=np.int8 if len(columns) < 64 else np.int16)
+    for column in columns:
+        twice += (column < columns).view(np.int8)
+        twice += (column <= columns).view(np.int8)
+    return np.where(np.isnan(rows), np.nan, (twice.T + 1) / 2)
 
 
 def _spearman_rows(human: FloatArray, judge: FloatArray) -> FloatArray:
@@ -227,26 +246,95 @@ def _spearman_rows(human: FloatArray, judge: FloatArray) -> FloatArray:
 
 def _kendall_rows(human: FloatArray, judge: FloatArray) -> FloatArray:
     """Kendall's tau-b of each row: (concordant - discordant) / sqrt(pairs untied in x * pairs
-    untied in y)."""
+    untied in y). Pairs with a missing value count as tied."""
+    x, y = (np.ascontiguousarray(side.T) for side in (human, judge))
+    agreement, untied_x, untied_y = np.zeros((3, len(human)))
+    for column in range(len(x) - 1):
+        order_x, order_y = (_order(side[column], side[column + 1 :]) for side in (x, y))
+        agreement += (order_x * order_y).sum(axis=0, dtype=np.int16)
+        untied_x += (order_x != 0).sum(axis=0, dtype=np.int16)
+        untied_y += (order_y != 0).sum(axis=0, dtype=np.int16)
     with np.errstate(invalid="ignore", divide="ignore"):
-        order_x = _pair_signs(human)
-        order_y = _pair_signs(judge)
-        agreement = (order_x * order_y).sum(axis=(1, 2), dtype=float)
-        untied_x = np.abs(order_x).sum(axis=(1, 2), dtype=float)
-        untied_y = np.abs(order_y).sum(axis=(1, 2), dtype=float)
         tau = agreement / np.sqrt(untied_x * untied_y)
     return np.where((untied_x == 0) | (untied_y == 0), np.nan, np.clip(tau, -1.0, 1.0))
 
 
-def _pair_signs(rows: FloatArray) -> np.ndarray:
-    """The order of each pair of a row as -1, 0 or 1; pairs with a missing value count as tied."""
-    greater = rows[:, :, None] > rows[:, None, :]
-    return greater.astype(np.int8) - np.swapaxes(greater, 1, 2).astype(np.int8)
+def _order(one: FloatArray, others: FloatArray) -> np.ndarray:
+    """How a column compares with others in each row: -1, 0 or 1."""
+    return (one > others).view(np.int8) - (one < others).view(np.int8)
+
+
+def _pearson(x: FloatArray, y: FloatArray) -> float:
+    """Pearson's r of two vectors that vary, in the steps of scipy's."""
+    units = []
+    for side in (x, y):
+        centred = side - side.mean()
+        most = np.abs(centred).max()
+        units.append(centred / (most * np.linalg.norm(centred / most)))
+    r = float(np.clip(units[0] @ units[1], -1.0, 1.0))
+    return round(r) if len(x) == 2 else r
+
+
+def _spearman(x: FloatArray, y: FloatArray) -> float:
+    return float(np.corrcoef(ranks(x), ranks(y))[0, 1])
+
+
+@once
+def ranks(values: FloatArray) -> FloatArray:
+    """The rank of each value, from 1; equal ones share the mean of theirs."""
+    order = np.argsort(values)
+    ordered = values[order]
+    begin = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    equal = np.diff(np.append(begin, len(values)))
+    found = np.empty(len(values))
+    found[order] = np.repeat(begin + (equal + 1) / 2, equal)
+    return found
+
+
+class Concordance(NamedTuple):
+    """Pairs of two vectors: those in the same order less those in opposite ones, and how many are
+    untied on each side; `levels` is the smaller number of distinct values."""
+
+    surplus: int
+    untied_x: int
+    untied_y: int
+    levels: int
+
+    @property
+    def tau_b(self) -> float:
+        tau = self.surplus / np.sqrt(self.untied_x) / np.sqrt(self.untied_y)
+        return float(np.clip(tau, -1.0, 1.0))
+
+
+@once
+def concordance(x: FloatArray, y: FloatArray) -> Concordance:
+    """The pairs of two vectors that vary."""
+    (of_x, at_x), (of_y, at_y) = (np.unique(side, return_inverse=True) for side in (x, y))
+    pairs = len(x) * (len(x) - 1) // 2
+    counts_x, counts_y = np.bincount(at_x), np.bincount(at_y)
+    untied_x, untied_y = (pairs - _tied(counts) for counts in (counts_x, counts_y))
+    levels = min(len(of_x), len(of_y))
+    if len(of_x) * len(of_y) > max(LEAST_TABLE, TABLE_CELLS * len(x)):
+        tau = stats.kendalltau(at_x, at_y, variant="b").statistic
+        surplus = round(float(tau * np.sqrt(untied_x) * np.sqrt(untied_y)))
+        return Concordance(surplus, untied_x, untied_y, levels)
+    table = np.bincount(at_x * len(of_y) + at_y, minlength=len(of_x) * len(of_y))
+    table = table.reshape(len(of_x), len(of_y))
+    below = np.cumsum(np.cumsum(table, axis=0), axis=1)
+    concordant = int((table[1:, 1:] * below[:-1, :-1]).sum())
+    # The pairs that are tied on neither side are in the same order or in opposite ones.
+    untied = untied_x + untied_y - pairs + _tied(table)
+    return Concordance(2 * concordant - untied, untied_x, untied_y, levels)
+
+
+def _tied(counts: IntArray) -> int:
+    """How many pairs are among equal values."""
+    return int((counts * (counts - 1)).sum()) // 2
+
+
+def _kendall(x: FloatArray, y: FloatArray) -> float:
+    return concordance(x, y).tau_b
 
 
 _OF_ROWS = {"pearson": _pearson_rows, "spearman": _spearman_rows, "kendall": _kendall_rows}
-_SCIPY = {
-    "pearson": lambda x, y: stats.pearsonr(x, y).statistic,
-    "spearman": lambda x, y: stats.spearmanr(x, y).statistic,
-    "kendall": lambda x, y: stats.kendalltau(x, y, variant="b").statistic,
-}
+_OF_VALUES = {"pearson": _pearson, "spearman": _spearman, "kendall": _kendall}

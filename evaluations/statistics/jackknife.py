@@ -11,8 +11,10 @@ and Kendall's tau the plain jackknife.
 here they did not reach 93 %, and none is given.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -128,8 +130,14 @@ def t_interval(
     estimate: float, variance: float, freedom: float, confidence: float = CONFIDENCE
 ) -> Interval:
     """Estimate plus and minus Student's t times the standard error."""
-    half = float(stats.t.ppf((1 + confidence) / 2, freedom) * np.sqrt(variance))
+    half = _t(freedom, confidence) * float(np.sqrt(variance))
     return Interval(estimate - half, estimate + half)
+
+
+@lru_cache(maxsize=1024)
+def _t(freedom: float, confidence: float) -> float:
+    """Student's t with so much in the middle."""
+    return float(stats.t.ppf((1 + confidence) / 2, freedom))
 
 
 def mapped(interval: Interval, back: Callable[[float], float]) -> Interval:
@@ -179,12 +187,25 @@ def difference_interval(
     """
     outputs, (human, first, second) = complete(outputs, human, first, second)
     sides = [coefficients_by_document(outputs, human, s, coefficient) for s in (first, second)]
+    return interval_of_difference(outputs.by_document(), sides[0], sides[1], confidence)
+
+
+def interval_of_difference(
+    counts: FloatArray, first: FloatArray, second: FloatArray, confidence: float = CONFIDENCE
+) -> Interval:
+    """The same from the coefficients by document.
+
+    Args:
+        counts: shape (documents,), how many outputs people rated and both judges scored.
+        first, second: shape (documents,), NaN where a document has no coefficient.
+    """
+    sides = (first, second)
     used = [~np.isnan(side) for side in sides]
-    documents = LeftOut.each(outputs.documents)
+    documents = LeftOut.each(len(counts))
     if not all(one.any() for one in used):
         return no_interval("a judge has no summary-level correlation")
     both = used[0] & used[1]
-    if outputs.by_document()[both].sum() < LEAST_OUTPUTS:
+    if counts[both].sum() < LEAST_OUTPUTS:
         return no_interval(TOO_FEW.format(LEAST_OUTPUTS, "outputs"))
     means = [float(side[one].mean()) for side, one in zip(sides, used, strict=True)]
     return documents.interval(
@@ -216,34 +237,87 @@ def _summary(
     of_documents = summary_interval(outputs, by_document)
     if over == "documents" or of_documents.low is None:
         return of_documents
-    documents, used = LeftOut.each(outputs.documents), ~np.isnan(by_document)
+    found = over_systems(outputs, human, [judge], [by_document], coefficient, over)
+    if isinstance(found, str):
+        return no_interval(found)
+    return t_interval(found.estimate, found.variance, found.freedom)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How much an estimate would vary with other units: its variance and degrees of freedom."""
+
+    estimate: float
+    variance: float
+    freedom: float
+
+    @property
+    def p(self) -> float:
+        """The two-sided p of Student's t test that the true value is 0."""
+        t = abs(self.estimate) / float(np.sqrt(self.variance))
+        return float(2 * stats.t.sf(t, self.freedom))
+
+
+def over_systems(
+    outputs: Outputs,
+    human: FloatArray,
+    judges: Sequence[FloatArray],
+    by_document: Sequence[FloatArray],
+    coefficient: Coefficient,
+    over: Over,
+) -> Spread | str:
+    """A summary-level correlation with other systems, or with other systems and documents; of two
+    judges, that of the first minus that of the second.
+
+    Args:
+        human, judges: shape (outputs,) each, complete; one judge or two.
+        by_document: the judges' coefficients, of shape (documents,) each.
+        over: "systems" or "both".
+
+    Returns:
+        A text says why there is none.
+    """
+    documents = LeftOut.each(outputs.documents)
     systems = LeftOut.each(outputs.systems, "systems")
     counting = int((outputs.by_system() > 0).sum())
     if counting < LEAST_SYSTEMS:
-        return no_interval(TOO_FEW.format(LEAST_SYSTEMS, "systems"))
-    without = np.stack(
-        [
-            coefficients_by_document(outputs.part(kept), human[kept], judge[kept], coefficient)
-            for kept in (stay[outputs.system] for stay in systems.without_each())
-        ]
-    )  # (groups of systems, documents)
-    estimate = float(by_document[used].mean())
-    left_out = mean_of_rows(without)
-    if over == "systems":
-        return systems.interval(estimate, left_out, counting=counting, least=LEAST_SYSTEMS)
+        return TOO_FEW.format(LEAST_SYSTEMS, "systems")
+    without = [
+        np.stack(
+            [
+                coefficients_by_document(outputs.part(kept), human[kept], judge[kept], coefficient)
+                for kept in (stay[outputs.system] for stay in systems.without_each())
+            ]
+        )
+        for judge in judges
+    ]  # (groups of systems, documents) each
+    estimate = _difference([float(side[~np.isnan(side)].mean()) for side in by_document])
+    left_out = _difference([mean_of_rows(side) for side in without])
     if not np.isfinite(left_out).all():
-        return no_interval("without some systems there is no value")
-    parts = documents.variance(documents.means(by_document)), systems.variance(left_out)
-    groups, n = len(without), int(used.sum())
-    shifts = without[:, used] - by_document[used] - (left_out - estimate)[:, None]
+        return "without some systems there is no value"
+    of_systems = systems.variance(left_out)
+    if over == "systems":
+        if not of_systems:
+            return ALL_THE_SAME.format("system")
+        return Spread(estimate, of_systems, systems.freedom(counting))
+    values = _difference(by_document)
+    used = ~np.isnan(values)
+    of_documents = documents.variance(_difference([documents.means(s) for s in by_document]))
+    groups, n = len(left_out), int(used.sum())
+    shifts = _difference(without)[:, used] - values[used] - (left_out - estimate)[:, None]
     shared = (groups - 1) / groups * np.nansum(shifts**2) / (n * (n - 1))
-    variance = max(sum(parts) - shared, *parts)
+    variance = max(of_documents + of_systems - shared, of_documents, of_systems)
     if not variance:
-        return no_interval(ALL_THE_SAME.format("document"))
+        return ALL_THE_SAME.format("document")
     freedom = variance**2 / (
-        parts[0] ** 2 / documents.freedom(n) + parts[1] ** 2 / systems.freedom(counting)
+        of_documents**2 / documents.freedom(n) + of_systems**2 / systems.freedom(counting)
     )
-    return t_interval(estimate, variance, max(1.0, freedom))
+    return Spread(estimate, float(variance), max(1.0, float(freedom)))
+
+
+def _difference(sides: Sequence[Any]) -> Any:
+    """The only one, or the first minus the second."""
+    return sides[0] if len(sides) == 1 else sides[0] - sides[1]
 
 
 def _dataset(

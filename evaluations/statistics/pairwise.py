@@ -6,13 +6,17 @@ Soft pairwise accuracy at system level after Thompson et al. (2024).
 """
 
 import itertools
+import threading
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy import stats
+from cachetools import LRUCache
 
-from evaluations.statistics.layout import Outputs, complete
-from evaluations.statistics.pairing import DIGITS, FloatArray
+from evaluations.statistics.correlation import concordance
+from evaluations.statistics.layout import Block, Outputs, complete
+from evaluations.statistics.once import once
+from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
 from evaluations.statistics.resampling import MOST_GROUPS, in_groups
 from evaluations.statistics.results import Estimate
 
@@ -82,7 +86,9 @@ def tau_c(human: FloatArray, judge: FloatArray) -> Estimate:
         return Estimate.undefined(
             "fewer than two outputs, or all have the same score or the same rating"
         )
-    return Estimate(float(stats.kendalltau(human, judge, variant="c").statistic))
+    pairs = concordance(human, judge)
+    most = len(human) ** 2 * (pairs.levels - 1) / pairs.levels
+    return Estimate(float(np.clip(2 * pairs.surplus / most, -1.0, 1.0)))
 
 
 def tie_calibrated_accuracy(
@@ -102,27 +108,82 @@ def tie_calibrated_accuracy(
     if sum(len(block.groups) * block.size**2 / 2 for block in blocks) > MOST_PAIRS:
         many = Estimate.undefined(f"more than {MOST_PAIRS:,} pairs of outputs")
         return TieCalibration(many, many, None)
-    orders, gaps, weights = [], [], []
-    for block in blocks:
-        first, second = (block.members[:, side] for side in np.triu_indices(block.size, k=1))
-        orders.append(np.sign(np.round(human[first] - human[second], DIGITS)).ravel())
-        gaps.append((judge[first] - judge[second]).ravel())
-        weights.append(np.full(first.size, 1 / first.shape[1] / documents))
-    order, judged, weight = (np.concatenate(side) for side in (orders, gaps, weights))
-    gap, agree, tied = np.abs(judged), order == np.sign(judged), order == 0
-    sort = np.argsort(gap, kind="stable")
-    gap, agree, tied, weight = gap[sort], agree[sort], tied[sort], weight[sort]
+    levels, code = np.unique(judge, return_inverse=True)
+    pairs = sum(len(block.groups) * block.size * (block.size - 1) // 2 for block in blocks)
+    if len(levels) ** 2 <= pairs:
+        gap, kept, change = _by_scores(blocks, human, levels, code, documents)
+    else:
+        gap, kept, change = _by_pair(blocks, human, judge, documents)
+    sort = np.argsort(gap)
+    gap = gap[sort]
     # With a threshold at the k-th smallest gap, the first k pairs are ties and the others keep
     # their order.
-    as_ties = np.concatenate([[0.0], np.cumsum(weight * tied)])
-    as_order = np.concatenate([[0.0], np.cumsum((weight * agree)[::-1])])[::-1]
+    by_ties = float(kept.sum()) + np.append(0.0, np.cumsum(change[sort]))
     last_of_gap = np.flatnonzero(np.append(gap[1:] != gap[:-1], True)) + 1
-    zeros = int((gap == 0).sum())
+    zeros = int(np.searchsorted(gap, 0.0, side="right"))
     candidates = np.concatenate([[zeros], last_of_gap[last_of_gap > zeros]])
-    accuracy = as_ties[candidates] + as_order[candidates]
+    accuracy = by_ties[candidates]
     best = int(np.argmax(np.round(accuracy, 12)))
     epsilon = float(gap[candidates[best] - 1]) if candidates[best] else 0.0
     return TieCalibration(Estimate(float(accuracy[0])), Estimate(float(accuracy[best])), epsilon)
+
+
+def _pairs_of(block: Block, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The values of the first and of the second output of each pair within a document; shape
+    (pairs, documents) each."""
+    columns = np.ascontiguousarray(values[block.members].T)
+    first, second = np.triu_indices(block.size, k=1)
+    return columns[first], columns[second]
+
+
+def _human_order(block: Block, human: FloatArray) -> np.ndarray:
+    """How people order each pair: -1, 0 or 1."""
+    return _signs(np.round(np.subtract(*_pairs_of(block, human)), DIGITS)).ravel()
+
+
+def _by_pair(
+    blocks: list[Block], human: FloatArray, judge: FloatArray, documents: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Of each pair: how far the judge's scores are apart, what it adds to accuracy where it keeps
+    its order, and what it changes to count it as a tie."""
+    gaps, kept, change = [], [], []
+    for block in blocks:
+        gap = np.subtract(*_pairs_of(block, judge)).ravel()
+        order = _human_order(block, human)
+        agree = order == _signs(gap)
+        weight = 1 / documents / (block.size * (block.size - 1) / 2)
+        gaps.append(np.abs(gap))
+        kept.append(weight * agree)
+        change.append(weight * ((order == 0).view(np.int8) - agree.view(np.int8)))
+    return np.concatenate(gaps), np.concatenate(kept), np.concatenate(change)
+
+
+def _by_scores(
+    blocks: list[Block], human: FloatArray, levels: FloatArray, code: IntArray, documents: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The same of all pairs with the same two scores together, where a judge gives few different
+    ones.
+
+    Args:
+        levels: the distinct scores, rising.
+        code: shape (outputs,), which of them each output has.
+    """
+    shape = (len(levels), len(levels))
+    there, kept, tied = (np.zeros(shape) for _ in range(3))
+    # How a judge orders two scores, in the codes of people's orders.
+    own = np.sign(np.subtract.outer(np.arange(len(levels)), np.arange(len(levels)))) + 1
+    for block in blocks:
+        first, second = _pairs_of(block, code)
+        cell = (first * len(levels) + second).ravel()
+        order = _human_order(block, human) + 1
+        found = np.bincount(cell * 3 + order, minlength=3 * there.size).reshape(*shape, 3)
+        weight = 1 / documents / (block.size * (block.size - 1) / 2)
+        there += found.sum(axis=2)
+        kept += weight * np.take_along_axis(found, own[:, :, None], axis=2)[:, :, 0]
+        tied += weight * found[:, :, 1]
+    some = there > 0
+    gap = np.abs(np.subtract.outer(levels, levels))
+    return gap[some], kept[some], (tied - kept)[some]
 
 
 def soft_pairwise_accuracy(
@@ -150,16 +211,43 @@ def soft_pairwise_accuracy(
     columns = np.argsort(outputs.system[whole[0]], axis=1)
     members = np.take_along_axis(whole[0], columns, axis=1)
     documents = min(len(members), MOST_GROUPS)
-    if rng is None or 2**documents <= permutations:
-        signs = np.array(list(itertools.product((1.0, -1.0), repeat=documents)))
-    else:
-        signs = rng.choice((1.0, -1.0), (permutations, documents))
-    a, b = np.triu_indices(systems, k=1)
-    p_human, p_judge = (
-        _one_sided_p(_summed(side[members[:, a]] - side[members[:, b]], documents), signs)
-        for side in (human, judge)
+    signs = (
+        np.array(list(itertools.product((1, -1), repeat=documents)), dtype=np.int8)
+        if rng is None or 2**documents <= permutations
+        else _drawn_signs(rng, permutations, documents)
     )
+    p_human, p_judge = (_certainty(side[members], signs) for side in (human, judge))
     return Estimate(float((1 - np.abs(p_human - p_judge)).mean()))
+
+
+# The signs that were drawn last, and the generator's state after them: all judges of a report are
+# compared by the same ones.
+_last_signs: LRUCache[tuple[str, int, int], tuple[np.ndarray, Any]] = LRUCache(2)
+_signs_lock = threading.Lock()
+
+
+def _drawn_signs(rng: np.random.Generator, permutations: int, documents: int) -> np.ndarray:
+    """`rng.choice((1.0, -1.0), (permutations, documents))`, drawn once for each state of `rng`."""
+    key = (repr(rng.bit_generator.state), permutations, documents)
+    with _signs_lock:
+        if key not in _last_signs:
+            signs = rng.choice((1.0, -1.0), (permutations, documents)).astype(np.int8)
+            _last_signs[key] = (signs, rng.bit_generator.state)
+        signs, rng.bit_generator.state = _last_signs[key]
+    return signs
+
+
+@once
+def _certainty(values: FloatArray, signs: np.ndarray) -> FloatArray:
+    """How sure it is which of each two systems is better, as one-sided p; shape (pairs,).
+
+    Args:
+        values: shape (documents, systems).
+        signs: shape (assignments, documents or groups of them).
+    """
+    first, second = np.triu_indices(values.shape[1], k=1)
+    differences = values[:, first] - values[:, second]
+    return _one_sided_p(_summed(differences, signs.shape[1]), signs.astype(float))
 
 
 def _summed(differences: FloatArray, groups: int) -> FloatArray:
@@ -179,5 +267,11 @@ def _one_sided_p(differences: FloatArray, signs: FloatArray) -> FloatArray:
         signs: shape (assignments, documents).
     """
     differences = np.round(differences, DIGITS)
-    flipped = np.round(signs @ differences, DIGITS)
-    return np.asarray((flipped >= np.round(differences.sum(axis=0), DIGITS) - 1e-9).mean(axis=0))
+    least = np.round(differences.sum(axis=0), DIGITS) - 1e-9
+    # Half of the last digit less, in place of rounding as many sums as there are assignments.
+    return np.asarray((signs @ differences >= least - 0.5 * 10.0**-DIGITS).mean(axis=0))
+
+
+def _signs(values: np.ndarray) -> np.ndarray:
+    """-1, 0 or 1 of each value."""
+    return (values > 0).view(np.int8) - (values < 0).view(np.int8)

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 from scipy import stats
@@ -18,6 +19,7 @@ from evaluations.statistics.correlation import (
     coefficients_by_document,
     coefficients_of_rows,
 )
+from evaluations.statistics.jackknife import interval_of_difference, over_systems
 from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.mixing import swapped_coefficients
 from evaluations.statistics.pairing import FloatArray
@@ -35,9 +37,9 @@ _BLOCK_CELLS = 2_000_000
 
 
 @dataclass(frozen=True)
-class PermutationTest:
+class PairTest:
     """The observed difference (first judge minus second), its two-sided p-value, and how many
-    orderings it rests on.
+    orderings it rests on; none where it is a t test with the jackknife's standard error.
 
     A p-value from random orderings counts the observed one, so it is never 0; an exact one
     enumerates all of them.
@@ -48,6 +50,10 @@ class PermutationTest:
     orderings: int
     exact: bool
     reason: str = ""
+    method: Literal["permutation", "jackknife"] = "permutation"
+
+
+NO_CORRELATION = PairTest(None, None, 0, False, "a judge has no summary-level correlation")
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,7 @@ def permutation_test(
     *,
     rng: np.random.Generator,
     permutations: int = PERMUTATIONS,
-) -> PermutationTest:
+) -> PairTest:
     """Compare two judges' summary-level correlations by swapping their standardised scores.
 
     More than 2,000 documents are swapped in so many groups, which is a permutation test as well.
@@ -79,44 +85,118 @@ def permutation_test(
     """
     outputs, (human, a, b) = complete(outputs, human, first, second)
     if not len(a) or np.ptp(a) == 0 or np.ptp(b) == 0:
-        return PermutationTest(
+        return PairTest(
             None, None, 0, False, "a judge's scores are all the same, or there are none"
         )
+    if over == "documents":  # whose correlations are the same for standardised scores
+        sides = [coefficients_by_document(outputs, human, side, coefficient) for side in (a, b)]
+        return permutation_tests([(sides[0], sides[1])], rng=rng, permutations=permutations)[0]
     a, b = _standardised(a), _standardised(b)
     by_document = [coefficients_by_document(outputs, human, side, coefficient) for side in (a, b)]
     observed = _mean_of(by_document[0]) - _mean_of(by_document[1])
     if np.isnan(observed):
-        return PermutationTest(None, None, 0, False, "a judge has no summary-level correlation")
+        return NO_CORRELATION
     documents, systems = outputs.documents, outputs.systems
-    if over != "documents" and documents * systems > MOST_CELLS:
-        return PermutationTest(
+    if documents * systems > MOST_CELLS:
+        return PairTest(
             None, None, 0, False, f"over systems, at most {MOST_CELLS:,} cells are tested"
         )
-    swapped = min(documents, MOST_GROUPS) if over == "documents" else documents
-    bits = {"documents": swapped, "systems": systems, "both": documents + systems}[over]
+    human, a, b = (outputs.table(side) for side in (human, a, b))
+    bits = systems if over == "systems" else documents + systems
     exact = 2**bits <= EXACT_UP_TO
     patterns = _all_patterns(bits) if exact else rng.random((permutations, bits)) < 0.5
-    differences = (
-        _differences_by_document(by_document, patterns)
-        if over == "documents"
-        else _differences_by_cell(
-            outputs.table(human),
-            outputs.table(a),
-            outputs.table(b),
-            coefficient,
-            patterns,
-            over,
-        )
-    )
-    count, total = _as_large(differences, observed), len(patterns)
-    if exact:
-        return PermutationTest(float(observed), count / total, total, exact)
-    if over == "documents" and (count + 1) / (total + 1) <= SMALL_P:
+    differences = _differences_by_cell(human, a, b, coefficient, patterns, over)
+    return _test_of(float(observed), _as_large(differences, observed), len(patterns), exact)
+
+
+def permutation_tests(
+    pairs: Sequence[tuple[FloatArray, FloatArray]],
+    *,
+    rng: np.random.Generator,
+    permutations: int = PERMUTATIONS,
+) -> list[PairTest]:
+    """The tests over documents of several pairs of judges, all by the same orderings.
+
+    Args:
+        pairs: the summary-level coefficients by document of both judges, each of shape
+            (documents,), NaN where a document has none.
+    """
+    observed = [_mean_of(first) - _mean_of(second) for first, second in pairs]
+    known = [index for index, value in enumerate(observed) if not np.isnan(value)]
+    found = [NO_CORRELATION] * len(pairs)
+    if not known:
+        return found
+    bits = min(len(pairs[0][0]), MOST_GROUPS)
+    exact = 2**bits <= EXACT_UP_TO
+    patterns = _all_patterns(bits) if exact else rng.random((permutations, bits)) < 0.5
+    counts = _counts_as_large([pairs[index] for index in known], patterns)
+    for index, count in zip(known, counts, strict=True):
+        found[index] = _test_of(float(observed[index]), count, len(patterns), exact)
+    closer = [index for index in known if not exact and (found[index].p or 0) <= SMALL_P]
+    if closer:
         # Orderings of their own, so that looking closer does not by itself make p smaller.
         patterns = _many_patterns(bits)
-        total = len(patterns)
-        count = _as_large(_differences_by_document(by_document, patterns), observed)
-    return PermutationTest(float(observed), (count + 1) / (total + 1), total, exact)
+        counts = _counts_as_large([pairs[index] for index in closer], patterns)
+        for index, count in zip(closer, counts, strict=True):
+            found[index] = _test_of(float(observed[index]), count, len(patterns), exact)
+    return found
+
+
+def new_systems_test(
+    outputs: Outputs,
+    human: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    coefficient: Coefficient,
+    over: Over,
+) -> PairTest:
+    """Whether two judges' summary-level correlations would differ with other systems, or with other
+    systems and documents: Student's t test of the difference, whose standard error is the
+    jackknife's (see `jackknife`), from ten systems on.
+
+    Swapping systems tests something else: that the judges are the same on these systems. Judges
+    that each favour systems of their own are then taken for different (`make bench-coverage`).
+
+    Args:
+        human, first, second: shape (outputs,), NaN for missing; only outputs with all three count.
+        over: "systems" or "both".
+    """
+    outputs, (human, *judges) = complete(outputs, human, first, second)
+    if outputs.documents * outputs.systems > MOST_CELLS:
+        return _untested(f"over systems, at most {MOST_CELLS:,} cells are tested")
+    sides = [coefficients_by_document(outputs, human, side, coefficient) for side in judges]
+    among_documents = interval_of_difference(outputs.by_document(), sides[0], sides[1])
+    if among_documents.low is None:
+        return _untested(among_documents.reason)
+    found = over_systems(outputs, human, judges, sides, coefficient, over)
+    if isinstance(found, str):
+        return _untested(found)
+    return PairTest(found.estimate, found.p, 0, False, method="jackknife")
+
+
+def _untested(reason: str) -> PairTest:
+    return PairTest(None, None, 0, False, reason, "jackknife")
+
+
+def _test_of(observed: float, count: int, orderings: int, exact: bool) -> PairTest:
+    """
+    Args:
+        count: in how many orderings the difference is as large as the observed one.
+    """
+    p = count / orderings if exact else (count + 1) / (orderings + 1)
+    return PairTest(observed, p, orderings, exact)
+
+
+def _counts_as_large(
+    pairs: Sequence[tuple[FloatArray, FloatArray]], patterns: np.ndarray
+) -> list[int]:
+    """By pair, in how many orderings the difference is at least as large as the observed one."""
+    return [
+        _as_large(differences, _mean_of(first) - _mean_of(second))
+        for differences, (first, second) in zip(
+            _differences_by_document(pairs, patterns), pairs, strict=True
+        )
+    ]
 
 
 def _as_large(differences: FloatArray, observed: float) -> int:
@@ -168,9 +248,15 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [float(value) for value in adjusted]
 
 
-def benjamini_yekutieli(p_values: Sequence[float]) -> list[float]:
+def benjamini_yekutieli(p_values: FloatArray | Sequence[float]) -> FloatArray:
     """Benjamini and Yekutieli's (2001) adjusted p-values, valid under any dependence."""
-    return [float(value) for value in stats.false_discovery_control(p_values, method="by")]
+    values = np.asarray(p_values, dtype=float)
+    rank = np.arange(1, len(values) + 1)
+    order = np.argsort(values)
+    stepped = values[order] * (len(values) * (1 / rank).sum()) / rank
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.minimum.accumulate(stepped[::-1])[::-1]
+    return np.clip(adjusted, 0.0, 1.0)
 
 
 def letters(names: Sequence[str], differ: set[frozenset[str]]) -> dict[str, str]:
@@ -207,22 +293,29 @@ def _mean_of(by_document: FloatArray) -> float:
     return float(defined.mean()) if len(defined) else np.nan
 
 
-def _differences_by_document(sides: list[FloatArray], patterns: np.ndarray) -> FloatArray:
-    """Swapping whole documents swaps their coefficients, so these are computed once; shape
-    (orderings,)."""
+def _differences_by_document(
+    pairs: Sequence[tuple[FloatArray, FloatArray]], patterns: np.ndarray
+) -> FloatArray:
+    """Swapping whole documents swaps their coefficients, so these are computed once; shape (pairs,
+    orderings)."""
     groups = patterns.shape[1]
-    values = [in_groups(np.nan_to_num(side), groups) for side in sides]
-    defined = [in_groups((~np.isnan(side)).astype(float), groups) for side in sides]
+    # Sums and counts of each side by group of documents; shape (pairs, 2, 2, groups).
+    values = np.array([[_sums_of(side, groups) for side in pair] for pair in pairs])
     # What the first judge gains by the swaps the second loses.
-    apart = np.stack([values[1] - values[0], defined[1] - defined[0]], axis=1)
-    moved = patterns.astype(float, copy=False) @ apart
+    apart = (values[:, 1] - values[:, 0]).reshape(-1, groups)
+    moved = (patterns.astype(float, copy=False) @ apart.T).T.reshape(len(pairs), 2, -1)
     means = []
     for side, sign in ((0, 1), (1, -1)):
-        total = values[side].sum() + sign * moved[:, 0]
-        count = defined[side].sum() + sign * moved[:, 1]
+        total, count = np.moveaxis(values[:, side].sum(axis=2)[:, :, None] + sign * moved, 1, 0)
         with np.errstate(invalid="ignore", divide="ignore"):
             means.append(np.where(count > 0, total / count, np.nan))
-    return means[0] - means[1]
+    return np.asarray(means[0] - means[1])
+
+
+def _sums_of(side: FloatArray, groups: int) -> list[FloatArray]:
+    """Sums of what is there by group, and how much is."""
+    defined = (~np.isnan(side)).astype(float)
+    return [in_groups(np.nan_to_num(side), groups), in_groups(defined, groups)]
 
 
 def _differences_by_cell(

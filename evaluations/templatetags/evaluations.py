@@ -15,7 +15,13 @@ from evaluations.reports.figures import FIGURE_TITLES
 from evaluations.reports.glossary import TERMS, Term
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
-from evaluations.reports.words import SYMBOLS, in_a_sentence, in_sight_note, withheld_note
+from evaluations.reports.words import (
+    SYMBOLS,
+    in_a_sentence,
+    in_sight_note,
+    tested_over,
+    withheld_note,
+)
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient
 from evaluations.statistics.ppi import SystemMean
 from evaluations.statistics.resampling import Interval
@@ -144,6 +150,9 @@ def estimate_cells(result: JudgeResult) -> list[TableNumber]:
 def attribute(record: object, name: str) -> object:
     """A named part of the report's options."""
     return getattr(record, name)
+
+
+register.filter(tested_over)
 
 
 @register.filter

@@ -110,6 +110,7 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
         "document": project.documents.get(doc_id="d1").pk,
         "criterion": criterion.pk,
         "steps": criterion.pk,
+        "system": project.systems.first().pk,
         "judge": run.judge_id,
         "endpoint": run.judge.endpoint_id,
         "run": run.pk,
@@ -147,6 +148,7 @@ def address(name: str, place: dict[str, Any], member: int) -> str:
             "documents": "document",
             "outputs": "output",
             "criteria": "criterion",
+            "systems": "system",
             "searches": "search",
             "candidates": "candidate",
         }

@@ -71,7 +71,7 @@ def permutation_test(
     coefficient: Any,
     over: Any,
     **more: Any,
-) -> significance.PermutationTest:
+) -> significance.PairTest:
     return significance.permutation_test(*flat(human, first, second), coefficient, over, **more)
 
 

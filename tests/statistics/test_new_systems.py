@@ -1,0 +1,74 @@
+"""Over systems, or systems and documents, judges are compared by a t test for new systems."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from benchmarks.coverage import told_apart
+from evaluations.statistics.jackknife import LEAST_SYSTEMS
+from evaluations.statistics.layout import Outputs
+from evaluations.statistics.resampling import Over
+from evaluations.statistics.significance import new_systems_test
+
+DOCUMENTS, SYSTEMS = 15, 12
+
+
+def tables(systems: int = SYSTEMS) -> tuple[np.ndarray, ...]:
+    """People's ratings, a good judge's scores and a bad one's; shape (documents, systems) each."""
+    rng = np.random.default_rng(5)
+    quality = rng.normal(size=(DOCUMENTS, systems))
+    human = np.round(quality, 1)
+    return human, quality + 0.3 * rng.normal(size=quality.shape), rng.normal(size=quality.shape)
+
+
+def rho(human: np.ndarray, judge: np.ndarray) -> np.ndarray:
+    """By document, by scipy."""
+    return np.array([stats.spearmanr(x, y).statistic for x, y in zip(human, judge, strict=True)])
+
+
+def test_over_systems_p_is_that_of_leaving_each_out_by_hand() -> None:
+    human, good, bad = tables()
+    difference = rho(human, good).mean() - rho(human, bad).mean()
+    left_out = np.array(
+        [
+            rho(human[:, stay], good[:, stay]).mean() - rho(human[:, stay], bad[:, stay]).mean()
+            for stay in (np.arange(SYSTEMS) != out for out in range(SYSTEMS))
+        ]
+    )
+    squared = ((left_out - left_out.mean()) ** 2).sum()
+    error = np.sqrt((SYSTEMS - 1) / SYSTEMS * squared)
+
+    found = new_systems_test(
+        Outputs.full(DOCUMENTS, SYSTEMS), human.ravel(), good.ravel(), bad.ravel(), "spearman",
+        "systems",
+    )  # fmt: skip
+
+    assert found.observed == pytest.approx(difference)
+    assert found.p == pytest.approx(2 * stats.t.sf(difference / error, SYSTEMS - 1))
+    assert (found.method, found.orderings) == ("jackknife", 0)
+
+
+@pytest.mark.parametrize("over", ["systems", "both"])
+def test_a_good_judge_and_a_bad_one_differ_beyond_what_many_pairs_take_away(over: Over) -> None:
+    human, good, bad = (side.ravel() for side in tables())
+
+    found = new_systems_test(Outputs.full(DOCUMENTS, SYSTEMS), human, good, bad, "spearman", over)
+
+    assert found.p is not None
+    assert found.p < 0.05 / 190
+
+
+@pytest.mark.parametrize("over", ["systems", "both"])
+def test_of_too_few_systems_nothing_is_said(over: Over) -> None:
+    few = LEAST_SYSTEMS - 1
+    human, good, bad = (side.ravel() for side in tables(few))
+
+    found = new_systems_test(Outputs.full(DOCUMENTS, few), human, good, bad, "spearman", over)
+
+    assert found.p is None
+    assert found.reason == "fewer than 10 systems count, too few for an interval"
+
+
+@pytest.mark.parametrize("over", ["systems", "both"])
+def test_equals_with_systems_of_their_own_are_seldom_told_apart(over: Over) -> None:
+    assert told_apart(15, 10, 0.5, over, 100) <= 0.06 + 2 * np.sqrt(0.05 * 0.95 / 100)

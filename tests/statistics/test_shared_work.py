@@ -1,0 +1,72 @@
+"""What judges share is computed once, and the short ways give the numbers of the long ones."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evaluations.statistics import once as once_module
+from evaluations.statistics.correlation import Concordance, concordance, ranks
+from evaluations.statistics.once import once
+from evaluations.statistics.pairwise import tau_c
+
+RNG = np.random.default_rng(3)
+PAIRS = [
+    pytest.param(RNG.integers(1, 6, 400) / 1.0, RNG.integers(1, 6, 400) / 3, id="many ties"),
+    pytest.param(RNG.normal(size=400), RNG.normal(size=400), id="no ties, too many for a table"),
+    pytest.param(RNG.integers(1, 6, 400) / 1.0, RNG.normal(size=400), id="ties on one side"),
+    pytest.param(np.array([1.0, 2.0]), np.array([2.0, 1.0]), id="two outputs"),
+]
+
+
+@pytest.mark.parametrize(("x", "y"), PAIRS)
+def test_tau_b_and_tau_c_are_those_of_scipy(
+    x: np.ndarray, y: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluations.statistics.correlation.LEAST_TABLE", 100)
+
+    found = concordance(x, y)
+
+    assert isinstance(found, Concordance)
+    assert found.tau_b == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
+    assert tau_c(x, y).value == pytest.approx(
+        stats.kendalltau(x, y, variant="c").statistic, abs=1e-12
+    )
+
+
+@pytest.mark.parametrize(("x", "y"), PAIRS)
+def test_ranks_are_those_of_scipy(x: np.ndarray, y: np.ndarray) -> None:
+    assert np.array_equal(ranks(x), stats.rankdata(x))
+    assert np.array_equal(ranks(y), stats.rankdata(y))
+
+
+def test_the_same_values_are_computed_once_and_others_anew() -> None:
+    asked = []
+
+    @once
+    def doubled(values: np.ndarray, *, times: int = 2) -> np.ndarray:
+        asked.append(times)
+        return values * times
+
+    values = np.arange(4.0)
+    for _ in range(2):
+        assert np.array_equal(doubled(values.copy()), [0, 2, 4, 6])
+    values[0] = 5
+    assert np.array_equal(doubled(values), [10, 2, 4, 6])
+    assert np.array_equal(doubled(values, times=3), [15, 3, 6, 9])
+    assert asked == [2, 2, 3]
+    with pytest.raises(ValueError, match="read-only"):
+        doubled(values)[0] = 1
+
+
+def test_few_results_are_kept() -> None:
+    asked = []
+
+    @once
+    def of(number: int) -> int:
+        asked.append(number)
+        return number
+
+    for number in [*range(once_module.MOST_KEPT + 1), 0]:
+        of(number)
+
+    assert asked[-1] == 0
