@@ -13,7 +13,7 @@ import orjson
 from django.db import connection
 
 from evaluations.models import Criterion, EvaluationSteps, Judge, ModelReply, RunCriterion
-from evaluations.models.newest_scores import newest_scores
+from evaluations.models.newest_scores import runs_of_newest
 from evaluations.reports.data import ReportData
 from evaluations.runs.lifecycle import evaluator_for, prompt_today
 from geval_site.version import __version__
@@ -93,21 +93,15 @@ def outdated(judge: Judge, criterion: Criterion) -> str:
     _steps, prompt = _prompt(judge, criterion)
     if not prompt:
         return ""
-    asked = RunCriterion.objects.filter(criterion=criterion, run__in=_runs(judge, criterion))
+    asked = RunCriterion.objects.filter(
+        criterion=criterion, run__in=runs_of_newest(judge.pk, criterion.pk)
+    )
     if all(template == prompt for template in asked.values_list("template", flat=True)):
         return ""
     return (
         "some scores were given with an earlier prompt or earlier steps; start a run that judges"
         " everything again"
     )
-
-
-def _runs(judge: Judge, criterion: Criterion) -> list[int]:
-    """The runs that scores of a judge on a criterion are from."""
-    newest = newest_scores("r.judge_id = %s AND s.criterion_id = %s")
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT DISTINCT n.run_id FROM ({newest}) AS n", [judge.pk, criterion.pk])
-        return [run for (run,) in cursor.fetchall()]
 
 
 def _prompt(judge: Judge, criterion: Criterion) -> tuple[EvaluationSteps | None, str]:
@@ -122,7 +116,7 @@ def _prompt(judge: Judge, criterion: Criterion) -> tuple[EvaluationSteps | None,
 def _answered_by(judge: Judge, criterion: Criterion) -> list[str]:
     """The names by which the endpoint called the model in the replies behind the scores."""
     replies = ModelReply.objects.filter(
-        items__run__in=_runs(judge, criterion), items__criterion=criterion
+        items__run__in=runs_of_newest(judge.pk, criterion.pk), items__criterion=criterion
     )
     return sorted(set(replies.order_by().values_list("model", flat=True)) - {""})
 

@@ -4,6 +4,8 @@ What a search for a better judge tried is no score of it.
 Every place that shows, averages or compares scores takes them from here.
 """
 
+from django.db import connection
+
 _KEYS = {
     "evaluations_score": "r.judge_id, s.output_id, s.criterion_id",
     "evaluations_pairscore": "r.judge_id, s.output_id, s.rival_id, s.criterion_id",
@@ -32,3 +34,11 @@ def newest_scores(where: str, *, joins: str = "", table: str = "evaluations_scor
         SELECT DISTINCT ON ({keys}) r.judge_id, s.*
         FROM {table} s JOIN evaluations_evaluationrun r ON r.id = s.run_id {joins}
         WHERE {where} AND {COUNTS} ORDER BY {keys}, s.run_id DESC"""
+
+
+def runs_of_newest(judge: int, criterion: int) -> list[int]:
+    """The runs that a judge's newest scores on a criterion are from, by the ids of both."""
+    newest = newest_scores("r.judge_id = %s AND s.criterion_id = %s")
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT DISTINCT n.run_id FROM ({newest}) AS n", [judge, criterion])
+        return [run for (run,) in cursor.fetchall()]

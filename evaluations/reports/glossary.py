@@ -188,6 +188,42 @@ TERMS: dict[str, Term] = {
         "ICC(2,1) and ICC(2,k) need outputs that everybody rated; ICC(1) does not.",
         "Agreement among people",
     ),
+    "reply_reliability": Term(
+        "Reliability of one reply",
+        "The share of the variance of replies that lies between items and not between replies to"
+        " the same question (ICC(1)): 1 if the judge always repeats itself, 0 if a reply says"
+        " nothing about the next one.",
+        "It takes 20 items with two replies or more. It says nothing about agreement with people.",
+        "How steady a judge is",
+    ),
+    "reply_error": Term(
+        "Error of a reply, of a score",
+        "The standard error of measurement in points of the scale: how far one reply, and a score"
+        " (the mean of an item's replies), lies from the mean of ever more replies.",
+        "Differences between scores below it are the judge's own noise.",
+        "How steady a judge is",
+    ),
+    "replies_differ": Term(
+        "Two replies differ",
+        "The chance that the judge rates an item otherwise when it is asked the same again.",
+        "It grows with the number of points of the scale.",
+        "How steady a judge is",
+    ),
+    "order_flips": Term(
+        "Orders flip",
+        "The chance that, asked twice with one reply each, the judge puts two outputs of a document"
+        " in opposite orders. Ties are no flip.",
+        "More replies per item make flips rarer.",
+        "How steady a judge is",
+    ),
+    "more_replies": Term(
+        "r with people, by replies",
+        "Pearson's correlation of scores with people's mean over all outputs that scores of 1, 5 or"
+        " 20 replies would have, by the formula of Spearman and Brown.",
+        "On the recorded replies of Topical-Chat it is within 0.01 of what is observed at 15"
+        " replies. Far beyond the replies there are it is an extrapolation.",
+        "How steady a judge is",
+    ),
     "locked_documents": Term(
         "Locked documents",
         "Documents that are set aside, so that a change of a judge found on the others can be"

@@ -1,0 +1,96 @@
+"""How steady a judge is, from the replies that are kept behind its scores."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotations.results.human_scores import human_scores
+from evaluations.llm.parsing import Rating, parse_rating
+from evaluations.llm.replies import choices_from_json
+from evaluations.models import Criterion, Document, Judge, RunItem
+from evaluations.models.newest_scores import runs_of_newest
+from evaluations.reports.withheld import withheld_lock
+from evaluations.statistics.layout import Outputs, Ratings
+from evaluations.statistics.repeatability import Repeatability, repeatability
+
+# Replies of more items are not read for a page; what is measured hardly changes from there on.
+MOST_ITEMS = 2000
+# How many replies a score could rest on, beside how many it does.
+REPLIES = (1, 5, 20)
+
+
+@dataclass(frozen=True)
+class Steadiness:
+    """A judge on one criterion."""
+
+    criterion: str
+    found: Repeatability
+
+    @property
+    def with_replies(self) -> list[tuple[int, float | None]]:
+        """The correlation with people that scores of so many replies would have."""
+        return [(replies, self.found.pearson_with(replies).value) for replies in REPLIES]
+
+
+def steadiness(judge: Judge) -> list[Steadiness]:
+    """How far a judge's replies to the same question differ, by criterion; only criteria on which
+    its scores rest on several replies."""
+    found = []
+    for criterion in judge.project.criteria.all():
+        asked = _asked(judge, criterion)
+        if asked is not None:
+            found.append(Steadiness(criterion.name, asked))
+    return found
+
+
+def _asked(judge: Judge, criterion: Criterion) -> Repeatability | None:
+    rows = list(_rows(judge, criterion))
+    if not rows:
+        return None
+    document, output, values = zip(*sorted(rows), strict=True)
+    documents, at_document = np.unique(document, return_inverse=True)
+    replies = Ratings(
+        np.repeat(np.arange(len(rows)), [len(each) for each in values]),
+        np.concatenate([np.arange(len(each)) for each in values]),
+        np.concatenate([np.array(each) for each in values]),
+        len(rows),
+        max(len(each) for each in values),
+    )
+    # Which system wrote an output does not matter here.
+    outputs = Outputs(at_document, np.arange(len(rows)), len(documents), len(rows))
+    ids = np.sort(np.array(output, dtype=np.int64))
+    human = human_scores(judge.project_id, [criterion.pk], outputs=ids)[criterion.pk]
+    means = human.mean[np.searchsorted(ids, output)]
+    return repeatability(replies, outputs, means)
+
+
+def _rows(judge: Judge, criterion: Criterion) -> Iterator[tuple[int, int, Sequence[float]]]:
+    """Document, output and the readable replies of each item that has several."""
+    items = RunItem.objects.filter(
+        run__in=runs_of_newest(judge.pk, criterion.pk),
+        criterion=criterion,
+        rival=None,
+        reply__choices__1__isnull=False,
+    )
+    lock = withheld_lock(judge.project_id)
+    if lock is not None:
+        names = Document.objects.filter(project=judge.project_id).values_list("pk", "doc_id")
+        items = items.exclude(
+            output__document__in=[pk for pk, doc_id in names if lock.holds(doc_id)]
+        )
+    rows = items.order_by("-run", "output").values_list(
+        "output__document", "output", "reply__choices"
+    )
+    seen = set()
+    for document, output, choices in rows[:MOST_ITEMS].iterator():
+        if output in seen:
+            continue
+        seen.add(output)
+        read = [
+            parse_rating(choice, scale=criterion.scale, criterion=criterion.name)
+            for choice in choices_from_json(choices)
+        ]
+        values = [one.value for one in read if isinstance(one, Rating)]
+        if len(values) > 1:
+            yield document, output, values
