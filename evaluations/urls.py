@@ -86,8 +86,8 @@ urlpatterns = [
     path("p/<slug:slug>/judges/<int:pk>/retire/", judges.judge_retire, name="judge_retire"),
     path(
         "p/<slug:slug>/judges/<int:pk>/certify/",
-        certificates.certificate_create,
-        name="certificate_create",
+        certificates.judge_certify,
+        name="judge_certify",
     ),
     path(
         "p/<slug:slug>/certificates/<int:pk>/",

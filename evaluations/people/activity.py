@@ -47,7 +47,7 @@ IN_WORDS = {
     "api:take_look": "looked at the locked documents",
     "api:use_candidate": "adopted an improved judge",
     "api:make_certificate": "certified a judge",
-    "evaluations:certificate_create": "certified a judge",
+    "evaluations:judge_certify": "certified a judge",
     "evaluations:candidate_adopt": "adopted an improved judge",
     "evaluations:cause_give": "gave a disagreement a cause",
     "evaluations:cause_remove": "removed the cause of a disagreement",

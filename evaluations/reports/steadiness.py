@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotations.results.human_scores import human_scores
+from evaluations.formats import shown, thin, whole_percent
 from evaluations.llm.parsing import Rating, parse_rating
 from evaluations.llm.replies import choices_from_json
 from evaluations.models import Criterion, Document, Judge, RunItem
@@ -13,6 +14,7 @@ from evaluations.models.newest_scores import runs_of_newest
 from evaluations.reports.withheld import withheld_lock
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.repeatability import Repeatability, repeatability
+from evaluations.statistics.results import Estimate
 
 # Replies of more items are not read for a page; what is measured hardly changes from there on.
 MOST_ITEMS = 2000
@@ -27,11 +29,6 @@ class Steadiness:
     criterion: str
     found: Repeatability
 
-    @property
-    def with_replies(self) -> list[tuple[int, float | None]]:
-        """The correlation with people that scores of so many replies would have."""
-        return [(replies, self.found.pearson_with(replies).value) for replies in REPLIES]
-
 
 def steadiness(judge: Judge) -> list[Steadiness]:
     """How far a judge's replies to the same question differ, by criterion; only criteria on which
@@ -42,6 +39,33 @@ def steadiness(judge: Judge) -> list[Steadiness]:
         if asked is not None:
             found.append(Steadiness(criterion.name, asked))
     return found
+
+
+# A row of the table: what it says, its term in the glossary, and a text for each criterion.
+Row = tuple[str, str, list[str]]
+
+
+def rows_of(found: Sequence[Steadiness]) -> list[Row]:
+    """The table of a page: statistics down, criteria across."""
+    each = [one.found for one in found]
+    rows: list[Row] = [
+        ("Items", "", [thin(one.items) for one in each]),
+        ("Replies to each", "", [f"{one.replies:.1f}" for one in each]),
+        ("Reliability of one reply", "reply_reliability", [shown(one.icc) for one in each]),
+        ("Error of a reply, in points", "reply_error", [shown(one.reply_error) for one in each]),
+        ("Error of a score, in points", "", [shown(one.score_error) for one in each]),
+        ("Two replies differ", "replies_differ", [_percent(one.differ) for one in each]),
+        ("Orders flip", "order_flips", [_percent(one.flips) for one in each]),
+    ]
+    for replies in REPLIES:
+        name = "r with people, one reply" if replies == 1 else f"{replies} replies"
+        term = "more_replies" if replies == 1 else ""
+        rows.append((name, term, [shown(one.pearson_with(replies)) for one in each]))
+    return rows
+
+
+def _percent(share: Estimate) -> str:
+    return shown(share) if share.value is None else whole_percent(share.value)
 
 
 def _asked(judge: Judge, criterion: Criterion) -> Repeatability | None:

@@ -16,7 +16,7 @@ from evaluations.people.access import EDITORS, READERS, project_view
 
 @require_POST
 @project_view(EDITORS)
-def certificate_create(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+def judge_certify(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """Check a judge, and open the certificate."""
     judge = get_object_or_404(Judge, project=project, pk=pk)
     form = CertificateForm(request.POST, project=project)

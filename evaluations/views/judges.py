@@ -23,7 +23,7 @@ from evaluations.models import Judge, JudgeKind, ModelProbe, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.choices import choice_of, choices, settings_rows
 from evaluations.reports.findings import findings_rows
-from evaluations.reports.steadiness import REPLIES, steadiness
+from evaluations.reports.steadiness import rows_of, steadiness
 from evaluations.runs.errands import request_probe
 from evaluations.views.errands import shown_errand
 
@@ -45,6 +45,7 @@ def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     findings = known_findings(judge.endpoint, judge.model) if judge.endpoint else None
     # Wordings are shown by themselves, line by line.
     settings = {name: value for name, value in judge.settings.items() if name != "wording"}
+    steady = steadiness(judge)
     context = {
         "project": project,
         "tab": "judges",
@@ -54,8 +55,8 @@ def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         "runs": judge.runs.counting().of_judges_that_run()[:20],
         "settings": settings_rows(judge.kind, settings),
         "wordings": own_wordings(judge),
-        "steadiness": steadiness(judge),
-        "reply_counts": REPLIES,
+        "steadiness": steady,
+        "steadiness_rows": rows_of(steady),
         "certificates": judge.certificates.select_related("criterion", "project"),
         "form": CertificateForm(project=project) if project.criteria.exists() else None,
         "replies": judge.runs.filter(items__isnull=False).first() if not judge.can_run else None,

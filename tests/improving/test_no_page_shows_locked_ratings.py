@@ -129,6 +129,7 @@ def shown_on(client: Client, place: dict[str, Any]) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_nothing_that_was_planted_is_anywhere_until_the_search_is_over(
     planted: dict[str, Any], as_role: Callable[[str], Client]
 ) -> None:

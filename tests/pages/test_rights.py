@@ -151,6 +151,7 @@ def address(name: str, place: dict[str, Any], member: int) -> str:
             "systems": "system",
             "searches": "search",
             "candidates": "candidate",
+            "certificates": "certificate",
         }
         kind = next((one for part, one in kinds.items() if f"/{part}/" in name), "judge")
         return (

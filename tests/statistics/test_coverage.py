@@ -1,5 +1,7 @@
 """The intervals of reports hold the truth as often as they say: `make bench-coverage` in short."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -8,11 +10,21 @@ from benchmarks.coverage import Line, lines, measure
 DATA_SETS = 250
 SLACK = 3 * np.sqrt(0.95 * 0.05 / DATA_SETS)
 SHORT = [line for line in lines() if line.world.documents <= 20 and line.world.systems <= 10]
+# Strengths are fitted, and documents and systems left out, hundreds of times.
+LONG = ("comparisons", "over both", "over systems")
 
 
-@pytest.mark.parametrize(
-    "line", SHORT, ids=lambda line: f"{line.name}-{line.world.documents}x{line.world.systems}"
-)
+def in_its_time(line: Line) -> Any:
+    """A line as a test, among the ones that take seconds if it does."""
+    takes_long = any(name in line.name for name in LONG)
+    return pytest.param(
+        line,
+        marks=[pytest.mark.slow] if takes_long else [],
+        id=f"{line.name}-{line.world.documents}x{line.world.systems}",
+    )
+
+
+@pytest.mark.parametrize("line", map(in_its_time, SHORT))
 def test_an_interval_holds_the_true_value(line: Line) -> None:
     held, none, _width = measure(line, DATA_SETS)
 

@@ -112,6 +112,7 @@ def test_a_paused_search_goes_on_where_it_was_and_a_cancelled_one_keeps_what_it_
     assert request_search(judge, criterion, [Change.WORDING], limits=LIMITS) != search
 
 
+@pytest.mark.slow
 def test_a_search_keeps_to_its_calls_and_to_its_budget(
     judge: Judge, criterion: Criterion, locked: LockedDocuments
 ) -> None:
