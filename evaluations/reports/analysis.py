@@ -53,6 +53,7 @@ from evaluations.statistics.pairwise import (
     tau_c,
     tie_calibrated_accuracy,
 )
+from evaluations.statistics.passing import PassFail, pass_fail
 from evaluations.statistics.ppi import PpiTable, ppi_table
 from evaluations.statistics.reliability import Icc, cohen_kappa, fleiss_kappa, intraclass
 from evaluations.statistics.resampling import (
@@ -121,6 +122,7 @@ class JudgeAnalysis:
     reliability: tuple[ReliabilityBin, ...]
     length: LengthBias
     writers: WriterBias | None
+    passing: PassFail | None = None
 
 
 @dataclass(frozen=True)
@@ -238,6 +240,11 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
         reliability=reliability(scored, rated),
         length=length_bias(outputs, human, scores, judged.words, documents),
         writers=writer_bias(both, rated, scored, judged.by_human, judged.by_llm, documents),
+        passing=(
+            pass_fail(outputs, human, scores, middle=sum(judged.scale.points) / 2)
+            if len(judged.scale.points) == 2
+            else None
+        ),
     )
 
 

@@ -224,6 +224,37 @@ TERMS: dict[str, Term] = {
         " replies. Far beyond the replies there are it is an extrapolation.",
         "How steady a judge is",
     ),
+    "threshold": Term(
+        "Passes from",
+        "The score from which on the judge passes an output: where sensitivity plus specificity is"
+        " greatest. The counts beside it use thresholds chosen on other documents.",
+        "With few outputs it moves; a judge that only says pass or fail has one anyway.",
+        "Pass or fail",
+    ),
+    "sensitivity": Term(
+        "Sensitivity, specificity",
+        "Of the outputs that people pass, the share that the judge passes (sensitivity, true"
+        " positive rate); of those that they fail, the share that it fails (specificity, true"
+        " negative rate).",
+        "It takes 10 outputs of each kind and 10 documents for an interval. People pass an output"
+        " if their mean is at least the middle of the scale.",
+        "Pass or fail",
+    ),
+    "kappa_ac1": Term(
+        "Kappa, AC1",
+        "Agreement of the judge with people beyond chance: Cohen's kappa, and Gwet's AC1, which"
+        " stays meaningful where nearly all outputs pass.",
+        "If the two differ much, one outcome is rare: read sensitivity and specificity.",
+        "Pass or fail",
+    ),
+    "corrected_rate": Term(
+        "Corrected pass rate",
+        "A system's pass rate by the judge, corrected for the judge's errors (Rogan and Gladen),"
+        " with an interval that contains the uncertainty about these errors.",
+        "It holds if the judge errs as often on this system as on all. Where that is in doubt, use"
+        " the prediction-powered mean, which does not need it.",
+        "Pass or fail",
+    ),
     "locked_documents": Term(
         "Locked documents",
         "Documents that are set aside, so that a change of a judge found on the others can be"

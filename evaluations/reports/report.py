@@ -154,6 +154,21 @@ class CriterionResult:
         )
 
     @property
+    def has_pass_fail(self) -> bool:
+        """Whether its scale has two points, and a judge scored what people rated."""
+        return any(result.analysis.passing for result in self.judges)
+
+    @property
+    def best_at_passing(self) -> "JudgeResult | None":
+        """The judge with the highest kappa that corrects pass rates; None where none does."""
+        kappas = {
+            at: passing.kappa.estimate.value or 0.0
+            for at, one in enumerate(self.judges)
+            if (passing := one.analysis.passing) and passing.systems
+        }
+        return self.judges[max(kappas, key=lambda at: kappas[at])] if kappas else None
+
+    @property
     def verdict(self) -> Verdict:
         """What the best judge may do."""
         if self.best is not None:

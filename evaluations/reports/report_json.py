@@ -17,6 +17,7 @@ from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LEAST_OUTPUTS, LEAST_SYSTEMS
+from evaluations.statistics.passing import PassFail
 from evaluations.statistics.ppi import PpiTable
 from evaluations.statistics.resampling import RESAMPLES
 
@@ -125,10 +126,12 @@ def _judge_json(result: JudgeResult, annotators: tuple[str, ...]) -> dict[str, A
         "letters": result.letters,
         "alt_test": _alt_test_json(result.alt_test, annotators),
     }
+    passing = result.analysis.passing
     return (
         counts
         | values
         | _more_json(result.analysis)
+        | ({} if passing is None else {"pass_fail": _pass_fail_json(passing)})
         | {
             "own_family": {
                 "family": result.family.name,
@@ -203,6 +206,27 @@ def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
                 for name, (group, interval) in analysis.writers.groups.items()
             }
         ),
+    }
+
+
+def _pass_fail_json(found: PassFail) -> dict[str, Any]:
+    """Pass rates by the position of the system, as for prediction-powered means."""
+    shares = zip(("sensitivity", "specificity", "kappa", "ac1"), found.shares, strict=True)
+    return {
+        "threshold": found.threshold,
+        "both_pass": found.both_pass,
+        "only_judge_passes": found.false_pass,
+        "only_people_pass": found.false_fail,
+        "both_fail": found.both_fail,
+        **{name: with_interval(share.estimate, share.interval) for name, share in shares},
+        "systems": [
+            {
+                "outputs": rate.outputs,
+                "judged": rate.judged,
+                "corrected": with_interval(rate.corrected.estimate, rate.corrected.interval),
+            }
+            for rate in found.systems
+        ],
     }
 
 

@@ -23,6 +23,7 @@ from evaluations.reports.words import (
     withheld_note,
 )
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient
+from evaluations.statistics.passing import SystemRate
 from evaluations.statistics.ppi import SystemMean
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
@@ -184,6 +185,13 @@ def share_of(criterion: CriterionResult, result: JudgeResult) -> str:
     """A judge's correlation in its view as a share of the human ceiling."""
     share = criterion.share_of_ceiling(result)
     return "–" if share is None else percent(share)
+
+
+@register.filter
+def rate_rows(result: JudgeResult, systems: tuple[str, ...]) -> list[tuple[str, SystemRate]]:
+    """Systems with their pass rates, in the report's order."""
+    passing = result.analysis.passing
+    return list(zip(systems, passing.systems, strict=True)) if passing else []
 
 
 @register.filter

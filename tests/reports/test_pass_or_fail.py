@@ -1,0 +1,59 @@
+"""A criterion with two points has pass and fail on the report's page and in its JSON; others have
+not."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from evaluations.corpus.store import LoadResult
+from evaluations.models import Project
+from evaluations.reports.report import build_report
+from evaluations.reports.report_json import as_json
+
+pytestmark = pytest.mark.django_db
+PLACES = [(d, s) for d in range(20) for s in range(2)]
+
+
+@pytest.fixture
+def judged(project: Project, load: Callable[..., LoadResult]) -> Project:
+    """People pass six outputs of ten; the judge passes one more, and fails every eighth."""
+    truth = {place: number % 10 < 6 for number, place in enumerate(PLACES)}
+    verdict = {place: truth[place] != (number % 8 == 3) for number, place in enumerate(PLACES)}
+    outputs = "".join(f"d{d},s{s},Text {d}.,Output {d} {s}.\n" for d, s in PLACES)
+    ratings = "".join(f"d{d},s{s},factual,ann,{truth[d, s]:d}\n" for d, s in PLACES)
+    ratings += "".join(f"d{d},s{s},fluency,ann,{1 + d % 5}\n" for d, s in PLACES)
+    scores = "".join(f"d{d},s{s},factual,J,{0.2 + 0.6 * verdict[d, s]}\n" for d, s in PLACES)
+    load(
+        project,
+        {
+            "outputs.csv": "doc_id,system_id,source,output\n" + outputs,
+            "ratings.csv": "doc_id,system_id,criterion,annotator,score\n" + ratings,
+            "scores.csv": "doc_id,system_id,criterion,judge,score\n" + scores,
+        },
+    )
+    return project
+
+
+def test_the_report_has_counts_shares_and_rates(judged: Project) -> None:
+    content = json.loads(as_json(build_report(judged)))
+
+    found = content["criteria"]["factual"]["judges"]["J"]["pass_fail"]
+    assert found["threshold"] == 0.5
+    assert sum(found[name] for name in found if name.endswith(("pass", "passes", "fail"))) == 40
+    right = found["both_pass"] / (found["both_pass"] + found["only_people_pass"])
+    assert found["sensitivity"]["value"] == pytest.approx(right)
+    assert found["sensitivity"]["ci"][0] < right
+    assert [rate["outputs"] for rate in found["systems"]] == [20, 20]
+
+
+def test_the_page_shows_them_for_two_points_only(
+    judged: Project, as_role: Callable[[str], Client]
+) -> None:
+    page = as_role("viewer").get(f"/p/{judged.slug}/report/").content.decode()
+
+    assert "Pass or fail: factual" in page
+    assert "Pass or fail: fluency" not in page
+    assert "Only the judge" in page
+    assert "What share of each system's outputs passes" in page

@@ -1,0 +1,129 @@
+"""Pass or fail: counts, rates and kappas against sklearn-like hand-made figures, and intervals that
+hold the true value in simulation."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evaluations.statistics.layout import Outputs
+from evaluations.statistics.passing import PassFail, best_threshold, pass_fail
+
+
+def of_pairs(pairs: list[tuple[int, int]], systems: int = 1) -> PassFail:
+    """Of (people's, judge's) verdicts."""
+    people, judge = np.array(pairs, dtype=float).T
+    found = pass_fail(Outputs.full(len(pairs) // systems, systems), people, judge, middle=0.5)
+    assert found is not None
+    return found
+
+
+# 40 both pass, 10 false pass, 20 false fail, 30 both fail.
+KNOWN = [(1, 1)] * 40 + [(0, 1)] * 10 + [(1, 0)] * 20 + [(0, 0)] * 30
+
+
+def test_a_worked_example() -> None:
+    mixed = [KNOWN[index * 37 % 100] for index in range(100)]
+
+    found = of_pairs(mixed)
+
+    assert (found.both_pass, found.false_pass) == (40, 10)
+    assert (found.false_fail, found.both_fail) == (20, 30)
+    assert found.sensitivity.estimate.value == pytest.approx(40 / 60)
+    assert found.specificity.estimate.value == pytest.approx(30 / 40)
+    # Agreement 0.70; by chance 0.5 * 0.6 + 0.5 * 0.4 = 0.50.
+    assert found.kappa.estimate.value == pytest.approx(0.4)
+    # Mean pass rate 0.55: by chance 2 * 0.55 * 0.45 = 0.495.
+    assert found.ac1.estimate.value == pytest.approx((0.70 - 0.495) / 0.505)
+    # (0.5 + 0.75 - 1) / (2 / 3 + 0.75 - 1) is people's own rate, as all outputs were rated.
+    (system,) = found.systems
+    assert (system.judged, system.outputs) == (0.5, 100)
+    assert system.corrected.estimate.value == pytest.approx(0.6)
+
+
+def test_without_clusters_an_interval_is_about_the_binomial_one() -> None:
+    found = of_pairs([KNOWN[index * 37 % 100] for index in range(100)])
+
+    low, high = found.sensitivity.interval.ends or (np.nan, np.nan)
+    half = 1.98 * np.sqrt(2 / 3 * 1 / 3 / 60)
+    assert high - low == pytest.approx(2 * half, rel=0.05)
+
+
+def test_where_people_pass_nearly_all_nothing_is_said() -> None:
+    found = of_pairs([(1, 1)] * 95 + [(0, 0)] * 5)
+
+    assert found.sensitivity.estimate.value is None
+    assert "it takes 10 outputs" in found.sensitivity.estimate.reason
+    assert found.systems == ()
+
+
+def test_a_judge_of_chance_is_not_corrected() -> None:
+    rng = np.random.default_rng(0)
+    found = of_pairs([tuple(pair) for pair in rng.integers(0, 2, (400, 2))])
+
+    (system,) = found.systems
+    assert system.corrected.estimate.value is None
+    assert "says too little" in system.corrected.estimate.reason
+
+
+def test_a_threshold_is_where_sensitivity_and_specificity_are_greatest() -> None:
+    scores = np.array([0.1, 0.2, 0.3, 0.6, 0.7, 0.9])
+    people = np.array([0, 0, 1, 1, 1, 1], dtype=bool)
+
+    assert best_threshold(people, scores) == pytest.approx(0.25)
+    assert best_threshold(~people, scores) in (0.15, 0.25, 0.45, 0.65, 0.8)
+    assert best_threshold(people, np.ones(6)) == 1
+
+
+def test_the_verdict_on_a_document_does_not_depend_on_its_own_ratings() -> None:
+    rng = np.random.default_rng(1)
+    scores = rng.random(2000)
+    people = rng.integers(0, 2, 2000).astype(float)
+
+    found = pass_fail(Outputs.full(500, 4), people, scores, middle=0.5)
+
+    # A threshold chosen on the same outputs would always look better than chance.
+    assert found is not None
+    agreed = (found.both_pass + found.both_fail) / found.outputs
+    assert abs(agreed - 0.5) < 0.04
+
+
+def rate_held(*, documents: int, systems: int, rated: int, cluster: float) -> tuple[float, float]:
+    """How often the corrected rate's interval, and that of sensitivity, hold the truth."""
+    rng = np.random.default_rng(7)
+    true_rate, sensitivity, specificity, held, hits, sets = 0.6, 0.85, 0.8, 0, 0, 400
+    outputs = Outputs.full(documents, systems)
+
+    def latent() -> np.ndarray:
+        shared = rng.normal(size=(documents, 1))
+        own = rng.normal(size=(documents, systems))
+        return np.sqrt(cluster) * shared + np.sqrt(1 - cluster) * own
+
+    for _ in range(sets):
+        truth = latent() < stats.norm.ppf(true_rate)
+        luck = latent()
+        judge = np.where(
+            truth, luck < stats.norm.ppf(sensitivity), luck > stats.norm.ppf(specificity)
+        )
+        people = truth.astype(float)
+        people[rated:] = np.nan
+        found = pass_fail(outputs, people.ravel(), judge.ravel().astype(float), middle=0.5)
+        assert found is not None
+        low, high = found.systems[0].corrected.interval.ends or (np.nan, np.nan)
+        held += low <= true_rate <= high
+        low, high = found.sensitivity.interval.ends or (np.nan, np.nan)
+        hits += low <= sensitivity <= high
+    return held / sets, hits / sets
+
+
+@pytest.mark.parametrize(
+    ("documents", "systems", "rated", "cluster"),
+    [(200, 4, 40, 0.0), (200, 4, 40, 0.4), (100, 4, 100, 0.3), (60, 12, 20, 0.3)],
+)
+def test_intervals_hold_the_truth(documents: int, systems: int, rated: int, cluster: float) -> None:
+    corrected, sensitivity = rate_held(
+        documents=documents, systems=systems, rated=rated, cluster=cluster
+    )
+
+    slack = 3 * np.sqrt(0.95 * 0.05 / 400)
+    assert corrected >= 0.94 - slack
+    assert 0.93 - slack <= sensitivity <= 0.97 + slack
