@@ -27,6 +27,10 @@ _FEW = (
     f"it takes {LEAST_OF_EACH} outputs that people pass and {LEAST_OF_EACH} that they fail, with"
     " scores"
 )
+_OTHERWISE = (
+    "the judge errs otherwise on this system than on all, as its corrected rate would lie beyond 0"
+    " to 1"
+)
 _CHANCE = "the judge's verdict says too little: sensitivity and specificity sum to less than 1.1"
 
 
@@ -218,7 +222,11 @@ def _rates(
             continue
         estimate = _corrected(np.asarray(raw), counts)
         each = _corrected(mean_of(documents.sums(passed), documents.sums(scored)), left_out)
-        interval = within(documents.interval(float(estimate), each, counting=counting), 0.0, 1.0)
+        interval = documents.interval(float(estimate), each, counting=counting)
+        if interval.ends and (interval.ends[0] > 1 or interval.ends[1] < 0):
+            found.append(SystemRate(int(scored.sum()), raw, _without(_OTHERWISE)))
+            continue
+        interval = within(interval, 0.0, 1.0)
         share = Share(Estimate(float(np.clip(estimate, 0.0, 1.0))), interval)
         found.append(SystemRate(int(scored.sum()), raw, share))
     return tuple(found)

@@ -65,6 +65,19 @@ def test_a_judge_of_chance_is_not_corrected() -> None:
     assert "says too little" in system.corrected.estimate.reason
 
 
+def test_a_system_on_which_the_judge_errs_otherwise_is_not_corrected() -> None:
+    # The judge passes all outputs of the second system, and is mostly right about the first.
+    first = [KNOWN[index * 37 % 100] for index in range(100)]
+    pairs = [pair for one in first for pair in (one, (1, 1))]
+
+    usual, other = of_pairs(pairs, systems=2).systems
+
+    assert usual.corrected.estimate.value is not None
+    assert other.judged == 1
+    assert other.corrected.estimate.value is None
+    assert "errs otherwise" in other.corrected.estimate.reason
+
+
 def test_a_threshold_is_where_sensitivity_and_specificity_are_greatest() -> None:
     scores = np.array([0.1, 0.2, 0.3, 0.6, 0.7, 0.9])
     people = np.array([0, 0, 1, 1, 1, 1], dtype=bool)
