@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-durations test-browser test-neural test-slow test-hostile test-servers test-package test-image lint release-data clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve fuzz
+.PHONY: help demo test test-durations test-browser test-neural test-slow test-hostile test-servers test-package test-image lint release-data clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument fuzz
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table)"
@@ -31,6 +31,7 @@ help:
 	@echo "make bench-queue  up to 50 workers on the queue of one run"
 	@echo "make bench-coverage  how often intervals hold the true value, simulated (QUICK=1: fewer data sets)"
 	@echo "make bench-improve  panels learned from 20 documents of SummEval, and how often anything is proven where nothing is better"
+	@echo "make bench-instrument  predictions about a judge's replies, and corrected pass rates, held to what is observed"
 	@echo "make bench-queries  each query written in SQL beside the same one by Django's ORM"
 	@echo "make fuzz     ten minutes of randomly generated API requests, forms and model replies, different each time"
 	@echo "make browser as root on Debian: install Chromium for the browser tests"
@@ -140,6 +141,9 @@ bench-pages: $(VENV)/.installed
 
 bench-improve: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.improve
+
+bench-instrument: $(VENV)/.installed
+	@$(BIN)/python -m benchmarks.instrument
 
 bench-queries: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.queries

@@ -1,12 +1,14 @@
-"""Pass or fail: counts, rates and kappas against sklearn-like hand-made figures, and intervals that
+"""Pass or fail: counts, rates and kappas against worked figures, and intervals that
 hold the true value in simulation."""
 
 import numpy as np
 import pytest
-from scipy import stats
 
+from benchmarks.instrument import WORLDS, World, rates_held
 from evaluations.statistics.layout import Outputs
 from evaluations.statistics.passing import PassFail, best_threshold, pass_fail
+
+DATA_SETS = 300
 
 
 def of_pairs(pairs: list[tuple[int, int]], systems: int = 1) -> PassFail:
@@ -100,43 +102,10 @@ def test_the_verdict_on_a_document_does_not_depend_on_its_own_ratings() -> None:
     assert abs(agreed - 0.5) < 0.04
 
 
-def rate_held(*, documents: int, systems: int, rated: int, cluster: float) -> tuple[float, float]:
-    """How often the corrected rate's interval, and that of sensitivity, hold the truth."""
-    rng = np.random.default_rng(7)
-    true_rate, sensitivity, specificity, held, hits, sets = 0.6, 0.85, 0.8, 0, 0, 400
-    outputs = Outputs.full(documents, systems)
+@pytest.mark.parametrize("world", WORLDS, ids=str)
+def test_intervals_hold_the_truth(world: World) -> None:
+    corrected, sensitivity = rates_held(world, DATA_SETS)
 
-    def latent() -> np.ndarray:
-        shared = rng.normal(size=(documents, 1))
-        own = rng.normal(size=(documents, systems))
-        return np.sqrt(cluster) * shared + np.sqrt(1 - cluster) * own
-
-    for _ in range(sets):
-        truth = latent() < stats.norm.ppf(true_rate)
-        luck = latent()
-        judge = np.where(
-            truth, luck < stats.norm.ppf(sensitivity), luck > stats.norm.ppf(specificity)
-        )
-        people = truth.astype(float)
-        people[rated:] = np.nan
-        found = pass_fail(outputs, people.ravel(), judge.ravel().astype(float), middle=0.5)
-        assert found is not None
-        low, high = found.systems[0].corrected.interval.ends or (np.nan, np.nan)
-        held += low <= true_rate <= high
-        low, high = found.sensitivity.interval.ends or (np.nan, np.nan)
-        hits += low <= sensitivity <= high
-    return held / sets, hits / sets
-
-
-@pytest.mark.parametrize(
-    ("documents", "systems", "rated", "cluster"),
-    [(200, 4, 40, 0.0), (200, 4, 40, 0.4), (100, 4, 100, 0.3), (60, 12, 20, 0.3)],
-)
-def test_intervals_hold_the_truth(documents: int, systems: int, rated: int, cluster: float) -> None:
-    corrected, sensitivity = rate_held(
-        documents=documents, systems=systems, rated=rated, cluster=cluster
-    )
-
-    slack = 3 * np.sqrt(0.95 * 0.05 / 400)
+    slack = 3 * np.sqrt(0.95 * 0.05 / DATA_SETS)
     assert corrected >= 0.94 - slack
     assert 0.93 - slack <= sensitivity <= 0.97 + slack

@@ -1,16 +1,12 @@
 """How steady a judge is, from repeated replies: against simulation, hand-made cases, and the
 recorded replies of Topical-Chat."""
 
-import gzip
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from evaluations.llm.parsing import Rating, parse_rating
-from evaluations.llm.replies import ReplyChoice
-from evaluations.reproduction.topical_chat import CRITERIA, SAMPLED, SCALES
+from benchmarks.instrument import RECORDED, SCALES, predicted_and_observed, recorded_replies
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.repeatability import LEAST_ITEMS, Repeatability, repeatability
 
@@ -94,30 +90,13 @@ def test_items_that_nobody_rated_have_no_correlation() -> None:
     assert "rated by people" in found.pearson_with(3).reason
 
 
-@pytest.mark.parametrize("name", [name for name, _figures in SAMPLED.values()])
-@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("name", RECORDED)
+@pytest.mark.parametrize("criterion", SCALES)
 def test_the_prediction_at_15_replies_is_what_is_observed(
     benchmarks: Path, name: str, criterion: str
 ) -> None:
-    with gzip.open(benchmarks / "topical_chat" / name) as file:
-        items = [one for one in json.load(file) if one["criterion"] == criterion]
-    replies = np.full((len(items), 20), np.nan)
-    for row, item in enumerate(items):
-        for column, text in enumerate(item["all_responses"][:20]):
-            read = parse_rating(ReplyChoice(text), scale=SCALES[criterion], criterion=criterion)
-            if isinstance(read, Rating):
-                replies[row, column] = read.value
-    human = np.array([item["scores"][criterion] for item in items])
+    found, observed = predicted_and_observed(*recorded_replies(benchmarks, name, criterion))
 
-    found = of_table(replies, human)
-
-    chosen = np.argsort(np.where(np.isnan(replies), 2, RNG.random((40, *replies.shape))), axis=2)
-    observed = [
-        np.corrcoef(np.nanmean(np.take_along_axis(replies, draw[:, :15], axis=1), axis=1), human)[
-            0, 1
-        ]
-        for draw in chosen
-    ]
-    assert found.pearson_with(15).value == pytest.approx(np.mean(observed), abs=0.01)
+    assert found.pearson_with(15).value == pytest.approx(observed, abs=0.01)
     assert found.differ.value is not None
     assert 0.2 < found.differ.value < 0.5
