@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from django.db.models import CharField
+from django.db.models.functions import MD5, Cast
 
 from annotations.results.human_scores import human_scores
 from evaluations.formats import shown, thin, whole_percent
@@ -16,7 +18,8 @@ from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.repeatability import Repeatability, repeatability
 from evaluations.statistics.results import Estimate
 
-# Replies of more items are not read for a page; what is measured hardly changes from there on.
+# Replies of no more items are read for a page, which takes half a second with 20 each; the items of
+# whole documents, drawn by a hash.
 MOST_ITEMS = 2000
 # How many replies a score could rest on, beside how many it does.
 REPLIES = (1, 5, 20)
@@ -34,8 +37,9 @@ def steadiness(judge: Judge) -> list[Steadiness]:
     """How far a judge's replies to the same question differ, by criterion; only criteria on which
     its scores rest on several replies."""
     found = []
-    for criterion in judge.project.criteria.all():
-        asked = _asked(judge, criterion)
+    criteria = list(judge.project.criteria.all())
+    for criterion in criteria:
+        asked = _asked(judge, criterion, most=MOST_ITEMS // len(criteria))
         if asked is not None:
             found.append(Steadiness(criterion.name, asked))
     return found
@@ -68,8 +72,8 @@ def _percent(share: Estimate) -> str:
     return shown(share) if share.value is None else whole_percent(share.value)
 
 
-def _asked(judge: Judge, criterion: Criterion) -> Repeatability | None:
-    rows = list(_rows(judge, criterion))
+def _asked(judge: Judge, criterion: Criterion, *, most: int) -> Repeatability | None:
+    rows = list(_rows(judge, criterion, most=most))
     if not rows:
         return None
     document, output, values = zip(*sorted(rows), strict=True)
@@ -89,8 +93,10 @@ def _asked(judge: Judge, criterion: Criterion) -> Repeatability | None:
     return repeatability(replies, outputs, means)
 
 
-def _rows(judge: Judge, criterion: Criterion) -> Iterator[tuple[int, int, Sequence[float]]]:
-    """Document, output and the readable replies of each item that has several."""
+def _rows(
+    judge: Judge, criterion: Criterion, *, most: int
+) -> Iterator[tuple[int, int, Sequence[float]]]:
+    """Document, output and the readable replies of each of some items that have several."""
     items = RunItem.objects.filter(
         run__in=runs_of_newest(judge.pk, criterion.pk),
         criterion=criterion,
@@ -103,11 +109,12 @@ def _rows(judge: Judge, criterion: Criterion) -> Iterator[tuple[int, int, Sequen
         items = items.exclude(
             output__document__in=[pk for pk, doc_id in names if lock.holds(doc_id)]
         )
-    rows = items.order_by("-run", "output").values_list(
+    drawn = items.annotate(draw=MD5(Cast("output__document", CharField())))
+    rows = drawn.order_by("draw", "output", "-run").values_list(
         "output__document", "output", "reply__choices"
     )
     seen = set()
-    for document, output, choices in rows[:MOST_ITEMS].iterator():
+    for document, output, choices in rows[:most].iterator():
         if output in seen:
             continue
         seen.add(output)
