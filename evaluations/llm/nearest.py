@@ -1,6 +1,7 @@
 """Which texts are most like another, by their words: BM25 (Robertson and Zaragoza, 2009, The
 Probabilistic Relevance Framework) as the library bm25s computes it. Pure."""
 
+import logging
 import re
 from functools import lru_cache
 from typing import Any
@@ -27,6 +28,8 @@ def _index(pool: tuple[str, ...]) -> tuple[set[str], Any]:
     """The words of a pool, and its index; None for a pool without words."""
     import bm25s
 
+    # Importing it has it log every step.
+    logging.getLogger(bm25s.__name__).setLevel(logging.WARNING)
     words = [_words(one) for one in pool]
     known = {word for one in words for word in one}
     if not known:
