@@ -24,6 +24,7 @@ from evaluations.judges.judges import (
     save_endpoint,
 )
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe
+from evaluations.reports.steadiness import steadiness, steadiness_json
 from evaluations.runs.errands import request_probe
 
 router = Router()
@@ -213,6 +214,14 @@ def retire_judge(request: HttpRequest, slug: Path[str], pk: int, data: Retired) 
     judge = _judge(request, slug, pk)
     retire(judge, back=not data.retired)
     return judge
+
+
+@router.get("/judges/{int:pk}/steadiness", response=dict[str, Any])
+def get_steadiness(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """How far the judge's replies to the same question differ, by criterion; empty where its scores
+    rest on one reply each."""
+    judge = get_object_or_404(project_for(request, slug).judges, pk=pk)
+    return {"criteria": {one.criterion: steadiness_json(one) for one in steadiness(judge)}}
 
 
 @router.put("/judges/{int:pk}/family", response=JudgeOut)

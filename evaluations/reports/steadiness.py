@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from django.db.models import CharField
@@ -13,6 +14,7 @@ from evaluations.llm.parsing import Rating, parse_rating
 from evaluations.llm.replies import choices_from_json
 from evaluations.models import Criterion, Document, Judge, RunItem
 from evaluations.models.newest_scores import runs_of_newest
+from evaluations.reports.json_values import estimate_json
 from evaluations.reports.withheld import withheld_lock
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.repeatability import Repeatability, repeatability
@@ -66,6 +68,23 @@ def rows_of(found: Sequence[Steadiness]) -> list[Row]:
         term = "more_replies" if replies == 1 else ""
         rows.append((name, term, [shown(one.pearson_with(replies)) for one in each]))
     return rows
+
+
+def steadiness_json(one: Steadiness) -> dict[str, Any]:
+    """A criterion's figures; an undefined one is null with its reason."""
+    found = one.found
+    return {
+        "items": found.items,
+        "replies": found.replies,
+        "reply_reliability": estimate_json(found.icc),
+        "reply_error": estimate_json(found.reply_error),
+        "score_error": estimate_json(found.score_error),
+        "replies_differ": estimate_json(found.differ),
+        "orders_flip": estimate_json(found.flips),
+        "pearson_with_replies": {
+            str(replies): estimate_json(found.pearson_with(replies)) for replies in REPLIES
+        },
+    }
 
 
 def _percent(share: Estimate) -> str:

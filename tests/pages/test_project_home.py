@@ -21,7 +21,8 @@ READING = {
     "api": (
         "get_project get_archive list_documents list_outputs get_ratings get_preferences get_scores"
         " get_causes list_systems list_endpoints show_probe list_judges list_criteria list_runs"
-        " get_run get_report get_locked list_certificates get_certificate list_searches get_search"
+        " get_steadiness get_run get_report get_locked list_certificates"
+        " get_certificate list_searches get_search"
     ),
     "evaluations": (
         "project_detail project_standing document_list upload_detail upload_refused upload_errors"

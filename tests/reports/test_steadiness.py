@@ -71,6 +71,16 @@ def test_a_judges_page_says_so(asked: Judge, as_role: Callable[[str], Client]) -
     assert ["Two", "replies", "differ", "?", "20", "%"] in rows
 
 
+def test_the_api_says_the_same(asked: Judge, as_role: Callable[[str], Client]) -> None:
+    address = f"/api/v1/projects/small/judges/{asked.pk}/steadiness"
+
+    found = as_role("viewer").get(address).json()["criteria"]["fluency"]
+
+    assert (found["items"], found["replies"]) == (24, 10)
+    assert found["replies_differ"] == {"value": pytest.approx(0.2)}
+    assert set(found["pearson_with_replies"]) == {"1", "5", "20"}
+
+
 def test_a_judge_with_one_reply_per_item_has_no_such_table(
     judged_project: Project, as_role: Callable[[str], Client]
 ) -> None:
