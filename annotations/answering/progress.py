@@ -1,6 +1,7 @@
 """How far an annotator is: items done, about how many are left, and how long they take."""
 
 import math
+import threading
 from dataclasses import dataclass
 
 from cachetools import TTLCache, cached
@@ -73,7 +74,7 @@ def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
     return TaskProgress(done, max(done, submitted + left), time_left)
 
 
-@cached(TTLCache(MOST_CAMPAIGNS, SECONDS))
+@cached(TTLCache(MOST_CAMPAIGNS, SECONDS), lock=threading.Lock())
 def _places(campaign: int) -> tuple[int, int, int]:
     """Items of a campaign, their free places, and its annotators."""
     with connection.cursor() as cursor:
