@@ -30,6 +30,7 @@ GROUPS = (
             "show_systems",
             "show_others",
             "show_scores",
+            "show_markdown",
             "strength",
             "categories",
             "severities",
@@ -77,7 +78,7 @@ class CampaignForm(forms.ModelForm):
             "order", "seed",
             "lease_minutes", "deadline", "check_percent", "attention_checks", "practice_items",
             "show_systems",
-            "show_others", "show_scores", "strength", "adjudicate_beyond",
+            "show_others", "show_scores", "show_markdown", "strength", "adjudicate_beyond",
         )  # fmt: skip
         widgets = {
             "criteria": forms.CheckboxSelectMultiple,
@@ -98,6 +99,7 @@ class CampaignForm(forms.ModelForm):
             "show_systems": "Show system names",
             "show_others": "Compare with others",
             "show_scores": "Show LLM scores",
+            "show_markdown": "Show Markdown as formatted text",
             "strength": "Graded choices (much better / better / tie)",
             "adjudicate_beyond": "Adjudicate items whose answers differ by more than",
         }
@@ -125,6 +127,10 @@ class CampaignForm(forms.ModelForm):
             ),
             "show_scores": (
                 "Ratings made while scores are visible are marked, and the report says so."
+            ),
+            "show_markdown": (
+                "Outputs are shown with headings, lists and tables; annotators can switch to the"
+                " text as it was written. Judges always get the text as it was written."
             ),
             "strength": "For pairs: five choices instead of three.",
             "adjudicate_beyond": (

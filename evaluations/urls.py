@@ -8,6 +8,7 @@ from evaluations.views import (
     corpus,
     criteria,
     disagreements,
+    drawings,
     endpoints,
     errands,
     improving,
@@ -166,6 +167,17 @@ urlpatterns = [
         reports.report_figure,
         name="report_figure",
     ),
+    path("p/<slug:slug>/report/drawings/", drawings.report_drawings, name="report_drawings"),
+    path(
+        "p/<slug:slug>/report/drawing/<slug:kind>/<int:criterion>/<int:judge>/<slug:ending>/",
+        drawings.report_drawing,
+        name="report_drawing",
+    ),
+    path(
+        "p/<slug:slug>/report/bubble/<int:criterion>/<int:judge>/",
+        drawings.report_bubble,
+        name="report_bubble",
+    ),
     path(
         "p/<slug:slug>/report/cell/<int:criterion>/<int:judge>/",
         reports.report_cell,
@@ -220,6 +232,12 @@ urlpatterns = [
         "shared/<str:token>/figure/<slug:kind>/<int:criterion>/",
         sharing.shared_figure,
         name="shared_figure",
+    ),
+    path("shared/<str:token>/drawings/", sharing.shared_drawings, name="shared_drawings"),
+    path(
+        "shared/<str:token>/drawing/<slug:kind>/<int:criterion>/<int:judge>/<slug:ending>/",
+        sharing.shared_drawing,
+        name="shared_drawing",
     ),
     path(
         "shared/<str:token>/cell/<int:criterion>/<int:judge>/",

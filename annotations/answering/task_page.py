@@ -8,6 +8,7 @@ from typing import Any
 from django.db import connection
 
 from annotations.answering.answers import LETTERS
+from annotations.answering.progress import TaskProgress, task_progress
 from annotations.answering.submission import criteria_of, draft_fields
 from annotations.models import (
     Assignment,
@@ -18,6 +19,7 @@ from annotations.models import (
     ItemKind,
     Seat,
 )
+from annotations.planning.formatted import output_as_html
 from annotations.planning.selection import scores_on_scale
 from evaluations.models import Criterion, Document
 from evaluations.scales import Scale, short
@@ -59,15 +61,24 @@ class QuestionRow:
     criterion: Criterion | None
     hints: tuple[str, ...] = ()
 
+    @property
+    def ends(self) -> tuple[str, str] | None:
+        """What the ends of a scale mean, where its points have no names of their own."""
+        if self.scale is None or any(option.name for option in self.options):
+            return None
+        return "low", "high"
+
 
 @dataclass(frozen=True)
 class ShownOutput:
-    """An output as this annotator sees it; `system` is empty when it is hidden."""
+    """An output as this annotator sees it; `system` is empty when it is hidden, `formatted` is safe
+    HTML where the campaign shows Markdown."""
 
     pk: int
     letter: str
     pieces: tuple[Piece, ...]
     system: str
+    formatted: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,7 +91,7 @@ class TaskPage:
     outputs: tuple[ShownOutput, ...]
     rows: tuple[QuestionRow, ...]
     fields: dict[str, str]
-    done: int
+    progress: TaskProgress
     feedback: tuple[str, ...]
 
     @property
@@ -109,7 +120,7 @@ def task_page(
         outputs=outputs,
         rows=tuple(_rows(campaign, criteria, outputs, begun, hints)),
         fields=begun,
-        done=_done(seat),
+        progress=task_progress(seat, assignment),
         feedback=_feedback(assignment, criteria),
     )
 
@@ -123,16 +134,6 @@ def own_assignment(seat: Seat, pk: int) -> Assignment | None:
     found, found.item, found.item.document = row
     found.campaign = seat.campaign
     return found
-
-
-def _done(seat: Seat) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """SELECT count(*) FROM annotations_assignment
-               WHERE annotator_id = %s AND campaign_id = %s AND state = 'submitted'""",
-            [seat.annotator_id, seat.campaign_id],
-        )
-        return int(cursor.fetchone()[0])
 
 
 def item_texts(item: CampaignItem, *, show_systems: bool) -> tuple[ShownOutput, ...]:
@@ -169,7 +170,13 @@ def _outputs(
         pieces[left], pieces[right] = word_differences(texts[left], texts[right])
     several = len(assignment.shown) > 1
     return tuple(
-        ShownOutput(pk, LETTERS[index] if several else "", tuple(pieces[pk]), systems.get(pk, ""))
+        ShownOutput(
+            pk,
+            LETTERS[index] if several else "",
+            tuple(pieces[pk]),
+            systems.get(pk, ""),
+            output_as_html(texts[pk]) if campaign.show_markdown else "",
+        )
         for index, pk in enumerate(assignment.shown)
     )
 

@@ -80,6 +80,7 @@ class Campaign(models.Model):
     show_systems = models.BooleanField(default=False)
     show_others = models.BooleanField(default=False)
     show_scores = models.BooleanField(default=False)
+    show_markdown = models.BooleanField(default=False, db_default=False)
     strength = models.BooleanField(default=False)
     span_categories = models.JSONField(default=list, blank=True)
     span_severities = models.JSONField(default=list, blank=True)

@@ -22,6 +22,7 @@ from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.kept_reports import OPEN
 from evaluations.reports import memo
 from evaluations.reports.data import ReportData, ids_of, load_data
+from evaluations.reports.drawings.numbers import CriterionNumbers, numbers_for_figures
 from evaluations.reports.drilldown import DocumentsBehind, documents_behind
 from evaluations.reports.figures import FIGURES, Figure, Subject, figures_of
 from evaluations.reports.formats import FORMATS
@@ -30,6 +31,7 @@ from evaluations.reports.kept import (
     cell_part,
     documents_part,
     download_part,
+    drawings_part,
     figure_part,
     fingerprint_of,
     for_pages,
@@ -224,6 +226,7 @@ def _figures(
             subject = Subject(criteria[result.pk], result, data)
             for kind in figures_of(result):
                 yield figure_part(kind, result.pk), stored(FIGURES[kind](subject), Figure)
+            yield drawings_part(result.pk), stored(numbers_for_figures(subject), CriterionNumbers)
 
 
 def _cells(report: Report, data: ReportData) -> Iterator[tuple[str, bytes]]:

@@ -15,6 +15,7 @@ from django.utils import timezone
 from evaluations.changes import state_of
 from evaluations.models import KeptPart, KeptReport, KeptState, Project, WorkerHeartbeat
 from evaluations.models.kept_reports import OPEN
+from evaluations.reports.drawings.numbers import CriterionNumbers
 from evaluations.reports.drilldown import DocumentsBehind
 from evaluations.reports.figures import Figure
 from evaluations.reports.memo import digest_of
@@ -29,7 +30,8 @@ from geval_site.version import __version__
 
 Part = TypeVar("Part")
 # Which software can read what was kept: with other types or another version it is computed again.
-CODE = f"{__version__} {shape_of(ReportNumbers, Figure, DocumentsBehind, DocumentFigures)}"
+_TYPES = (ReportNumbers, Figure, CriterionNumbers, DocumentsBehind, DocumentFigures)
+CODE = f"{__version__} {shape_of(*_TYPES)}"
 # A computation that failed is tried again when somebody looks after this time, or asks for it.
 RETRY_AFTER = timedelta(minutes=10)
 # Views of a project that wait for a worker.
@@ -113,6 +115,10 @@ class KeptView:
     def figure(self, kind: str, criterion: int) -> Figure | None:
         return self._found(figure_part(kind, criterion), Figure)
 
+    def figure_numbers(self, criterion: int) -> CriterionNumbers | None:
+        """The numbers of the figures that the server draws."""
+        return self._found(drawings_part(criterion), CriterionNumbers)
+
     def documents_behind(self, criterion: int, judge: int) -> DocumentsBehind:
         return self._found(cell_part(criterion, judge), DocumentsBehind) or DocumentsBehind()
 
@@ -144,6 +150,10 @@ def download_part(ending: str) -> str:
 
 def figure_part(kind: str, criterion: int) -> str:
     return f"figure/{kind}/{criterion}"
+
+
+def drawings_part(criterion: int) -> str:
+    return f"drawings/{criterion}"
 
 
 def cell_part(criterion: int, judge: int) -> str:

@@ -3,6 +3,7 @@ a large one what a worker has kept."""
 
 from evaluations.models import Criterion, Project
 from evaluations.reports.data import ReportData
+from evaluations.reports.drawings.numbers import CriterionNumbers, numbers_for_figures
 from evaluations.reports.drilldown import DocumentsBehind, documents_behind
 from evaluations.reports.figures import FIGURES, Figure, Subject
 from evaluations.reports.formats import BY_ENDING
@@ -74,6 +75,18 @@ def shown_figure(
     data = live_data(project).selected(options)
     result = criterion_result(project, criterion, options=options, data=data)
     return FIGURES[kind](Subject(criterion, result, data)) if result.judges else None
+
+
+def shown_figure_numbers(
+    project: Project, options: ReportOptions, criterion: Criterion
+) -> CriterionNumbers | None:
+    """The numbers of the figures that the server draws; None for a criterion without judges."""
+    kept = kept_view(project, options)
+    if kept:
+        return kept.figure_numbers(criterion.pk)
+    data = live_data(project).selected(options)
+    result = criterion_result(project, criterion, options=options, data=data)
+    return numbers_for_figures(Subject(criterion, result, data)) if result.judges else None
 
 
 def shown_documents(

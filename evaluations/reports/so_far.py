@@ -9,6 +9,7 @@ from evaluations.reports.data import ReportData, fill_judges
 from evaluations.reports.live import live_data
 from evaluations.scales import short
 from evaluations.statistics.correlation import correlations
+from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.results import Estimate
 
 BINS = 9
@@ -27,7 +28,7 @@ class Bin:
 @dataclass(frozen=True)
 class CriterionSoFar:
     """One criterion of a run at a moment. `outputs` have both a score of this run and a human
-    rating."""
+    rating; `by_document` has each document's rho, shape (documents,), NaN where it has none."""
 
     criterion: str
     scored: int
@@ -36,6 +37,8 @@ class CriterionSoFar:
     outputs: int
     spearman: Estimate
     kendall: Estimate
+    pk: int
+    by_document: FloatArray
 
 
 def so_far(run: EvaluationRun) -> list[CriterionSoFar]:
@@ -64,6 +67,8 @@ def _criterion(run: EvaluationRun, criterion: Criterion, tables: ReportData) -> 
         outputs=found.pairs,
         spearman=found.estimates["spearman"]["summary"],
         kendall=found.estimates["kendall"]["summary"],
+        pk=criterion.pk,
+        by_document=found.by_document["spearman"],
     )
 
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize
 
+from evaluations.statistics.jackknife import LeftOut
 from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.resampling import Interval
 
 
 @dataclass(frozen=True)
@@ -137,15 +139,49 @@ def reliability(
     Args:
         judge, human: shape (n,), complete.
     """
-    if not len(judge):
-        return ()
-    edges = np.unique(np.quantile(judge, np.linspace(0, 1, bins + 1)))
-    place = np.clip(np.searchsorted(edges, judge, side="right") - 1, 0, max(0, len(edges) - 2))
+    place = _bins(judge, bins)
+    return tuple(_bin(judge, human, place == at) for at in np.unique(place))
+
+
+def reliability_intervals(
+    outputs: Outputs, judge: FloatArray, human: FloatArray, *, bins: int = 10
+) -> tuple[tuple[ReliabilityBin, Interval], ...]:
+    """The same bins, each with the 95 % interval of its mean rating over documents.
+
+    Outputs of one document are alike, so documents are what is left out: the delete-one-group
+    jackknife with Student's t (Efron and Tibshirani, 1993), from ten documents up.
+
+    Args:
+        judge, human: shape (outputs,), NaN for missing.
+    """
+    outputs, (judge, human) = complete(outputs, judge, human)
+    place = _bins(judge, bins)
     return tuple(
-        ReliabilityBin(
-            float(judge[place == at].mean()),
-            float(human[place == at].mean()),
-            int((place == at).sum()),
-        )
+        (_bin(judge, human, place == at), _mean_interval(outputs.document, human, place == at))
         for at in np.unique(place)
     )
+
+
+def _bins(judge: FloatArray, bins: int) -> IntArray:
+    """The bin of each score; shape (n,)."""
+    if not len(judge):
+        return np.empty(0, dtype=np.int64)
+    edges = np.unique(np.quantile(judge, np.linspace(0, 1, bins + 1)))
+    place = np.searchsorted(edges, judge, side="right") - 1
+    return np.clip(place, 0, max(0, len(edges) - 2))
+
+
+def _bin(judge: FloatArray, human: FloatArray, inside: np.ndarray) -> ReliabilityBin:
+    mean_score, mean_rating = float(judge[inside].mean()), float(human[inside].mean())
+    return ReliabilityBin(mean_score, mean_rating, int(inside.sum()))
+
+
+def _mean_interval(document: IntArray, human: FloatArray, inside: np.ndarray) -> Interval:
+    """The interval over documents of the mean rating of some outputs."""
+    found, place = np.unique(document[inside], return_inverse=True)
+    totals, counts = np.bincount(place, weights=human[inside]), np.bincount(place)
+    rest = counts.sum() - counts
+    with np.errstate(invalid="ignore"):
+        left_out = (totals.sum() - totals) / np.where(rest, rest, np.nan)
+    mean = float(totals.sum() / counts.sum())
+    return LeftOut.each(len(found)).interval(mean, left_out, counting=len(found))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
 from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import FloatArray
@@ -43,6 +44,34 @@ def projections(
         more = int(np.ceil(documents * (1 / share**2 - 1)))
         found.append(Projection(half * share, more, int(np.ceil(more * ratings_per_document))))
     return tuple(found)
+
+
+def half_width_with(half_width: float, *, documents: int, wanted: float) -> float:
+    """How wide plus or minus would be with another number of documents like these.
+
+    Standard errors of means over documents shrink with the square root of how many there are, and
+    Student's t with few of them is larger.
+
+    Args:
+        half_width: of the 95 % interval with as many `documents`; both counts are at least 2.
+    """
+    t = stats.t.ppf(0.975, np.array([wanted - 1, documents - 1]))
+    return float(half_width * np.sqrt(documents / wanted) * t[0] / t[1])
+
+
+def documents_for(half_width: float, *, documents: int, goal: float) -> int | None:
+    """The least number of documents with which an interval would be at most plus or minus `goal`;
+    None for more than a million."""
+    low, high = 2, 1_000_000
+    if half_width_with(half_width, documents=documents, wanted=high) > goal:
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if half_width_with(half_width, documents=documents, wanted=middle) <= goal:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 def document_gains(outputs: Outputs, human: FloatArray, judge: FloatArray) -> FloatArray:

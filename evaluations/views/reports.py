@@ -13,9 +13,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
+from evaluations.hidden_fields import whole_number
 from evaluations.models import Project
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.data import ids_of
+from evaluations.reports.drawings.chosen import ChosenFigures
 from evaluations.reports.figures import FIGURES
 from evaluations.reports.formats import BY_ENDING, FORMATS
 from evaluations.reports.kept import KeptView, NotComputedError, kept_view, try_again
@@ -108,7 +110,26 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
         "base": base or request.path,
         "options": options,
         "formats": FORMATS,
+        "figures": chosen_figures(request, project, options, base=base or request.path),
     }
+
+
+def chosen_figures(
+    request: HttpRequest, project: Project, options: ReportOptions, *, base: str
+) -> ChosenFigures:
+    """The figures that an address asks for; on a shared report nothing leads to texts."""
+    criterion, judge = (
+        whole_number(request.GET.get(name, ""), default=0) for name in ("drawn", "by")
+    )
+    return ChosenFigures(
+        project,
+        options,
+        list(project.criteria.all()),
+        criterion_pk=criterion or None,
+        judge_pk=judge or None,
+        base=base,
+        may_open=not getattr(request, "shared", False),
+    )
 
 
 @project_view(READERS)

@@ -13,6 +13,7 @@ from evaluations.polling import STOP_POLLING
 from evaluations.reports.choices import settings_rows
 from evaluations.reports.jobs import jobs_of
 from evaluations.reports.progress import run_progress
+from evaluations.reports.run_precision import precisions
 from evaluations.reports.size import is_large
 from evaluations.reports.so_far import so_far
 from evaluations.runs.estimate import estimate_run
@@ -84,13 +85,16 @@ def run_start(request: HttpRequest, project: Project) -> HttpResponse:
 def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The page, or for htmx its live part, which stops polling once the run is over."""
     run = get_object_or_404(EvaluationRun.objects.select_related("judge"), project=project, pk=pk)
+    progress, large = run_progress(run), is_large(project)
+    found = [] if large else so_far(run)
     context = {
         "project": project,
         "tab": "runs",
         "run": run,
-        "progress": run_progress(run),
-        "so_far": [] if is_large(project) else so_far(run),
-        "is_large": is_large(project),
+        "progress": progress,
+        "so_far": found,
+        "precisions": precisions(run, found, progress.rate),
+        "is_large": large,
         "settings": settings_rows(*evaluator_of(run)),
         "criteria": run.run_criteria.select_related("criterion", "steps"),
         "worker_alive": WorkerHeartbeat.objects.doing(RUNS).exists(),

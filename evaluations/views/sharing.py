@@ -21,10 +21,11 @@ from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.kept import NotComputedError, kept_view
 from evaluations.reports.options import LISTS
 from evaluations.reports.shown import shown_download
-from evaluations.views import reports
+from evaluations.views import drawings, reports
 
 # Parameters of how a part of the page is sent, not of what it shows.
-SENDING = frozenset({"mark", "table", "part", "first"})
+# And which of its figures are drawn.
+SENDING = frozenset({"mark", "table", "part", "first", "drawn", "by"})
 
 
 @require_POST
@@ -122,6 +123,18 @@ def shared_figure(
     request: HttpRequest, project: Project, kind: str, criterion: int
 ) -> HttpResponse:
     return reports.figure(request, project, kind, criterion)
+
+
+@shared
+def shared_drawings(request: HttpRequest, project: Project) -> HttpResponse:
+    return drawings.piece(request, project, base=request.path.removesuffix("drawings/"))
+
+
+@shared
+def shared_drawing(
+    request: HttpRequest, project: Project, kind: str, criterion: int, judge: int, ending: str
+) -> HttpResponse:
+    return drawings.download(request, project, kind, criterion, judge, ending)
 
 
 @shared

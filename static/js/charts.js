@@ -2,7 +2,22 @@
 const sections = () => [...document.querySelectorAll("[data-figure]")];
 const figures = new WeakMap();
 let waiting = 0;
-const { Plotly } = window; // its bundle is no module
+let library = null;
+
+// Its bundle is no module, and of megabytes: it is loaded when the first chart comes into sight.
+function plotly() {
+  library ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = document.querySelector("[data-plotly]").dataset.plotly;
+    script.addEventListener("load", resolve);
+    script.addEventListener("error", () => {
+      library = null;
+      reject(new Error("The chart could not be loaded; the table has the numbers."));
+    });
+    document.head.append(script);
+  });
+  return library;
+}
 
 function coloured(value, style, colours) {
   if (typeof value === "string") {
@@ -38,7 +53,7 @@ function draw(section) {
     if (name.length === 5 || layout[name]) layout[name] = { ...axis, ...layout[name] };
   }
   section.querySelector("[data-caption]").textContent = figure.caption;
-  Plotly.react(section.querySelector(".chart"), coloured(figure.traces, style, colours), layout, { displayModeBar: false, responsive: true });
+  window.Plotly.react(section.querySelector(".chart"), coloured(figure.traces, style, colours), layout, { displayModeBar: false, responsive: true });
   for (const button of section.querySelectorAll("[data-picture]")) button.hidden = false;
 }
 
@@ -48,6 +63,7 @@ async function load(section) {
     const answer = await fetch(section.dataset.figure);
     if (answer.status === 202) throw new Error(await answer.text()); // a worker is still drawing it
     if (!answer.ok) throw new Error(`The chart could not be loaded (${answer.status}); the table has the numbers.`);
+    await plotly();
     figures.set(section, await answer.json());
     draw(section);
   } catch (error) {
@@ -72,11 +88,13 @@ document.addEventListener("click", (event) => {
   if (!button) return;
   const section = button.closest("[data-figure]");
   const chart = section.querySelector(".chart");
-  Plotly.downloadImage(chart, { format: button.dataset.picture, filename: section.dataset.name, width: chart.clientWidth, height: chart.clientHeight, scale: button.dataset.picture === "png" ? 2 : 1 });
+  window.Plotly.downloadImage(chart, { format: button.dataset.picture, filename: section.dataset.name, width: chart.clientWidth, height: chart.clientHeight, scale: button.dataset.picture === "png" ? 2 : 1 });
 });
 // New numbers: charts that were drawn are drawn again.
 document.addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.elt.id === "report-numbers") sections().filter((section) => figures.has(section)).forEach(load);
+  if (event.detail.elt.id !== "report-numbers") return;
+  document.getElementById("figures")?.dispatchEvent(new Event("fresh"));
+  sections().filter((section) => figures.has(section)).forEach(load);
 });
 const drawAll = () => sections().forEach(draw);
 document.addEventListener("themechange", drawAll);

@@ -31,6 +31,7 @@ READING = {
         " certificate_json certificate_badge endpoint_detail errand_state run_list jobs"
         " run_detail"
         " item_list item_detail report_detail report_piece report_figure report_cell report_export"
+        " report_drawings report_drawing report_bubble"
         " disagreement_list judge_compare cause_export snapshot_detail member_list audit_list"
         " project_export"
     ),

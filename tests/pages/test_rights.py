@@ -161,6 +161,7 @@ def address(name: str, place: dict[str, Any], member: int) -> str:
         )
     short = name.rsplit(":", maxsplit=1)[-1]
     first = short.split("_")[0]
+    is_drawing = short.endswith("_drawing")
     given: dict[str, Any] = {
         "slug": "small",
         "pk": (
@@ -173,10 +174,10 @@ def address(name: str, place: dict[str, Any], member: int) -> str:
         "run": place["run"],
         "version": 2,
         "token": place["invited"] if first == "invitation" else SHARED,
-        "kind": "probe" if short == "errand_state" else "scatter",
+        "kind": {"errand_state": "probe"}.get(short, "bubbles" if is_drawing else "scatter"),
         "criterion": place["criterion"],
         "judge": place["judge"],
-        "ending": "json",
+        "ending": "svg" if is_drawing else "json",
         "name": "ratings.csv",
         "item": place["campaign_item"],
         "assignment": 1,

@@ -84,7 +84,8 @@ const actions = {
     if (fold) fold.open = !fold.open;
   },
   d: () => reading.showDifferences(),
-  w: () => spans.mark(),
+  m: () => reading.showAsWritten(),
+  w: () => { reading.showAsWritten(true); spans.mark(); },
   ",": () => reading.step(-1),
   ".": () => reading.step(1),
 };

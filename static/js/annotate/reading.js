@@ -83,9 +83,19 @@ export function step(by) {
   if (output) share(output, sentence + by);
 }
 
+// Outputs formatted, or as they were written; what was chosen last is kept for the next items.
+let asWritten = null;
+export function showAsWritten(shown = null) {
+  const folds = [...stage().querySelectorAll("[data-as-written]")];
+  if (!folds.length) return;
+  asWritten = shown ?? !folds[0].open;
+  for (const fold of folds) fold.open = asWritten;
+}
+
 export function showDifferences() {
   const button = stage().querySelector("[data-differences]");
   if (!button) return;
+  if (!stage().classList.contains("show-differences")) showAsWritten(true);
   const shown = stage().classList.toggle("show-differences");
   button.setAttribute("aria-pressed", String(shown));
   button.textContent = shown ? "Hide differences" : "Show differences";
@@ -96,6 +106,8 @@ document.addEventListener("input", (event) => {
 });
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-differences]")) showDifferences();
+  const fold = event.target.closest("[data-as-written] > summary");
+  if (fold) asWritten = !fold.parentElement.open;
   const output = event.target.closest("[data-text]");
   if (!output || !can || !getSelection().isCollapsed) return;
   const at = document.createRange();
@@ -110,6 +122,7 @@ document.addEventListener("task", (event) => {
   // On a phone the output comes first; flow.js keeps the fold as it is from then on.
   const fold = stage().querySelector("[data-source-fold]");
   if (event.detail?.first && fold && matchMedia("(max-width: 800px)").matches) fold.open = false;
+  if (asWritten !== null) showAsWritten(asWritten);
   sentence = -1;
   for (const name of ["found", "chosen", "shared"]) paint(name, []);
   const button = stage().querySelector("[data-differences]");

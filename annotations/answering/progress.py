@@ -1,0 +1,83 @@
+"""How far an annotator is: items done, about how many are left, and how long they take."""
+
+import math
+import threading
+from dataclasses import dataclass
+
+from cachetools import TTLCache, cached
+from django.db import connection
+
+from annotations.models import Assignment, Seat
+from evaluations.formats import in_time
+
+# Places of a large campaign are counted for all its annotators together, and not for every item.
+SECONDS = 15
+MOST_CAMPAIGNS = 200
+# The time per item is the median of the last ones.
+LAST = 20
+LEAST_TIMED = 3
+
+_OWN = """
+    SELECT count(*), count(*) FILTER (WHERE state = 'submitted'),
+        count(*) FILTER (WHERE state = 'reserved'),
+        count(*) FILTER (WHERE state = 'reserved' AND id < %(this)s)
+    FROM annotations_assignment
+    WHERE annotator_id = %(annotator)s AND campaign_id = %(campaign)s AND state <> 'expired'"""
+_TIMED = """
+    SELECT count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) FROM (
+        SELECT seconds FROM annotations_assignment
+        WHERE annotator_id = %s AND campaign_id = %s AND state = 'submitted'
+        ORDER BY id DESC LIMIT %s) AS last
+    WHERE seconds > 0"""
+_PLACES = """
+    SELECT (SELECT count(*) FROM annotations_campaignitem
+            WHERE campaign_id = %(campaign)s AND kind = 'ordinary'),
+        (SELECT coalesce(sum(places), 0) FROM annotations_campaignitem
+            WHERE campaign_id = %(campaign)s AND kind = 'ordinary'),
+        (SELECT count(*) FROM annotations_seat
+            WHERE campaign_id = %(campaign)s AND removed_at IS NULL)"""
+
+
+@dataclass(frozen=True)
+class TaskProgress:
+    """`done` items lie before the one on the page; `total` is about how many this annotator will
+    have; `time_left` is empty until a few have been timed."""
+
+    done: int
+    total: int
+    time_left: str
+
+    @property
+    def share(self) -> float:
+        return self.done / self.total if self.total else 1.0
+
+
+def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
+    """Where an annotator is at one of their items.
+
+    What is left is shared: with as many places for each item as annotators everybody gets every
+    item, otherwise the free places are divided evenly.
+    """
+    about = {"annotator": seat.annotator_id, "campaign": seat.campaign_id, "this": assignment.pk}
+    with connection.cursor() as cursor:
+        cursor.execute(_OWN, about)
+        mine, submitted, reserved, before = cursor.fetchone()
+        cursor.execute(_TIMED, [seat.annotator_id, seat.campaign_id, LAST])
+        timed, seconds = cursor.fetchone()
+    items, places, seats = _places(seat.campaign_id)
+    unseen = max(0, items - mine)
+    if seat.campaign.overlap < seats:
+        unseen = min(unseen, math.ceil(places / max(1, seats)))
+    left = reserved + unseen
+    done = submitted if assignment.state == "submitted" else submitted + before
+    time_left = in_time(seconds * left) if timed >= LEAST_TIMED and left else ""
+    return TaskProgress(done, max(done, submitted + left), time_left)
+
+
+@cached(TTLCache(MOST_CAMPAIGNS, SECONDS), lock=threading.Lock())
+def _places(campaign: int) -> tuple[int, int, int]:
+    """Items of a campaign, their free places, and its annotators."""
+    with connection.cursor() as cursor:
+        cursor.execute(_PLACES, {"campaign": campaign})
+        items, places, seats = cursor.fetchone()
+    return int(items), int(places), int(seats)

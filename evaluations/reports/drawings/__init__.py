@@ -1,0 +1,1 @@
+"""Figures drawn by the server: numbers → shapes → SVG, PNG and PDF."""

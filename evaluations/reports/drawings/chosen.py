@@ -1,0 +1,113 @@
+"""The figures that a reader of a report chose: of one criterion, for one judge."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import urlencode
+
+from django.utils.safestring import SafeString, mark_safe
+
+from evaluations.models import Criterion, Project
+from evaluations.reports.drawings.drawn import drawings
+from evaluations.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
+from evaluations.reports.drawings.pictures import can_draw_pictures
+from evaluations.reports.drawings.shapes import Drawing
+from evaluations.reports.drawings.svg import as_page_part
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.shown import shown_figure_numbers
+
+# Endings of downloads with their names; the pictures need an extra of the package.
+ALWAYS = (("svg", "SVG"), ("tex", "LaTeX"))
+PICTURES = (("png", "PNG"), ("pdf", "PDF"))
+
+
+@dataclass(frozen=True)
+class ShownDrawing:
+    """A figure on a page: the drawing, the element, and its downloads by name."""
+
+    drawing: Drawing
+    picture: SafeString
+    downloads: tuple[tuple[str, str], ...]
+
+
+@dataclass
+class ChosenFigures:
+    """What is asked for; it is computed when it is first looked at.
+
+    Args:
+        criterion_pk, judge_pk: as in the address; None, or what does not exist, is the first
+            criterion of the view and its best judge.
+        base: the address of the report, with a slash at its end.
+        may_open: whether circles lead to their texts.
+    """
+
+    project: Project
+    options: ReportOptions
+    criteria: Sequence[Criterion]
+    criterion_pk: int | None
+    judge_pk: int | None
+    base: str
+    may_open: bool
+
+    @property
+    def key(self) -> str:
+        """Differs between choices."""
+        return f"{self.criterion_pk}-{self.judge_pk}"
+
+    @cached_property
+    def in_view(self) -> list[Criterion]:
+        wanted = self.options.criteria
+        return [one for one in self.criteria if not wanted or one.pk in wanted]
+
+    @cached_property
+    def criterion(self) -> Criterion | None:
+        by_pk = {one.pk: one for one in self.in_view}
+        return by_pk.get(self.criterion_pk or 0) or next(iter(self.in_view), None)
+
+    @cached_property
+    def numbers(self) -> CriterionNumbers | None:
+        if self.criterion is None:
+            return None
+        return shown_figure_numbers(self.project, self.options, self.criterion)
+
+    @cached_property
+    def judge(self) -> JudgeNumbers | None:
+        return self.numbers.judge(self.judge_pk) if self.numbers else None
+
+    @cached_property
+    def figures(self) -> list[ShownDrawing]:
+        """All figures of the choice, drawn."""
+        if self.numbers is None or self.judge is None:
+            return []
+        address = self._outputs_behind if self.may_open else None
+        return [self._shown(one) for one in drawings(self.numbers, self.judge, address)]
+
+    @property
+    def lacks_pictures(self) -> bool:
+        """Whether PNG and PDF cannot be downloaded from this site."""
+        return not can_draw_pictures()
+
+    @property
+    def query(self) -> str:
+        """The part of an address that asks for this choice again."""
+        chosen = {"drawn": self.criterion_pk, "by": self.judge_pk}
+        asked = [(name, value) for name, value in chosen.items() if value]
+        return urlencode([*self.options.pairs, *asked])
+
+    def _shown(self, drawing: Drawing) -> ShownDrawing:
+        assert self.criterion is not None
+        assert self.judge is not None
+        place = f"{self.base}drawing/{drawing.kind}/{self.criterion.pk}/{self.judge.pk}"
+        query = f"?{self.options.query}" if self.options.query else ""
+        endings = ALWAYS if self.lacks_pictures else (ALWAYS[0], *PICTURES, ALWAYS[1])
+        return ShownDrawing(
+            drawing,
+            mark_safe(as_page_part(drawing)),  # noqa: S308 (escaped where it is put together)
+            tuple((name, f"{place}/{ending}/{query}") for ending, name in endings),
+        )
+
+    def _outputs_behind(self, human: float, score: float) -> str:
+        assert self.criterion is not None
+        assert self.judge is not None
+        asked = [*self.options.pairs, ("human", f"{human:g}"), ("score", f"{score:g}")]
+        return f"{self.base}bubble/{self.criterion.pk}/{self.judge.pk}/?{urlencode(asked)}"

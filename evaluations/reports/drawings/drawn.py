@@ -1,0 +1,66 @@
+"""The figures of a criterion, in their order, drawn for one judge; and where they are needed in
+print."""
+
+from collections.abc import Callable, Iterator
+
+from evaluations.reports.drawings.bubbles import bubbles
+from evaluations.reports.drawings.calibration import calibration
+from evaluations.reports.drawings.matrix import matrix
+from evaluations.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
+from evaluations.reports.drawings.precision import precision
+from evaluations.reports.drawings.shapes import Drawing
+from evaluations.reports.drawings.slopes import slopes
+from evaluations.reports.latex import escaped
+
+Address = Callable[[float, float], str]
+KINDS = ("bubbles", "systems", "calibration", "matrix", "precision")
+LEAST_SYSTEMS = 2
+# Signs of our own sentences that LaTeX does not know as letters.
+_SIGNS = {"\u2009": r"\,", "\u2212": "$-$", "±": r"$\pm$"}
+
+
+def drawings(
+    numbers: CriterionNumbers, judge: JudgeNumbers, address: Address | None = None
+) -> Iterator[Drawing]:
+    """The figures that have something to show.
+
+    Args:
+        address: of the page with the outputs of a bubble, by human mean and score.
+    """
+    if judge.bubbles:
+        yield bubbles(numbers, judge, address or (lambda _human, _score: ""))
+    if len(judge.systems) >= LEAST_SYSTEMS:
+        yield slopes(numbers, judge)
+    if any(one.calibration for one in numbers.judges):
+        yield calibration(numbers, judge)
+    if len(numbers.sides) > 1:
+        yield matrix(numbers, judge)
+    if any(one.half_width for one in numbers.judges):
+        yield precision(numbers, judge)
+
+
+def drawing_of(kind: str, numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing | None:
+    """One figure; None where it has nothing to show."""
+    return next((one for one in drawings(numbers, judge) if one.kind == kind), None)
+
+
+def as_latex_figure(drawing: Drawing, name: str) -> str:
+    """The environment that places a figure in a paper.
+
+    Args:
+        name: of the PDF, without its ending.
+    """
+    caption = escaped(f"{drawing.title}. {drawing.caption}")
+    for sign, written in _SIGNS.items():
+        caption = caption.replace(sign, written)
+    return "\n".join(
+        [
+            r"\begin{figure}",
+            r"\centering",
+            rf"\includegraphics[width=\columnwidth]{{{name}.pdf}}",
+            rf"\caption{{{caption}}}",
+            rf"\label{{fig:{name}}}",
+            r"\end{figure}",
+            "",
+        ]
+    )

@@ -1,0 +1,65 @@
+"""A run's correlation as its documents come in: a line in a narrowing band."""
+
+import itertools
+from collections.abc import Sequence
+
+from evaluations.formats import thin
+from evaluations.reports.drawings.shapes import Box, Dot, Drawing, Line, Shape, Words
+from evaluations.statistics.jackknife import LEAST_DOCUMENTS
+from evaluations.statistics.narrowing import Step
+
+LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 34.0, 262.0, 12.0, 112.0, 132.0
+BAND = 0.2
+
+
+def narrowing_band(criterion: str, steps: Sequence[Step]) -> Drawing:
+    """The drawing; there is at least one step."""
+    last, floor = steps[-1], min(0.0, *(step.low for step in steps))
+
+    def x(documents: float) -> float:
+        wide = max(1, last.documents - LEAST_DOCUMENTS)
+        return LEFT + (RIGHT - LEFT) * (documents - LEAST_DOCUMENTS) / wide
+
+    def y(value: float) -> float:
+        return BOTTOM - (BOTTOM - TOP) * (value - floor) / (1 - floor)
+
+    shapes: list[Shape] = []
+    for value in (0.0, 0.5, 1.0):
+        shapes.append(Line(LEFT, y(value), RIGHT, y(value), "grid"))
+        shapes.append(Words(LEFT - 6, y(value) + 4, f"{value:g}", "quiet", "end", size=10))
+    for before, after in itertools.pairwise(steps):
+        wide, tall = x(after.documents) - x(before.documents), y(before.low) - y(before.high)
+        shapes.append(Box(x(before.documents), y(before.high), wide, tall, "llm", BAND))
+    for before, after in itertools.pairwise(steps):
+        ends = (x(before.documents), y(before.value), x(after.documents), y(after.value))
+        shapes.append(Line(*ends, "llm", 1.8))
+    end = x(last.documents) if len(steps) > 1 else LEFT
+    shapes += [
+        Line(end, y(last.low), end, y(last.high), "llm", 1.5),
+        Dot(end, y(last.value), 3.2, "llm"),
+        Words(RIGHT + 8, y(last.value) + 4, f"{last.value:.2f}", "llm", is_bold=True),
+        Words(RIGHT + 38, y(last.value) + 4, _half(last), "quiet"),
+        Words(LEFT, BOTTOM + 15, thin(LEAST_DOCUMENTS), "quiet", size=10),
+        Words(
+            RIGHT, BOTTOM + 15, f"{thin(last.documents)} documents", "quiet", "end", size=10
+        ),
+    ]  # fmt: skip
+    return Drawing(
+        kind="narrowing",
+        title=f"{criterion}: rho {last.value:.2f} after {thin(last.documents)} documents",
+        caption=(
+            f"{criterion}: summary-level rho by the number of documents, in the order in which they"
+            " were judged, with the 95 % interval of each number."
+        ),
+        height=HEIGHT,
+        shapes=tuple(shapes),
+        columns=("documents", "rho", "95 % interval"),
+        rows=tuple(
+            (thin(one.documents), f"{one.value:.2f}", f"[{one.low:.2f}, {one.high:.2f}]")
+            for one in steps
+        ),
+    )
+
+
+def _half(step: Step) -> str:
+    return f"±{(step.high - step.low) / 2:.2f}"

@@ -1,0 +1,122 @@
+"""How precise a correlation is with so many documents: half the width of its 95 % interval."""
+
+import itertools
+import math
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from evaluations.formats import thin
+from evaluations.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
+from evaluations.reports.drawings.shapes import Dot, Drawing, Line, Shape, Words, fitting
+from evaluations.statistics.jackknife import LEAST_DOCUMENTS
+from evaluations.statistics.projection import documents_for, half_width_with
+
+LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 36.0, 250.0, 26.0, 178.0, 210.0
+# How far beyond what there is it is projected.
+BEYOND = 4
+STEPS = 40
+HEIGHTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+MOST_TICKS = 5
+Place = Callable[[float], float]
+GOALS = (0.2, 0.15, 0.1, 0.05, 0.03, 0.02, 0.01)
+
+
+def precision(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
+    """The drawing of all judges that have an interval; the chosen one is highlighted."""
+    known = [one for one in numbers.judges if one.half_width]
+    known.sort(key=lambda one: one.pk == judge.pk)
+    most = BEYOND * max((one.documents for one in known), default=LEAST_DOCUMENTS)
+    widest = max((_with(one, LEAST_DOCUMENTS) for one in known), default=1.0)
+    step = next(step for step in HEIGHTS if widest <= MOST_TICKS * step)
+    ticks = math.ceil(widest / step)
+    top = ticks * step
+
+    def x(documents: float) -> float:
+        share = math.log(documents / LEAST_DOCUMENTS) / math.log(max(2, most / LEAST_DOCUMENTS))
+        return LEFT + (RIGHT - LEFT) * share
+
+    def y(half: float) -> float:
+        return BOTTOM - (BOTTOM - TOP) * min(half, top) / top
+
+    shapes: list[Shape] = []
+    for at in range(ticks + 1):
+        value = round(at * step, 10)
+        shapes.append(Line(LEFT, y(value), RIGHT, y(value), "grid"))
+        shapes.append(
+            Words(LEFT - 5, y(value) + 4, f"±{value:g}" if at else "0", "quiet", "end", size=10)
+        )
+    for documents in _round(most):
+        shapes.append(Words(x(documents), BOTTOM + 15, thin(documents), "quiet", "middle"))
+    shapes.append(Words(RIGHT, HEIGHT - 2, "documents", "quiet", "end"))
+    shapes.append(Words(0, 10, "half the interval of the correlation", "quiet"))
+    for one in known:
+        shapes.extend(_curve(one, x, y, most, is_chosen=one.pk == judge.pk))
+    shapes.extend(_labels(known, judge, y, most))
+    return Drawing(
+        kind="precision",
+        title=_finding(judge),
+        caption=(
+            f"{numbers.name}: half the width of the 95 % interval of the summary-level correlation"
+            " by the number of documents. Dots: as measured on the documents that enter it. Lines:"
+            " projected from there, with other documents like these (by the square root of their"
+            " number, and Student's t); dashed beyond what was rated."
+        ),
+        height=HEIGHT,
+        shapes=tuple(shapes),
+        columns=("judge", "documents", "half the interval", "for ±0.05", "for ±0.02"),
+        rows=tuple(
+            (
+                one.name, thin(one.documents), f"{one.half_width:.3f}",
+                *(_needed(one, goal) for goal in (0.05, 0.02)),
+            )
+            for one in numbers.judges if one.half_width
+        ),
+    )  # fmt: skip
+
+
+def _curve(
+    one: JudgeNumbers, x: Place, y: Place, most: float, *, is_chosen: bool
+) -> Iterable[Shape]:
+    role, width = ("llm", 2.0) if is_chosen else ("axis", 0.9)
+    at = np.geomspace(LEAST_DOCUMENTS, most, STEPS)
+    places = [(x(value), y(_with(one, value)), value) for value in at]
+    for (x1, y1, _), (x2, y2, end) in itertools.pairwise(places):
+        yield Line(x1, y1, x2, y2, role, width, dashed=end > one.documents)
+    yield Dot(x(one.documents), y(one.half_width or 0), 3.4 if is_chosen else 2.2, role)
+
+
+def _labels(
+    known: list[JudgeNumbers], judge: JudgeNumbers, y: Place, most: float
+) -> Iterable[Shape]:
+    """Names at the ends of the lines, moved apart where they would overlap."""
+    ends = sorted((y(_with(one, most)), one.name, one.pk) for one in known)
+    above = BOTTOM + 18.0
+    for place, name, pk in reversed(ends):
+        above = min(above - 12, place + 4)
+        is_chosen = pk == judge.pk
+        label = fitting(name, 84)
+        yield Words(RIGHT + 6, above, label, "llm" if is_chosen else "quiet", is_bold=is_chosen)
+
+
+def _with(one: JudgeNumbers, documents: float) -> float:
+    return half_width_with(one.half_width or 0.0, documents=one.documents, wanted=documents)
+
+
+def _needed(one: JudgeNumbers, goal: float) -> str:
+    found = documents_for(one.half_width or 0.0, documents=one.documents, goal=goal)
+    return "more than a million" if found is None else thin(found)
+
+
+def _round(most: float) -> list[int]:
+    powers = [base * 10**power for power in range(1, 8) for base in (1, 2, 5)]
+    shown = [value for value in powers if value <= most]
+    return shown if len(shown) <= 6 else [value for value in shown if str(value)[0] == "1"]
+
+
+def _finding(judge: JudgeNumbers) -> str:
+    if not judge.half_width:
+        return f"{judge.name} has no interval yet"
+    now = f"{judge.name} is known to ±{judge.half_width:.2f} with {thin(judge.documents)}"
+    goal = next((goal for goal in GOALS if goal < 0.8 * judge.half_width), None)
+    return now if goal is None else f"{now}; ±{goal:g} takes about {_needed(judge, goal)} documents"

@@ -1,0 +1,104 @@
+"""Systems in the order of people and in that of a judge, joined by lines."""
+
+import numpy as np
+from scipy import stats
+
+from evaluations.reports.drawings.numbers import CriterionNumbers, JudgeNumbers, SystemMeans
+from evaluations.reports.drawings.shapes import (
+    Dot,
+    Drawing,
+    Line,
+    Shape,
+    Words,
+    fitting,
+    ordinal,
+)
+
+# More than these would not fit a page of print.
+MOST_SYSTEMS = 40
+STEP, HEAD = 15.0, 30.0
+BEGIN, END = 122.0, 218.0
+MOST_NAMED = 2
+
+
+def slopes(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
+    """The drawing; equal means share a place, as in competitions."""
+    people = _places([one.human for one in judge.systems])
+    judged = _places([one.judge for one in judge.systems])
+    rows = list(zip(judge.systems, people, judged, strict=True))
+    rows.sort(key=lambda row: (row[1], row[0].system))
+    shown = rows[:MOST_SYSTEMS]
+    moved = _moved(rows)
+    shapes: list[Shape] = [
+        Words(BEGIN - 8, 12, "people's order", "human", "end"),
+        Words(END + 8, 12, f"{fitting(judge.name, 80)}'s order", "llm"),
+    ]
+    right = _lines([(row[2], at) for at, row in enumerate(shown)])
+    # What moved most is drawn over the others.
+    for left, row in sorted(enumerate(shown), key=lambda pair: pair[1][0].system in moved):
+        shapes.extend(_slope(row[0], HEAD + left * STEP, HEAD + right[left] * STEP, moved))
+    some = "" if len(shown) == len(rows) else f" People's best {len(shown)} of {len(rows)}."
+    return Drawing(
+        kind="systems",
+        title=_finding(rows, moved, judge.name),
+        caption=(
+            f"{numbers.name}: systems by their mean human rating (left) and by {judge.name}'s mean"
+            f" score (right), over the outputs that both rated, the best on top.{some}"
+        ),
+        height=HEAD + len(shown) * STEP,
+        shapes=tuple(shapes),
+        columns=("system", "place by people", "human mean", "place by the judge", "judge's mean"),
+        rows=tuple(
+            (one.system, str(first), f"{one.human:.2f}", str(second), f"{one.judge:.2f}")
+            for one, first, second in rows
+        ),
+    )
+
+
+def _slope(one: SystemMeans, left: float, right: float, moved: list[str]) -> list[Shape]:
+    is_moved = one.system in moved
+    role, width = ("ink", 1.8) if is_moved else ("axis", 0.8)
+    name = fitting(one.system, 82)
+    return [
+        Line(BEGIN, left, END, right, role, width),
+        Dot(BEGIN, left, 2.4, "human"),
+        Dot(END, right, 2.4, "llm"),
+        Words(BEGIN - 8, left + 4, f"{name} {one.human:.2f}", "ink", "end", is_moved),
+        Words(END + 8, right + 4, f"{one.judge:.2f} {name}", "ink", "start", is_moved),
+    ]
+
+
+def _places(means: list[float]) -> list[int]:
+    if not means:
+        return []
+    return [int(place) for place in stats.rankdata(-np.round(means, 9), method="min")]
+
+
+def _lines(places: list[tuple[int, int]]) -> list[int]:
+    """The line of each, from the top, where several can share a place."""
+    order = sorted(range(len(places)), key=lambda at: places[at])
+    lines = [0] * len(places)
+    for line, at in enumerate(order):
+        lines[at] = line
+    return lines
+
+
+def _moved(rows: list[tuple[SystemMeans, int, int]]) -> list[str]:
+    """The systems that a judge moves furthest, by at least two places and a fifth of them all."""
+    least = max(2, len(rows) / 5)
+    far = [row for row in rows if abs(row[1] - row[2]) >= least]
+    far.sort(key=lambda row: (-abs(row[1] - row[2]), row[0].system))
+    return [row[0].system for row in far[:MOST_NAMED]]
+
+
+def _finding(rows: list[tuple[SystemMeans, int, int]], moved: list[str], judge: str) -> str:
+    by_name = {row[0].system: row for row in rows}
+    said = [
+        f"{name} {'rises' if by_name[name][2] < by_name[name][1] else 'falls'} from"
+        f" {ordinal(by_name[name][1])} to {ordinal(by_name[name][2])}"
+        for name in moved
+    ]
+    if said:
+        return f"With {judge}, {', '.join(said)}"
+    same = all(row[1] == row[2] for row in rows)
+    return f"{judge} orders systems {'as people do' if same else 'almost as people do'}"

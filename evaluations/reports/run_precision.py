@@ -1,0 +1,98 @@
+"""How precisely a run's correlations are known, and when they will be known better."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Min
+from django.utils.safestring import SafeString, mark_safe
+
+from evaluations.formats import in_time, thin
+from evaluations.models import EvaluationRun
+from evaluations.query_arrays import fetch_numbers
+from evaluations.reports.drawings.narrowing import narrowing_band
+from evaluations.reports.drawings.svg import as_page_part
+from evaluations.reports.so_far import CriterionSoFar
+from evaluations.statistics.narrowing import Step, narrowing
+from evaluations.statistics.projection import documents_for
+
+GOALS = (0.1, 0.05, 0.02)
+
+
+@dataclass(frozen=True)
+class Precision:
+    """A criterion's band on the page of a run, and a sentence about the next goal."""
+
+    criterion: str
+    picture: SafeString
+    said: str
+
+
+@dataclass(frozen=True)
+class _Open:
+    """The open items of a criterion, and those that come before them."""
+
+    items: int
+    before: int
+
+
+def precisions(run: EvaluationRun, found: list[CriterionSoFar], rate: float) -> list[Precision]:
+    """The bands of the criteria that have an interval.
+
+    Args:
+        found: what the run has so far.
+        rate: items per minute.
+    """
+    open_items = _open_items(run) if run.is_active else {}
+    shown = []
+    for one in found:
+        order = _order(run, one.pk)
+        steps = narrowing(one.by_document[[at for at in order if at < len(one.by_document)]])
+        if steps:
+            left = open_items.get(one.pk) or open_items.get(None)
+            said = _said(steps[-1], len(order), one, left, rate)
+            drawn = as_page_part(narrowing_band(one.criterion, steps))
+            shown.append(Precision(one.criterion, mark_safe(drawn), said))  # noqa: S308 (escaped)
+    return shown
+
+
+def _said(last: Step, documents: int, one: CriterionSoFar, left: _Open | None, rate: float) -> str:
+    """When the next goal is reached: by this run, or with how many documents."""
+    half = (last.high - last.low) / 2
+    goal = next((goal for goal in GOALS if goal < 0.98 * half), None)
+    now = f"±{half:.2f} with {thin(last.documents)} documents"
+    if goal is None or half <= 0:
+        return f"{now}."
+    needed = documents_for(half, documents=last.documents, goal=goal)
+    if needed is None:
+        return f"{now}."
+    per_document = one.scored / max(1, documents)
+    # Documents in which all ratings or scores are the same are judged and do not count.
+    more = (needed - last.documents) * documents / last.documents * per_document
+    if left is not None and rate > 0 and more <= left.items:
+        return f"{now}; ±{goal:g} in about {in_time(60 * (left.before + more) / rate)}."
+    return f"{now}; ±{goal:g} takes about {thin(needed)} rated documents."
+
+
+def _order(run: EvaluationRun, criterion: int) -> list[int]:
+    """The places of documents in the order in which their first score came."""
+    rows = fetch_numbers(
+        ["o.document_id", "min(s.id)"],
+        f"""FROM evaluations_score s JOIN evaluations_candidateoutput o ON o.id = s.output_id
+            WHERE s.run_id = {int(run.pk)}
+                AND (s.criterion_id = {int(criterion)} OR s.criterion_id IS NULL)
+            GROUP BY o.document_id""",
+    )
+    documents = list(run.project.documents.order_by("pk").values_list("pk", flat=True))
+    place = {pk: at for at, pk in enumerate(documents)}
+    ordered = rows[rows[:, 1].argsort(kind="stable"), 0].astype(int).tolist()
+    return [place[pk] for pk in ordered if pk in place]
+
+
+def _open_items(run: EvaluationRun) -> dict[int | None, _Open]:
+    rows = run.items.open().order_by().values("criterion")
+    counted = rows.annotate(items=Count("pk"), first=Min("pk")).order_by("first")
+    found: dict[int | None, _Open] = {}
+    before = 0
+    for row in counted:
+        found[row["criterion"]] = _Open(row["items"], before)
+        before += row["items"]
+    return found

@@ -1,0 +1,86 @@
+"""“10 of 72 · about 14 min left”: what is done, what is left for this annotator, and how long."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotations.answering import progress
+from annotations.answering.progress import task_progress
+from annotations.answering.task_page import own_assignment
+from annotations.models import Assignment, AssignmentState, Campaign, Seat
+from annotations.planning.assignment import queue_of
+
+pytestmark = pytest.mark.django_db
+MakeCampaign = Callable[..., Campaign]
+SeatOf = Callable[[Campaign, User], Seat]
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> None:
+    progress._places.cache_clear()  # type: ignore[attr-defined]
+
+
+def now(seat: Seat, which: int = 0) -> Assignment:
+    found = own_assignment(seat, queue_of(seat)[which])
+    assert found
+    return found
+
+
+def finish(seat: Seat, items: int, seconds: float) -> None:
+    for _ in range(items):
+        Assignment.objects.filter(pk=queue_of(seat)[0]).update(
+            state=AssignmentState.SUBMITTED, seconds=seconds
+        )
+
+
+def test_where_everybody_gets_every_item_all_are_left(
+    make_campaign: MakeCampaign, annotators: list[User], seat_of: SeatOf
+) -> None:
+    campaign = make_campaign(overlap=3)
+    seat = seat_of(campaign, annotators[0])
+
+    begun = task_progress(seat, now(seat))
+    finish(seat, 4, seconds=90)
+    later = task_progress(seat, now(seat))
+
+    assert (begun.done, begun.total, begun.time_left) == (0, 6, "")
+    assert (later.done, later.total, later.time_left) == (4, 6, "3 min")
+
+
+def test_places_that_are_shared_are_divided(
+    make_campaign: MakeCampaign, annotators: list[User], seat_of: SeatOf
+) -> None:
+    campaign = make_campaign(overlap=1)
+    seat = seat_of(campaign, annotators[0])
+
+    found = task_progress(seat, now(seat))
+
+    reserved = Assignment.objects.filter(annotator=seat.annotator).count()
+    assert found.total == reserved + -(-(6 - reserved) // 3)
+
+
+def test_items_that_were_loaded_ahead_count_from_where_they_will_be_shown(
+    make_campaign: MakeCampaign, annotators: list[User], seat_of: SeatOf
+) -> None:
+    seat = seat_of(make_campaign(overlap=3), annotators[0])
+    queue = queue_of(seat)
+
+    shown = [task_progress(seat, now(seat, at)).done for at in range(len(queue))]
+
+    assert shown == list(range(len(queue)))
+
+
+def test_the_page_says_it(
+    make_campaign: MakeCampaign, annotators: list[User], seat_of: SeatOf
+) -> None:
+    campaign = make_campaign(overlap=3)
+    finish(seat_of(campaign, annotators[0]), 3, seconds=120)
+    client = Client()
+    client.force_login(annotators[0])
+
+    text = " ".join(client.get(f"/p/small/annotate/{campaign.pk}/task/").content.decode().split())
+
+    assert "<span data-done>3</span> of 6</strong> · about 6 min left" in text
+    assert "<span>low</span> <span>high</span>" in text

@@ -1,0 +1,122 @@
+"""The run's page: rho against documents, and when it will be known better."""
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from evaluations.corpus.store import LoadResult
+from evaluations.models import (
+    CandidateOutput,
+    EvaluationRun,
+    ItemState,
+    Project,
+    RunItem,
+    RunState,
+    Score,
+)
+from tests.reports.test_best_judge import DOCUMENTS, FAIR, OUTPUTS, rated, scored
+
+pytestmark = pytest.mark.django_db
+Load = Callable[..., LoadResult]
+DONE = 30
+
+
+@pytest.fixture
+def run(project: Project, load: Load) -> EvaluationRun:
+    """A run that has judged thirty of forty documents in five minutes."""
+    files = {"o.jsonl": OUTPUTS, "r.csv": rated(), "s.csv": scored({"fair": FAIR}, DONE)}
+    load(project, files)
+    criterion, judge = project.criteria.get(), project.judges.get()
+    made = EvaluationRun.objects.create(
+        project=project,
+        judge=judge,
+        state=RunState.RUNNING,
+        started_at=timezone.now() - timedelta(minutes=5),
+    )
+    made.run_criteria.create(criterion=criterion)
+    Score.objects.update(run=made)
+    judged = set(Score.objects.values_list("output_id", flat=True))
+    RunItem.objects.bulk_create(
+        RunItem(
+            run=made,
+            output=output,
+            criterion=criterion,
+            state=ItemState.DONE if output.pk in judged else ItemState.PENDING,
+        )
+        for output in CandidateOutput.objects.order_by("pk")
+    )
+    return made
+
+
+@pytest.fixture
+def page(as_role: Callable[[str], Client], run: EvaluationRun) -> Callable[[], str]:
+    client = as_role("owner")
+
+    def read() -> str:
+        return " ".join(client.get(run.get_absolute_url()).content.decode().split())
+
+    return read
+
+
+def test_a_band_is_drawn_without_scripts_and_ends_at_the_tables_rho(
+    page: Callable[[], str],
+) -> None:
+    text = page()
+
+    assert "How precisely rho is known" in text
+    assert text.count('<svg class="drawing"') == 1
+    (drawn,) = re.findall(r"<title>coherence: rho (\S+) after (\d+) documents</title>", text)
+    assert f">{drawn[0]}</td>" in re.sub(r" ?> ?| ?</td>", lambda m: m[0].strip(), text)
+    assert int(drawn[1]) <= DONE
+
+
+def test_the_next_goal_is_said_with_its_documents_and_soon_enough_with_its_time(
+    page: Callable[[], str], run: EvaluationRun
+) -> None:
+    running = page()
+    RunItem.objects.filter(run=run).update(state=ItemState.DONE)
+    EvaluationRun.objects.update(state=RunState.DONE, finished_at=timezone.now())
+    ended = page()
+
+    found = re.search(r"±0\.\d\d with (\d+) documents; ±(\S+) (in about|takes about)", running)
+    assert found
+    assert re.search(r"±0\.\d\d with \d+ documents; ±\S+ takes about \d+ rated", ended)
+    assert "in about" not in ended
+
+
+@pytest.mark.parametrize("state", [RunState.DONE, RunState.CANCELLED])
+def test_nothing_says_so_far_once_a_run_has_ended(
+    page: Callable[[], str], run: EvaluationRun, state: str
+) -> None:
+    assert "so far" in page()
+    EvaluationRun.objects.update(state=state, finished_at=timezone.now())
+    if state == RunState.DONE:
+        RunItem.objects.update(state=ItemState.DONE)
+
+    assert "so far" not in page().lower()
+
+
+def test_few_documents_have_no_band(page: Callable[[], str]) -> None:
+    Score.objects.filter(output__document__doc_id__gte="d15").delete()
+
+    assert "How precisely" not in page()
+
+
+def test_a_judged_output_counts_and_a_failed_one_is_named(
+    page: Callable[[], str], run: EvaluationRun
+) -> None:
+    failed = RunItem.objects.filter(run=run, state=ItemState.PENDING).first()
+    assert failed
+    RunItem.objects.filter(run=run).exclude(pk=failed.pk).update(state=ItemState.DONE)
+    RunItem.objects.filter(pk=failed.pk).update(state=ItemState.FAILED, reason="no_rating")
+    EvaluationRun.objects.update(state=RunState.DONE, finished_at=timezone.now())
+    total = DOCUMENTS * 4
+
+    text = page()
+
+    assert f"<strong>{total - 1} of {total}</strong> items judged" in text
+    assert "<strong>1</strong> failed" in text

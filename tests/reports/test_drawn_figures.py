@@ -1,0 +1,286 @@
+"""The report's figures that the server draws: what they show, as downloads, and the way to the
+texts."""
+
+import html
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from django.test import Client
+from scipy import stats
+
+from evaluations.corpus.store import LoadResult
+from evaluations.models import Judge, Project, ShareLink
+from evaluations.models.tokens import digest_of
+from evaluations.reports import live, memo
+from evaluations.reports.drawings import pictures
+from evaluations.reports.drawings.drawn import KINDS, as_latex_figure, drawings
+from evaluations.reports.drawings.numbers import CriterionNumbers
+from evaluations.reports.drawings.shapes import Drawing, Line, Words, fitting, ordinal
+from evaluations.reports.drawings.svg import as_file, as_page_part
+from evaluations.reports.keeping import neglected_reports, work_on_report
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.shown import shown_figure_numbers
+from tests.reports.test_best_judge import FAIR, OUTPUTS, rated, scored
+
+pytestmark = pytest.mark.django_db
+Load = Callable[..., LoadResult]
+ADDRESS = "/p/small/report/"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def client(as_role: Callable[[str], Client], project: Project) -> Client:
+    return as_role("owner")
+
+
+@pytest.fixture
+def measured(project: Project, load: Load) -> Project:
+    """Forty documents, three people, a fair judge, and a metric on another scale."""
+    judges = {"fair": FAIR, "metric": FAIR / 10}
+    load(project, {"o.jsonl": OUTPUTS, "r.csv": rated(), "s.csv": scored(judges)})
+    return project
+
+
+@pytest.fixture
+def numbers(measured: Project) -> CriterionNumbers:
+    found = shown_figure_numbers(measured, ReportOptions(), measured.criteria.get())
+    assert found
+    return found
+
+
+def drawn(numbers: CriterionNumbers, judge: str = "fair") -> dict[str, Drawing]:
+    named = {one.name: one for one in numbers.judges}
+    return {one.kind: one for one in drawings(numbers, named[judge])}
+
+
+def words(drawing: Drawing) -> list[str]:
+    return [shape.text for shape in drawing.shapes if isinstance(shape, Words)]
+
+
+def pk_of(numbers: CriterionNumbers, judge: str) -> int:
+    return next(one.pk for one in numbers.judges if one.name == judge)
+
+
+def test_the_circles_hold_every_output_that_people_and_the_judge_rated(
+    numbers: CriterionNumbers,
+) -> None:
+    fair = numbers.judge(pk_of(numbers, "fair"))
+
+    assert sum(one.outputs for one in fair.bubbles) == fair.outputs == FAIR.size
+    assert {one.score for one in fair.bubbles} == set(np.unique(FAIR))
+    assert fair.correlation.startswith("rho 0.")
+    assert fair.correlation in words(drawn(numbers)["bubbles"])
+
+
+def test_a_metric_on_another_scale_has_no_diagonal_and_says_so(numbers: CriterionNumbers) -> None:
+    dashed = {
+        judge: [
+            shape
+            for shape in drawn(numbers, judge)["bubbles"].shapes
+            if isinstance(shape, Line) and shape.dashed
+        ]
+        for judge in ("fair", "metric")
+    }
+
+    assert len(dashed["fair"]) == 1
+    assert dashed["metric"] == []
+    assert "another scale" in drawn(numbers, "metric")["bubbles"].caption
+    assert "on another scale: metric" in drawn(numbers)["calibration"].caption
+
+
+def test_systems_have_the_places_of_their_means(numbers: CriterionNumbers) -> None:
+    rows = drawn(numbers)["systems"].rows
+
+    for place, mean in ((1, 2), (3, 4)):
+        ranks = stats.rankdata([-float(row[mean]) for row in rows], method="min")
+        assert [int(row[place]) for row in rows] == ranks.tolist()
+    assert [int(row[1]) for row in rows] == sorted(int(row[1]) for row in rows)
+
+
+def test_the_matrix_is_symmetric_without_its_diagonal(numbers: CriterionNumbers) -> None:
+    pairs, names = numbers.pairs, numbers.sides
+
+    assert set(names) == {"fair", "metric", "ann", "bob", "cas"}
+    assert all(pairs[at][at] is None for at in range(len(names)))
+    assert all(pairs[a][b] == pairs[b][a] for a in range(len(names)) for b in range(len(names)))
+    # The metric is the judge's score divided by ten, so both rank alike.
+    assert pairs[names.index("fair")][names.index("metric")] == pytest.approx(1.0)
+    cells = [text for text in words(drawn(numbers)["matrix"]) if re.fullmatch(r"−?\d\.\d\d", text)]
+    assert len(cells) == len(names) * (len(names) - 1)
+
+
+def test_precision_is_drawn_from_the_interval_of_the_report(numbers: CriterionNumbers) -> None:
+    fair = numbers.judge(pk_of(numbers, "fair"))
+    row = next(row for row in drawn(numbers)["precision"].rows if row[0] == "fair")
+
+    low, high = map(float, re.findall(r"\d\.\d\d", fair.correlation)[1:])
+    assert fair.half_width == pytest.approx((high - low) / 2, abs=0.006)
+    assert row[1:3] == (str(fair.documents), f"{fair.half_width:.3f}")
+
+
+def test_every_download_is_as_wide_as_a_column_with_its_caption_inside(
+    measured: Project, numbers: CriterionNumbers, client: Client
+) -> None:
+    base = f"{ADDRESS}drawing/bubbles/{numbers.pk}/{pk_of(numbers, 'fair')}"
+    files = {ending: client.get(f"{base}/{ending}/") for ending in ("svg", "png", "pdf", "tex")}
+
+    assert {one.status_code for one in files.values()} == {200}
+    root = ET.fromstring(files["svg"].content)
+    assert root.get("width") == "85mm"
+    assert root.findtext(f"{SVG}desc") == drawn(numbers)["bubbles"].caption
+    assert not root.findall(f".//{SVG}a")
+    png = files["png"].content
+    assert png.startswith(b"\x89PNG")
+    # 600 dots per inch.
+    assert int.from_bytes(png[16:20], "big") == pytest.approx(85 / 25.4 * 600, abs=1)
+    assert b"coherence: mean human rating" in png
+    assert files["pdf"].content.startswith(b"%PDF")
+    assert b"/FontFile2" in files["pdf"].content or b"/Type0" in files["pdf"].content
+    assert r"\caption{" in files["tex"].content.decode()
+    assert "−" not in files["tex"].content.decode()
+    assert 'filename="small-coherence-bubbles-fair.svg"' in files["svg"]["Content-Disposition"]
+
+
+def test_all_kinds_are_drawn_as_valid_svg(numbers: CriterionNumbers) -> None:
+    found = drawn(numbers)
+
+    assert tuple(found) == KINDS
+    for one in found.values():
+        ET.fromstring(as_file(one))
+        assert one.title
+        assert one.rows
+        assert as_latex_figure(one, "name").count("{") == as_latex_figure(one, "name").count("}")
+
+
+def test_without_matplotlib_svg_still_works_and_the_page_says_what_to_install(
+    numbers: CriterionNumbers, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pictures.importlib.util, "find_spec", lambda _name: None)
+    base = f"{ADDRESS}drawing/bubbles/{numbers.pk}/{pk_of(numbers, 'fair')}"
+
+    page = client.get(f"{ADDRESS}drawings/").content.decode()
+    refused = client.get(f"{base}/png/")
+
+    assert client.get(f"{base}/svg/").status_code == 200
+    assert refused.status_code == 501
+    assert "geval-site[figures]" in refused.content.decode()
+    assert "geval-site[figures]" in page
+    assert "/png/" not in page
+
+
+def test_the_page_draws_the_best_judge_without_scripts_and_others_on_request(
+    numbers: CriterionNumbers, client: Client
+) -> None:
+    page = client.get(ADDRESS).content.decode()
+    other = client.get(f"{ADDRESS}?drawn={numbers.pk}&by={pk_of(numbers, 'metric')}")
+    unknown = client.get(f"{ADDRESS}?drawn=999999&by=x")
+
+    figures = page[page.index('id="figures"') :]
+    assert figures.count('<svg class="drawing"') == len(KINDS)
+    assert " style=" not in figures[: figures.index("<h2>Charts")]
+    assert "metric and people: rho" in html.unescape(other.content.decode())
+    assert unknown.status_code == 200
+
+
+def test_a_circle_leads_to_exactly_its_outputs(
+    measured: Project, numbers: CriterionNumbers, client: Client
+) -> None:
+    fair = numbers.judge(pk_of(numbers, "fair"))
+    bubble = max(fair.bubbles, key=lambda one: one.outputs)
+    links = re.findall(r'<a href="([^"]+/bubble/[^"]+)"', client.get(ADDRESS).content.decode())
+    wanted = f"human={bubble.human:g}&score={bubble.score:g}"
+    (link,) = [one for one in map(html.unescape, links) if one.endswith(wanted)]
+
+    text = client.get(link).content.decode()
+
+    assert len(links) == len(fair.bubbles)
+    assert sorted(map(int, re.findall(r"#output-(\d+)", text))) == sorted(bubble.members)
+    assert f"drawn={numbers.pk}&amp;by={fair.pk}#figures" in text
+
+
+@pytest.mark.parametrize("query", ["?human=9&score=9", "?human=nan&score=x", ""])
+def test_a_circle_that_is_no_more_says_so(
+    numbers: CriterionNumbers, client: Client, query: str
+) -> None:
+    answer = client.get(f"{ADDRESS}bubble/{numbers.pk}/{pk_of(numbers, 'fair')}/{query}")
+
+    assert answer.status_code == 200
+    assert "The numbers have changed" in answer.content.decode()
+
+
+def test_what_is_not_in_the_view_is_not_found(numbers: CriterionNumbers, client: Client) -> None:
+    fair, metric = pk_of(numbers, "fair"), pk_of(numbers, "metric")
+
+    for part in (
+        f"drawing/bubbles/{numbers.pk}/{metric}/svg/?judges={fair}",
+        f"drawing/nothing/{numbers.pk}/{fair}/svg/",
+        f"drawing/bubbles/{numbers.pk}/{fair}/exe/",
+        f"drawing/bubbles/{numbers.pk + 99}/{fair}/svg/",
+    ):
+        assert client.get(ADDRESS + part).status_code == 404, part
+
+
+def test_a_shared_report_has_the_figures_and_no_way_to_the_texts(
+    measured: Project, numbers: CriterionNumbers
+) -> None:
+    ShareLink.objects.create(project=measured, digest=digest_of("secret"))
+    visitor, fair = Client(), pk_of(numbers, "fair")
+
+    page = visitor.get(f"/shared/secret/?drawn={numbers.pk}&by={fair}").content.decode()
+    file = visitor.get(f"/shared/secret/drawing/bubbles/{numbers.pk}/{fair}/svg/")
+    other = visitor.get(f"/shared/secret/drawings/?by={fair}")
+
+    assert page.count('<svg class="drawing"') == len(KINDS)
+    assert "/bubble/" not in page
+    assert "/shared/secret/drawing/bubbles/" in page
+    assert (file.status_code, other.status_code) == (200, 200)
+    assert visitor.get(f"{ADDRESS}drawings/").status_code == 302
+
+
+def test_names_are_text_in_every_figure(project: Project, load: Load) -> None:
+    name = '<script>alert(1)</script>"&'
+    load(project, {"o.jsonl": OUTPUTS, "r.csv": rated(), "s.csv": scored({"fair": FAIR})})
+    Judge.objects.update(name=name)
+    found = shown_figure_numbers(project, ReportOptions(), project.criteria.get())
+    assert found
+
+    for one in drawings(found, found.judges[0]):
+        for text in (as_page_part(one), as_file(one)):
+            assert "<script" not in text
+            ET.fromstring(text)
+
+
+def test_a_large_project_has_the_same_figures_from_its_worker(
+    measured: Project, numbers: CriterionNumbers, client: Client, settings: object
+) -> None:
+    settings.REPORT_IN_PAGE_NUMBERS = 0  # type: ignore[attr-defined]
+    live.forget()
+    memo.forget()
+    waits = client.get(f"{ADDRESS}drawings/")
+    while found := neglected_reports():
+        for pk in found:
+            work_on_report(pk)
+
+    assert waits.status_code == 202
+    assert client.get(f"{ADDRESS}drawings/").status_code == 200
+    kept = shown_figure_numbers(measured, ReportOptions(), measured.criteria.get())
+    assert kept == numbers
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [(1, "1st"), (2, "2nd"), (3, "3rd"), (11, "11th"), (22, "22nd"), (100, "100th")],
+)
+def test_places_are_written_as_people_do(place: int, said: str) -> None:
+    assert ordinal(place) == said
+
+
+def test_long_names_are_shortened_in_the_middle() -> None:
+    assert fitting("short", 100) == "short"
+    shortened = fitting("a-very-long-name-of-a-system-v2", 60)
+    assert shortened.startswith("a-ver")
+    assert shortened.endswith("v2")
+    assert "…" in shortened

@@ -1,0 +1,74 @@
+"""Intervals of calibration, and of precision with more documents: against independent ways, and by
+simulation."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evaluations.statistics.calibration import reliability, reliability_intervals
+from evaluations.statistics.layout import Outputs
+from evaluations.statistics.projection import documents_for, half_width_with
+
+RNG = np.random.default_rng(11)
+
+
+def test_bins_are_those_without_intervals_and_intervals_are_the_jackknifes_of_a_ratio() -> None:
+    outputs = Outputs.full(30, 4)
+    judge = RNG.integers(1, 6, 120).astype(float)
+    human = np.clip(judge + RNG.normal(0, 1, 120), 1, 5)
+    judge[:3] = np.nan
+
+    found = reliability_intervals(outputs, judge, human)
+
+    known = ~np.isnan(judge)
+    assert tuple(one for one, _ in found) == reliability(judge[known], human[known])
+    document = np.arange(120) // 4
+    for one, interval in found[1:-1]:
+        inside = known & (judge == one.score)
+        groups = np.unique(document[inside])
+        left_out = [human[inside & (document != group)].mean() for group in groups]
+        variance = (len(groups) - 1) ** 2 / len(groups) * np.var(left_out, ddof=1)
+        half = stats.t.ppf(0.975, len(groups) - 1) * np.sqrt(variance)
+        assert interval.ends == pytest.approx((one.rating - half, one.rating + half))
+
+
+def test_a_mean_of_few_documents_has_no_interval() -> None:
+    judge, human = np.full(36, 3.0), RNG.normal(3, 1, 36)
+
+    ((_one, interval),) = reliability_intervals(Outputs.full(9, 4), judge, human)
+
+    assert interval.ends is None
+    assert "10 documents" in interval.reason
+
+
+def test_intervals_hold_the_mean_of_the_population_as_often_as_they_say() -> None:
+    held = []
+    for _ in range(1500):
+        shared = np.repeat(RNG.normal(0, 0.7, 25), 4)
+        human = 3 + shared + RNG.normal(0, 0.7, 100)
+        ((_one, interval),) = reliability_intervals(Outputs.full(25, 4), np.full(100, 3.0), human)
+        assert interval.ends
+        held.append(interval.ends[0] <= 3 <= interval.ends[1])
+
+    assert 0.93 <= np.mean(held) <= 0.97
+
+
+@pytest.mark.parametrize("wanted", [12, 80])
+def test_projected_widths_are_those_of_intervals_with_so_many_documents(wanted: int) -> None:
+    def half(documents: int) -> float:
+        values = RNG.normal(0.4, 0.3, (4000, documents))
+        spread = values.std(axis=1, ddof=1).mean() / np.sqrt(documents)
+        return float(stats.t.ppf(0.975, documents - 1) * spread)
+
+    projected = half_width_with(half(40), documents=40, wanted=wanted)
+
+    assert projected == pytest.approx(half(wanted), rel=0.03)
+
+
+def test_the_number_of_documents_for_a_goal_is_the_least_that_reaches_it() -> None:
+    needed = documents_for(0.12, documents=40, goal=0.05)
+
+    assert needed is not None
+    assert half_width_with(0.12, documents=40, wanted=needed) <= 0.05
+    assert half_width_with(0.12, documents=40, wanted=needed - 1) > 0.05
+    assert documents_for(0.5, documents=10, goal=1e-6) is None
