@@ -1,4 +1,4 @@
-"""All settings, read once from the environment; the README's table documents each variable.
+"""All settings, read once from the environment; docs/settings.md documents each variable.
 
 Two modes. `local` (what manage.py commands use unless told otherwise) answers to this machine only
 and needs nothing configured. `production` (what the WSGI module uses unless told otherwise)
@@ -244,6 +244,9 @@ USE_TZ = True
 USE_I18N = False
 USE_THOUSAND_SEPARATOR = False
 
+# What `make docs` built, served at /docs/.
+DOCS_SITE = site_files("docs_site")
+
 STATIC_URL = "static/"
 STATIC_ROOT = static_root(DATA_DIR)
 STATICFILES_DIRS = [site_files("static"), ("plotly", packaged_folder("plotly") / "package_data")]
@@ -331,7 +334,7 @@ WHO_MAY_CALL_OUT = environment.choice(
 WEBHOOKS_AT_ONCE_EACH = 4
 WEBHOOKS_AT_ONCE = 40
 
-# Where the demo (and a new endpoint form) starts from; see the README's settings table.
+# Where the demo (and a new endpoint form) starts from; see docs/settings.md.
 OPENAI_API_KEY_NAME = "OPENAI_API_KEY"
 DEMO_BASE_URL = environment.text("OPENAI_BASE_URL", default="https://api.openai.com/v1")
 DEMO_MODEL = environment.text("GEVAL_MODEL", default="gpt-4o-mini")

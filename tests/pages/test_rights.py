@@ -180,6 +180,7 @@ def address(name: str, place: dict[str, Any], member: int) -> str:
         "name": "ratings.csv",
         "item": place["campaign_item"],
         "assignment": 1,
+        "page": "method/",
         "uidb64": "MQ",
     }
     found = next(entry for entry in _all(get_resolver()) if entry[0] == name)
