@@ -4,6 +4,7 @@ settings of evaluators, the Python client, licences."""
 import inspect
 import os
 import re
+import sys
 import tempfile
 from argparse import Action, ArgumentParser
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ def pages_from_code() -> dict[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         os.environ.setdefault("GEVAL_MODE", "local")
         os.environ.update(GEVAL_DATA_DIR=folder, DJANGO_SETTINGS_MODULE="geval_site.settings")
+        sys.argv[0] = "geval-site"  # messages and help texts name the program
         import django
 
         django.setup()

@@ -134,7 +134,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "geval_site.context.sign_in",
+                "geval_site.context.about_the_site",
             ],
         },
     }
