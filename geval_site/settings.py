@@ -307,6 +307,15 @@ DJANGO_STRUCTLOG_STATUS_5XX_LOG_LEVEL = logging.DEBUG
 KEEP_REPLIES_DAYS = environment.whole("GEVAL_KEEP_REPLIES_DAYS", default=0)
 KEEP_AUDIT_DAYS = environment.whole("GEVAL_KEEP_AUDIT_DAYS", default=0)
 
+# What a project, and all projects of a user, may use; 0 is no limit. Administrators may allow
+# single projects something else.
+PROJECT_STORAGE_MB = environment.whole("GEVAL_PROJECT_STORAGE_MB", default=0)
+PROJECT_RUNS = environment.whole("GEVAL_PROJECT_RUNS", default=0)
+PROJECT_MONEY_PER_MONTH = environment.money("GEVAL_PROJECT_MONEY_PER_MONTH", default="0")
+USER_STORAGE_MB = environment.whole("GEVAL_USER_STORAGE_MB", default=0)
+USER_RUNS = environment.whole("GEVAL_USER_RUNS", default=0)
+USER_MONEY_PER_MONTH = environment.money("GEVAL_USER_MONEY_PER_MONTH", default="0")
+
 # For `/metrics`; in production nobody may read them without it.
 METRICS_TOKEN = environment.text("GEVAL_METRICS_TOKEN")
 

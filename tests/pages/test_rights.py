@@ -107,6 +107,7 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
         "look": change.pk,
         "candidate": change.pk,
         "certificate": certificate.pk,
+        "limits": project.pk,
         "document": project.documents.get(doc_id="d1").pk,
         "criterion": criterion.pk,
         "steps": criterion.pk,
