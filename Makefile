@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo screenshots test test-durations test-browser test-neural test-slow test-hostile test-servers test-package test-image lint release-data clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument fuzz
+.PHONY: help demo screenshots test test-durations test-browser test-neural test-slow test-hostile test-servers test-package test-image lint docs release-data clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument fuzz
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table)"
@@ -20,8 +20,9 @@ help:
 	@echo "make test-package  build the wheel, install it into new environments, run the demo, open its pages in Chromium"
 	@echo "make test-image    build the container image, judge the demo through it, check compose.yaml, systemd's units and Kubernetes' manifests (root; says which packages of Debian it needs)"
 	@echo "make test-servers  GPTScore and G-Eval with llama.cpp's server (builds it: about six minutes)"
-	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, migrations that are safe while the site runs, and pip-audit if its database is reachable"
+	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, migrations that are safe while the site runs, licences of all packages, and pip-audit if its database is reachable"
 	@echo "make screenshots  the demo's main pages in both themes and widths, in the folder SHOTS (DOCS=1: also those of the docs; needs Chromium)"
+	@echo "make docs    the docs as a site, which the product serves at /docs/; fails if a link leads nowhere"
 	@echo "make release-data   what tests keep of the version that is released, so that later ones migrate it"
 	@echo "make bench-judge   the judge engine compared with a bare loop, and at a rate limit (LARGE=1: also 160,000 items; LIMITS=1: only the rate limit)"
 	@echo "make bench-annotate   twenty annotators at once (LARGE=1: also with 1,600,000 outputs)"
@@ -114,11 +115,15 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/oxlint static/js
 	$(BIN)/python .ci/migrations.py
+	$(BIN)/python .ci/licences.py
 	@$(BIN)/python .ci/audit.py
 
 SHOTS ?= screenshots
 screenshots: $(VENV)/.installed-dev
 	@$(BIN)/python .ci/screenshots.py $(SHOTS) $(if $(DOCS),--docs)
+
+docs: $(VENV)/.installed-dev
+	@$(BIN)/python .ci/docs.py
 
 release-data: $(VENV)/.installed-dev
 	@$(BIN)/python .ci/release_data.py
@@ -127,7 +132,7 @@ browser:
 	apt-get update -q && apt-get install -q -y chromium
 
 clean:
-	rm -rf $(VENV) .servers .validators *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .servers .validators *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis docs_site .docs_pages
 
 bench-judge: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.judge $(if $(LARGE),--large) $(if $(LIMITS),--only-limits)

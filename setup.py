@@ -17,6 +17,7 @@ WITH_STATIC_FILES = ("django.contrib.admin", "django_htmx", "ninja")
 # Megabytes for another view of the API's documentation; another htmx, and its extensions.
 UNUSED = ["redoc*", "htmax*", "htmx-4*", "ext"]
 SOURCES = ("templates", "static")
+DOCS = "docs_site"
 
 
 class BuildWithSiteFiles(build_py):
@@ -32,6 +33,10 @@ class BuildWithSiteFiles(build_py):
         for name in SOURCES:
             shutil.copytree(HERE / name, package / name)
         collect_static_files(package / COLLECTED)
+        # Built by `make docs`; a package without them says so at /docs/.
+        shutil.rmtree(package / DOCS, ignore_errors=True)
+        if (HERE / DOCS).is_dir():
+            shutil.copytree(HERE / DOCS, package / DOCS)
 
 
 def collect_static_files(target: Path) -> None:

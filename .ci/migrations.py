@@ -35,12 +35,12 @@ def main() -> int:
 
 def lint() -> int:
     """Print what is wrong; the exit code."""
-    import django  # noqa: PLC0415
+    import django
 
     django.setup()
-    from django.conf import settings  # noqa: PLC0415
+    from django.conf import settings
 
-    from geval_site.embedded.server import embedded_server  # noqa: PLC0415
+    from geval_site.embedded.server import embedded_server
 
     try:
         found = problems()
@@ -61,8 +61,8 @@ def lint() -> int:
 
 def problems() -> dict[tuple[str, str, str], str]:
     """What the linter says of each migration after the baseline."""
-    from django_migration_linter import MigrationLinter  # noqa: PLC0415
-    from django_migration_linter.sql_analyser import analyse_sql_statements  # noqa: PLC0415
+    from django_migration_linter import MigrationLinter
+    from django_migration_linter.sql_analyser import analyse_sql_statements
 
     linter = MigrationLinter(no_cache=True, analyser_string="postgresql")
     found = {}

@@ -18,11 +18,11 @@ LATER = (
     "celery.apps.worker", "celery.worker.components", "celery.worker.consumer.gossip",
     "kombu.transport.pyamqp", "kombu.transport.redis", "gunicorn.app.wsgiapp",
     "gunicorn.workers.gthread", "django.core.mail.backends.smtp", "whitenoise.storage",
-    "pyarrow.parquet", "pyarrow.compute", "nltk.translate.meteor_score", "sacrebleu",
+    "nltk.translate.meteor_score", "sacrebleu",
     "rouge_score.rouge_scorer", "gepa", "openai", "aiohttp", "scipy.stats", "scipy.optimize",
     "scipy.special", "scipy.sparse", "psycopg_pool", "pgmq",
 )  # fmt: skip
-OPTIONAL = ("allauth", "pandas", "polars", "torch", "transformers")
+OPTIONAL = ("allauth", "pandas", "polars", "pyarrow", "torch", "transformers")
 COMMANDS = "django.core.management.commands"
 
 

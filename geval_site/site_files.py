@@ -1,4 +1,4 @@
-"""Templates and static files: at the top of a checkout, and inside the package in a wheel."""
+"""Templates, static files, built docs: at the top of a checkout, inside the package in a wheel."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ COLLECTED = "collected_static"
 
 
 def site_files(kind: str) -> Path:
-    """The folder of `templates` or `static`, in a wheel or in a checkout."""
+    """The folder of `templates`, `static` or `docs_site`, in a wheel or in a checkout."""
     packaged = PACKAGE / kind
     return packaged if packaged.is_dir() else CHECKOUT / kind
 

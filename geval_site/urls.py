@@ -15,6 +15,7 @@ from django.urls import include, path
 
 from evaluations.api.app import api
 from evaluations.people.passwords import ResetView
+from geval_site.docs import docs_page
 
 urlpatterns = [
     path("sign-in/", LoginView.as_view(template_name="registration/login.html"), name="login"),
@@ -30,6 +31,8 @@ urlpatterns = [
     ),
     path("password/set/", PasswordResetCompleteView.as_view(), name="password_reset_complete"),
     *([path("sign-in/with/", include("allauth.urls"))] if settings.OPENID_NAME else []),
+    path("docs/", docs_page, name="docs"),
+    path("docs/<path:page>", docs_page, name="docs_page"),
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
     path("", include("annotations.urls")),

@@ -12,6 +12,7 @@ from evaluations.api.paging import Page, page_of
 from evaluations.api.schemas import In
 from evaluations.archive.write import write_archive
 from evaluations.models import ApiToken, Project
+from evaluations.people.limits import allowances
 from evaluations.reports.withheld import check_whole
 
 router = Router()
@@ -64,6 +65,19 @@ def make_project(request: HttpRequest, data: ProjectIn) -> Any:
 def get_project(request: HttpRequest, slug: Path[str]) -> Any:
     """One project with its counts."""
     return Project.objects.with_counts().get(pk=project_for(request, slug).pk)
+
+
+class AllowanceOut(Schema):
+    resource: str
+    whose: str
+    used: float
+    most: float | None
+
+
+@router.get("/{slug}/usage", response=list[AllowanceOut])
+def get_usage(request: HttpRequest, slug: Path[str]) -> Any:
+    """What the project, and all projects of its owner, use of what they may."""
+    return allowances(project_for(request, slug, change=True))
 
 
 @router.get(

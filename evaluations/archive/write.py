@@ -18,7 +18,7 @@ FETCHED_ROWS = 2000
 README = """One project of geval_site as plain files: JSON Lines, one record per line, UTF-8.
 
 manifest.json states the format's version and how many records each file has. Import it on another
-site with `manage.py import_project FILE`, or on the page that creates a project. Endpoint keys,
+site with `geval-site import_project FILE`, or on the page that creates a project. Endpoint keys,
 members and campaigns are not included.
 """
 

@@ -25,6 +25,7 @@ from evaluations.reports.options import Epsilon
 from evaluations.reports.size import is_large
 from evaluations.reports.withheld import withheld_lock
 from evaluations.sealing import is_signed, public_key, sign
+from geval_site.program import command
 
 FORMAT = "geval-certificate/1"
 WITHHELD = (
@@ -112,7 +113,10 @@ def too_large(project: Project) -> str:
     """Why a page cannot say anything about a project's certificates; empty if it can."""
     if not is_large(project):
         return ""
-    return "This project is too large for a page; use `geval-site certify` and `geval-site verify`."
+    return (
+        "This project is too large for a page; use"
+        f" `{command('certify')}` and `{command('verify')}`."
+    )
 
 
 def _data(judge: Judge, criterion: Criterion) -> ReportData:

@@ -17,6 +17,11 @@ BATCH_ROWS = 500
 # How many bytes of rows are converted to Python objects at a time.
 SLICE_BYTES = 8 * 2**20
 MOST_CHUNKS = 200_000
+NOT_INSTALLED = (
+    "is a Parquet file, and this site was installed without what reads them: pip install"
+    " 'geval-site[parquet]' where its web processes and workers run, or write the file as CSV or"
+    " JSON Lines"
+)
 LIMITS: dict[str, Any] = {
     "thrift_string_size_limit": 16 * 2**20,
     "thrift_container_size_limit": 2 * 10**6,
@@ -28,7 +33,7 @@ def parquet_records(
     stream: IO[bytes], name: str, errors: FileErrors
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Numbered rows of a Parquet file, which is unpacked first: its index is at its end."""
-    # Arrow is large, and only few uploads need it.
+    load_arrow()
     import pyarrow
 
     with _unpacked(stream) as file:
@@ -45,6 +50,18 @@ def parquet_records(
             return
     if not number:
         errors.add(name, 0, "", f"the file has no rows; {EXPECTED}")
+
+
+def load_arrow() -> None:
+    """Import Arrow, which is large, and which only few uploads need: an extra, `parquet`.
+
+    Raises:
+        PackedError: it is not installed.
+    """
+    try:
+        from pyarrow import parquet  # noqa: F401
+    except ImportError:
+        raise PackedError(NOT_INSTALLED) from None
 
 
 def max_decoded_size(stream: IO[bytes]) -> int:

@@ -33,6 +33,7 @@ from evaluations.corpus.rows import (
 )
 from evaluations.corpus.staging import Tally
 from evaluations.models import Project
+from evaluations.people.limits import LimitError, check_storage
 
 LISTED_ERRORS = 100
 GROWING = (
@@ -103,6 +104,10 @@ def _load(
         errors.add(error.file, error.line, "", str(error))
         errors.raise_if_any(names=load.columns)
     result = Merge(load, steps).merge()
+    try:
+        check_storage(project)
+    except LimitError as error:
+        errors.add(files[0].name, 0, "", str(error))
     if rehearse or errors.total:
         steps.begin("overview")
         result.contents = contents_of(load)

@@ -7,6 +7,7 @@ from evaluations.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.forms.evaluators import EvaluatorForm
 from evaluations.forms.improving import LockForm, SearchForm, TargetForm
 from evaluations.forms.judges import EndpointForm, ProbeForm
+from evaluations.forms.limits import LimitsForm
 from evaluations.forms.members import InvitationForm, RoleForm
 from evaluations.forms.projects import ArchiveForm, ProjectForm
 from evaluations.forms.runs import RestForm, ResumeForm, RunForm
@@ -28,6 +29,7 @@ __all__ = [
     "GapForm",
     "InvitationForm",
     "JudgeFormSet",
+    "LimitsForm",
     "LockForm",
     "PresetForm",
     "ProbeForm",

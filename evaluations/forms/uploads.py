@@ -15,6 +15,7 @@ from evaluations.corpus.mapping import GROUPS, TARGETS, cell_column
 from evaluations.corpus.packed import stem_of
 from evaluations.models import Upload, UploadFile
 from evaluations.scales import parsed_scale, short
+from geval_site.program import command
 
 CHOICES = [
     ("", "ignored"),
@@ -55,8 +56,8 @@ class MultipleFileField(forms.FileField):
             if file.size > settings.UPLOAD_LIMIT_BYTES:
                 limit = settings.UPLOAD_LIMIT_BYTES // 2**20
                 raise ValidationError(
-                    f"{file.name} is larger than {limit:,} MB; split the file, or use manage.py"
-                    " load."
+                    f"{file.name} is larger than {limit:,} MB; split the file, or use"
+                    f" {command('load')}."
                 )
         return cleaned
 

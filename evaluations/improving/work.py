@@ -23,6 +23,7 @@ from evaluations.llm.prompts import examples_in
 from evaluations.models import Candidate, Change, Criterion, ErrandState, Judge, Proposal, Search
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.improving import ASKING_CHANGES, OPEN_STATES
+from evaluations.people.limits import LimitError, check_start
 from evaluations.runs.lifecycle import cancel_run, pause_by_person
 from evaluations.runs.shift import Shift, worker_name
 from evaluations.statistics.proof import confidence_of
@@ -57,7 +58,8 @@ def request_search(
     """Have a worker search for changes; of two who ask at once both get the same search.
 
     Raises:
-        ImproveError: no documents are locked, an unknown change, or a judge without a wording.
+        ImproveError: no documents are locked, an unknown change, a judge without a wording, or a
+            limit that is reached.
     """
     usable_lock(judge.project)
     wanted, within = _known(changes), limits or Limits()
@@ -74,6 +76,10 @@ def request_search(
     )
     if asked.asks_models:
         _check_rewording(asked)
+    try:
+        check_start(judge.project)
+    except LimitError as error:
+        raise ImproveError(str(error)) from None
     with transaction.atomic():
         Judge.objects.select_for_update().get(pk=judge.pk)
         open_one = Search.objects.filter(

@@ -10,6 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
 
+from geval_site.program import command
+
 _LOCK = 0x6D696772  # any constant: a lock for creating tables
 
 
@@ -57,6 +59,6 @@ def bring_up_to_date() -> None:
     executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         if settings.PRODUCTION:
-            raise CommandError("The database is not up to date; run `manage.py migrate` first.")
+            raise CommandError(f"The database is not up to date; run `{command('migrate')}` first.")
         with _one_at_a_time():
             call_command("migrate", verbosity=0)

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from evaluations.judges.judges import newest_version
 from evaluations.models import Criterion, Endpoint, Judge, Membership, Project, Role
+from geval_site.program import command
 
 
 def find_project(slug: str) -> Project:
@@ -22,8 +23,8 @@ def find_project(slug: str) -> Project:
     if project is None:
         known = ", ".join(Project.objects.values_list("slug", flat=True)[:20]) or "none yet"
         raise CommandError(
-            f"There is no project {slug!r} (projects: {known}). `manage.py load {slug} FILE…` "
-            "creates one."
+            f"There is no project {slug!r} (projects: {known}). "
+            f"`{command(f'load {slug} FILE…')}` creates one."
         )
     return project
 
@@ -62,7 +63,7 @@ def add_owners(project: Project, *, owner: str | None) -> None:
     owners = users.filter(username=owner) if owner else users.filter(is_superuser=True)
     if owner and not owners.exists():
         raise CommandError(
-            f"There is no user {owner!r}; create one with `manage.py createsuperuser`."
+            f"There is no user {owner!r}; create one with `{command('createsuperuser')}`."
         )
     Membership.objects.bulk_create(
         Membership(project=project, user=user, role=Role.OWNER) for user in owners

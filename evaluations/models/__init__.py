@@ -26,6 +26,7 @@ from evaluations.models.judges import (
     ScoringMode,
 )
 from evaluations.models.kept_reports import KeptPart, KeptReport, KeptState
+from evaluations.models.limits import MonthlySpending, ProjectLimits
 from evaluations.models.members import AuditEntry, Invitation
 from evaluations.models.project import Membership, Project, Role
 from evaluations.models.runs import (
@@ -81,8 +82,10 @@ __all__ = [
     "Membership",
     "ModelProbe",
     "ModelReply",
+    "MonthlySpending",
     "PairScore",
     "Project",
+    "ProjectLimits",
     "Proposal",
     "ReportSnapshot",
     "Role",

@@ -29,6 +29,7 @@ from evaluations.operations.readiness import (
 )
 from evaluations.operations.waiting import stale_leases
 from evaluations.sealing import SealError
+from geval_site.program import command
 from geval_site.version import __version__
 
 OLDEST_POSTGRES = 140_000
@@ -73,7 +74,7 @@ def examine() -> Iterator[Finding]:
     yield clock()
     yield databases()
     migrations = migrations_part()
-    yield _from_part(migrations, "Run geval-site migrate.")
+    yield _from_part(migrations, f"Run {command('migrate')}.")
     yield _from_part(broker_part(), "Is the broker at CELERY_BROKER_URL running?")
     if migrations.ok:
         yield worker()
@@ -135,7 +136,7 @@ def databases() -> Finding:
     found = left_behind()
     if found:
         listed = ", ".join(f"{name} ({size / 2**20:,.0f} MB)" for name, size in found.items())
-        advice = "geval-site tidy --replaced drops what restores replaced or did not finish."
+        advice = f"{command('tidy --replaced')} drops what restores replaced or did not finish."
         return Finding("databases", Severity.WARNING, f"beside the site's: {listed}", advice)
     return Finding("databases", Severity.OK, "restores left none behind")
 
@@ -155,8 +156,8 @@ def worker() -> Finding:
     """Workers; a site on one's own machine may have none while nobody uses it."""
     part = worker_part()
     if part.ok or settings.PRODUCTION:
-        return _from_part(part, "Start one: celery -A geval_site worker.")
-    advice = "geval-site serve starts some; runs and uploads wait until then."
+        return _from_part(part, f"Start one: {command('worker')}.")
+    advice = f"{command('serve')} starts some; runs and uploads wait until then."
     return Finding("worker", Severity.WARNING, part.message, advice)
 
 

@@ -17,6 +17,7 @@ from evaluations.models import WorkerHeartbeat
 from geval_site.celery import app
 from geval_site.databases import PGMQ
 from geval_site.embedded.server import EmbeddedServerError
+from geval_site.program import command
 
 HEARTBEAT_WITHIN = timedelta(minutes=1)
 BROKER_SECONDS = 3.0
@@ -63,7 +64,7 @@ def migrations_part() -> Part:
         missing = sorted(_known_migrations() - applied.keys())
         if missing:
             first = ".".join(missing[0])
-            say = f"{len(missing)} not applied, the first is {first}; run geval-site migrate"
+            say = f"{len(missing)} not applied, the first is {first}; run {command('migrate')}"
             return Part("migrations", False, say)
         return Part("migrations", True, "all applied")
 
@@ -98,7 +99,7 @@ def _look_at_the_queue() -> Part:
         installed = cursor.fetchone()[0]
     if installed:
         return Part("broker", True, "the queue is in the database")
-    missing = "the queue is not in the database; run geval-site migrate"
+    missing = f"the queue is not in the database; run {command('migrate')}"
     return Part("broker", False, missing)
 
 

@@ -17,6 +17,11 @@ class Term:
     trust: str
     formula: str
 
+    @property
+    def anchor(self) -> str:
+        """Where its formula is on the page of the method."""
+        return anchor(self.formula)
+
 
 TERMS: dict[str, Term] = {
     "verdict": Term(
@@ -363,7 +368,7 @@ def markdown() -> str:
         parts.append(f"## {term.name}")
         parts.append(term.says)
         parts.append(f"*When to trust it:* {term.trust}")
-        parts.append(f"Formula: [{term.formula}](method.md#{anchor(term.formula)})")
+        parts.append(f"Formula: [{term.formula}](method.md#{term.anchor})")
     return "\n\n".join(parts) + "\n"
 
 

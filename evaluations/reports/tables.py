@@ -22,6 +22,7 @@ from evaluations.reports.words import (
 from evaluations.spreadsheets import csv_line
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
 from evaluations.statistics.resampling import Interval
+from geval_site.program import command
 
 CSV_COLUMNS = (
     "criterion", "judge", "level", "coefficient", "value", "reason", "documents", "documents_used",
@@ -112,8 +113,8 @@ def as_text(report: Report) -> str:
                 + "\n"
             )
         return (
-            f"{report.name}: no judge has scores yet; load some, or run one with `manage.py judge"
-            f" {report.project}`.\n"
+            f"{report.name}: no judge has scores yet; load some, or run one with"
+            f" `{command(f'judge {report.project}')}`.\n"
         )
     parts = [
         f"{report.name}: how well judges agree with the mean human rating (r Pearson, rho "

@@ -9,6 +9,7 @@ goes away for a while.
 
 import asyncio
 import contextlib
+import datetime
 import functools
 from collections.abc import Coroutine
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ from evaluations.llm.replies import Reply
 from evaluations.llm.requests import Request
 from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ModelReply
+from evaluations.people.limits import limits_money, money_reached, next_month
 from evaluations.runs import leases, results
 from evaluations.runs.database import Database
 from evaluations.runs.lifecycle import BUDGET_REACHED
@@ -88,6 +90,7 @@ class AskingShare(QuestionShare):
         self.finished: list[results.FinishedItem] = []
         self.asked: dict[str, asyncio.Future[Judgement]] = {}
         self.too_dear = False
+        self.month_is_limited = False
         self.wants_more = asyncio.Event()
         self.all_judged = asyncio.Event()
         self.failed_in_a_row = 0
@@ -97,6 +100,9 @@ class AskingShare(QuestionShare):
     async def judge_all(self) -> None:
         """Judge until no item is free; release items that are not finished if the run stops."""
         await self.read_criteria()
+        self.month_is_limited = await self.database.call(
+            functools.partial(limits_money, self.run.project)
+        )
         self.permits = self._permits()
         await self.pacer.look_up()
         writer = asyncio.create_task(self._write())
@@ -115,8 +121,14 @@ class AskingShare(QuestionShare):
             await writer
         await self.leave()
 
-    def stop(self, message: str = "", *, after: EndpointError | None = None) -> None:
-        super().stop(message, after=after)
+    def stop(
+        self,
+        message: str = "",
+        *,
+        after: EndpointError | None = None,
+        until: datetime.datetime | None = None,
+    ) -> None:
+        super().stop(message, after=after, until=until)
         self.wants_more.set()
 
     def _judge_apart(self, work: Coroutine[Any, Any, object]) -> None:
@@ -199,11 +211,22 @@ class AskingShare(QuestionShare):
         if await self.database.call(functools.partial(leases.is_being_worked_on, self.run.pk)):
             await asyncio.sleep(FLUSH_SECONDS)
             return True
+        if self.month_is_limited and (said := await self.database.call(self._month_is_spent)):
+            self.stop(said, until=next_month())
+            return False
         self.stop(
             f"{BUDGET_REACHED} {self.run.budget:f} would be exceeded by the next item. Raise it to"
             " resume the run."
         )
         return False
+
+    def _month_is_spent(self) -> str:
+        """Why the month's money allows no further item; empty if the budget is what does not."""
+        run = EvaluationRun.objects.get(pk=self.run.pk)
+        each, spent = run.frozen.most_each or 0, run.cost or 0
+        if run.budget is not None and run.budget - spent < each:
+            return ""
+        return money_reached(run.project)
 
     def _claim(self) -> list[Waiting]:
         waiting = [self._as_waiting(item) for item in self.next_items(self._claim_behind)]
@@ -213,7 +236,7 @@ class AskingShare(QuestionShare):
     def _claim_behind(self, last_id: int) -> list[leases.ClaimedItem]:
         """Items behind the last one; `too_dear` if there are some, but the budget allows none."""
         most = max(2 * self.slots, 20)
-        if self.run.budget is None:
+        if self.run.budget is None and not self.month_is_limited:
             return leases.claim(self.run.pk, self.worker, most=most, after_id=last_id)
         items, self.too_dear = leases.claim_within_budget(
             self.run.pk, self.worker, most=most, after_id=last_id

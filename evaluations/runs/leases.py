@@ -20,6 +20,7 @@ from evaluations.llm.parsing import Reason
 from evaluations.llm.prompts import Texts
 from evaluations.models import EvaluationRun, ItemState, RunItem
 from evaluations.models.runs import EXPIRED
+from evaluations.people.limits import money_left
 
 log = structlog.stdlib.get_logger(__name__)
 LEASE_SECONDS = 60
@@ -188,19 +189,20 @@ def give_back(run_id: int, worker: str) -> None:
 def claim_within_budget(
     run_id: int, worker: str, *, most: int, after_id: int = 0
 ) -> tuple[list[ClaimedItem], bool]:
-    """Claim what the run's budget allows, with the items in work set aside at the most they can
-    cost.
+    """Claim what the run's budget and the month's money allow, with the items in work set aside at
+    the most they can cost.
 
     Returns:
         The items, and whether there would be more but for the budget.
     """
-    run = EvaluationRun.objects.select_for_update().get(
-        pk=run_id
-    )  # one worker at a time counts the money
+    # One worker at a time counts the money.
+    run = EvaluationRun.objects.select_for_update().get(pk=run_id)
     each, spent = run.frozen.most_each, run.cost
     if run.budget is not None and spent is not None and each:
         in_work = RunItem.objects.filter(run_id=run_id, state=ItemState.LEASED).count()
         most = min(most, int((run.budget - spent) / each) - in_work)
+    if each and (left := money_left(run.project)) is not None:
+        most = min(most, int(left / each))
     if most < 1:
         return [], RunItem.objects.filter(run_id=run_id).claimable().exists()
     return claim(run_id, worker, most=most, after_id=after_id), False

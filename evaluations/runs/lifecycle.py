@@ -38,6 +38,7 @@ from evaluations.models import (
     Transport,
 )
 from evaluations.models.run_parameters import RunParameters
+from evaluations.people.limits import LimitError, check_start, limits_money
 from evaluations.runs.layout import lay_out_items
 from evaluations.texts import storable
 from evaluations.waking import wake_one_worker, wake_other_workers, wake_workers
@@ -103,8 +104,8 @@ def start_run(
         rest_of: the id of a pilot, whose outputs are left out.
 
     Raises:
-        RunError: nothing to judge, a judge that cannot run, one that is at it already, or a budget
-            without prices.
+        RunError: nothing to judge, a judge that cannot run, one that is at it already, a budget
+            without prices, or a limit that is reached.
         PromptError: a criterion's prompt cannot be sent.
     """
     Judge.objects.select_for_update().get(pk=judge.pk)
@@ -115,6 +116,8 @@ def start_run(
         raise RunError(f"{judge} or its endpoint is retired; restore it, or choose another judge.")
     if evaluator.per_criterion and not criteria:
         raise RunError("There is no criterion to judge on; add one or name one.")
+    if trial is None:
+        check_limits(judge.project)
     busy = None if trial else judge.runs.active().counting().first()
     if busy:
         raise RunError(
@@ -126,6 +129,11 @@ def start_run(
         )
     if budget is not None and transport == Transport.BATCH:
         raise RunError("A budget cannot stop a batch that has been sent; use only one of the two.")
+    if transport == Transport.BATCH and limits_money(judge.project):
+        raise RunError(
+            "What this project spends in a month is limited, and no limit can stop a batch that"
+            " has been sent; choose call by call."
+        )
     if transport == Transport.BATCH and not evaluator.takes_batches:
         raise RunError(f"{evaluator.title} cannot be sent in batches; it is asked call by call.")
     problem = what_is_missing(judge.project, evaluator, criteria)
@@ -160,6 +168,18 @@ def start_run(
             pilot=pilot,
         )
     return run
+
+
+def check_limits(project: Project) -> None:
+    """Refuse a run that the project or its owner has no room for.
+
+    Raises:
+        RunError: it has none; the message says of what, and what to do.
+    """
+    try:
+        check_start(project)
+    except LimitError as error:
+        raise RunError(str(error)) from None
 
 
 def start_rest(pilot: EvaluationRun, *, budget: Decimal | None = None) -> EvaluationRun:
@@ -277,12 +297,17 @@ def resume_run(
         reason: try only the items again that failed for this reason.
         budget: a new one, for a run that was paused by its budget.
         only_due: only a run that resumes by itself, and is due; somebody may just have paused it.
+
+    Raises:
+        RunError: the project or its owner has no room for it.
     """
     run = EvaluationRun.objects.select_for_update().get(pk=run.pk)
     if only_due and not EvaluationRun.objects.due().filter(pk=run.pk).exists():
         return False
     if run.is_active or run.state == RunState.CANCELLED:
         return False
+    if not only_due and run.search_id is None:
+        check_limits(run.project)
     if retry_failed:
         failed = run.items.filter(state=ItemState.FAILED)
         if reason:

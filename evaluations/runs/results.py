@@ -25,6 +25,7 @@ from evaluations.llm.replies import choices_from_json, choices_to_json
 from evaluations.llm.requests import Request
 from evaluations.llm.scoring import Preferred, Scored
 from evaluations.models import EvaluationRun, ItemState, ModelReply, PairScore, Score
+from evaluations.people.spending import count_money
 from evaluations.runs.leases import ClaimedItem
 from evaluations.scales import short
 from evaluations.texts import storable
@@ -227,12 +228,14 @@ def _score_by_wins(run_id: int, output_ids: Sequence[int | None]) -> None:
 
 
 def count_up(run_id: int, spent: Spent) -> None:
-    """Add to the run's counters what calls took."""
-    EvaluationRun.objects.filter(pk=run_id).update(
-        calls=F("calls") + spent.calls,
-        prompt_tokens=F("prompt_tokens") + spent.prompt_tokens,
-        completion_tokens=F("completion_tokens") + spent.completion_tokens,
-    )
+    """Add to the run's counters, and to its project's month, what calls took."""
+    with transaction.atomic():
+        EvaluationRun.objects.filter(pk=run_id).update(
+            calls=F("calls") + spent.calls,
+            prompt_tokens=F("prompt_tokens") + spent.prompt_tokens,
+            completion_tokens=F("completion_tokens") + spent.completion_tokens,
+        )
+        count_money(run_id, spent.prompt_tokens, spent.completion_tokens)
 
 
 def note_wait(run_id: int, until: datetime.datetime | None, reason: str) -> None:

@@ -19,14 +19,23 @@ TRY_AGAIN = datetime.timedelta(hours=1)
 _PASSES_BY_ITSELF = {ErrorKind.LONG_WAIT, ErrorKind.QUOTA}
 
 
-def pause_after(run: EvaluationRun, message: str, error: EndpointError | None) -> None:
+def pause_after(
+    run: EvaluationRun,
+    message: str,
+    error: EndpointError | None,
+    *,
+    until: datetime.datetime | None = None,
+) -> None:
     """Pause a run for everybody; after an error that passes by itself, until it has passed.
 
     Then a single call goes out first, whichever worker makes it: the others wait until it has
     passed.
+
+    Args:
+        until: when the run resumes by itself, if no error says it.
     """
     if error is None or error.kind not in _PASSES_BY_ITSELF:
-        pause_run(run.pk, message)
+        pause_run(run.pk, message, resumes_at=until)
         return
     wait = TRY_AGAIN
     if error.retry_after is not None:

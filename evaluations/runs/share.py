@@ -6,6 +6,7 @@ The same for workers that call an endpoint (worker.py), that compute (local.py),
 
 import asyncio
 import contextlib
+import datetime
 import functools
 import time
 from collections.abc import Callable, Iterable
@@ -44,17 +45,25 @@ class Share:
         self.told_to_stop = asyncio.Event()
         self._message = ""
         self._stopped_by: EndpointError | None = None
+        self._until: datetime.datetime | None = None
         self._last_id = 0
         self._renewed = time.monotonic()
 
-    def stop(self, message: str = "", *, after: EndpointError | None = None) -> None:
+    def stop(
+        self,
+        message: str = "",
+        *,
+        after: EndpointError | None = None,
+        until: datetime.datetime | None = None,
+    ) -> None:
         """Start nothing more. A message pauses the run for everybody; the first one counts.
 
         Args:
             after: the error of the endpoint behind the message; some pass by themselves.
+            until: when the run resumes by itself.
         """
         if message and not self._message:
-            self._message, self._stopped_by = message, after
+            self._message, self._stopped_by, self._until = message, after, until
         self.stopped.set()
 
     def next_items(self, claim: Callable[[int], list[ClaimedItem]]) -> list[ClaimedItem]:
@@ -117,7 +126,9 @@ class Share:
         """Pause the run if there is a reason to, give back what is held, close the run if that was
         all."""
         if self._message:
-            await self.database.call(lambda: pause_after(self.run, self._message, self._stopped_by))
+            await self.database.call(
+                lambda: pause_after(self.run, self._message, self._stopped_by, until=self._until)
+            )
         await self.database.call(self._give_back)
 
     def _give_back(self) -> None:

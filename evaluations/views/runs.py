@@ -150,8 +150,12 @@ def run_resume(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         messages.error(request, "The budget is not a valid amount.")
     else:
         data = form.cleaned_data
-        if not resume_run(
-            run, retry_failed=data["failed"], reason=data["reason"], budget=data["budget"]
-        ):
-            messages.info(request, "There is nothing to resume.")
+        try:
+            resumed = resume_run(
+                run, retry_failed=data["failed"], reason=data["reason"], budget=data["budget"]
+            )
+            if not resumed:
+                messages.info(request, "There is nothing to resume.")
+        except RunError as error:
+            messages.error(request, str(error))
     return redirect(run)

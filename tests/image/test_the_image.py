@@ -105,16 +105,14 @@ def test_it_has_no_compiler_and_nothing_that_its_user_can_change(plain: Containe
     assert writable - volumes - {"/var/tmp", "/run/lock"} == set()
 
 
-def test_every_evaluator_and_format_can_be_loaded(plain: Container) -> None:
+def test_every_evaluator_can_be_loaded_and_parquet_is_left_to_an_extra(plain: Container) -> None:
     said = plain.command(
         "python", "-c",
         "import sacrebleu, nltk.translate.meteor_score, rouge_score.rouge_scorer, gepa, lxml.etree;"
-        "import pyarrow, pyarrow.compute, io; from pyarrow import parquet; b = io.BytesIO();"
-        "parquet.write_table(pyarrow.table({'a': [1, 2]}), b); b.seek(0);"
-        "print(parquet.ParquetFile(b).read().num_rows)",
+        "from importlib.util import find_spec; print(find_spec('pyarrow'))",
     )  # fmt: skip
 
-    assert said.strip() == "2"
+    assert said.strip() == "None"
 
 
 class Site:

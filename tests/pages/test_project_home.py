@@ -19,13 +19,15 @@ pytestmark = pytest.mark.django_db
 READING = {
     "annotations": "campaign_list export campaign_progress adjudication_list task_compare",
     "api": (
-        "get_project get_archive list_documents list_outputs get_ratings get_preferences get_scores"
+        "get_project get_archive get_usage list_documents list_outputs get_ratings"
+        " get_preferences get_scores"
         " get_causes list_systems list_endpoints show_probe list_judges list_criteria list_runs"
         " get_steadiness get_run get_report get_locked list_certificates"
         " get_certificate list_searches get_search"
     ),
     "evaluations": (
-        "project_detail project_standing document_list upload_detail upload_refused upload_errors"
+        "project_detail project_standing project_usage document_list upload_detail"
+        " upload_refused upload_errors"
         " document_detail system_list criterion_list steps_compare judge_list judge_detail improve"
         " improve_state look_state improve_certificate certificate_detail"
         " certificate_json certificate_badge endpoint_detail errand_state run_list jobs"

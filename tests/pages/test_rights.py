@@ -107,6 +107,7 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
         "look": change.pk,
         "candidate": change.pk,
         "certificate": certificate.pk,
+        "limits": project.pk,
         "document": project.documents.get(doc_id="d1").pk,
         "criterion": criterion.pk,
         "steps": criterion.pk,
@@ -181,6 +182,7 @@ def address(name: str, place: dict[str, Any], member: int) -> str:
         "name": "ratings.csv",
         "item": place["campaign_item"],
         "assignment": 1,
+        "page": "method/",
         "uidb64": "MQ",
     }
     found = next(entry for entry in _all(get_resolver()) if entry[0] == name)

@@ -1,6 +1,7 @@
 """Reads of the environment: typed, with defaults, and an error that names the variable and what it
 expects."""
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ def test_whole_numbers_words_and_folders() -> None:
     assert environment.whole("M", default=1, env=env) == 1
     assert environment.words("W", env=env) == ["a", "b", "c"]
     assert environment.words("V", default=("z",), env=env) == ["z"]
+    assert environment.money("P", default="0", env={"P": "25.50"}) == Decimal("25.5")
     assert environment.folder("D", default=Path("/"), env=env) == Path.home() / "x"
 
 
@@ -31,6 +33,7 @@ def test_whole_numbers_words_and_folders() -> None:
     [
         (lambda env: environment.flag("X", default=True, env=env), "X is 'perhaps'; write 1 or 0"),
         (lambda env: environment.whole("X", default=1, env=env), "write a whole number"),
+        (lambda env: environment.money("X", default="0", env=env), "write an amount, as in 25.50"),
         (
             lambda env: environment.choice("X", default="a", among=("a", "b"), env=env),
             "one of a, b",

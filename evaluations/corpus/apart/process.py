@@ -11,6 +11,7 @@ import resource
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -26,7 +27,8 @@ from evaluations.corpus.apart.messages import (
     next_message,
     packed_message,
 )
-from evaluations.corpus.packed import UNREADABLE, Counter, open_packed
+from evaluations.corpus.packed import UNREADABLE, Counter, PackedError, open_packed
+from evaluations.corpus.parquet import load_arrow
 from evaluations.corpus.preview import preview_file
 from evaluations.corpus.readers import cells_at, read_rows
 from evaluations.corpus.records import is_parquet
@@ -133,8 +135,8 @@ def _import_for(path: Path) -> None:
     except UNREADABLE:
         return
     resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    from pyarrow import parquet  # noqa: F401
-
+    with suppress(PackedError):  # reading the file says so
+        load_arrow()
     _limit_memory()
 
 

@@ -15,6 +15,7 @@ from evaluations.judges.judges import JudgeDraft, change_judge, create_judge, en
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_endpoint, find_judge, find_project, in_words
 from evaluations.models import Endpoint, Project, ScoringMode
+from geval_site.program import command
 
 
 def settings_from(listed: list[str]) -> dict[str, str]:
@@ -44,8 +45,8 @@ def _add_setting(parser: ArgumentParser, name: str) -> None:
 
 class Command(SiteCommand):
     help = (
-        "Create a judge: G-Eval on an OpenAI-compatible endpoint, or another evaluator (manage.py "
-        "evaluators)."
+        "Create a judge: G-Eval on an OpenAI-compatible endpoint, or another evaluator"
+        f" ({command('evaluators')})."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

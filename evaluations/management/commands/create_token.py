@@ -10,6 +10,7 @@ from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project
 from evaluations.models import ApiToken
 from evaluations.models.tokens import new_token
+from geval_site.program import command
 
 
 class Command(SiteCommand):
@@ -25,8 +26,8 @@ class Command(SiteCommand):
         user = get_user_model().objects.filter(username=options["user"]).first()
         if user is None:
             raise CommandError(
-                f"There is no user {options['user']!r}; create one with `manage.py "
-                "createsuperuser`."
+                f"There is no user {options['user']!r}; create one with"
+                f" `{command('createsuperuser')}`."
             )
         project = find_project(options["project"]) if options["project"] else None
         token, digest = new_token()

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from evaluations.evaluators.base import Evaluator, EvaluatorError
 from evaluations.evaluators.registry import broken_evaluators, evaluator_class, evaluators
 from evaluations.reports.choices import choice_of, needs_of
+from geval_site.program import command
 
 
 class Command(BaseCommand):
@@ -45,7 +46,8 @@ class Command(BaseCommand):
         for broken in broken_evaluators():
             self.stdout.write(f"  {broken.kind:12}{broken.message}")
         self.stdout.write(
-            "Settings of an evaluator: manage.py evaluators KIND. What each does: docs/evaluators/."
+            f"Settings of an evaluator: {command('evaluators KIND')}."
+            " What each does: docs/evaluators/."
         )
 
     def _settings(self, evaluator: type[Evaluator]) -> None:

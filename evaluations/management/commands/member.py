@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project
 from evaluations.models import Membership, Role
+from geval_site.program import command
 
 
 class Command(SiteCommand):
@@ -18,7 +19,7 @@ class Command(SiteCommand):
         parser.add_argument("project", help="short name of the project")
         parser.add_argument(
             "user",
-            help="name of a user; create one with `manage.py createsuperuser` or on the "
+            help=f"name of a user; create one with `{command('createsuperuser')}` or on the "
             "admin pages",
         )
         parser.add_argument("role", choices=[*Role.values, "none"], help="none removes them")

@@ -14,6 +14,7 @@ from evaluations.operations.backup.errors import BackupError
 from evaluations.operations.backup.manifest import Manifest
 from evaluations.operations.backup.programs import dumping, find_programs
 from evaluations.sealing import fingerprint
+from geval_site.program import command
 from geval_site.version import __version__
 
 OURS = "evaluations"
@@ -74,7 +75,7 @@ def last_migrations() -> dict[str, str]:
             applied = dict(cursor.fetchall())
     if OURS not in applied:
         raise BackupError(
-            "The database holds no site; run geval-site migrate, or see DATABASE_URL."
+            f"The database holds no site; run {command('migrate')}, or see DATABASE_URL."
         )
     return applied
 

@@ -12,7 +12,11 @@ DPI = 600
 # Letters of the bundled font are wider than those that SVG asks for.
 NARROWER = 0.88
 # It embeds letters as outlines of their font, which journals ask for, not as Type 3.
-SETTINGS = {"pdf.fonttype": 42, "font.family": ["DejaVu Sans"], "text.parse_math": False}
+SETTINGS: dict[Any, Any] = {
+    "pdf.fonttype": 42,
+    "font.family": ["DejaVu Sans"],
+    "text.parse_math": False,
+}
 MISSING = (
     "PNG and PDF need Matplotlib, which is not installed on this site. Download the SVG, or ask the"
     " site's administrator to run: pip install 'geval-site[figures]'"
@@ -75,11 +79,11 @@ def _add(axes: Any, shape: Line | Dot | Box | Words, order: int, points: float) 
 
     if isinstance(shape, Line):
         width = shape.width * points
-        dashes = (0, (3 / shape.width, 3 / shape.width)) if shape.dashed else "solid"
         ends = (shape.x1, shape.x2), (shape.y1, shape.y2)
-        axes.add_line(
-            Line2D(*ends, color=PAPER[shape.role], linewidth=width, linestyle=dashes, zorder=order)
-        )
+        line = Line2D(*ends, color=PAPER[shape.role], linewidth=width, zorder=order)
+        if shape.dashed:
+            line.set_linestyle((0, (3 / shape.width, 3 / shape.width)))
+        axes.add_line(line)
     elif isinstance(shape, Box):
         corner = (shape.x, shape.y)
         axes.add_patch(

@@ -1,0 +1,76 @@
+"""The whole site at a glance, for its administrators: projects, users, workers, what waits, costs.
+
+Sizes and counts only: administrators are strangers to the texts of projects.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+from django.db.models import Count, DecimalField, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+
+from evaluations.models import MonthlySpending, Project, Role, WorkerHeartbeat
+from evaluations.models.limits import this_month
+from evaluations.models.runs import ACTIVE_STATES
+from evaluations.operations.waiting import waiting_jobs
+
+MOST_ROWS = 500
+_MONEY = DecimalField(max_digits=18, decimal_places=8)
+
+
+@dataclass(frozen=True)
+class Overview:
+    """`waiting` is what waits or is in work, by kind of job; `money` what all runs cost this
+    month."""
+
+    projects: list[Project]
+    users: list[User]
+    workers: list[WorkerHeartbeat]
+    waiting: dict[str, int]
+    money: Decimal
+    more_projects: int
+    more_users: int
+
+
+def site_at_a_glance() -> Overview:
+    """A handful of queries, whatever the number of projects; the dearest projects first."""
+    projects, users = _projects(), _users()
+    spent = MonthlySpending.objects.filter(month=this_month()).values_list("money", flat=True)
+    return Overview(
+        projects=list(projects[:MOST_ROWS]),
+        users=list(users[:MOST_ROWS]),
+        workers=list(WorkerHeartbeat.objects.alive().order_by("name")),
+        waiting=waiting_jobs(),
+        money=sum(spent, Decimal(0)),
+        more_projects=max(0, projects.count() - MOST_ROWS),
+        more_users=max(0, users.count() - MOST_ROWS),
+    )
+
+
+def _projects() -> QuerySet[Project]:
+    """With `owners`, `active_runs`, `output_count`, `money_month` and `money_ever`."""
+    mine = MonthlySpending.objects.filter(project=OuterRef("pk")).order_by()
+    active = Count("runs", filter=Q(runs__state__in=ACTIVE_STATES), distinct=True)
+    return (
+        Project.objects.with_counts()
+        .annotate(
+            active_runs=active,
+            money_month=_or_nothing(mine.filter(month=this_month()).values("money")),
+        )
+        .select_related("limits")
+        .prefetch_related("memberships__user")
+        .order_by("-money_month", "name", "pk")
+    )
+
+
+def _or_nothing(query: QuerySet[MonthlySpending, Any]) -> Coalesce:
+    return Coalesce(Subquery(query), Value(Decimal(0)), output_field=_MONEY)
+
+
+def _users() -> QuerySet[User]:
+    """With `owned`, how many projects they own; who signed in last comes first."""
+    owned = Count("memberships", filter=Q(memberships__role=Role.OWNER))
+    return get_user_model().objects.annotate(owned=owned).order_by("-last_login", "username")

@@ -1,0 +1,41 @@
+"""What a project's runs cost in each month."""
+
+from decimal import Decimal
+
+from django.db import connection
+from django.db.models.fields.json import KT
+
+from evaluations.llm.cost import cost
+from evaluations.models import EvaluationRun
+from evaluations.models.limits import this_month
+from evaluations.models.run_parameters import RunParameters
+
+
+def count_money(run_id: int, prompt_tokens: int, completion_tokens: int) -> None:
+    """Add what calls of a run cost to its project's month; nothing for a judge without prices."""
+    run = (
+        EvaluationRun.objects.filter(pk=run_id)
+        .order_by()
+        .values(
+            "project_id",
+            "transport",
+            price_in=KT("parameters__price_in"),
+            price_out=KT("parameters__price_out"),
+        )
+        .first()
+    )
+    if run is None:
+        return
+    money = cost(prompt_tokens, completion_tokens, RunParameters.from_json(run).prices)
+    if money:
+        _add(run["project_id"], money)
+
+
+def _add(project_id: int, money: Decimal) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """INSERT INTO evaluations_monthlyspending AS s (project_id, month, money)
+               VALUES (%s, %s, %s)
+               ON CONFLICT (project_id, month) DO UPDATE SET money = s.money + excluded.money""",
+            [project_id, this_month(), money],
+        )

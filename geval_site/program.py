@@ -1,0 +1,28 @@
+"""How commands of this site are called by whoever reads a message: one place that knows.
+
+`geval-site` where it is installed, `manage.py` in a checkout. A process that neither of them
+started, such as a web server's or a worker's, says what its installation has.
+"""
+
+import sys
+from pathlib import Path
+
+from geval_site.site_files import CHECKOUT
+
+CHECKED_OUT, INSTALLED = "manage.py", "geval-site"
+
+
+def program(started_as: str, *, checkout: Path = CHECKOUT) -> str:
+    """The program's name, from what this process was started as (`sys.argv[0]`)."""
+    name = Path(started_as).name
+    if name in {CHECKED_OUT, INSTALLED}:
+        return name
+    return CHECKED_OUT if (checkout / CHECKED_OUT).is_file() else INSTALLED
+
+
+PROGRAM = program(sys.argv[0] if sys.argv else "")
+
+
+def command(words: str) -> str:
+    """A command as it is typed here: `command("judge PROJECT")`."""
+    return f"{PROGRAM} {words}"

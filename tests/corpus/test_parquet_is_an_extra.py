@@ -1,0 +1,56 @@
+"""Arrow weighs 80 MB, so Parquet is read where the extra `parquet` is installed."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from evaluations.corpus.apart import process
+from evaluations.corpus.preview import preview_file
+from evaluations.corpus.readers import FileDefaults, InputFile, read_rows
+from evaluations.corpus.rows import FileErrors
+from tests.hostile_files import one_text_for_all_rows
+
+
+@pytest.fixture
+def parquet_file(tmp_path: Path) -> Path:
+    path = tmp_path / "texts.parquet"
+    path.write_bytes(one_text_for_all_rows(rows=2, characters=10))
+    return path
+
+
+@pytest.fixture
+def without_arrow(parquet_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+
+
+@pytest.mark.usefixtures("without_arrow")
+def test_the_preview_of_a_parquet_file_says_what_to_install(parquet_file: Path) -> None:
+    preview = preview_file(parquet_file, parquet_file.name)
+
+    assert preview.columns == ()
+    assert "pip install 'geval-site[parquet]'" in preview.error
+    assert "write the file as CSV or JSON Lines" in preview.error
+
+
+@pytest.mark.usefixtures("without_arrow")
+def test_loading_a_parquet_file_says_what_to_install(parquet_file: Path) -> None:
+    errors = FileErrors()
+
+    process._import_for(parquet_file)
+    rows = list(
+        read_rows(InputFile(parquet_file, parquet_file.name), errors, defaults=FileDefaults("j"))
+    )
+
+    assert rows == []
+    assert [error.message for error in errors.listed] == [
+        "is a Parquet file, and this site was installed without what reads them: pip install"
+        " 'geval-site[parquet]' where its web processes and workers run, or write the file as CSV"
+        " or JSON Lines"
+    ]
+
+
+def test_with_the_extra_it_is_read(parquet_file: Path) -> None:
+    assert preview_file(parquet_file, parquet_file.name).error == ""
