@@ -61,7 +61,9 @@ demo: $(VENV)/.installed
 PARALLEL := -n auto --dist worksteal
 # Folders with targets of their own.
 APART := $(patsubst %,--ignore tests/%,neural servers hostile package image)
-TESTS := $(PARALLEL) $(APART) --ignore tests/slow -m "not slow and not browser"
+# One more than cores, as tests wait for processes now and then.
+CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+TESTS := -n $(shell expr $(CORES) + 1) --dist worksteal $(APART) --ignore tests/slow -m "not slow and not browser"
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest $(TESTS)
 
