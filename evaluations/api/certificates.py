@@ -8,7 +8,7 @@ from ninja import Field, Path, Query, Router, Status
 from ninja.errors import HttpError
 
 from evaluations.api.auth import project_for
-from evaluations.api.paging import Page
+from evaluations.api.paging import Page, page_of
 from evaluations.api.schemas import In
 from evaluations.certifying.certificates import (
     certify,
@@ -37,13 +37,7 @@ class CertifyIn(In):
 @router.get("/certificates", response=dict[str, Any])
 def list_certificates(request: HttpRequest, slug: Path[str], page: Query[Page]) -> Any:
     """Certificates, the oldest first, in pages."""
-    rows = project_for(request, slug).certificates.order_by("pk")
-    found = list(rows.filter(pk__gt=page.cursor)[: page.limit + 1])
-    shown = found[: page.limit]
-    return {
-        "items": [_out(one) for one in shown],
-        "next": shown[-1].pk if len(found) > page.limit else None,
-    }
+    return page_of(project_for(request, slug).certificates.all(), page, _out)
 
 
 @router.post("/certificates", response={201: dict[str, Any]})

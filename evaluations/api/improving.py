@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Query, Router, Schema, Status
 
 from evaluations.api.auth import project_for
-from evaluations.api.paging import Page
+from evaluations.api.paging import Page, page_of
 from evaluations.api.schemas import In
 from evaluations.improving.adopting import adopt
 from evaluations.improving.certificate import (
@@ -86,12 +86,7 @@ def make_locked(request: HttpRequest, slug: Path[str], data: LockIn) -> Any:
 def list_searches(request: HttpRequest, slug: Path[str], page: Query[Page]) -> Any:
     """Searches with their changes, in pages."""
     rows = project_for(request, slug).searches.select_related("judge", "criterion")
-    found = list(rows.order_by("pk").filter(pk__gt=page.cursor)[: page.limit + 1])
-    shown = found[: page.limit]
-    return {
-        "items": [_search_out(one) for one in shown],
-        "next": shown[-1].pk if len(found) > page.limit else None,
-    }
+    return page_of(rows, page, _search_out)
 
 
 @router.post("/searches", response={201: dict[str, Any]})

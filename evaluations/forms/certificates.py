@@ -7,10 +7,9 @@ from django import forms
 from evaluations.certifying.certificates import read_requirements
 from evaluations.certifying.requirements import Requirement, RequirementError
 from evaluations.models import Criterion, Project
-from evaluations.reports.options import WORDS
+from evaluations.reports.options import EPSILON_FOR
 
 USUAL = "spearman.summary.low>=0.45\nalt_test.passed"
-_FOR_WHOM = {"0.2": "experts", "0.15": "skilled people", "0.1": "crowds"}
 
 
 class CertificateForm(forms.Form):
@@ -24,7 +23,7 @@ class CertificateForm(forms.Form):
         help_text="One per line: a figure, a relation and a number, or a claim.",
     )
     epsilon = forms.ChoiceField(
-        choices=[(value, f"{value}, for {_FOR_WHOM[value]}") for value in WORDS["epsilon"]],
+        choices=[(value, f"{value}, for {people}") for value, people in EPSILON_FOR.items()],
         label="Epsilon of the annotator test",
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.db.models.fields.json import KT
 from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
@@ -69,6 +70,14 @@ class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
     def unfinished(self) -> EvaluationRunQuerySet:
         """Active runs and paused ones, which may go on."""
         return self.filter(state__in=(*ACTIVE_STATES, RunState.PAUSED))
+
+    def with_prices(self, *names: str) -> models.QuerySet[EvaluationRun, dict[str, Any]]:
+        """Rows of these fields and of what `RunParameters.prices` needs, in no order."""
+        rows: models.QuerySet[EvaluationRun, dict[str, Any]] = self.order_by().values(
+            *names, "transport",
+            price_in=KT("parameters__price_in"), price_out=KT("parameters__price_out"),
+        )  # fmt: skip
+        return rows
 
     def progress(self) -> dict[int, tuple[int, int]]:
         """How many items of each run are done or failed, and how many there are, by its id."""

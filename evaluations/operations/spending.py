@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from django.db.models import Sum
-from django.db.models.fields.json import KT
 
 from evaluations.llm.cost import cost
 from evaluations.models import EvaluationRun
@@ -27,13 +26,7 @@ def spending_by_judge() -> dict[int, Spending]:
     """One query over the runs; runs with the same prices are added up before they are priced."""
     sums = (
         EvaluationRun.objects.of_judges_that_run()
-        .order_by()
-        .values(
-            "judge_id",
-            "transport",
-            price_in=KT("parameters__price_in"),
-            price_out=KT("parameters__price_out"),
-        )
+        .with_prices("judge_id")
         .annotate(
             made=Sum("calls"),
             spared=Sum("cache_hits"),

@@ -3,7 +3,6 @@
 from decimal import Decimal
 
 from django.db import connection
-from django.db.models.fields.json import KT
 
 from evaluations.llm.cost import cost
 from evaluations.models import EvaluationRun
@@ -13,17 +12,7 @@ from evaluations.models.run_parameters import RunParameters
 
 def count_money(run_id: int, prompt_tokens: int, completion_tokens: int) -> None:
     """Add what calls of a run cost to its project's month; nothing for a judge without prices."""
-    run = (
-        EvaluationRun.objects.filter(pk=run_id)
-        .order_by()
-        .values(
-            "project_id",
-            "transport",
-            price_in=KT("parameters__price_in"),
-            price_out=KT("parameters__price_out"),
-        )
-        .first()
-    )
+    run = EvaluationRun.objects.filter(pk=run_id).with_prices("project_id").first()
     if run is None:
         return
     money = cost(prompt_tokens, completion_tokens, RunParameters.from_json(run).prices)

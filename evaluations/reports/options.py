@@ -16,6 +16,11 @@ WORDS = {
     "over": get_args(Over),
     "epsilon": get_args(Epsilon),
 }
+# In whose place each epsilon lets a judge stand.
+EPSILON_FOR = {"0.2": "experts", "0.15": "skilled people", "0.1": "crowds"}
+EPSILON_HELP = "of the annotator test: " + ", ".join(
+    f"{value} for {people}" for value, people in EPSILON_FOR.items()
+)
 LISTS = ("annotators", "systems", "judges", "criteria")
 
 

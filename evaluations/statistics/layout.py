@@ -242,3 +242,16 @@ def mean_of(total: FloatArray, count: IntArray | FloatArray) -> FloatArray:
     """Totals by their counts; NaN where nothing is counted."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(count > 0, total / count, np.nan)
+
+
+def equal_pairs(rows: FloatArray) -> FloatArray:
+    """How many pairs of each row are equal; shape (rows,).
+
+    Args:
+        rows: shape (rows, columns), rising in each row.
+    """
+    equal, run = np.zeros(len(rows)), np.zeros(len(rows))
+    for column in range(1, rows.shape[1]):
+        run = np.where(rows[:, column] == rows[:, column - 1], run + 1, 0.0)
+        equal += run
+    return equal

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from evaluations.statistics.layout import Outputs, complete
+from evaluations.statistics.layout import Outputs, complete, equal_pairs
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import Interval
 
@@ -92,18 +92,5 @@ def document_gains(outputs: Outputs, human: FloatArray, judge: FloatArray) -> Fl
         if block.size < 2:
             continue
         scores = np.sort(judge[block.members], axis=1)
-        found[block.groups] = 1 - _tied_pairs(scores) / (block.size * (block.size - 1) / 2)
+        found[block.groups] = 1 - equal_pairs(scores) / (block.size * (block.size - 1) / 2)
     return np.where(is_rated, np.nan, found)
-
-
-def _tied_pairs(scores: FloatArray) -> FloatArray:
-    """How many pairs of each row are equal; shape (rows,).
-
-    Args:
-        scores: shape (rows, columns), rising in each row.
-    """
-    tied, run = np.zeros(len(scores)), np.zeros(len(scores))
-    for column in range(1, scores.shape[1]):
-        run = np.where(scores[:, column] == scores[:, column - 1], run + 1, 0.0)
-        tied += run
-    return tied

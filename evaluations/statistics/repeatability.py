@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.statistics.layout import Outputs, Ratings, mean_of
+from evaluations.statistics.layout import Outputs, Ratings, equal_pairs, mean_of
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.reliability import one_way
 from evaluations.statistics.results import Estimate
@@ -106,18 +106,9 @@ def _differ(replies: Ratings) -> Estimate:
         if block.size < 2:
             continue
         rows = np.sort(replies.value[block.members], axis=1)
-        same = _equal_pairs(rows)
+        same = equal_pairs(rows)
         found.append(1 - same / (block.size * (block.size - 1) / 2))
     return Estimate(float(np.concatenate(found).mean()))
-
-
-def _equal_pairs(rows: FloatArray) -> FloatArray:
-    """How many pairs of each row are equal; rows rise."""
-    pairs, run = np.zeros(len(rows)), np.zeros(len(rows))
-    for column in range(1, rows.shape[1]):
-        run = np.where(rows[:, column] == rows[:, column - 1], run + 1, 0.0)
-        pairs += run
-    return pairs
 
 
 def _flips(replies: Ratings, outputs: Outputs) -> Estimate:

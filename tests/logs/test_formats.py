@@ -1,10 +1,8 @@
 """The log is JSON in production and readable on a terminal; the settings are checked."""
 
-import contextlib
 import json
 import logging
 import os
-import signal
 import subprocess
 import sys
 
@@ -14,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from evaluations.models import WorkerHeartbeat
 from geval_site import environment, logs
 from tests.conftest import CHECKOUT, wait_until
+from tests.logs.conftest import json_worker
 from tests.settings.test_production import COMPLETE
 
 LOG = """
@@ -108,25 +107,10 @@ def test_other_thresholds_are_refused(written: str) -> None:
 @pytest.mark.processes
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_logs_its_start_and_end_as_json(database_url: str) -> None:
-    worker = subprocess.Popen(
-        [
-            sys.executable, "-m", "celery", "-A", "geval_site", "--quiet", "worker",
-            "--concurrency", "1", "--loglevel", "ERROR", "--without-mingle", "--without-gossip",
-        ],
-        cwd=CHECKOUT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        env=os.environ | {
-            "DATABASE_URL": database_url, "GEVAL_LOG_FORMAT": "json", "PYTHONWARNINGS": "ignore"
-        },
-        start_new_session=True,
-    )  # fmt: skip
-    try:
+    with json_worker(database_url) as worker:
         wait_until(WorkerHeartbeat.objects.exists)
         worker.terminate()
         said = worker.communicate(timeout=60)[1]
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(worker.pid, signal.SIGKILL)
-        worker.wait()
 
     read = [json.loads(line) for line in said.splitlines()]
     ours = {line["event"]: line for line in read if line["event"].startswith("worker st")}

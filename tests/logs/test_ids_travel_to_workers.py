@@ -1,13 +1,7 @@
 """What a worker does for a request is in its log with the ids of that request."""
 
-import contextlib
 import json
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import pytest
 import structlog
@@ -15,31 +9,10 @@ import structlog
 from evaluations.models import Judge, Project, RunState
 from evaluations.runs.lifecycle import start_run
 from evaluations.waking import wake_one_worker
-from tests.conftest import CHECKOUT, wait_until
+from tests.conftest import wait_until
+from tests.logs.conftest import json_worker
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.django_db(transaction=True)]
-
-
-@contextmanager
-def json_worker(database_url: str) -> Iterator[subprocess.Popen[str]]:
-    """A real worker whose log is JSON on its standard error."""
-    worker = subprocess.Popen(
-        [
-            sys.executable, "-m", "celery", "-A", "geval_site", "--quiet", "worker",
-            "--concurrency", "1", "--without-mingle", "--without-gossip",
-        ],
-        cwd=CHECKOUT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        env=os.environ | {
-            "DATABASE_URL": database_url, "GEVAL_LOG_FORMAT": "json", "PYTHONWARNINGS": "ignore"
-        },
-        start_new_session=True,
-    )  # fmt: skip
-    try:
-        yield worker
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(worker.pid, signal.SIGKILL)
-        worker.wait()
 
 
 def test_a_run_paused_by_a_worker_names_the_request_that_started_it(

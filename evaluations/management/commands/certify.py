@@ -14,7 +14,7 @@ from evaluations.certifying.certificates import certify, in_words, read_requirem
 from evaluations.certifying.requirements import Outcome, RequirementError
 from evaluations.management.base import GateCommand
 from evaluations.management.projects import find_criterion, find_judge, find_project
-from evaluations.reports.options import WORDS
+from evaluations.reports.options import EPSILON_HELP, WORDS
 
 EXIT = {Outcome.MET: 0, Outcome.NOT_MET: 1, Outcome.CANNOT_SAY: 2}
 
@@ -40,7 +40,7 @@ class Command(GateCommand):
             "--epsilon",
             choices=WORDS["epsilon"],
             default="0.2",
-            help="of the annotator test: 0.2 for experts, 0.15 for skilled people, 0.1 for crowds",
+            help=EPSILON_HELP,
         )
         parser.add_argument("--out", type=Path, metavar="FILE", help="the certificate, as JSON")
         parser.add_argument("--badge", type=Path, metavar="FILE", help="a badge, as SVG")

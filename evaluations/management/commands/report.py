@@ -6,7 +6,7 @@ from typing import Any
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.reports.formats import BY_WORD
-from evaluations.reports.options import WORDS, ReportOptions
+from evaluations.reports.options import EPSILON_HELP, WORDS, ReportOptions
 from evaluations.reports.report import build_report
 
 
@@ -48,7 +48,7 @@ class Command(SiteCommand):
             "--epsilon",
             choices=WORDS["epsilon"],
             default="0.2",
-            help="of the annotator test: 0.2 for experts, 0.15 for skilled people, 0.1 for crowds",
+            help=EPSILON_HELP,
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
