@@ -47,11 +47,11 @@ class Submitted:
 
 def questions_of(campaign: Campaign) -> tuple[Question, ...]:
     """A campaign's questions: its criteria, or "overall" for comparisons without criteria."""
-    asked = tuple(
+    questions = tuple(
         Question(criterion.pk, criterion.name, criterion.scale)
         for criterion in criteria_of(campaign)
     )
-    return asked or (Question(0, "overall"),)
+    return questions or (Question(0, "overall"),)
 
 
 def criteria_of(campaign: Campaign) -> list[Criterion]:

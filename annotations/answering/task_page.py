@@ -184,11 +184,12 @@ def _outputs(
 def _attention_text(campaign: Campaign, criteria: list[Criterion], expected: dict[str, Any]) -> str:
     if campaign.is_rating:
         scores = {criterion.pk: criterion.name for criterion in criteria}
-        asked = ", ".join(
+        ratings = ", ".join(
             f"{scores[int(key)]} {short(point)}" for key, point in expected["scores"].items()
         )
         return (
-            f"This is an attention check, not a system's text. Please give these ratings: {asked}."
+            "This is an attention check, not a system's text. Please give these ratings:"
+            f" {ratings}."
         )
     side = "A, on the left" if expected["side"] == "left" else "B, on the right"
     return f"This is an attention check, not a system's text. Please choose {side} everywhere."
@@ -201,8 +202,8 @@ def _rows(
     begun: dict[str, str],
     hints: dict[int, list[str]],
 ) -> Iterator[QuestionRow]:
-    asked: list[Criterion | None] = [*criteria] if criteria else [None]
-    for criterion in asked:
+    rows: list[Criterion | None] = [*criteria] if criteria else [None]
+    for criterion in rows:
         key, name = (criterion.pk, criterion.name) if criterion else (0, "Overall")
         if campaign.is_rating and criterion:
             field = f"score-{key}"

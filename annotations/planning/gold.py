@@ -108,8 +108,8 @@ def _take(
         winners = {"a": pks[0], "b": pks[1], "tie": 0}
         if row["winner"].lower() not in winners:
             raise GoldError(f"the winner must be a, b or tie, not {row['winner'][:40]!r}.")
-        asked = str(criterion.pk) if criterion else "0"
-        gold.expected.setdefault("winners", {})[asked] = winners[row["winner"].lower()]
+        about = str(criterion.pk) if criterion else "0"
+        gold.expected.setdefault("winners", {})[about] = winners[row["winner"].lower()]
 
 
 def _point(written: str, criterion: Criterion) -> float:

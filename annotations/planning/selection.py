@@ -102,8 +102,8 @@ def pair_values(campaign: Campaign, outputs: Outputs, pairs: list[PlannedItem]) 
     number = {int(system): index for index, system in enumerate(systems)}
     gains = next_pair_gains(bradley_terry(wins_so_far(campaign.project, number)))
     sides = outputs.systems[places]
-    asked = (sorted((number[int(a)], number[int(b)])) for a, b in sides)
-    return np.array([gains.get((low, high), 0.0) for low, high in asked], dtype=float)
+    meetings = (sorted((number[int(a)], number[int(b)])) for a, b in sides)
+    return np.array([gains.get((low, high), 0.0) for low, high in meetings], dtype=float)
 
 
 def wins_so_far(project: Project, number: dict[int, int]) -> FloatArray:

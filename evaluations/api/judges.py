@@ -13,7 +13,7 @@ from pydantic import ConfigDict
 from evaluations.api.auth import CALLS_OUT, project_for
 from evaluations.api.schemas import In
 from evaluations.corpus.families import keep_families
-from evaluations.evaluators.asking_settings import AskingSettings
+from evaluations.evaluators.judge_settings import JudgeSettings
 from evaluations.judges.judges import (
     EndpointDraft,
     JudgeDraft,
@@ -93,7 +93,7 @@ def probe_address(probe: ModelProbe) -> str:
     return f"/api/v1/projects/{endpoint.project.slug}/endpoints/{endpoint.pk}/probes/{probe.pk}"
 
 
-class JudgeIn(AskingSettings, In):
+class JudgeIn(JudgeSettings, In):
     """If `mode` is empty, the best supported one is used; `endpoint` and `model` are for kinds that
     ask an LLM."""
 

@@ -93,10 +93,10 @@ def outdated(judge: Judge, criterion: Criterion) -> str:
     _steps, prompt = _prompt(judge, criterion)
     if not prompt:
         return ""
-    asked = RunCriterion.objects.filter(
+    entries = RunCriterion.objects.filter(
         criterion=criterion, run__in=runs_of_newest(judge.pk, criterion.pk)
     )
-    if all(template == prompt for template in asked.values_list("template", flat=True)):
+    if all(template == prompt for template in entries.values_list("template", flat=True)):
         return ""
     return (
         "some scores were given with an earlier prompt or earlier steps; start a run that judges"

@@ -168,9 +168,9 @@ class _Reading:
         by_number = sorted(texts, key=different.__getitem__)
         if different[by_number[0]] < different[by_number[1]]:
             return by_number
-        asking = [name for name in texts if self.contents[name].asks]
-        if len(asking) == 1:
-            return [*asking, *(name for name in texts if name != asking[0])]
+        marked = [name for name in texts if self.contents[name].asks]
+        if len(marked) == 1:
+            return [*marked, *(name for name in texts if name != marked[0])]
         return []
 
     def _ask_which_text(self, missing: str, texts: list[str]) -> None:
@@ -326,18 +326,18 @@ class _Reading:
         else:
             self.guess.pop(name, None)
 
-    def _asked(self) -> set[str]:
+    def _unclear(self) -> set[str]:
         return {n for question in self.questions for c in question.choices for n in c.columns}
 
     def _free(self) -> list[str]:
         """Columns that have no meaning yet, or are kept as metadata only for want of one."""
-        asked = self._asked()
+        unclear = self._unclear()
         return [
             name
             for name in self.contents
             if self.guess.get(name, "metadata") == "metadata"
             and not name.startswith("metadata.")
-            and name not in asked
+            and name not in unclear
         ]
 
     def _free_names(self) -> list[str]:

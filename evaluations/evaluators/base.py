@@ -88,7 +88,7 @@ class Evaluator(ABC):
     for each criterion, `rates_on_scale` whether its scores are ratings on the criterion's scale,
     `compares_pairs` whether it judges two outputs at a time, and `runs` whether runs of it are
     possible at all (imported scores have none). `chats`, `writes_steps` and `takes_batches` are for
-    evaluators that ask an LLM (asking.py).
+    evaluators that ask an LLM (llm_evaluator.py).
     """
 
     kind: ClassVar[str]

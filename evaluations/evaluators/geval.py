@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
-from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import Item, Outcome, Settings
+from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.evaluators.wording import Wording, wordings_in
 from evaluations.llm.calls import Answer
-from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.judgement import (
     AskFully,
     Judgement,
@@ -24,6 +23,7 @@ from evaluations.llm.judgement import (
 )
 from evaluations.llm.parsing import Failure
 from evaluations.llm.prompts import PromptParts, compose_template
+from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.requests import Request
 from evaluations.llm.scoring import why_not_by_logprobs
 from evaluations.scales import Scale
@@ -51,7 +51,7 @@ class GEvalSettings(Settings):
         return {name: value for name, value in handler(self).items() if value}
 
 
-class GEval(AskingEvaluator):
+class GEval(LlmEvaluator):
     kind = "geval"
     title = "G-Eval"
     summary = (
@@ -82,26 +82,28 @@ class GEval(AskingEvaluator):
     def _wordings(self) -> dict[str, Wording]:
         return wordings_in(self.settings.wording)
 
-    def question(self, item: Item, scale: Scale, asking: JudgeSettings) -> JudgeQuestion | Failure:
-        asked = question_on(item.template, item.texts, item.criterion, scale)
-        if isinstance(asked, Failure):
-            return asked
-        return replace(self.question_of(item.criterion, scale), prompt=asked.prompt)
+    def question(
+        self, item: Item, scale: Scale, settings: RequestSettings
+    ) -> JudgeQuestion | Failure:
+        question = question_on(item.template, item.texts, item.criterion, scale)
+        if isinstance(question, Failure):
+            return question
+        return replace(self.question_of(item.criterion, scale), prompt=question.prompt)
 
     def question_of(self, criterion: str, scale: Scale) -> JudgeQuestion:
         """What a rating on a criterion of a scale looks like, without a prompt."""
         own = self._own(criterion).asked_scale
         return JudgeQuestion("", criterion, own or scale, onto=scale if own else None)
 
-    def requests(self, question: JudgeQuestion, asking: JudgeSettings) -> tuple[Request, ...]:
-        return (first_request(asking, question.prompt),)
+    def requests(self, question: JudgeQuestion, settings: RequestSettings) -> tuple[Request, ...]:
+        return (first_request(settings, question.prompt),)
 
     async def judge(
-        self, question: JudgeQuestion, asking: JudgeSettings, ask: AskFully
+        self, question: JudgeQuestion, settings: RequestSettings, ask: AskFully
     ) -> Judgement:
-        return await judge(question, asking, ask)
+        return await judge(question, settings, ask)
 
     def score_again(
-        self, answers: Sequence[Answer], question: JudgeQuestion, asking: JudgeSettings
+        self, answers: Sequence[Answer], question: JudgeQuestion, settings: RequestSettings
     ) -> Outcome:
-        return score_choices(list(answers), question, asking)
+        return score_choices(list(answers), question, settings)

@@ -20,16 +20,16 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import Item, Outcome, Text, mean
+from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.evaluators.references import ReferenceSettings, reduced
 from evaluations.llm.calls import Answer
-from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.judgement import AskFully, Judgement
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.probe import Findings
 from evaluations.llm.prompts import PromptError, PromptParts
 from evaluations.llm.replies import EchoedToken
+from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.requests import EchoRequest, Request
 from evaluations.llm.scoring import Scored
 from evaluations.scales import Scale
@@ -150,7 +150,7 @@ class Likelihoods:
         return tuple(itertools.chain(*self.groups))
 
 
-class GptScore(AskingEvaluator):
+class GptScore(LlmEvaluator):
     kind = "gptscore"
     title = "GPTScore"
     summary = (
@@ -192,7 +192,9 @@ class GptScore(AskingEvaluator):
             definition = aspects().get(name) or (own if parts.definition.strip() else plain)
         return task.instruction.format(aspect=definition)
 
-    def question(self, item: Item, scale: Scale, asking: JudgeSettings) -> Likelihoods | Failure:
+    def question(
+        self, item: Item, scale: Scale, settings: RequestSettings
+    ) -> Likelihoods | Failure:
         texts = item.texts
         failure = self.missing_text(texts)
         if failure:
@@ -232,17 +234,21 @@ class GptScore(AskingEvaluator):
             )
         return f"{instruction}\n\n{shown}{task.given}: {given.strip()}\n{task.produced}:"
 
-    def requests(self, question: Likelihoods, asking: JudgeSettings) -> tuple[Request, ...]:
-        return tuple(EchoRequest(asking.model, f"{one.before} {one.text}") for one in question.all)
-
-    async def judge(self, question: Likelihoods, asking: JudgeSettings, ask: AskFully) -> Judgement:
-        answers = await asyncio.gather(
-            *(ask(request) for request in self.requests(question, asking))
+    def requests(self, question: Likelihoods, settings: RequestSettings) -> tuple[Request, ...]:
+        return tuple(
+            EchoRequest(settings.model, f"{one.before} {one.text}") for one in question.all
         )
-        return Judgement(self.score_again(answers, question, asking), tuple(answers))
+
+    async def judge(
+        self, question: Likelihoods, settings: RequestSettings, ask: AskFully
+    ) -> Judgement:
+        answers = await asyncio.gather(
+            *(ask(request) for request in self.requests(question, settings))
+        )
+        return Judgement(self.score_again(answers, question, settings), tuple(answers))
 
     def score_again(
-        self, answers: Sequence[Answer], question: Likelihoods, asking: JudgeSettings
+        self, answers: Sequence[Answer], question: Likelihoods, settings: RequestSettings
     ) -> Outcome:
         choices = iter([choice for answer in answers for choice in answer.choices])
         sides: list[float] = []
@@ -282,14 +288,14 @@ class Tokens:
     straddles: bool
 
 
-def tokens_of(echoed: Sequence[EchoedToken], asked: Likelihood) -> Tokens | Failure:
+def tokens_of(echoed: Sequence[EchoedToken], likelihood: Likelihood) -> Tokens | Failure:
     """The tokens of a text within an echo of "before text".
 
     The text begins at the blank in front of it. A token counts if it holds a character of the text
     that is no blank; one that begins before the blank counts as a whole, since its probability
     cannot be divided.
     """
-    sent = f"{asked.before} {asked.text}".encode()
+    sent = f"{likelihood.before} {likelihood.text}".encode()
     spans = _spans([_bytes(token.text) for token in echoed], sent)
     if spans is None:
         return Failure(
@@ -298,7 +304,7 @@ def tokens_of(echoed: Sequence[EchoedToken], asked: Likelihood) -> Tokens | Fail
             " sent, so it is not known which of them are the output's. Is it a server that leaves"
             " out or rewrites characters?",
         )
-    begin = len(asked.before.encode())
+    begin = len(likelihood.before.encode())
     counted: list[EchoedToken] = []
     straddles = False
     for token, (first, last) in zip(echoed, spans, strict=True):

@@ -7,10 +7,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import Item, Outcome, Settings, mean
+from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.llm.calls import Answer
-from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.judgement import (
     AskFully,
     Judgement,
@@ -22,6 +21,7 @@ from evaluations.llm.judgement import (
 )
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.prompts import PromptError, PromptParts, fields_used, render
+from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.requests import Request
 from evaluations.llm.scoring import Preferred
 from evaluations.scales import Scale
@@ -52,7 +52,7 @@ class Pair:
     orders: tuple[JudgeQuestion, ...]
 
 
-class Pairwise(AskingEvaluator):
+class Pairwise(LlmEvaluator):
     kind = "pairwise"
     title = "Pairwise LLM judge"
     summary = (
@@ -87,7 +87,7 @@ class Pairwise(AskingEvaluator):
         ]
         return "\n\n\n".join(sections)
 
-    def question(self, item: Item, scale: Scale, asking: JudgeSettings) -> Pair | Failure:
+    def question(self, item: Item, scale: Scale, settings: RequestSettings) -> Pair | Failure:
         texts = item.texts
         if not texts.output.strip() or not texts.rival.strip():
             return Failure(
@@ -97,32 +97,32 @@ class Pairwise(AskingEvaluator):
         orders = [texts, replace(texts, output=texts.rival, rival=texts.output)]
         points = WITH_TIE if self.settings.ties else WITHOUT_TIE
         try:
-            asked = tuple(
+            pairs = tuple(
                 JudgeQuestion(render(item.template, order), FORM, points)
                 for order in orders[: 2 if self.settings.both_orders else 1]
             )
         except PromptError as error:
             return Failure(Reason.PROMPT, str(error))
-        return Pair(asked)
+        return Pair(pairs)
 
-    def requests(self, question: Pair, asking: JudgeSettings) -> tuple[Request, ...]:
-        return tuple(first_request(asking, order.prompt) for order in question.orders)
+    def requests(self, question: Pair, settings: RequestSettings) -> tuple[Request, ...]:
+        return tuple(first_request(settings, order.prompt) for order in question.orders)
 
-    async def judge(self, question: Pair, asking: JudgeSettings, ask: AskFully) -> Judgement:
+    async def judge(self, question: Pair, settings: RequestSettings, ask: AskFully) -> Judgement:
         answers: list[Answer] = []
         kept: list[Answer] = []
         for order in question.orders:
-            found = await judge(order, asking, ask)
+            found = await judge(order, settings, ask)
             answers.extend(found.answers)
             if isinstance(found.outcome, Failure):
                 return Judgement(found.outcome, tuple(answers))
             kept.append(
-                _one_answer(found.answers, readable_choices(list(found.answers), order, asking))
+                _one_answer(found.answers, readable_choices(list(found.answers), order, settings))
             )
-        return Judgement(self.score_again(kept, question, asking), tuple(kept))
+        return Judgement(self.score_again(kept, question, settings), tuple(kept))
 
     def score_again(
-        self, answers: Sequence[Answer], question: Pair, asking: JudgeSettings
+        self, answers: Sequence[Answer], question: Pair, settings: RequestSettings
     ) -> Outcome:
         """From equally many choices for each order, in the order they were asked."""
         choices = [choice for answer in answers for choice in answer.choices]
@@ -130,7 +130,7 @@ class Pairwise(AskingEvaluator):
         outcomes = []
         for number, order in enumerate(question.orders):
             part = replace(answers[0], choices=tuple(choices[number * each : (number + 1) * each]))
-            outcome = score_choices([part], order, asking)
+            outcome = score_choices([part], order, settings)
             if isinstance(outcome, Failure):
                 return outcome
             outcomes.append(outcome)

@@ -54,7 +54,7 @@ class Qags(NeuralEvaluator):
 
     def load(self) -> None:
         settings = self.settings
-        self.asking = load_model(
+        self.question_model = load_model(
             settings.model, "AutoModelForSeq2SeqLM", settings, title=self.title
         )
         self.answering = load_model(
@@ -65,10 +65,10 @@ class Qags(NeuralEvaluator):
         return [self._one(item) for item in items]
 
     def _one(self, item: Item) -> Outcome:
-        asked = self._questions(item.texts.output)
-        if isinstance(asked, Failure):
-            return asked
-        questions, note = asked
+        written = self._questions(item.texts.output)
+        if isinstance(written, Failure):
+            return written
+        questions, note = written
         notes = [note]
         values = []
         for question in questions:
@@ -87,7 +87,7 @@ class Qags(NeuralEvaluator):
     def _questions(self, text: str) -> tuple[list[str], str] | Failure:
         import torch
 
-        loaded = self.asking
+        loaded = self.question_model
         fitted = loaded.limits.fitted(
             loaded.tokenizer(self.settings.prefix + text)["input_ids"], "output"
         )

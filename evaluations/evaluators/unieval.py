@@ -108,13 +108,13 @@ class UniEval(NeuralEvaluator):
         return int(ids[0])
 
     def score(self, items: Sequence[Item]) -> list[Outcome]:
-        asked = [self._inputs(item) for item in items]
-        flat = [text for texts in asked if not isinstance(texts, Failure) for text in texts]
+        inputs = [self._inputs(item) for item in items]
+        flat = [text for texts in inputs if not isinstance(texts, Failure) for text in texts]
         outcomes = self._probabilities(flat)
-        sizes = [0 if isinstance(texts, Failure) else len(texts) for texts in asked]
+        sizes = [0 if isinstance(texts, Failure) else len(texts) for texts in inputs]
         return [
             texts if isinstance(texts, Failure) else combined(group, self._joined(item))
-            for item, texts, group in zip(items, asked, regrouped(outcomes, sizes), strict=True)
+            for item, texts, group in zip(items, inputs, regrouped(outcomes, sizes), strict=True)
         ]
 
     def _dimension(self, item: Item) -> Dimension:

@@ -36,14 +36,14 @@ class DocumentFilterForm(forms.Form):
             *((f"high-{judge.pk}", f"highest score of {judge.label}") for judge in judges),
             *((f"low-{judge.pk}", f"lowest score of {judge.label}") for judge in judges),
         ]
-        asked = (data.get("name") or "").replace("\0", "")
-        known = names if not asked or asked in names else [*names, asked]
+        wanted = (data.get("name") or "").replace("\0", "")
+        known = names if not wanted or wanted in names else [*names, wanted]
         self.fields["name"].choices = [("", "any"), *((name, name) for name in known)]  # type: ignore[attr-defined]
         self.judges = {judge.pk: judge.label for judge in judges}
         if not names:
             del self.fields["name"], self.fields["value"]
 
-    def asked(self) -> dict[str, str]:
+    def filters(self) -> dict[str, str]:
         """The valid filters; invalid ones are ignored."""
         self.is_valid()
         return {name: value for name, value in self.cleaned_data.items() if value}

@@ -4,10 +4,10 @@ from typing import Any
 
 from django import forms
 
-from evaluations.evaluators.asking import AskingEvaluator
-from evaluations.evaluators.asking_settings import AskingSettings
 from evaluations.evaluators.base import Evaluator
-from evaluations.forms.judges import TakesErrors, asking_fields
+from evaluations.evaluators.judge_settings import JudgeSettings
+from evaluations.evaluators.llm_evaluator import LlmEvaluator
+from evaluations.forms.judges import TakesErrors, llm_judge_fields
 from evaluations.forms.setting_fields import field_for
 from evaluations.judges.judges import JudgeDraft
 from evaluations.models import Judge, Project
@@ -16,7 +16,7 @@ PREFIX = "set_"
 
 
 class EvaluatorForm(TakesErrors):
-    """Name and settings; for evaluators that ask an LLM the fields of `asking_fields` in
+    """Name and settings; for evaluators that ask an LLM the fields of `llm_judge_fields` in
     between."""
 
     name = forms.CharField(max_length=200, help_text="The name shown in reports.")
@@ -26,8 +26,8 @@ class EvaluatorForm(TakesErrors):
     ) -> None:
         super().__init__(*args, **kwargs)
         self.evaluator = evaluator
-        if issubclass(evaluator, AskingEvaluator):
-            self.fields |= asking_fields(evaluator, project)
+        if issubclass(evaluator, LlmEvaluator):
+            self.fields |= llm_judge_fields(evaluator, project)
         for name, info in evaluator.Settings.model_fields.items():
             self.fields[PREFIX + name] = field_for(name, info)
 
@@ -35,7 +35,7 @@ class EvaluatorForm(TakesErrors):
     def of(cls, judge: Judge, evaluator: type[Evaluator]) -> "EvaluatorForm":
         """The form with a judge's settings."""
         initial = {PREFIX + name: value for name, value in judge.settings.items()}
-        shown = ("name", "endpoint", "model", *AskingSettings.model_fields)
+        shown = ("name", "endpoint", "model", *JudgeSettings.model_fields)
         initial |= {name: getattr(judge, name) for name in shown}
         return cls(project=judge.project, evaluator=evaluator, initial=initial)
 

@@ -7,8 +7,8 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
-from evaluations.evaluators.asking import AskingEvaluator
-from evaluations.evaluators.asking_settings import AskingSettings
+from evaluations.evaluators.judge_settings import JudgeSettings
+from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.forms.setting_fields import field_for
 from evaluations.judges.judges import EndpointDraft
 from evaluations.models import Endpoint, Project, ScoringMode
@@ -131,7 +131,7 @@ class ProbeForm(forms.Form):
         self.fields["model"].suggest(suggestions)  # type: ignore[attr-defined]
 
 
-def asking_fields(evaluator: type[AskingEvaluator], project: Project) -> dict[str, forms.Field]:
+def llm_judge_fields(evaluator: type[LlmEvaluator], project: Project) -> dict[str, forms.Field]:
     """The fields of a judge that asks an LLM, as far as they mean something to its evaluator; with
     the project's endpoints to choose from."""
     endpoints = project.endpoints.current()
@@ -140,7 +140,7 @@ def asking_fields(evaluator: type[AskingEvaluator], project: Project) -> dict[st
         left_out = left_out | {"use_steps"}
     declared = {
         name: field_for(name, info)
-        for name, info in AskingSettings.model_fields.items()
+        for name, info in JudgeSettings.model_fields.items()
         if name not in left_out
     }
     if "mode" in declared:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from django import forms
 from pydantic.fields import FieldInfo
 
-from evaluations.evaluators.asking_settings import limit_of
+from evaluations.evaluators.judge_settings import limit_of
 
 LONG_TEXTS = {"examples", "questions"}
 

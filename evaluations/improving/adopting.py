@@ -4,7 +4,7 @@ import json
 
 from django.db import transaction
 
-from evaluations.evaluators.asking_settings import AskingSettings
+from evaluations.evaluators.judge_settings import JudgeSettings
 from evaluations.evaluators.wording import as_setting, wordings_in
 from evaluations.improving.arms import ImproveError
 from evaluations.improving.rewording import change_of, wording_of
@@ -73,14 +73,14 @@ def _with_wording(candidate: Candidate, proposal: Proposal) -> tuple[Judge, list
     wordings = (
         own if is_asked_the_same else own | {search.criterion.name: wording_of(proposal.texts)}
     )
-    asking = {name: getattr(newest, name) for name in AskingSettings.model_fields}
+    declared = {name: getattr(newest, name) for name in JudgeSettings.model_fields}
     draft = JudgeDraft(
         name=newest.name,
         endpoint=newest.endpoint,
         model=newest.model,
         kind=newest.kind,
         settings=newest.settings | ({"wording": as_setting(wordings)} if wordings else {}),
-        **asking | dict(proposal.scoring),
+        **declared | dict(proposal.scoring),
     )
     ran = searched.runs.counting().values_list("run_criteria__criterion__name", flat=True)
     names = {name for name in ran if name} | {search.criterion.name}

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evaluations.llm.calls import Answer
-from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.judgement import JudgeQuestion, readable_choices, score_choices
+from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.scoring import Scored
 from evaluations.models import ItemState, Judge, RunItem
 from evaluations.models.run_parameters import RunParameters
@@ -18,15 +18,15 @@ def scored_again(
     template: str,
     outputs: Sequence[int],
     question: JudgeQuestion,
-    asking: JudgeSettings,
+    settings: RequestSettings,
 ) -> dict[int, float]:
     """Scores of outputs, by id, as far as replies of the judge's runs with this prompt give them.
 
     Args:
         question: what a rating looks like; its prompt counts for nothing.
-        asking: how to score.
+        settings: how to score.
     """
-    if asking.mode == "logprobs":
+    if settings.mode == "logprobs":
         return {}
     rows = (
         RunItem.objects.filter(
@@ -43,24 +43,24 @@ def scored_again(
     found: dict[int, float] = {}
     for row in rows:
         made = row.run.frozen
-        if row.output_id in found or row.reply is None or not _would_be_same(made, asking):
+        if row.output_id in found or row.reply is None or not _would_be_same(made, settings):
             continue
         answer = answer_from(row.reply)
-        scored = score_choices([_first(answer, question, asking)], question, asking)
+        scored = score_choices([_first(answer, question, settings)], question, settings)
         if isinstance(scored, Scored):
             found[row.output_id] = scored.value
     return found
 
 
-def _would_be_same(made: RunParameters, asking: JudgeSettings) -> bool:
+def _would_be_same(made: RunParameters, settings: RequestSettings) -> bool:
     """Whether replies of a run are such as would be asked for."""
-    if made.temperature != asking.temperature or made.max_tokens != asking.max_tokens:
+    if made.temperature != settings.temperature or made.max_tokens != settings.max_tokens:
         return False
-    if asking.mode == "samples":
-        return made.mode == "samples" and made.samples >= asking.samples
+    if settings.mode == "samples":
+        return made.mode == "samples" and made.samples >= settings.samples
     # The reply is the same whether or not probabilities are asked for with it, if nothing is drawn.
-    return made.mode in ("logprobs", "direct") and asking.temperature == 0
+    return made.mode in ("logprobs", "direct") and settings.temperature == 0
 
 
-def _first(answer: Answer, question: JudgeQuestion, asking: JudgeSettings) -> Answer:
-    return replace(answer, choices=readable_choices([answer], question, asking))
+def _first(answer: Answer, question: JudgeQuestion, settings: RequestSettings) -> Answer:
+    return replace(answer, choices=readable_choices([answer], question, settings))

@@ -169,9 +169,9 @@ class _Rewording:
     def _scorings(self, today: dict[str, str]) -> list[tuple[ScoringChange, dict[str, str]]]:
         """The settings to try, each with its parts of the wording."""
         scale = self.search.criterion.scale
-        asked = wording_of(today).asked_scale or scale
+        asked_scale = wording_of(today).asked_scale or scale
         evaluator = GEval(self.search.judge.settings)
-        found = scoring_changes(self.search.judge, evaluator, scale, asked)
+        found = scoring_changes(self.search.judge, evaluator, scale, asked_scale)
         return [
             (one, today | {"scale": one.scale} if one.scale else today)
             for one in found

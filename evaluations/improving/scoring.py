@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.judges.judges import known_findings
 from evaluations.models import Judge, Proposal, ScoringMode
 from evaluations.scales import Scale, parsed_scale
@@ -62,17 +62,17 @@ class ScoringChange:
 
 
 def scoring_changes(
-    judge: Judge, evaluator: AskingEvaluator, criterion: Scale, asked: Scale
+    judge: Judge, evaluator: LlmEvaluator, criterion: Scale, asked_scale: Scale
 ) -> Iterator[ScoringChange]:
     """Settings of which each differs from today's in one thing, and with which the judge can run.
 
     Args:
         criterion: the criterion's scale.
-        asked: the scale that the judge is asked for today.
+        asked_scale: the scale that the judge is asked for today.
     """
     today = Scoring.of(judge)
     for mode in ScoringMode.values:
-        if mode != today.mode and _can_use(judge, evaluator, asked, mode):
+        if mode != today.mode and _can_use(judge, evaluator, asked_scale, mode):
             yield _mode(judge, mode)
     if today.mode == ScoringMode.SAMPLES:
         for count in SAMPLES:
@@ -80,7 +80,7 @@ def scoring_changes(
                 yield ScoringChange("samples", f"samples-{count}", {"samples": count})
     for written in () if criterion.labels else SCALES:
         scale = parsed_scale(written)
-        if scale != asked and not evaluator.why_not_on(scale, today.mode):
+        if scale != asked_scale and not evaluator.why_not_on(scale, today.mode):
             yield ScoringChange("scale", f"scale-{written}", {}, written)
 
 
@@ -90,7 +90,7 @@ def _mode(judge: Judge, mode: str) -> ScoringChange:
     return ScoringChange("mode", f"mode-{mode}", {"mode": mode, "temperature": sent})
 
 
-def _can_use(judge: Judge, evaluator: AskingEvaluator, scale: Scale, mode: str) -> bool:
+def _can_use(judge: Judge, evaluator: LlmEvaluator, scale: Scale, mode: str) -> bool:
     """Whether its endpoint and the scale allow a mode; what was not probed is not tried."""
     findings = known_findings(judge.endpoint, judge.model) if judge.endpoint else None
     if mode == ScoringMode.LOGPROBS and findings is None:

@@ -123,7 +123,7 @@ class Trials:
     def trial(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> Trial:
         """What a run is started with that judges outputs in a wording."""
         outputs = [int(pk) for pk in output_ids]
-        return Trial(self.search, self.settings(wording), outputs, asking=asdict(self.scoring))
+        return Trial(self.search, self.settings(wording), outputs, changes=asdict(self.scoring))
 
     def known(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> FloatArray:
         """Scores of outputs in a wording as far as they are known; shape (outputs,)."""
@@ -172,8 +172,8 @@ class Trials:
         if not missing:
             return known
         question = self._evaluator(wording).question_of(self.criterion.name, self.criterion.scale)
-        asking = replace(self.parameters, **asdict(self.scoring)).asking
-        return known | scored_again(self.judge, template, missing, question, asking)
+        settings = replace(self.parameters, **asdict(self.scoring)).request_settings
+        return known | scored_again(self.judge, template, missing, question, settings)
 
     def _scored(self, template: str, wanted: list[int]) -> dict[int, float]:
         with connection.cursor() as cursor:

@@ -63,7 +63,7 @@ def request_search(
     """
     usable_lock(judge.project)
     wanted, within = _known(changes), limits or Limits()
-    asked = Search(
+    search = Search(
         project=judge.project,
         judge=judge,
         criterion=criterion,
@@ -74,8 +74,8 @@ def request_search(
         budget=within.budget,
         reflector=within.reflector,
     )
-    if asked.asks_models:
-        _check_rewording(asked)
+    if search.asks_models:
+        _check_rewording(search)
     try:
         check_start(judge.project)
     except LimitError as error:
@@ -87,10 +87,10 @@ def request_search(
         ).first()
         if open_one is not None:
             return open_one
-        asked.save()
-        _note_withheld(asked)
-        transaction.on_commit(lambda: wake_for_search(asked.pk))
-    return asked
+        search.save()
+        _note_withheld(search)
+        transaction.on_commit(lambda: wake_for_search(search.pk))
+    return search
 
 
 def _note_withheld(wanted: Search) -> None:
@@ -98,15 +98,15 @@ def _note_withheld(wanted: Search) -> None:
     note_change(wanted.project_id)
 
 
-def _check_rewording(asked: Search) -> None:
-    if problem := why_not_reworded(asked):
+def _check_rewording(search: Search) -> None:
+    if problem := why_not_reworded(search):
         raise ImproveError(problem)
-    judge = asked.judge
-    if asked.budget is not None and (judge.price_in is None or judge.price_out is None):
+    judge = search.judge
+    if search.budget is not None and (judge.price_in is None or judge.price_out is None):
         raise ImproveError(
             f"A budget needs prices: give {judge} its prices for a million tokens in and out."
         )
-    if asked.most_calls < 1 or (asked.budget is not None and asked.budget <= 0):
+    if search.most_calls < 1 or (search.budget is not None and search.budget <= 0):
         raise ImproveError("Allow at least one call, and a budget above 0.")
 
 

@@ -10,9 +10,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from evaluations.evaluators.asking import AskingEvaluator
-from evaluations.evaluators.asking_settings import AskingSettings, default_of
 from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError
+from evaluations.evaluators.judge_settings import JudgeSettings, default_of
+from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.evaluators.registry import make_evaluator
 from evaluations.judges.clients import client_for
 from evaluations.judges.listing import (
@@ -393,7 +393,7 @@ def _drafted(project: Project, draft: JudgeDraft, findings: Findings | None) -> 
         "kind": draft.kind,
         "settings": evaluator.settings.model_dump(mode="json"),
     }
-    if not isinstance(evaluator, AskingEvaluator):
+    if not isinstance(evaluator, LlmEvaluator):
         judge = Judge(**common)
         judge.full_clean(validate_unique=False, validate_constraints=False)
         return judge
@@ -401,12 +401,12 @@ def _drafted(project: Project, draft: JudgeDraft, findings: Findings | None) -> 
     temperature = draft.temperature
     if temperature is None:
         temperature = 1.0 if mode == ScoringMode.SAMPLES else 0.0
-    asking = {name: getattr(draft, name) for name in AskingSettings.model_fields}
+    declared = {name: getattr(draft, name) for name in JudgeSettings.model_fields}
     judge = Judge(
         **common,
         endpoint=draft.endpoint,
         model=draft.model.strip(),
-        **asking | {"mode": mode, "temperature": temperature},
+        **declared | {"mode": mode, "temperature": temperature},
     )
     if findings:
         judge.length_parameter = findings.length_parameter
@@ -420,14 +420,14 @@ def _drafted(project: Project, draft: JudgeDraft, findings: Findings | None) -> 
     return judge
 
 
-def _check_required(judge: Judge, evaluator: AskingEvaluator) -> None:
+def _check_required(judge: Judge, evaluator: LlmEvaluator) -> None:
     wanted = ("endpoint", "model", "mode") if evaluator.chats else ("endpoint", "model")
     for name in wanted:
         if not getattr(judge, name):
             raise ValidationError({name: "This field is required."})
 
 
-def _check_endpoint(evaluator: AskingEvaluator, findings: Findings | None) -> None:
+def _check_endpoint(evaluator: LlmEvaluator, findings: Findings | None) -> None:
     why_not = evaluator.why_not_with(findings) if findings else ""
     if why_not:
         raise ValidationError({"endpoint": why_not})
@@ -450,7 +450,7 @@ def _check_temperature(judge: Judge, findings: Findings | None) -> None:
         )
 
 
-def _check_mode(judge: Judge, evaluator: AskingEvaluator, findings: Findings | None) -> None:
+def _check_mode(judge: Judge, evaluator: LlmEvaluator, findings: Findings | None) -> None:
     if findings and findings.why_not(judge.mode):
         raise ValidationError({"mode": findings.why_not(judge.mode)})
     for criterion in judge.project.criteria.all():

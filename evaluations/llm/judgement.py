@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluations.llm.calls import Answer
-from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.parsing import Failure, Reason, parse_rating
 from evaluations.llm.prompts import PromptError, Texts, render
 from evaluations.llm.replies import ReplyChoice
+from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.requests import ChatRequest
 from evaluations.llm.scoring import Scored, score_by_logprobs, score_by_samples, score_directly
 from evaluations.scales import Scale
@@ -58,7 +58,7 @@ class Judgement:
     answers: tuple[Answer, ...]
 
 
-def first_request(settings: JudgeSettings, prompt: str) -> ChatRequest:
+def first_request(settings: RequestSettings, prompt: str) -> ChatRequest:
     """The request that opens a question; its content decides whether a stored answer may be
     used."""
     return ChatRequest(
@@ -73,7 +73,7 @@ def first_request(settings: JudgeSettings, prompt: str) -> ChatRequest:
     )
 
 
-async def judge(question: JudgeQuestion, settings: JudgeSettings, ask: AskFully) -> Judgement:
+async def judge(question: JudgeQuestion, settings: RequestSettings, ask: AskFully) -> Judgement:
     """Ask until there is a score, or until unreadable replies have been asked again often enough.
 
     Raises:
@@ -93,7 +93,7 @@ async def judge(question: JudgeQuestion, settings: JudgeSettings, ask: AskFully)
 
 
 def score_choices(
-    answers: list[Answer], question: JudgeQuestion, settings: JudgeSettings
+    answers: list[Answer], question: JudgeQuestion, settings: RequestSettings
 ) -> Scored | Failure:
     """The score that answers give, by the mode of the judge; also how stored answers are scored
     again."""
@@ -108,7 +108,7 @@ def _brought(outcome: Scored | Failure, question: JudgeQuestion) -> Scored | Fai
 
 
 def _scored(
-    answers: list[Answer], question: JudgeQuestion, settings: JudgeSettings
+    answers: list[Answer], question: JudgeQuestion, settings: RequestSettings
 ) -> Scored | Failure:
     if settings.mode == "samples":
         values, failures = _read_samples(answers, question)
@@ -122,7 +122,7 @@ def _scored(
 
 
 def readable_choices(
-    answers: list[Answer], question: JudgeQuestion, settings: JudgeSettings
+    answers: list[Answer], question: JudgeQuestion, settings: RequestSettings
 ) -> tuple[ReplyChoice, ...]:
     """The choices behind a score: as many readable samples as requested, or the last reply."""
     if settings.mode != "samples":

@@ -13,8 +13,8 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.urls import reverse
 
-from evaluations.evaluators.asking_settings import declared, range_of
 from evaluations.evaluators.base import Evaluator
+from evaluations.evaluators.judge_settings import declared, range_of
 from evaluations.evaluators.registry import evaluators
 from evaluations.key_names import why_not_allowed
 from evaluations.models.corpus import FAMILY

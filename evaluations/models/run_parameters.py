@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from typing import Any, cast
 
-from evaluations.evaluators.asking_settings import Mode, default_of
+from evaluations.evaluators.judge_settings import Mode, default_of
 from evaluations.llm.cost import BATCH_DISCOUNT, Prices
-from evaluations.llm.judge_settings import JudgeSettings
+from evaluations.llm.request_settings import RequestSettings
 
 # Of runs that were laid out before sizes were kept with them.
 USUAL_CHARACTERS = 4000
@@ -85,9 +85,9 @@ class RunParameters:
         return self.samples if self.mode == "samples" else 1
 
     @property
-    def asking(self) -> JudgeSettings:
+    def request_settings(self) -> RequestSettings:
         """What a request is made with."""
-        return JudgeSettings(
+        return RequestSettings(
             model=self.model,
             mode=cast(Mode, self.mode),
             samples=self.samples,

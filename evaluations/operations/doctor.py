@@ -95,12 +95,12 @@ def version_findings() -> Iterator[Finding]:
     """Python and the installed packages, compared with what this version asks for."""
     python = ".".join(map(str, sys.version_info[:3]))
     try:
-        asked = [Requirement(line) for line in requires("geval-site") or ()]
+        requirements = [Requirement(line) for line in requires("geval-site") or ()]
     except PackageNotFoundError:
         advice = "Install it with pip, so that its packages can be checked."
         yield Finding("versions", Severity.WARNING, "geval-site is not installed", advice)
         return
-    wrong = list(filter(None, map(_why_unfit, asked)))
+    wrong = list(filter(None, map(_why_unfit, requirements)))
     for why in wrong:
         yield Finding("versions", Severity.ERROR, why, "Install geval-site again with pip.")
     if not wrong:
@@ -208,16 +208,16 @@ def _connected(endpoint: Endpoint, subject: str, wrong: Callable[[str, str], Fin
     return Finding(subject, Severity.OK, f"{endpoint.host} takes connections")
 
 
-def _why_unfit(asked: Requirement) -> str:
+def _why_unfit(requirement: Requirement) -> str:
     """Why an installed package is not what is asked for; empty if it is, or is not needed here."""
-    if asked.marker and not asked.marker.evaluate({"extra": ""}):
+    if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
         return ""
     try:
-        found = version(asked.name)
+        found = version(requirement.name)
     except PackageNotFoundError:
-        return f"{asked.name} is not installed"
-    if not asked.specifier.contains(found, prereleases=True):
-        return f"{asked.name} is {found}; {asked.specifier} is needed"
+        return f"{requirement.name} is not installed"
+    if not requirement.specifier.contains(found, prereleases=True):
+        return f"{requirement.name} is {found}; {requirement.specifier} is needed"
     return ""
 
 

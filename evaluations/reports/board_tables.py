@@ -107,7 +107,7 @@ def board_json(board: Leaderboard) -> dict[str, Any]:
             judge.judge: {
                 "pairs": judge.pairs,
                 "prefers_as_people_do": estimate_json(judge.agreement)
-                | {"comparisons": judge.asked},
+                | {"comparisons": judge.comparisons},
                 "shown_first_wins": judge.left,
                 "ties": judge.tie,
                 "kendall_of_ranking": estimate_json(judge.tau),

@@ -47,21 +47,21 @@ class Browsed:
 
 
 def browse(
-    project: Project, asked: Mapping[str, str], names: Sequence[str], *, page: str | None
+    project: Project, filters: Mapping[str, str], names: Sequence[str], *, page: str | None
 ) -> Browsed:
     """Documents, filtered and sorted.
 
     Args:
-        asked: `q` (words), `name` and `value` (metadata), `rated` (yes, no), `sort`; whichever are
-            not empty.
+        filters: `q` (words), `name` and `value` (metadata), `rated` (yes, no), `sort`; those that
+            are not empty.
         names: the names that metadata has, the first of which get a column.
 
     Raises:
         NotComputedError: a worker is still computing what to sort a large project by.
     """
-    sort = asked.get("sort", "")
-    documents = _found(project, asked)
-    is_filtered = any(name in asked for name in ("q", "value", "rated"))
+    sort = filters.get("sort", "")
+    documents = _found(project, filters)
+    is_filtered = any(name in filters for name in ("q", "value", "rated"))
     ids = documents.order_by(*(("doc_id", "pk") if sort == "name" else ("pk",))).values_list(
         "pk", flat=True
     )
@@ -76,8 +76,8 @@ def browse(
         # A search is made once, where counting and showing a page would make it twice.
         found = Paginator(list(ids) if is_filtered else ids, PAGE_SIZE).get_page(page)
     columns = [
-        *([asked["name"]] if asked.get("name") else []),
-        *(n for n in names if n != asked.get("name")),
+        *([filters["name"]] if filters.get("name") else []),
+        *(n for n in names if n != filters.get("name")),
     ]
     shown = tuple(columns[:SHOWN_METADATA])
     listed = project.documents.listed(
@@ -88,14 +88,14 @@ def browse(
     return Browsed(found, rows, shown, judge, by_figures)
 
 
-def _found(project: Project, asked: Mapping[str, str]) -> DocumentQuerySet:
+def _found(project: Project, filters: Mapping[str, str]) -> DocumentQuerySet:
     documents = project.documents.all()
-    if asked.get("q"):
-        documents = documents.matching(asked["q"])
-    if asked.get("name") and asked.get("value"):
-        documents = documents.filter(metadata__contains={asked["name"]: asked["value"]})
-    if asked.get("rated"):
-        documents = documents.rated(by_people=asked["rated"] == "yes")
+    if filters.get("q"):
+        documents = documents.matching(filters["q"])
+    if filters.get("name") and filters.get("value"):
+        documents = documents.filter(metadata__contains={filters["name"]: filters["value"]})
+    if filters.get("rated"):
+        documents = documents.rated(by_people=filters["rated"] == "yes")
     return documents
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import Evaluator, LocalEvaluator
+from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.evaluators.registry import Broken, broken_evaluators, evaluators
 
 
@@ -50,7 +50,7 @@ def needs_of(evaluator: type[Evaluator]) -> str:
     if not evaluator.runs:
         return "an upload"
     needs: list[str] = sorted(evaluator.needs)
-    if issubclass(evaluator, AskingEvaluator):
+    if issubclass(evaluator, LlmEvaluator):
         needs.append("an endpoint" if evaluator.chats else "an endpoint with echo and logprobs")
     if "model" in evaluator.Settings.model_fields:
         needs.append("a model")

@@ -254,11 +254,11 @@ class LiveData:
             )
         else:
             for judge, criterion in changed:
-                asked = [criterion] if criterion else frame["criteria"]
+                criteria = [criterion] if criterion else frame["criteria"]
                 if judge is None:
-                    fill_humans(self.data, self.project, asked)
+                    fill_humans(self.data, self.project, criteria)
                 else:
-                    fill_judges(self.data, [judge], asked)
+                    fill_judges(self.data, [judge], criteria)
         self.state, self.frame = state, frame
         # A copy of the dictionaries: another request may bring them up to date while this one
         # reads.

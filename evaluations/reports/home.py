@@ -99,9 +99,9 @@ def steps_of(
         _judge(project, jobs, may_edit=may_edit),
         report_step(project, glance),
     ]
-    asked = next((at for at, step in enumerate(steps) if step.kind == "later"), None)
-    if asked is not None and may_edit and steps[asked].key != "report":
-        steps[asked] = replace(steps[asked], kind="asks", state="Needs you")
+    first_open = next((at for at, step in enumerate(steps) if step.kind == "later"), None)
+    if first_open is not None and may_edit and steps[first_open].key != "report":
+        steps[first_open] = replace(steps[first_open], kind="asks", state="Needs you")
     return tuple(steps)
 
 

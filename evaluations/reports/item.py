@@ -4,14 +4,14 @@ import math
 from dataclasses import dataclass
 
 from annotations.models import Rating
-from evaluations.evaluators.asking import AskingEvaluator, text_of
 from evaluations.evaluators.base import EvaluatorError, SettingsError
+from evaluations.evaluators.llm_evaluator import LlmEvaluator, text_of
 from evaluations.evaluators.registry import make_evaluator
 from evaluations.llm.parsing import Failure
 from evaluations.llm.replies import ReplyChoice, Token, choices_from_json
 from evaluations.models import CandidateOutput, PairScore, RunItem, Score
 from evaluations.models.improving import is_withheld
-from evaluations.runs.item_questions import criteria_asked, item_of
+from evaluations.runs.item_questions import criterion_prompts, item_of
 from evaluations.runs.leases import ClaimedItem
 from evaluations.runs.lifecycle import evaluator_of
 
@@ -100,12 +100,12 @@ def _prompts(item: RunItem) -> tuple[tuple[str, ...], str]:
         evaluator = make_evaluator(*evaluator_of(item.run))
     except (EvaluatorError, SettingsError) as error:
         return (), str(error)
-    if not isinstance(evaluator, AskingEvaluator):
+    if not isinstance(evaluator, LlmEvaluator):
         return (), ""
     texts = item.output.texts(rival=item.rival)
     claimed = ClaimedItem(item.pk, item.output_id, item.criterion_id, texts, item.rival_id)
-    seen, about = item_of(claimed, criteria_asked(item.run))
-    settings = item.run.frozen.asking
+    seen, about = item_of(claimed, criterion_prompts(item.run))
+    settings = item.run.frozen.request_settings
     question = evaluator.question(seen, about.scale, settings)
     if isinstance(question, Failure):
         return (about.template,), question.detail

@@ -28,13 +28,13 @@ def cost_of(judge: Judge) -> JudgeCost:
     if not judge.can_run:
         return JudgeCost(judge.label, why_not="its scores were imported")
     runs = list(judge.runs.counting())
-    asked = {run.pk: max(0, done - run.cache_hits) for run, done in _finished(runs)}
-    items = sum(asked.values())
+    calls = {run.pk: max(0, done - run.cache_hits) for run, done in _finished(runs)}
+    items = sum(calls.values())
     if not judge.asks_llm:
-        return JudgeCost(judge.label, items, minutes=_minutes(runs, asked), why_not="no calls")
+        return JudgeCost(judge.label, items, minutes=_minutes(runs, calls), why_not="no calls")
     if not items:
         return JudgeCost(judge.label, why_not="no run of it has asked for a score")
-    costs = [run.cost for run in runs if asked[run.pk]]
+    costs = [run.cost for run in runs if calls[run.pk]]
     known = [cost for cost in costs if cost is not None]
     return JudgeCost(
         judge.label,
@@ -42,7 +42,7 @@ def cost_of(judge: Judge) -> JudgeCost:
         prompt_tokens=round(PER * sum(run.prompt_tokens for run in runs) / items),
         completion_tokens=round(PER * sum(run.completion_tokens for run in runs) / items),
         money=PER * sum(known, Decimal(0)) / items if len(known) == len(costs) else None,
-        minutes=_minutes(runs, asked),
+        minutes=_minutes(runs, calls),
     )
 
 
@@ -51,12 +51,12 @@ def _finished(runs: list[EvaluationRun]) -> list[tuple[EvaluationRun, int]]:
     return [(run, counted[run.pk][0]) for run in runs]
 
 
-def _minutes(runs: list[EvaluationRun], asked: dict[int, int]) -> float | None:
+def _minutes(runs: list[EvaluationRun], calls: dict[int, int]) -> float | None:
     """From the start to the end of runs that finished; pauses are part of it."""
     ended = [
-        (run.finished_at - run.started_at, asked[run.pk])
+        (run.finished_at - run.started_at, calls[run.pk])
         for run in runs
-        if run.state == RunState.DONE and run.started_at and run.finished_at and asked[run.pk]
+        if run.state == RunState.DONE and run.started_at and run.finished_at and calls[run.pk]
     ]
     items = sum(count for _time, count in ended)
     seconds = sum(time.total_seconds() for time, _count in ended)

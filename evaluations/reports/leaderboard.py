@@ -118,7 +118,7 @@ def leaderboards(
         annotators: whose comparisons count, by id; all if there are none.
     """
     names = {criterion.pk: criterion.name for criterion in criteria}
-    asked = (
+    compared = (
         project.annotators.filter(preferences__isnull=False)
         .values_list("preferences__criterion", flat=True)
         .distinct()
@@ -132,7 +132,7 @@ def leaderboards(
     )
     return tuple(
         (names.get(pk, OVERALL), leaderboard(project, data, judges, pk, annotators))
-        for pk in sorted({*asked, *by_judges}, key=lambda pk: pk or 0)
+        for pk in sorted({*compared, *by_judges}, key=lambda pk: pk or 0)
         if pk is None or pk in names
     )
 

@@ -40,16 +40,16 @@ def remembered_as(name: str, parts: Iterable[Any], compute: Callable[[], Result]
 
 def remembered_each(
     name: str,
-    asked: Sequence[tuple[Any, ...]],
+    wanted: Sequence[tuple[Any, ...]],
     compute: Callable[[list[int]], Sequence[Result]],
 ) -> list[Result]:
     """The results for several parts, where computing them together costs less than one by one.
 
     Args:
-        asked: the parts that each result depends on.
+        wanted: the parts that each result depends on.
         compute: takes the positions of those that are not known, and gives their results.
     """
-    keys = [digest_of(name, parts) for parts in asked]
+    keys = [digest_of(name, parts) for parts in wanted]
     with _changed:
         known = {key: _results[key] for key in keys if key in _results}
     missing = [index for index, key in enumerate(keys) if key not in known]

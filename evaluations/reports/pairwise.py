@@ -53,7 +53,7 @@ class PairwiseJudge:
     judge: str
     pairs: int
     agreement: Estimate
-    asked: int
+    comparisons: int
     left: float | None
     tie: float
     ranking: tuple[tuple[str, float], ...]
@@ -133,7 +133,7 @@ def _judge(
             if points
             else Estimate.undefined("people preferred none of the two in the pairs it compared")
         ),
-        asked=len(points),
+        comparisons=len(points),
         left=float(np.mean(lefts)) if lefts else None,
         tie=float(np.mean([one.tie for one in verdicts])),
         ranking=tuple(

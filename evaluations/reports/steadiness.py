@@ -41,9 +41,9 @@ def steadiness(judge: Judge) -> list[Steadiness]:
     found = []
     criteria = list(judge.project.criteria.all())
     for criterion in criteria:
-        asked = _asked(judge, criterion, most=MOST_ITEMS // len(criteria))
-        if asked is not None:
-            found.append(Steadiness(criterion.name, asked))
+        measured = _repeatability(judge, criterion, most=MOST_ITEMS // len(criteria))
+        if measured is not None:
+            found.append(Steadiness(criterion.name, measured))
     return found
 
 
@@ -91,7 +91,7 @@ def _percent(share: Estimate) -> str:
     return shown(share) if share.value is None else whole_percent(share.value)
 
 
-def _asked(judge: Judge, criterion: Criterion, *, most: int) -> Repeatability | None:
+def _repeatability(judge: Judge, criterion: Criterion, *, most: int) -> Repeatability | None:
     rows = list(_rows(judge, criterion, most=most))
     if not rows:
         return None

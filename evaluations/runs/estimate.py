@@ -10,15 +10,15 @@ from decimal import Decimal
 
 from django.db import connection
 
-from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import Evaluator
+from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.judges.steps import STEPS_MAX_TOKENS, prompt_parts, steps_request
 from evaluations.llm.cost import cost, estimated_tokens
 from evaluations.llm.parsing import Failure
 from evaluations.llm.prompts import needs_steps
 from evaluations.models import Criterion, Judge
 from evaluations.models.run_parameters import RunParameters
-from evaluations.runs.item_questions import Asked, item_of
+from evaluations.runs.item_questions import CriterionPrompt, item_of
 from evaluations.runs.layout import missing_items
 from evaluations.runs.leases import ClaimedItem, items_with_texts
 from evaluations.runs.lifecycle import evaluator_for, run_parameters
@@ -75,20 +75,20 @@ def estimate_run(
     """
     evaluator = evaluator_for(judge)
     parameters = run_parameters(judge, fresh=fresh, transport=transport)
-    asked = {
-        criterion.pk: _asked(evaluator, judge, criterion)
+    prompts = {
+        criterion.pk: _prompt(evaluator, judge, criterion)
         for criterion in (criteria if evaluator.per_criterion else ())
     }
     outputs: Sequence[int] = ()
     if pilot:
-        outputs = pilot_outputs(judge.project_id, list(asked), documents=pilot) or (0,)
-    count, looked_at = _missing(evaluator, judge, asked, fresh=fresh, outputs=outputs)
-    if not isinstance(evaluator, AskingEvaluator):
+        outputs = pilot_outputs(judge.project_id, list(prompts), documents=pilot) or (0,)
+    count, looked_at = _missing(evaluator, judge, prompts, fresh=fresh, outputs=outputs)
+    if not isinstance(evaluator, LlmEvaluator):
         seconds = expected_seconds(judge, parameters, items=count, calls=0, tokens=0)
         return RunEstimate(count, 0, 0, 0, None, is_free=True, seconds=seconds)
     tally = _Tally()
     for item in looked_at:
-        _add_item(tally, evaluator, parameters, item, asked)
+        _add_item(tally, evaluator, parameters, item, prompts)
     share = count / len(looked_at) if looked_at else 0.0
     total = _Tally(
         tally.calls * share, tally.prompt_tokens * share, tally.completion_tokens * share
@@ -107,25 +107,25 @@ def estimate_run(
     )
 
 
-def _asked(evaluator: Evaluator, judge: Judge, criterion: Criterion) -> Asked:
+def _prompt(evaluator: Evaluator, judge: Judge, criterion: Criterion) -> CriterionPrompt:
     steps = criterion.newest_steps if evaluator.writes_steps and judge.use_steps else None
     template = evaluator.template(prompt_parts(criterion), steps.text if steps else None)
-    return Asked(template, criterion.name, criterion.scale)
+    return CriterionPrompt(template, criterion.name, criterion.scale)
 
 
 def _add_item(
     tally: _Tally,
-    evaluator: AskingEvaluator,
+    evaluator: LlmEvaluator,
     parameters: RunParameters,
     item: ClaimedItem,
-    asked: Mapping[int, Asked],
+    prompts: Mapping[int, CriterionPrompt],
 ) -> None:
     """What the calls about one item take."""
-    seen, about = item_of(item, asked)
-    question = evaluator.question(seen, about.scale, parameters.asking)
+    seen, about = item_of(item, prompts)
+    question = evaluator.question(seen, about.scale, parameters.request_settings)
     if isinstance(question, Failure):
         return  # fails without a call
-    for request in evaluator.requests(question, parameters.asking):
+    for request in evaluator.requests(question, parameters.request_settings):
         # An endpoint that gives one choice per call is asked, and paid for the prompt, each time.
         calls = 1 if parameters.several_choices else request.n
         tally.calls += calls
@@ -156,7 +156,7 @@ def _add_steps(
 def _missing(
     evaluator: Evaluator,
     judge: Judge,
-    asked: Mapping[int, Asked],
+    prompts: Mapping[int, CriterionPrompt],
     *,
     fresh: bool,
     outputs: Sequence[int],
@@ -166,7 +166,7 @@ def _missing(
         evaluator,
         project=judge.project_id,
         judge=judge.pk,
-        templates={pk: about.template for pk, about in asked.items()},
+        templates={pk: about.template for pk, about in prompts.items()},
         fresh=fresh,
         outputs=outputs,
     )

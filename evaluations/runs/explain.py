@@ -8,7 +8,7 @@ from evaluations.llm.judgement import JudgeQuestion
 from evaluations.llm.requests import ChatRequest
 from evaluations.llm.scoring import Scored
 from evaluations.models import Explanation, Score
-from evaluations.runs.item_questions import criteria_asked, question_about
+from evaluations.runs.item_questions import criterion_prompts, question_about
 from evaluations.runs.leases import ClaimedItem
 from evaluations.runs.lifecycle import evaluator_of
 from evaluations.scales import short
@@ -44,25 +44,25 @@ def _asked_for(score: Score) -> float:
     evaluator = make_evaluator(*evaluator_of(score.run))
     if score.criterion is None or not isinstance(evaluator, GEval):
         return score.value
-    asked = evaluator.question_of(score.criterion.name, score.criterion.scale)
-    if asked.onto is None:
+    question = evaluator.question_of(score.criterion.name, score.criterion.scale)
+    if question.onto is None:
         return score.value
-    return Scored.plain(score.value).brought(asked.onto, asked.scale).value
+    return Scored.plain(score.value).brought(question.onto, question.scale).value
 
 
 def _request(score: Score) -> ChatRequest:
     run, output = score.run, score.output
     item = ClaimedItem(0, output.pk, score.criterion_id or 0, output.texts())
-    question = question_about(item, criteria_asked(run))
-    settings = run.frozen.asking
+    question = question_about(item, criterion_prompts(run))
+    settings = run.frozen.request_settings
     prompt = question.prompt if isinstance(question, JudgeQuestion) else ""
     rated = short(round(_asked_for(score), 2))
-    asked = (
+    request = (
         f"You rated this {rated}. In at most three sentences, which parts of the text led to that?"
     )
     return ChatRequest(
         model=settings.model,
-        prompt=f"{prompt} {rated}\n\n{asked}",
+        prompt=f"{prompt} {rated}\n\n{request}",
         temperature=None if settings.temperature is None else 0.0,
         max_tokens=EXPLANATION_TOKENS,
         length_parameter=settings.length_parameter,

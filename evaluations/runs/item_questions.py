@@ -12,7 +12,7 @@ from evaluations.scales import Scale
 
 
 @dataclass(frozen=True)
-class Asked:
+class CriterionPrompt:
     """A criterion as a run asks about it."""
 
     template: str
@@ -21,26 +21,32 @@ class Asked:
 
 
 # What is asked by evaluators whose score counts for every criterion.
-NOTHING_ASKED = Asked("", "", Scale(0.0, 1.0))
+NO_PROMPT = CriterionPrompt("", "", Scale(0.0, 1.0))
 
 
-def item_of(item: leases.ClaimedItem, asked: Mapping[int, Asked]) -> tuple[Item, Asked]:
+def item_of(
+    item: leases.ClaimedItem, prompts: Mapping[int, CriterionPrompt]
+) -> tuple[Item, CriterionPrompt]:
     """A claimed item as an evaluator sees it, and what is asked about it."""
-    about = asked[item.criterion_id] if item.criterion_id is not None else NOTHING_ASKED
+    about = prompts[item.criterion_id] if item.criterion_id is not None else NO_PROMPT
     return Item(item.texts, about.criterion, about.template, item.output_id), about
 
 
-def criteria_asked(run: EvaluationRun) -> dict[int, Asked]:
+def criterion_prompts(run: EvaluationRun) -> dict[int, CriterionPrompt]:
     """The run's criteria by id, with their frozen templates."""
     entries = run.run_criteria.select_related("criterion")
     return {
-        entry.criterion_id: Asked(entry.template, entry.criterion.name, entry.criterion.scale)
+        entry.criterion_id: CriterionPrompt(
+            entry.template, entry.criterion.name, entry.criterion.scale
+        )
         for entry in entries
     }
 
 
-def question_about(item: leases.ClaimedItem, asked: Mapping[int, Asked]) -> JudgeQuestion | Failure:
+def question_about(
+    item: leases.ClaimedItem, prompts: Mapping[int, CriterionPrompt]
+) -> JudgeQuestion | Failure:
     """The question of an item, or why there is none: the prompt shows what this document does not
     have."""
-    about = asked[item.criterion_id or 0]
+    about = prompts[item.criterion_id or 0]
     return question_on(about.template, item.texts, about.criterion, about.scale)

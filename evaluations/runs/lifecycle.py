@@ -15,8 +15,8 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from annotations.models import Preference
-from evaluations.evaluators.asking_settings import AskingSettings
 from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError, Text
+from evaluations.evaluators.judge_settings import JudgeSettings
 from evaluations.evaluators.registry import make_evaluator
 from evaluations.judges.steps import prompt_parts, steps_request, store_steps
 from evaluations.llm.cost import cost, most_tokens
@@ -72,13 +72,13 @@ class RunError(ValueError):
 class Trial:
     """What a search tries: a judge with other settings, on some outputs (by their ids).
 
-    `settings` are its evaluator's, `asking` those of `RunParameters` that are others.
+    `settings` are its evaluator's, `changes` those of `RunParameters` that are others.
     """
 
     search: Search
     settings: Mapping[str, Any]
     outputs: Sequence[int]
-    asking: Mapping[str, Any] = field(default_factory=dict)
+    changes: Mapping[str, Any] = field(default_factory=dict)
 
 
 @transaction.atomic
@@ -218,7 +218,7 @@ def _tried(parameters: RunParameters, trial: Trial | None) -> RunParameters:
         parameters,
         settings=dict(trial.settings),
         outputs=tuple(trial.outputs),
-        **trial.asking,
+        **trial.changes,
     )
 
 
@@ -273,8 +273,8 @@ def what_is_missing(project: Project, evaluator: Evaluator, criteria: Sequence[C
             " project has one."
         )
     if evaluator.only_pairs_people_compared:
-        asked = Q(criterion=None) | Q(criterion__in=criteria)
-        if not Preference.objects.filter(asked, annotator__project=project).exists():
+        comparable = Q(criterion=None) | Q(criterion__in=criteria)
+        if not Preference.objects.filter(comparable, annotator__project=project).exists():
             return (
                 "Nobody has compared two outputs on these criteria; set the judge's pairs to “all”."
             )
@@ -565,7 +565,7 @@ def _log_closed(run: EvaluationRun) -> None:
 def run_parameters(judge: Judge, *, fresh: bool, transport: str) -> RunParameters:
     """All that is needed to repeat the run, beside its prompts."""
     endpoint = judge.endpoint
-    asking = {name: getattr(judge, name) for name in AskingSettings.model_fields}
+    declared = {name: getattr(judge, name) for name in JudgeSettings.model_fields}
     return RunParameters(
         kind=judge.kind,
         settings=judge.settings,
@@ -576,7 +576,7 @@ def run_parameters(judge: Judge, *, fresh: bool, transport: str) -> RunParameter
         transport=str(transport),
         several_choices=_gives_several(judge),
         fresh=fresh,
-        **asking | {"temperature": judge.temperature if judge.sends_temperature else None},
+        **declared | {"temperature": judge.temperature if judge.sends_temperature else None},
     )
 
 

@@ -18,7 +18,7 @@ from evaluations.models import EvaluationRun
 from evaluations.runs import leases, results
 from evaluations.runs.corpus_view import corpus_for
 from evaluations.runs.database import Database
-from evaluations.runs.item_questions import Asked, criteria_asked, item_of
+from evaluations.runs.item_questions import CriterionPrompt, criterion_prompts, item_of
 from evaluations.runs.lifecycle import pause_run
 from evaluations.runs.share import Share
 from evaluations.runs.shift import Shift
@@ -35,10 +35,10 @@ async def evaluate_items(
         text = f"{evaluator.title} is {why_not}"
         await database.call(lambda: pause_run(run.pk, text))
         return
-    asked = await database.call(lambda: criteria_asked(run))
+    prompts = await database.call(lambda: criterion_prompts(run))
     wanted = evaluator.looks_at_now()
     corpus = await database.call(lambda: corpus_for(run, wanted)) if wanted else None
-    await _LocalShare(run, evaluator, asked, corpus, worker, database, shift).compute()
+    await _LocalShare(run, evaluator, prompts, corpus, worker, database, shift).compute()
 
 
 class _LocalShare(Share):
@@ -48,7 +48,7 @@ class _LocalShare(Share):
         self,
         run: EvaluationRun,
         evaluator: LocalEvaluator,
-        asked: Mapping[int, Asked],
+        prompts: Mapping[int, CriterionPrompt],
         corpus: Corpus | None,
         worker: str,
         database: Database,
@@ -56,7 +56,7 @@ class _LocalShare(Share):
     ) -> None:
         super().__init__(run, worker, database, shift)
         self.evaluator = evaluator
-        self.asked = asked
+        self.prompts = prompts
         self.corpus = corpus
 
     async def compute(self) -> None:
@@ -119,7 +119,7 @@ class _LocalShare(Share):
     async def _score(
         self, process: ScoringProcess, chunk: list[leases.ClaimedItem]
     ) -> list[Outcome]:
-        return await process.score([item_of(item, self.asked)[0] for item in chunk])
+        return await process.score([item_of(item, self.prompts)[0] for item in chunk])
 
     async def _store(self, chunk: list[leases.ClaimedItem], outcomes: list[Outcome]) -> None:
         finished = [

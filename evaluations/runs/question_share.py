@@ -6,14 +6,14 @@ What is asked about an item, the key of its requests, and the replies stored und
 from collections.abc import Sequence
 from typing import Any
 
-from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.llm.endpoints import Client
 from evaluations.llm.parsing import Failure
 from evaluations.llm.requests import Request
 from evaluations.models import EvaluationRun, ModelReply
 from evaluations.runs import results
 from evaluations.runs.database import Database
-from evaluations.runs.item_questions import Asked, criteria_asked, item_of
+from evaluations.runs.item_questions import CriterionPrompt, criterion_prompts, item_of
 from evaluations.runs.leases import ClaimedItem
 from evaluations.runs.share import Share
 from evaluations.runs.shift import Shift
@@ -25,7 +25,7 @@ class QuestionShare(Share):
     def __init__(
         self,
         run: EvaluationRun,
-        evaluator: AskingEvaluator,
+        evaluator: LlmEvaluator,
         worker: str,
         client: Client,
         database: Database,
@@ -35,16 +35,16 @@ class QuestionShare(Share):
         self.evaluator = evaluator
         self.client = client
         self.frozen = run.frozen
-        self.settings = self.frozen.asking
-        self.asked_criteria: dict[int, Asked] = {}
+        self.settings = self.frozen.request_settings
+        self.criterion_prompts: dict[int, CriterionPrompt] = {}
 
     async def read_criteria(self) -> None:
         """Read what the run asks; before anything else."""
-        self.asked_criteria = await self.database.call(lambda: criteria_asked(self.run))
+        self.criterion_prompts = await self.database.call(lambda: criterion_prompts(self.run))
 
     def question_of(self, item: ClaimedItem) -> Any | Failure:
         """What is asked about an item, or why nothing can be."""
-        seen, about = item_of(item, self.asked_criteria)
+        seen, about = item_of(item, self.criterion_prompts)
         return self.evaluator.question(seen, about.scale, self.settings)
 
     def requests_of(self, question: Any) -> tuple[Request, ...]:

@@ -4,16 +4,16 @@ import asyncio
 
 import structlog
 
-from evaluations.evaluators.asking import AskingEvaluator
 from evaluations.evaluators.base import EvaluatorError, LocalEvaluator, SettingsError
+from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.evaluators.registry import make_evaluator
 from evaluations.judges.clients import client_for
 from evaluations.llm.calls import RetryPolicy
 from evaluations.llm.errors import EndpointError
 from evaluations.models import EvaluationRun, RunState, Transport
 from evaluations.runs import leases, results
-from evaluations.runs.asking import AskingShare
 from evaluations.runs.batches import BatchShare
+from evaluations.runs.calling import CallingShare
 from evaluations.runs.database import Database, DatabaseAwayError, DiskFullError
 from evaluations.runs.lifecycle import (
     evaluator_of,
@@ -101,7 +101,7 @@ async def _work(
         if isinstance(evaluator, LocalEvaluator):
             await lay_out_and_compute(run, evaluator, worker, database, shift)
             return
-        assert isinstance(evaluator, AskingEvaluator)
+        assert isinstance(evaluator, LlmEvaluator)
         endpoint, timeout = run.judge.endpoint, run.frozen.timeout_seconds
         assert endpoint is not None, "judges that ask have an endpoint"
         client = await database.call(lambda: client_for(endpoint, timeout=timeout))
@@ -116,4 +116,4 @@ async def _work(
         if run.transport == Transport.BATCH:
             await BatchShare(run, evaluator, worker, client, database, shift).advance()
         else:
-            await AskingShare(run, evaluator, worker, client, policy, database, shift).judge_all()
+            await CallingShare(run, evaluator, worker, client, policy, database, shift).judge_all()

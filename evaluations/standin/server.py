@@ -71,7 +71,7 @@ class StandIn:
         self.switches = switches
         self.calls = 0
         self.by_status: Counter[int] = Counter()
-        self.asked: Counter[bytes] = Counter()
+        self.requests_seen: Counter[bytes] = Counter()
         self.greedy: dict[bytes, dict[str, Any]] = {}
         self.window: list[float] = []
         self.limits = Limits(
@@ -126,7 +126,11 @@ class StandIn:
     async def _stats(self, _request: web.Request) -> web.Response:
         by_status = {str(status): count for status, count in self.by_status.items()}
         return _json(
-            {"calls": self.calls, "by_status": by_status, "distinct_requests": len(self.asked)}
+            {
+                "calls": self.calls,
+                "by_status": by_status,
+                "distinct_requests": len(self.requests_seen),
+            }
         )
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
@@ -153,9 +157,9 @@ class StandIn:
             body["n"] = 1
         if self.switches.without_logprobs:
             body["logprobs"] = False
-        asked = hashlib.sha256(raw).digest()
-        call = self.asked[asked]
-        self.asked[asked] += 1
+        key = hashlib.sha256(raw).digest()
+        call = self.requests_seen[key]
+        self.requests_seen[key] += 1
         defect = ""
         if dice() < self.switches.refusal_rate:
             defect = "refuse"
@@ -164,11 +168,11 @@ class StandIn:
         if defect or body.get("temperature") != 0:
             return chat_completion(body, call=call, defect=defect)
         # Greedy answers are always the same, so the rating is computed once.
-        if asked not in self.greedy:
+        if key not in self.greedy:
             if len(self.greedy) >= REMEMBERED:
                 self.greedy.pop(next(iter(self.greedy)))
-            self.greedy[asked] = chat_completion(body, call=0)
-        return self.greedy[asked]
+            self.greedy[key] = chat_completion(body, call=0)
+        return self.greedy[key]
 
     async def _completion(self, request: web.Request) -> web.StreamResponse:
         refused = self._unauthorised(request)

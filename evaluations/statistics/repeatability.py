@@ -125,10 +125,10 @@ def _flips(replies: Ratings, outputs: Outputs) -> Estimate:
         for first in range(block.size):
             for second in range(first + 1, block.size):
                 gap = members[:, first] - members[:, second]
-                asked = (~np.isnan(gap)).sum(axis=1)
+                shared = (~np.isnan(gap)).sum(axis=1)
                 up, down = (gap > 0).sum(axis=1), (gap < 0).sum(axis=1)
-                usable = asked > 1
-                each = 2 * up[usable] * down[usable] / (asked * (asked - 1))[usable]
+                usable = shared > 1
+                each = 2 * up[usable] * down[usable] / (shared * (shared - 1))[usable]
                 total, pairs = total + float(each.sum()), pairs + int(usable.sum())
     if not pairs:
         return Estimate.undefined("no document has two outputs that were asked about twice")

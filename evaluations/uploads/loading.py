@@ -82,10 +82,10 @@ def answer_question(upload: Upload, file_id: int, question: int, choice: int) ->
     """
     _start_again(upload)
     file = upload.files.filter(pk=file_id).first()
-    asked = file.preview.get("questions", []) if file else []
-    if file is None or question >= len(asked) or choice >= len(asked[question]["choices"]):
+    questions = file.preview.get("questions", []) if file else []
+    if file is None or question >= len(questions) or choice >= len(questions[question]["choices"]):
         return
-    chosen = asked.pop(question)["choices"][choice]
+    chosen = questions.pop(question)["choices"][choice]
     file.columns = answered(file.columns, chosen["columns"])
     file.save(update_fields=["columns", "preview"])
     remember(upload)

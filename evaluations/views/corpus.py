@@ -23,18 +23,18 @@ def document_list(request: HttpRequest, project: Project) -> HttpResponse:
     """Documents, filtered by words, metadata or ratings, and sorted."""
     names = project.documents.metadata_names()
     form = DocumentFilterForm(project, names, request.GET)
-    asked = form.asked()
-    browsed = browse(project, asked, names, page=request.GET.get("page"))
+    filters = form.filters()
+    browsed = browse(project, filters, names, page=request.GET.get("page"))
     context = {
         "project": project,
         "tab": "data",
         "form": form,
-        "asked": asked,
-        "is_filtered": any(name in asked for name in ("q", "value", "rated")),
+        "filters": filters,
+        "is_filtered": any(name in filters for name in ("q", "value", "rated")),
         "browsed": browsed,
         "page": browsed.page,
         "judge": form.judges.get(browsed.judge) if browsed.judge else None,
-        "query": urlencode(asked),
+        "query": urlencode(filters),
     }
     return render(request, "evaluations/document_list.html", context)
 

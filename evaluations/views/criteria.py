@@ -83,7 +83,7 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
         context |= {
             "steps_form": StepsForm(project=project),
             "versions": criterion.steps.order_by("-version"),
-            "asked": _latest_request(criterion),
+            "shown_errand": _latest_request(criterion),
         }
     return render(request, "evaluations/criterion_form.html", context)
 
@@ -108,8 +108,10 @@ def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         wanted = request_steps(criterion, form.cleaned_data["judge"])
         if request.htmx:  # type: ignore[attr-defined]
             # Only this part of the page is replaced; what somebody typed stays where it is.
-            asked = shown_errand("steps", wanted, then="say")
-            return render(request, "evaluations/errand.html", {"project": project, "asked": asked})
+            errand = shown_errand("steps", wanted, then="say")
+            return render(
+                request, "evaluations/errand.html", {"project": project, "shown_errand": errand}
+            )
         _keep_typed_steps(request, criterion, form.cleaned_data["text"].strip())
     elif form.cleaned_data["text"].strip():
         steps = store_steps(

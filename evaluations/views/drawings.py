@@ -107,7 +107,7 @@ def report_bubble(
     at = [one for one in of_judge.bubbles if f"{one.human:g} {one.score:g}" == f"{human} {score}"]
     members = at[0].members if at else ()
     outputs = CandidateOutput.objects.of_project(project).select_related("document", "system")
-    asked = urlencode([*options.pairs, ("drawn", numbers.pk), ("by", of_judge.pk)])
+    query = urlencode([*options.pairs, ("drawn", numbers.pk), ("by", of_judge.pk)])
     back = reverse("evaluations:report_detail", args=[project.slug])
     context: dict[str, Any] = {
         "project": project,
@@ -117,7 +117,7 @@ def report_bubble(
         "bubble": at[0] if at else None,
         "outputs": outputs.filter(pk__in=members).order_by("document__doc_id", "system__name"),
         "options": options,
-        "back": f"{back}?{asked}#figures",
+        "back": f"{back}?{query}#figures",
     }
     return render(request, "evaluations/report_bubble.html", context)
 

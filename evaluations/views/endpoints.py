@@ -103,6 +103,6 @@ def _context(project: Project, endpoint: Endpoint) -> dict[str, object]:
 def _shown_probe(probe: ModelProbe) -> dict[str, object]:
     return {
         "probe": probe,
-        "asked": shown_errand("probe", probe) if probe.is_open else None,
+        "shown_errand": shown_errand("probe", probe) if probe.is_open else None,
         "rows": findings_rows(findings_of(probe)) if probe.findings else None,
     }

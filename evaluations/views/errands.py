@@ -31,7 +31,9 @@ def errand_state(request: HttpRequest, project: Project, kind: str, pk: int) -> 
         raise Http404("There is no such request.")
     ending = request.GET.get("then", "refresh")
     shown = shown_errand(kind, errand, then=ending if ending in ENDINGS else "refresh")
-    response = render(request, "evaluations/errand.html", {"project": project, "asked": shown})
+    response = render(
+        request, "evaluations/errand.html", {"project": project, "shown_errand": shown}
+    )
     if not errand.is_open:
         response.status_code = STOP_POLLING
         if ending == "refresh":
@@ -40,10 +42,11 @@ def errand_state(request: HttpRequest, project: Project, kind: str, pk: int) -> 
 
 
 def shown_errand(kind: str, errand: Errand, *, then: str = "refresh") -> dict[str, Any]:
-    """What `errand.html` shows about a request, as `asked`."""
+    """What `errand.html` shows about a request, as `shown_errand`."""
     return {
         "kind": kind,
         "errand": errand,
+        "pk": errand.pk,
         "text": _text(errand),
         "then": then,
         "worker_alive": WorkerHeartbeat.objects.doing("quick").exists(),

@@ -49,7 +49,7 @@ def item_detail(request: HttpRequest, project: Project, run: int, pk: int) -> Ht
     context = {"project": project, "tab": "runs", "run": item.run, "item": item, "view": view}
     context["explanation"] = explanation
     if explanation and explanation.is_open:
-        context["asked"] = shown_errand("explanation", explanation)
+        context["shown_errand"] = shown_errand("explanation", explanation)
     return render(request, "evaluations/item_detail.html", context)
 
 

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.evaluators.registry import evaluators
 from evaluations.forms import CertificateForm, EvaluatorForm
 from evaluations.judges.judges import (
@@ -75,7 +75,7 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
             "evaluations/judge_choose.html",
             {"project": project, "tab": "judges"} | choices(),
         )
-    if issubclass(evaluator, AskingEvaluator) and not project.endpoints.current().exists():
+    if issubclass(evaluator, LlmEvaluator) and not project.endpoints.current().exists():
         if request.why_not_call_out:  # type: ignore[attr-defined]
             said = f"{evaluator.title} needs an endpoint. {request.why_not_call_out}"  # type: ignore[attr-defined]
             messages.error(request, said)
@@ -83,12 +83,12 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
         messages.info(request, f"{evaluator.title} needs an endpoint; create one first.")
         return redirect("evaluations:endpoint_create", project.slug)
     form = EvaluatorForm(request.POST or None, project=project, evaluator=evaluator)
-    asked = None
+    probing = None
     if form.is_valid():
         try:
             judge, made = create_judge(project, form.draft(), here=False)
         except ProbeNeededError as needed:
-            asked = _asked(request, form, needed)
+            probing = _probing(request, form, needed)
         except ValidationError as error:
             form.take_errors(error)
         else:
@@ -100,7 +100,7 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
         "tab": "judges",
         "form": form,
         "evaluator": choice_of(evaluator),
-        "asked": asked,
+        "shown_errand": probing,
     }
     return render(request, "evaluations/judge_form.html", context)
 
@@ -117,12 +117,12 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         if request.method == "POST"
         else EvaluatorForm.of(judge, evaluator)
     )
-    asked = None
+    probing = None
     if request.method == "POST" and form.is_valid():
         try:
             changed = change_judge(judge, form.draft(), here=False)
         except ProbeNeededError as needed:
-            asked = _asked(request, form, needed)
+            probing = _probing(request, form, needed)
         except ValidationError as error:
             form.take_errors(error)
         else:
@@ -140,11 +140,11 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "judge": judge,
         "evaluator": choice_of(evaluator),
     }
-    context["asked"] = asked
+    context["shown_errand"] = probing
     return render(request, "evaluations/judge_form.html", context)
 
 
-def _asked(
+def _probing(
     request: HttpRequest, form: EvaluatorForm, needed: ProbeNeededError
 ) -> dict[str, Any] | None:
     """The probe that the form waits for; None if it has just failed, which the form shows.

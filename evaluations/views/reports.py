@@ -139,15 +139,15 @@ def report_piece(request: HttpRequest, project: Project) -> HttpResponse:
 
 def piece(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
     """Only the numbers, if they have changed since `mark`; else 204, which costs one query."""
-    asked, part = request.GET.get("mark"), request.GET.get("part")
-    if part != "kept" and asked == mark_of(project):
+    mark, part = request.GET.get("mark"), request.GET.get("part")
+    if part != "kept" and mark == mark_of(project):
         return HttpResponse(status=204)
     options, _errors = options_of(request.GET, project)
     kept = kept_view(project, options)
     context = {"project": project, "base": base, "options": options, "kept": kept, "piece": True}
     if part == "kept":
         return _kept_piece(request, context, kept)
-    if kept is not None and (kept.last is None or asked == shown_mark(project, kept)):
+    if kept is not None and (kept.last is None or mark == shown_mark(project, kept)):
         return HttpResponse(status=204)
     page = shown_page(project, options, kept)
     part = "more" if part == "more" else "numbers"

@@ -89,7 +89,7 @@ def shared(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     return guarded
 
 
-def _view_of(link: ShareLink, asked: QueryDict) -> QueryDict:
+def _view_of(link: ShareLink, query: QueryDict) -> QueryDict:
     """The link's own view, with the request's parameters of how it is sent.
 
     Raises:
@@ -102,8 +102,8 @@ def _view_of(link: ShareLink, asked: QueryDict) -> QueryDict:
         raise Http404(
             "What this link showed no longer exists. Ask the person who sent it for a new one."
         )
-    for name in SENDING & set(asked):
-        view[name] = asked.get(name, "")
+    for name in SENDING & set(query):
+        view[name] = query.get(name, "")
     return view
 
 

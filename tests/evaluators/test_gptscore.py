@@ -10,10 +10,10 @@ from evaluations.evaluators.base import Item, SettingsError
 from evaluations.evaluators.gptscore import GptScore, Likelihood, aspects, tokens_of
 from evaluations.judges.judges import JudgeDraft, create_judge
 from evaluations.llm.calls import Answer
-from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.parsing import Failure
 from evaluations.llm.prompts import PromptError, PromptParts, Texts
 from evaluations.llm.replies import EchoedToken, ReplyChoice
+from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.requests import EchoRequest
 from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ModelReply, Project, RunState
@@ -21,7 +21,7 @@ from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
 from evaluations.scales import Scale
 
-ASKING = JudgeSettings(model="m", mode="direct")
+ASKING = RequestSettings(model="m", mode="direct")
 SCALE = Scale(1, 5)
 PARTS = PromptParts(criterion="Coherence", scale=SCALE, definition="How well it hangs together.")
 

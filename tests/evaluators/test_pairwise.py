@@ -10,9 +10,9 @@ from evaluations.evaluators.base import Item
 from evaluations.evaluators.pairwise import Pairwise
 from evaluations.judges.judges import JudgeDraft, create_judge
 from evaluations.llm.calls import Answer
-from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.prompts import PromptParts, Texts
 from evaluations.llm.replies import ReplyChoice, Token
+from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.requests import ChatRequest
 from evaluations.llm.scoring import Preferred
 from evaluations.models import EvaluationRun, PairScore, Project, RunState
@@ -32,19 +32,19 @@ def preferred(
     said: Callable[[str], ReplyChoice], mode: str = "logprobs", **settings: object
 ) -> object:
     evaluator = Pairwise(settings)
-    asking = JudgeSettings("m", mode, samples=4)  # type: ignore[arg-type]
+    settings = RequestSettings("m", mode, samples=4)  # type: ignore[arg-type]
     item = Item(
         Texts("the source", "first text", rival="second text"),
         "coherence",
         evaluator.template(PARTS),
     )
-    question = evaluator.question(item, Scale(1, 5), asking)
+    question = evaluator.question(item, Scale(1, 5), settings)
 
     async def ask(request: ChatRequest) -> Answer:
         choices = tuple(said(request.prompt) for _ in range(request.n))
         return Answer(choices, "m", "", 1, 1, 1, 0.0)
 
-    return asyncio.run(evaluator.judge(question, asking, ask)).outcome
+    return asyncio.run(evaluator.judge(question, settings, ask)).outcome
 
 
 def token(shares: dict[str, float]) -> ReplyChoice:
@@ -200,7 +200,7 @@ def test_the_report_sets_its_choices_beside_peoples(
         )
     ]
     people = [True, True, False]
-    assert found.pairs == found.asked == 3
+    assert found.pairs == found.comparisons == 3
     assert found.agreement.value == pytest.approx(
         sum(a == b for a, b in zip(prefers_good, people, strict=True)) / 3
     )

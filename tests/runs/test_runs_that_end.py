@@ -17,7 +17,7 @@ from evaluations.heartbeat import neglected_runs
 from evaluations.llm.calls import RetryPolicy
 from evaluations.models import EvaluationRun, Judge, Project, RunItem, RunState
 from evaluations.runs import leases
-from evaluations.runs.asking import FAILURES_IN_A_ROW
+from evaluations.runs.calling import FAILURES_IN_A_ROW
 from evaluations.runs.lifecycle import cancel_run, lay_out_run, pause_run, resume_run, start_run
 from evaluations.runs.shift import Shift
 from evaluations.runs.worker import work_on_run
@@ -273,7 +273,7 @@ def test_a_clock_that_was_set_back_does_not_keep_an_item_for_hours(
 def test_a_worker_asked_to_stop_gives_up_calls_that_take_long(
     small_project: Project, make_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluations.runs.asking.GRACE_SECONDS", 0.2)
+    monkeypatch.setattr("evaluations.runs.calling.GRACE_SECONDS", 0.2)
     run = started(
         make_judge(small_project, "--hang-rate", "1", use_steps=False, timeout_seconds=3000)
     )

@@ -7,9 +7,9 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from evaluations.evaluators.asking import AskingEvaluator
-from evaluations.evaluators.asking_settings import AskingSettings, declared, option_of
 from evaluations.evaluators.base import EvaluatorError
+from evaluations.evaluators.judge_settings import JudgeSettings, declared, option_of
+from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.evaluators.registry import evaluator_class
 from evaluations.judges.judges import JudgeDraft, change_judge, create_judge, endpoint_at
 from evaluations.management.base import SiteCommand
@@ -68,7 +68,7 @@ class Command(SiteCommand):
         )
         parser.add_argument("--change", action="store_true", help="change the judge with this name")
         parser.add_argument("--model", default="", help="of the endpoint")
-        for name in AskingSettings.model_fields:
+        for name in JudgeSettings.model_fields:
             _add_setting(parser, name)
         parser.add_argument(
             "--key-env", default="", help="environment variable of the worker that contains the key"
@@ -80,7 +80,7 @@ class Command(SiteCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
         try:
-            asks = issubclass(evaluator_class(options["evaluator"]), AskingEvaluator)
+            asks = issubclass(evaluator_class(options["evaluator"]), LlmEvaluator)
             endpoint = self._endpoint(project, options) if asks else None
             draft = JudgeDraft(
                 name=options["name"],
@@ -88,7 +88,7 @@ class Command(SiteCommand):
                 settings=settings_from(options["set"]),
                 endpoint=endpoint,
                 model=options["model"],
-                **{name: options[name] for name in AskingSettings.model_fields},
+                **{name: options[name] for name in JudgeSettings.model_fields},
             )
             if options["change"]:
                 before = find_judge(project, options["name"])

@@ -183,8 +183,8 @@ class Command(SiteCommand):
 
     def _ask(self, questions: list[UploadQuestion], *, as_json: bool) -> None:
         if as_json:
-            asked = [asdict(question) for question in questions]
-            self.stdout.write(orjson.dumps({"ok": False, "questions": asked}).decode())
+            unclear = [asdict(question) for question in questions]
+            self.stdout.write(orjson.dumps({"ok": False, "questions": unclear}).decode())
             return
         for question in questions:
             self.stderr.write(f"{question.text} Say it with --columns:")

@@ -91,8 +91,8 @@ class ChosenFigures:
     def query(self) -> str:
         """The part of an address that asks for this choice again."""
         chosen = {"drawn": self.criterion_pk, "by": self.judge_pk}
-        asked = [(name, value) for name, value in chosen.items() if value]
-        return urlencode([*self.options.pairs, *asked])
+        query = [(name, value) for name, value in chosen.items() if value]
+        return urlencode([*self.options.pairs, *query])
 
     def _shown(self, drawing: Drawing) -> ShownDrawing:
         assert self.criterion is not None
@@ -109,5 +109,5 @@ class ChosenFigures:
     def _outputs_behind(self, human: float, score: float) -> str:
         assert self.criterion is not None
         assert self.judge is not None
-        asked = [*self.options.pairs, ("human", f"{human:g}"), ("score", f"{score:g}")]
-        return f"{self.base}bubble/{self.criterion.pk}/{self.judge.pk}/?{urlencode(asked)}"
+        query = [*self.options.pairs, ("human", f"{human:g}"), ("score", f"{score:g}")]
+        return f"{self.base}bubble/{self.criterion.pk}/{self.judge.pk}/?{urlencode(query)}"

@@ -15,10 +15,10 @@ from evaluations.improving.trials import Trials, spent_on
 from evaluations.improving.work import Limits
 from evaluations.judges.judges import probe_endpoint
 from evaluations.llm.calls import Answer
-from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.judgement import score_choices
 from evaluations.llm.prompts import PromptParts
 from evaluations.llm.replies import ReplyChoice
+from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.scoring import Scored
 from evaluations.models import (
     CandidateOutput,
@@ -139,7 +139,7 @@ def test_a_score_on_an_own_scale_is_brought_to_the_criterions() -> None:
     question = evaluator.question_of("q", Scale(1, 5))
     assert (question.scale, question.onto) == (Scale(1, 10), Scale(1, 5))
     scored = score_choices(
-        [answer("10"), answer("7")], question, JudgeSettings("m", mode="samples", samples=2)
+        [answer("10"), answer("7")], question, RequestSettings("m", mode="samples", samples=2)
     )
     assert isinstance(scored, Scored)
     assert scored.value == pytest.approx((5 + (1 + 6 * 4 / 9)) / 2)

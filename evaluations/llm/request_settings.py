@@ -7,7 +7,7 @@ Mode = Literal["logprobs", "samples", "direct"]
 
 
 @dataclass(frozen=True)
-class JudgeSettings:
+class RequestSettings:
     """What a judge asks with."""
 
     model: str

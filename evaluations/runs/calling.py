@@ -17,7 +17,7 @@ from typing import Any
 
 import structlog
 
-from evaluations.evaluators.asking import AskingEvaluator
+from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
 from evaluations.llm.cost import estimated_tokens
 from evaluations.llm.endpoints import Client
@@ -65,13 +65,13 @@ class Waiting:
     stored: ModelReply | None = None
 
 
-class AskingShare(QuestionShare):
+class CallingShare(QuestionShare):
     """The share of a worker that calls an endpoint."""
 
     def __init__(
         self,
         run: EvaluationRun,
-        evaluator: AskingEvaluator,
+        evaluator: LlmEvaluator,
         worker: str,
         client: Client,
         policy: RetryPolicy,
@@ -88,7 +88,7 @@ class AskingShare(QuestionShare):
         self.spent = Spent()
         self.waiting: asyncio.Queue[Waiting | None] = asyncio.Queue()
         self.finished: list[results.FinishedItem] = []
-        self.asked: dict[str, asyncio.Future[Judgement]] = {}
+        self.judgements: dict[str, asyncio.Future[Judgement]] = {}
         self.too_dear = False
         self.month_is_limited = False
         self.wants_more = asyncio.Event()
@@ -320,13 +320,13 @@ class AskingShare(QuestionShare):
     async def _ask_once(self, key: str, question: Any) -> tuple[Judgement, bool]:
         """Ask, or share the same question that was asked a moment ago; True if the call was this
         item's own."""
-        if key in self.asked:
-            return await asyncio.shield(self.asked[key]), False
-        future = self.asked[key] = asyncio.get_running_loop().create_future()
+        if key in self.judgements:
+            return await asyncio.shield(self.judgements[key]), False
+        future = self.judgements[key] = asyncio.get_running_loop().create_future()
         try:
             judgement = await self.evaluator.judge(question, self.settings, self._ask)
         except BaseException as error:
-            del self.asked[key]
+            del self.judgements[key]
             future.set_exception(error)
             future.exception()  # waiting items, if any, get it; nobody waiting is fine
             del (
@@ -335,9 +335,9 @@ class AskingShare(QuestionShare):
             raise
         future.set_result(judgement)
         if not isinstance(judgement.outcome, Scored):
-            del self.asked[key]
-        while len(self.asked) > self.slots + REMEMBERED_QUESTIONS:
-            self.asked.pop(next(iter(self.asked)))  # older ones are in the store by now
+            del self.judgements[key]
+        while len(self.judgements) > self.slots + REMEMBERED_QUESTIONS:
+            self.judgements.pop(next(iter(self.judgements)))  # older ones are in the store by now
         return judgement, True
 
     async def _ask(self, request: Request) -> Answer:

@@ -2,7 +2,7 @@
 once.
 
 The database's fields, forms, the API's schema, command options and the settings that a run freezes
-are all made from `AskingSettings`; `docs/commands.md` and `docs/api.md` are held to it by a test.
+are all made from `JudgeSettings`; `docs/commands.md` and `docs/api.md` are held to it by a test.
 """
 
 from decimal import Decimal
@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 Mode = Literal["logprobs", "samples", "direct"]
 
 
-class AskingSettings(BaseModel):
+class JudgeSettings(BaseModel):
     """How a judge asks its model. If `mode` is empty, the best supported one is used."""
 
     model_config = ConfigDict(frozen=True)
@@ -100,7 +100,7 @@ class AskingSettings(BaseModel):
 
 def declared(name: str) -> FieldInfo:
     """The declaration of a setting."""
-    return AskingSettings.model_fields[name]
+    return JudgeSettings.model_fields[name]
 
 
 def default_of(name: str) -> Any:

@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 
 from evaluations.evaluators.base import Evaluator, Item, Outcome
 from evaluations.llm.calls import Answer
-from evaluations.llm.judge_settings import JudgeSettings
 from evaluations.llm.judgement import AskFully, Judgement
 from evaluations.llm.parsing import Failure
 from evaluations.llm.probe import Findings
+from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.requests import Request
 from evaluations.scales import Scale
 
 
-class AskingEvaluator(Evaluator):
+class LlmEvaluator(Evaluator):
     """An evaluator that asks an endpoint. How many calls are open, retried and paid for is the
     matter of the run's worker.
 
@@ -41,17 +41,17 @@ class AskingEvaluator(Evaluator):
         return ""
 
     @abstractmethod
-    def question(self, item: Item, scale: Scale, asking: JudgeSettings) -> Any | Failure:
+    def question(self, item: Item, scale: Scale, settings: RequestSettings) -> Any | Failure:
         """What is asked about an item, in whatever form the other methods take it; or why nothing
         can be."""
 
     @abstractmethod
-    def requests(self, question: Any, asking: JudgeSettings) -> tuple[Request, ...]:
+    def requests(self, question: Any, settings: RequestSettings) -> tuple[Request, ...]:
         """The requests that open a question; their content decides whether a stored answer may be
         used."""
 
     @abstractmethod
-    async def judge(self, question: Any, asking: JudgeSettings, ask: AskFully) -> Judgement:
+    async def judge(self, question: Any, settings: RequestSettings, ask: AskFully) -> Judgement:
         """Ask, and score what came.
 
         Raises:
@@ -60,7 +60,7 @@ class AskingEvaluator(Evaluator):
 
     @abstractmethod
     def score_again(
-        self, answers: Sequence[Answer], question: Any, asking: JudgeSettings
+        self, answers: Sequence[Answer], question: Any, settings: RequestSettings
     ) -> Outcome:
         """The score of an answer that is stored already."""
 
