@@ -82,6 +82,25 @@ class ReportData:
         systems = np.ones(len(self.system_ids), dtype=bool)
         return replace(self._part(~hidden, systems, frozenset()), withheld=int(hidden.sum()))
 
+    def only(self, chosen: np.ndarray) -> "ReportData":
+        """Some of the outputs, with their documents and all systems.
+
+        Args:
+            chosen: a mask of shape (outputs,).
+        """
+        documents = self.outputs.documents_with(chosen)
+        systems = np.ones(len(self.system_ids), dtype=bool)
+        return replace(
+            self,
+            document_ids=self.document_ids[documents],
+            doc_ids=tuple(itertools.compress(self.doc_ids, documents)),
+            outputs=self.outputs.part(chosen).among(documents, systems),
+            output_ids=self.output_ids[chosen],
+            words=self.words[chosen],
+            humans={pk: human.among(chosen, frozenset()) for pk, human in self.humans.items()},
+            judges={key: scores[chosen] for key, scores in self.judges.items()},
+        )
+
     def _part(
         self, documents: np.ndarray, systems: np.ndarray, annotators: frozenset[int]
     ) -> "ReportData":

@@ -13,11 +13,11 @@ from evaluations.models import Criterion, EvaluationRun, GapCause, Judge, Projec
 from evaluations.reports.data import ReportData
 from evaluations.reports.forest import Axis
 from evaluations.reports.gap_case import GapCase, gap_case
-from evaluations.reports.gap_patterns import Patterns, patterns_of
-from evaluations.reports.gap_ranking import Gaps, gaps_of, judges_on, scores_of_run
+from evaluations.reports.gap_numbers import GapNumbers
+from evaluations.reports.gap_patterns import Patterns
+from evaluations.reports.gap_ranking import Gaps
 from evaluations.reports.gap_view import EVERY, LOOKED_AT, OPEN, GapView, first_of
-from evaluations.reports.live import live_data
-from evaluations.scales import short
+from evaluations.reports.shown import shown_gaps
 from evaluations.statistics.pairing import IntArray
 
 PAGE_SIZE = 50
@@ -46,7 +46,8 @@ class Disagreements:
     """What the page shows. `page` is a part of the list; `case` is None where the list is empty.
 
     `before`, `after` are outputs beside the open one in the whole list, 0 at its ends; `beside` is
-    where to go when it leaves the list.
+    where to go when it leaves the list. `ranked` outputs are in the list, of a large project only
+    some of the `outputs` with a gap.
     """
 
     view: GapView
@@ -58,6 +59,7 @@ class Disagreements:
     runs: tuple[EvaluationRun, ...]
     systems: tuple[tuple[int, str], ...]
     outputs: int = 0
+    ranked: int = 0
     large: int = 0
     shift: str = ""
     mapped: bool = False
@@ -82,57 +84,52 @@ class Disagreements:
 
 
 def disagreements(project: Project, view: GapView) -> Disagreements:
-    """The page of a view; what it does not name is chosen: the first criterion with a judge, and
-    the judge that ranks outputs most like people."""
+    """The page of a view; what it does not name is chosen.
+
+    Raises:
+        NotComputedError: a worker is still computing the numbers of a large project.
+    """
+    numbers = shown_gaps(project, view)
+    data = numbers.data
     criteria = {one.pk: one for one in project.criteria.all()}
-    data = live_data(project).selected(view.options)
-    judged = [pk for pk in criteria if any(on == pk for on, _judge in data.judges)]
     known = {one.pk: one for one in project.judges.all()}
-    chosen = first_of(view.criterion, criteria, (judged or [0])[0])
-    ranked = [pk for pk in (judges_on(data, chosen) if chosen else ()) if pk in known]
-    judge = known.get(first_of(view.judge, known, (ranked or [0])[0]))
-    criterion = criteria.get(chosen)
+    criterion, judge = criteria.get(numbers.criterion), known.get(numbers.judge)
     runs = tuple(project.runs.counting().filter(judge=judge).order_by("-pk")) if judge else ()
-    run = next((one for one in runs if one.pk == view.run), None)
+    run = next((one for one in runs if one.pk == numbers.run), None)
     systems = tuple(zip(data.system_ids.tolist(), data.system_names, strict=True))
-    view = replace(
-        view,
-        criterion=chosen,
-        judge=judge.pk if judge else 0,
-        run=run.pk if run else 0,
-        system=first_of(view.system, data.system_ids.tolist()),
-        without=first_of(view.without, data.system_ids.tolist()),
-    )
     shown = Disagreements(
-        view=view,
+        view=replace(
+            view,
+            criterion=numbers.criterion,
+            judge=numbers.judge,
+            run=run.pk if run else 0,
+            system=first_of(view.system, data.system_ids.tolist()),
+            without=first_of(view.without, data.system_ids.tolist()),
+        ),
         criterion=criterion,
         judge=judge,
         run=run,
-        criteria=tuple(one for pk, one in criteria.items() if pk in judged),
-        judges=tuple(
-            known[pk] for pk in sorted({*ranked, *([judge.pk] if judge and ranked else [])})
-        ),
+        criteria=tuple(one for pk, one in criteria.items() if pk in numbers.criteria),
+        judges=tuple(known[pk] for pk in numbers.judges if pk in known),
         runs=runs,
         systems=systems,
     )
-    if criterion is None or judge is None:
+    if criterion is None or judge is None or numbers.gaps is None:
         return shown
-    if run is not None:
-        data = scores_of_run(live_data(project), run, criterion.pk).selected(view.options)
     labels = {pk: one.label for pk, one in known.items()}
-    return _filled(project, data, shown, criterion, judge, labels)
+    return _filled(project, numbers, numbers.gaps, shown, criterion, judge, labels)
 
 
 def _filled(
     project: Project,
-    data: ReportData,
+    numbers: GapNumbers,
+    gaps: Gaps,
     shown: Disagreements,
     criterion: Criterion,
     judge: Judge,
     labels: Mapping[int, str],
 ) -> Disagreements:
-    view = shown.view
-    gaps = gaps_of(data, criterion, judge.pk, by=view.by)
+    view, data = shown.view, numbers.data
     given = GapCause.objects.of_project(project)
     here = dict(given.filter(judge=judge, criterion=criterion).values_list("output_id", "cause"))
     ids = data.output_ids[gaps.at][gaps.order]
@@ -148,7 +145,7 @@ def _filled(
     case = None
     if open_:
         case = gap_case(
-            data,
+            numbers,
             gaps,
             int(gaps.order[_index(ids, open_)]),
             criterion=criterion,
@@ -160,14 +157,15 @@ def _filled(
     return replace(
         shown,
         view=replace(view, output=open_),
-        outputs=len(gaps.at),
-        large=int(gaps.large.sum()),
-        shift=_shift(gaps),
+        outputs=numbers.outputs,
+        ranked=len(gaps.at),
+        large=numbers.large,
+        shift=numbers.shift,
         mapped=gaps.mapped,
-        patterns=patterns_of(project, data, gaps, criterion.pk),
+        patterns=numbers.patterns,
         causes=tuple(given.filter(judge=judge, criterion=criterion).counted()),
         names=tuple(given.names()),
-        to_look_at=int((~has_cause).sum()),
+        to_look_at=numbers.outputs - int(has_cause.sum()),
         page=page,
         entries=_entries(data, gaps, page, ids, here, criterion, open_),
         case=case,
@@ -243,11 +241,3 @@ def _entries(
             )
         )
     return tuple(entries)
-
-
-def _shift(gaps: Gaps) -> str:
-    """How much the judge is stricter or milder than people, where that is clear."""
-    if gaps.shift is None or gaps.mapped or not gaps.shift.is_clear:
-        return ""
-    word = "strict" if gaps.shift.mean < 0 else "mild"
-    return f"{word} by {short(round(abs(gaps.shift.mean), 2))}"

@@ -24,6 +24,7 @@ from evaluations.models import (
 )
 from evaluations.models.newest_scores import newest_scores
 from evaluations.reports.data import ReportData
+from evaluations.reports.gap_numbers import GapNumbers
 from evaluations.reports.gap_ranking import Gaps
 from evaluations.reports.gap_strip import Strip, strip_of
 from evaluations.scales import short
@@ -90,7 +91,7 @@ class GapCase:
 
 
 def gap_case(
-    data: ReportData,
+    numbers: GapNumbers,
     gaps: Gaps,
     place: int,
     *,
@@ -107,6 +108,7 @@ def gap_case(
         run: the run whose score is shown, else the judge's newest.
         judges, criteria: the names of the project's, by id.
     """
+    data = numbers.data
     at = int(gaps.at[place])
     output = CandidateOutput.objects.select_related("document__project", "system").get(
         pk=int(data.output_ids[at])
@@ -122,7 +124,7 @@ def gap_case(
     given = short(round(float(gaps.scores[place]), 2))
     return GapCase(
         rank=int(np.flatnonzero(gaps.order == place)[0]) + 1,
-        of=len(gaps.at),
+        of=numbers.outputs,
         output=output,
         people=f"{people:.2f}",
         score=given,

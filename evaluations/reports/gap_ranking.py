@@ -74,6 +74,24 @@ def gaps_of(data: ReportData, criterion: Criterion, judge: int, *, by: str) -> G
     return Gaps(outputs, at, people, given, gap, strength, shift, mapped)
 
 
+def strongest(data: ReportData, gaps: Gaps, most: int) -> tuple[ReportData, Gaps]:
+    """The outputs with the strongest gaps, in the order that they have among all."""
+    chosen = np.zeros(len(gaps.at), dtype=bool)
+    chosen[gaps.order[:most]] = True
+    kept = np.zeros(len(data.outputs), dtype=bool)
+    kept[gaps.at[chosen]] = True
+    few = replace(
+        gaps,
+        outputs=gaps.outputs.part(chosen),
+        at=(np.cumsum(kept) - 1)[gaps.at[chosen]],
+        people=gaps.people[chosen],
+        scores=gaps.scores[chosen],
+        gap=gaps.gap[chosen],
+        strength=gaps.strength[chosen],
+    )
+    return data.only(kept), few
+
+
 def is_elsewhere(scores: FloatArray, scale: Scale) -> bool:
     """Whether scores are on another scale than the ratings."""
     return bool(len(scores)) and not scale.spans(float(scores.min()), float(scores.max()))

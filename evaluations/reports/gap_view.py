@@ -46,6 +46,20 @@ class GapView:
         given = [(name, value) for name, value in own if value and (name, value) != ("by", "gap")]
         return "&".join(part for part in (urlencode(given), self.options.query) if part)
 
+    def of_numbers(self, known: Mapping[str, Iterable[int]]) -> "GapView":
+        """The part of the view that its numbers depend on.
+
+        Args:
+            known: the ids of the project's criteria, judges and runs; others have no numbers.
+        """
+        return GapView(
+            self.options,
+            first_of(self.criterion, known["criteria"]),
+            first_of(self.judge, known["judges"]),
+            self.by,
+            first_of(self.run, known["runs"]),
+        )
+
     def to(self, **changes: Any) -> str:
         """The address of another view, with some parts changed; from the first page on."""
         return f"?{replace(self, **({'page': 0, 'output': 0} | changes)).query}"

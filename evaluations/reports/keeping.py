@@ -7,7 +7,7 @@ are of the same numbers.
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -26,8 +26,12 @@ from evaluations.reports.drawings.numbers import CriterionNumbers, numbers_for_f
 from evaluations.reports.drilldown import DocumentsBehind, documents_behind
 from evaluations.reports.figures import FIGURES, Figure, Subject, figures_of
 from evaluations.reports.formats import FORMATS
+from evaluations.reports.gap_numbers import GapNumbers, largest_gaps
+from evaluations.reports.gap_view import GapView, read_gap_view
 from evaluations.reports.kept import (
     CODE,
+    COMPARE,
+    DISAGREEMENTS,
     cell_part,
     documents_part,
     download_part,
@@ -36,9 +40,14 @@ from evaluations.reports.kept import (
     fingerprint_of,
     for_pages,
     numbers_part,
+    page_and_query,
+    page_part,
+    page_view,
 )
-from evaluations.reports.options import read_options
+from evaluations.reports.options import ReportOptions, read_options
 from evaluations.reports.page import ReportNumbers, numbers_of
+from evaluations.reports.pair_numbers import PairNumbers, first_of_pair
+from evaluations.reports.pair_view import PairView, read_pair_view
 from evaluations.reports.ranking import DocumentFigures, figures_from
 from evaluations.reports.report import Report, build_report
 from evaluations.reports.steps import OnStep, between
@@ -59,6 +68,11 @@ OTHER_VERSION = timedelta(days=1)
 _LOCK = (
     0x6B657074  # any constant: with a project's id it is the lock under which its views are taken
 )
+# Pages of their own, with what reads their view.
+PAGES: dict[str, Callable[[QueryDict, ReportOptions], GapView | PairView]] = {
+    DISAGREEMENTS: read_gap_view,
+    COMPARE: read_pair_view,
+}
 FAILED = (
     "Computing this report failed unexpectedly ({}). Try again. If that does not help, choose fewer"
     " judges or criteria with the filters, or contact the site's administrator: the workers' log"
@@ -190,14 +204,22 @@ def _renewing(kept: KeptReport) -> Iterator[OnStep]:
 def _computed(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
     """The parts of a view, by name."""
     project = kept.project
-    options, _errors = read_options(QueryDict(kept.view), known=ids_of(project.pk))
-    if options.query != kept.view:
+    page, written = page_and_query(kept.view)
+    query = QueryDict(written)
+    options, _errors = read_options(query, known=ids_of(project.pk))
+    on_page = PAGES[page](query, options) if page else None
+    view = page_view(page, on_page.query) if on_page else options.query
+    if view != kept.view:
         # What a filter named was removed; without it the view would show more.
         _mine(kept).delete()
         raise LeaseLostError
     on_step(0.0, "reading ratings and scores")
     everything = load_data(project, list(project.judges.all()), list(project.criteria.all()))
     data = without_withheld(everything, project)
+    if on_page is not None:
+        on_step(0.5, "comparing scores with ratings")
+        yield _page(project, data, on_page)
+        return
     selected = data.selected(options)
     report = build_report(
         project, options=options, data=selected, on_step=between(on_step, 0.1, 0.8)
@@ -214,6 +236,12 @@ def _computed(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
     if not options.query:
         on_step(0.99, "sorting documents")
         yield from _documents(project, data)
+
+
+def _page(project: Project, data: ReportData, view: GapView | PairView) -> tuple[str, bytes]:
+    if isinstance(view, GapView):
+        return page_part(), stored(largest_gaps(project, data, view), GapNumbers)
+    return page_part(), stored(first_of_pair(project, data, view), PairNumbers)
 
 
 def _figures(

@@ -18,9 +18,11 @@ from evaluations.models.kept_reports import OPEN
 from evaluations.reports.drawings.numbers import CriterionNumbers
 from evaluations.reports.drilldown import DocumentsBehind
 from evaluations.reports.figures import Figure
+from evaluations.reports.gap_numbers import GapNumbers
 from evaluations.reports.memo import digest_of
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.page import ReportNumbers
+from evaluations.reports.pair_numbers import PairNumbers
 from evaluations.reports.ranking import DISAGREEMENT, DocumentFigures, measure_of
 from evaluations.reports.report import JudgeResult
 from evaluations.reports.size import is_large
@@ -30,13 +32,23 @@ from geval_site.version import __version__
 
 Part = TypeVar("Part")
 # Which software can read what was kept: with other types or another version it is computed again.
-_TYPES = (ReportNumbers, Figure, CriterionNumbers, DocumentsBehind, DocumentFigures)
+_TYPES = (
+    ReportNumbers,
+    Figure,
+    CriterionNumbers,
+    DocumentsBehind,
+    DocumentFigures,
+    GapNumbers,
+    PairNumbers,
+)
 CODE = f"{__version__} {shape_of(*_TYPES)}"
 # A computation that failed is tried again when somebody looks after this time, or asks for it.
 RETRY_AFTER = timedelta(minutes=10)
 # Views of a project that wait for a worker.
 MOST_WAITING = 20
 QUEUE = "reports"
+# Pages of their own.
+DISAGREEMENTS, COMPARE = "disagreements", "compare"
 # Every name and setting that a report shows or depends on.
 _FRAME = " || ".join(
     f"""(SELECT md5(coalesce(string_agg(t::text, ';' ORDER BY t.id), ''))
@@ -127,6 +139,10 @@ class KeptView:
         found = self._found(documents_part(measure_of(sort)), DocumentFigures)
         return found or self._part(documents_part(DISAGREEMENT), DocumentFigures)
 
+    def page(self, kind: type[Part]) -> Part:
+        """The numbers of a page of its own."""
+        return self._part(page_part(), kind)
+
     def _part(self, name: str, kind: type[Part]) -> Part:
         found = self._found(name, kind)
         if found is None:
@@ -142,6 +158,10 @@ class KeptView:
 
 def numbers_part() -> str:
     return "numbers"
+
+
+def page_part() -> str:
+    return "page"
 
 
 def download_part(ending: str) -> str:
@@ -190,21 +210,43 @@ def kept_view(project: Project, options: ReportOptions) -> KeptView | None:
     """What is kept of a view; None for a small project, whose numbers are computed as they are
     asked for. Where the last numbers are not those of the project as it is, new ones are asked
     for."""
-    if not is_large(project):
-        return None
-    rows = KeptReport.objects.filter(project=project, view=options.query, code=CODE)
+    return _kept(project, options.query) if is_large(project) else None
+
+
+def kept_page(project: Project, page: str, query: str) -> KeptView | None:
+    """The same for a page of its own, by what follows the question mark in its address.
+
+    Args:
+        page: DISAGREEMENTS or COMPARE.
+    """
+    return _kept(project, page_view(page, query)) if is_large(project) else None
+
+
+def page_view(page: str, query: str) -> str:
+    """What a row says that is about a page: its name and its query."""
+    return f"{page}?{query}"
+
+
+def page_and_query(view: str) -> tuple[str, str]:
+    """What a row is about: a page ("" for the report), and what follows the question mark."""
+    page, mark, query = view.partition("?")
+    return (page, query) if mark and page in (DISAGREEMENTS, COMPARE) else ("", view)
+
+
+def _kept(project: Project, view: str) -> KeptView:
+    rows = KeptReport.objects.filter(project=project, view=view, code=CODE)
     last, fingerprint = rows.done().first(), fingerprint_of(project)
     if last is not None and last.fingerprint == fingerprint:
         return KeptView(last, None)
     coming = rows.exclude(state=KeptState.DONE).first()
     if coming is None or (coming.has_failed and _may_be_tried_again(coming, fingerprint)):
-        coming = _request(project, options.query)
+        coming = _request(project, view)
     return KeptView(last, coming)
 
 
-def try_again(project: Project, options: ReportOptions) -> None:
+def try_again(project: Project, view: str) -> None:
     """Forget that computing a view has failed: it is asked for as it is looked at next."""
-    KeptReport.objects.filter(project=project, view=options.query, state=KeptState.FAILED).delete()
+    KeptReport.objects.filter(project=project, view=view, state=KeptState.FAILED).delete()
 
 
 def fingerprint_of(project: Project) -> str:

@@ -47,6 +47,12 @@ class Shares:
     counts: tuple[int, int, int, int]
     parts: tuple[tuple[str, Span, str, int, bool], ...]
 
+    @property
+    def only_one(self) -> int:
+        """On how many outputs exactly one agrees."""
+        only_first, _both, only_second, _rest = self.counts
+        return only_first + only_second
+
 
 def grid_of(pair: Pair) -> Grid:
     scale = pair.criterion.scale

@@ -2,15 +2,19 @@
 a large one what a worker has kept."""
 
 from evaluations.models import Criterion, Project
-from evaluations.reports.data import ReportData
+from evaluations.reports.data import ReportData, ids_of
 from evaluations.reports.drawings.numbers import CriterionNumbers, numbers_for_figures
 from evaluations.reports.drilldown import DocumentsBehind, documents_behind
 from evaluations.reports.figures import FIGURES, Figure, Subject
 from evaluations.reports.formats import BY_ENDING
-from evaluations.reports.kept import KeptView, kept_view
+from evaluations.reports.gap_numbers import GapNumbers, gap_numbers
+from evaluations.reports.gap_view import GapView
+from evaluations.reports.kept import COMPARE, DISAGREEMENTS, KeptView, kept_page, kept_view
 from evaluations.reports.live import live_data, mark_of
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.page import ReportNumbers, ReportPage, numbers_of, report_page
+from evaluations.reports.pair_numbers import PairNumbers, pair_numbers
+from evaluations.reports.pair_view import PairView
 from evaluations.reports.ranking import DocumentFigures, document_figures
 from evaluations.reports.report import Report, build_report, criterion_result
 
@@ -103,3 +107,21 @@ def shown_document_figures(project: Project, sort: str) -> DocumentFigures:
     """What documents are sorted by; for a large project only what this sort needs."""
     kept = kept_view(project, ReportOptions())
     return kept.document_figures(sort) if kept else document_figures(project)
+
+
+def shown_gaps(project: Project, view: GapView) -> GapNumbers:
+    """What the page of disagreements shows; of a large project the largest gaps alone."""
+    runs = project.runs.counting().filter(pk=view.run).values_list("pk", flat=True)
+    wanted = view.of_numbers(ids_of(project.pk) | {"runs": list(runs)})
+    kept = kept_page(project, DISAGREEMENTS, wanted.query)
+    return kept.page(GapNumbers) if kept else gap_numbers(project, live_data(project), wanted)
+
+
+def shown_pair(project: Project, view: PairView) -> tuple[PairNumbers, Report]:
+    """What the page of two judges shows, and the report whose tests it shows; of a large project
+    the first outputs alone are listed."""
+    wanted = view.of_numbers(ids_of(project.pk))
+    kept, report = kept_page(project, COMPARE, wanted.query), kept_view(project, view.options)
+    if kept and report:
+        return kept.page(PairNumbers), report.numbers().report
+    return pair_numbers(project, live_data(project), wanted), shown_report(project, view.options)

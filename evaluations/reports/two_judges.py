@@ -1,11 +1,8 @@
 """The page that compares two judges: paired differences, who gives what, who agrees with people,
 and what each costs."""
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
-from urllib.parse import urlencode
 
 import numpy as np
 from django.core.paginator import Page, Paginator
@@ -14,62 +11,26 @@ from django.db import connection
 from evaluations.formats import signed
 from evaluations.models import Judge, Project
 from evaluations.reports.analysis import ALPHA, Significance
-from evaluations.reports.data import ReportData
 from evaluations.reports.forest import Axis, Span, Tick, round_numbers, ticks_at
-from evaluations.reports.gap_ranking import judges_on
-from evaluations.reports.gap_view import first_of, number_in
+from evaluations.reports.gap_view import first_of
 from evaluations.reports.judge_costs import JudgeCost, cost_of
-from evaluations.reports.judge_pairs import Pair, pair_on, unit_of
-from evaluations.reports.live import live_data
-from evaluations.reports.memo import remembered
-from evaluations.reports.options import ReportOptions
+from evaluations.reports.pair_numbers import OneAgreeing, PairOnCriterion
+from evaluations.reports.pair_view import CLASSES, PairView
 from evaluations.reports.report import Report
-from evaluations.reports.score_grids import Grid, Shares, grid_of, shares_of
-from evaluations.reports.shown import shown_report
+from evaluations.reports.score_grids import Grid, Shares
+from evaluations.reports.shown import shown_pair
 from evaluations.reports.words import listed
 from evaluations.scales import short
-from evaluations.statistics.correlation import mean_by_document
 from evaluations.statistics.jackknife import no_interval
 from evaluations.statistics.resampling import Interval
-from evaluations.statistics.two_judges import (
-    ONLY_FIRST,
-    ONLY_SECOND,
-)
+from evaluations.statistics.two_judges import ONLY_FIRST
 
 # Of one kind all are listed, page by page; of both kinds the first few.
 PAGE_SIZE = 50
 FIRST_FEW = 10
-CLASSES = {"first": ONLY_FIRST, "second": ONLY_SECOND}
 _BEGINS = """
     SELECT o.id, left(o.text, 160), d.doc_id FROM evaluations_candidateoutput o
     JOIN evaluations_document d ON d.id = o.document_id WHERE o.id = ANY (%s::bigint[])"""
-
-
-@dataclass(frozen=True)
-class PairView:
-    """Which two judges are compared, in a view of the report; `criterion` and `only` ("first",
-    "second" or both) choose the outputs that are listed."""
-
-    options: ReportOptions
-    first: int = 0
-    second: int = 0
-    criterion: int = 0
-    only: str = ""
-    page: int = 0
-
-    def to(self, **changes: Any) -> str:
-        """The address of another view, with some parts changed; from the first page on."""
-        own = ("first", "second", "criterion", "only", "page")
-        given = {name: getattr(self, name) for name in own} | {"page": 0} | changes
-        kept = urlencode([(name, value) for name, value in given.items() if value])
-        return f"?{'&'.join(part for part in (kept, self.options.query) if part)}"
-
-
-def read_pair_view(query: Mapping[str, Any], options: ReportOptions) -> PairView:
-    """The view in an address; what cannot be used in it has its default."""
-    only = str(query.get("only") or "")
-    ids = {name: number_in(query, name) for name in ("first", "second", "criterion", "page")}
-    return PairView(options, only=only if only in CLASSES else "", **ids)
 
 
 @dataclass(frozen=True)
@@ -126,6 +87,7 @@ class TwoJudges:
     page: Page[int] | None = None
     one: tuple[OneAgrees, ...] = ()
     mapped: tuple[str, ...] = ()
+    listed: int = 0
 
     @property
     def alone(self) -> tuple[str, ...]:
@@ -137,116 +99,86 @@ class TwoJudges:
         """The criterion whose outputs are listed."""
         return next((one for one in self.shares if one.pk == self.view.criterion), None)
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether only some of the outputs on which one agrees can be listed."""
+        return self.chosen is not None and self.listed < self.chosen.only_one
+
 
 def two_judges(project: Project, view: PairView) -> TwoJudges:
-    """The page; judges that the view does not name are the two that rank outputs most like people
-    on the first criterion.
+    """The page; what the view does not name is chosen.
 
     Raises:
-        NotComputedError: a worker is still computing the report of a large project, whose tests
-            these are.
+        NotComputedError: a worker is still computing the numbers of a large project, or its report,
+            whose tests these are.
     """
-    data = live_data(project).selected(view.options)
-    options = view.options
-    criteria = [one for one in project.criteria.all() if one.pk in (options.criteria or (one.pk,))]
-    known = {one.pk: one for one in project.judges.all() if one.pk in (options.judges or (one.pk,))}
-    ranked = list(
-        dict.fromkeys(pk for one in criteria for pk in judges_on(data, one.pk) if pk in known)
+    numbers, report = shown_pair(project, view)
+    known = {one.pk: one for one in project.judges.all()}
+    judges = tuple(known[pk] for pk in numbers.judges if pk in known)
+    criteria = {one.pk: one.name for one in project.criteria.all()}
+    pairs = [pair for pair in numbers.criteria if pair.criterion in criteria]
+    view = replace(
+        view,
+        first=numbers.first,
+        second=numbers.second,
+        criterion=first_of(view.criterion, [pair.criterion for pair in pairs], _most_apart(pairs)),
     )
-    judges = tuple(known[pk] for pk in sorted(ranked))
-    first = first_of(view.first, ranked, next(iter(ranked), 0))
-    others = [pk for pk in ranked if pk != first]
-    second = first_of(view.second, others, next(iter(others), 0))
-    pairs = [
-        pair
-        for one in criteria
-        if first and second and (pair := pair_on(data, one, first, second)) is not None
-    ]
-    view = PairView(
-        view.options,
-        first,
-        second,
-        first_of(view.criterion, [pair.criterion.pk for pair in pairs], _most_apart(pairs)),
-        view.only,
-        view.page,
-    )
-    if not pairs:
-        return TwoJudges(view, judges, known.get(first), known.get(second))
-    report = shown_report(project, view.options)
-    return _compared(data, view, judges, (known[first], known[second]), pairs, report)
-
-
-def _most_apart(pairs: list[Pair]) -> int:
-    """The criterion with most outputs on which exactly one agrees."""
-
-    def apart(pair: Pair) -> int:
-        return int(np.isin(pair.agrees, (ONLY_FIRST, ONLY_SECOND)).sum())
-
-    return max(pairs, key=apart).criterion.pk if pairs else 0
-
-
-def _compared(
-    data: ReportData,
-    view: PairView,
-    judges: tuple[Judge, ...],
-    both: tuple[Judge, Judge],
-    pairs: list[Pair],
-    report: Report,
-) -> TwoJudges:
-    differences, axis, ends = _differences(pairs, both, report)
-    costs = (cost_of(both[0]), cost_of(both[1]))
-    chosen = next(pair for pair in pairs if pair.criterion.pk == view.criterion)
-    page, one = _listed(data, view, chosen)
-    used = {int(pk) for pair in pairs for pk in np.unique(pair.outputs.document)}
-    mapped = [
-        judge.label
-        for judge, side in zip(both, ("first", "second"), strict=True)
-        if any(getattr(pair, side) is not getattr(pair, f"{side}_on") for pair in pairs)
-    ]
+    first, second = known.get(numbers.first), known.get(numbers.second)
+    if not pairs or first is None or second is None:
+        return TwoJudges(view, judges, first, second)
+    differences, axis, ends = _differences(pairs, criteria, (first, second), report)
+    costs = (cost_of(first), cost_of(second))
+    chosen = next(pair for pair in pairs if pair.criterion == view.criterion)
+    page, one = _listed(view, chosen.one_agrees)
     return TwoJudges(
         view=view,
         judges=judges,
-        first=both[0],
-        second=both[1],
-        lead=_lead(both, differences, costs),
-        outputs=len(set(itertools.chain.from_iterable(pair.at.tolist() for pair in pairs))),
-        documents=len(used),
+        first=first,
+        second=second,
+        lead=_lead((first, second), differences, costs),
+        outputs=numbers.outputs,
+        documents=numbers.documents,
         axis=ticks_at(axis, round_numbers(ends)),
         zero=axis.at(0.0),
         differences=differences,
-        grids=tuple(grid_of(pair) for pair in pairs),
-        shares=tuple(shares_of(pair) for pair in pairs),
+        grids=tuple(pair.grid for pair in pairs),
+        shares=tuple(pair.shares for pair in pairs),
         costs=costs,
-        unit=short(round(unit_of(chosen.criterion.scale), 4)),
+        unit=chosen.unit,
         page=page,
         one=one,
-        mapped=tuple(mapped),
+        listed=len(chosen.one_agrees.output_ids),
+        mapped=tuple(
+            judge.label
+            for at, judge in enumerate((first, second))
+            if any(pair.mapped[at] for pair in pairs)
+        ),
     )
 
 
+def _most_apart(pairs: list[PairOnCriterion]) -> int:
+    """The criterion with most outputs on which exactly one agrees."""
+    return max(pairs, key=lambda pair: pair.shares.only_one).criterion if pairs else 0
+
+
 def _differences(
-    pairs: list[Pair], both: tuple[Judge, Judge], report: Report
+    pairs: list[PairOnCriterion],
+    criteria: Mapping[int, str],
+    both: tuple[Judge, Judge],
+    report: Report,
 ) -> tuple[tuple[Difference, ...], Axis, list[float]]:
     """Tests, intervals and adjusted p-values are the report's own, over all its pairs of judges, so
     that its letters and this page say the same."""
     significance = {one.pk: one.significance for one in report.criteria}
-    compared, values = [], []
-    for pair in pairs:
-        compared.append(_compared_in(significance[pair.criterion.pk], both))
-        on = (pair.outputs, pair.human)
-        values.append(
-            [
-                remembered(mean_by_document, *on, side, report.options.coefficient)
-                for side in (pair.first, pair.second)
-            ]
-        )
+    compared = [_compared_in(significance[pair.criterion], both) for pair in pairs]
+    values = [pair.correlations for pair in pairs]
     ends = [one[0] - one[1] for one in values if not np.isnan(one).any()]
     ends += [end for interval, _p, _reason in compared for end in (interval.ends or ())]
     low, high = min([0.0, *ends]), max([0.0, *ends])
     width = (high - low) or 0.2
     axis = Axis(low - 0.05 * width, high + 0.05 * width)
     rows = tuple(
-        _difference(pair, one, interval, p, reason, axis)
+        _difference(criteria[pair.criterion], one, interval, p, reason, axis)
         for pair, one, (interval, p, reason) in zip(pairs, values, compared, strict=True)
     )
     return rows, axis, ends
@@ -270,8 +202,8 @@ def _compared_in(
 
 
 def _difference(
-    pair: Pair,
-    values: list[float],
+    criterion: str,
+    values: tuple[float, float],
     interval: Interval,
     p: float | None,
     reason: str,
@@ -282,7 +214,7 @@ def _difference(
     ahead = 0 if p is None or p > ALPHA or np.isnan(gap) else 1 if gap > 0 else 2
     ends = interval.ends
     return Difference(
-        criterion=pair.criterion.name,
+        criterion=criterion,
         first="–" if np.isnan(first) else f"{first:.2f}",
         second="–" if np.isnan(second) else f"{second:.2f}",
         difference="–" if np.isnan(gap) else signed(gap),
@@ -324,36 +256,32 @@ def _cheaper(costs: tuple[JudgeCost, JudgeCost]) -> list[str]:
             f"{dear.judge} costs {100 * (times - 1):.0f} % more."]  # fmt: skip
 
 
-def _listed(
-    data: ReportData, view: PairView, pair: Pair
-) -> tuple[Page[int], tuple[OneAgrees, ...]]:
-    """A page of the outputs on which exactly one agrees, the one where the other is farthest off
-    first."""
-    wanted = [CLASSES[view.only]] if view.only else list(CLASSES.values())
-    off = np.where(pair.agrees == ONLY_FIRST, pair.second_on, pair.first_on)
-    chosen = np.flatnonzero(np.isin(pair.agrees, wanted))
-    order = chosen[np.argsort(-np.abs(off - pair.human)[chosen], kind="stable")]
+def _listed(view: PairView, found: OneAgreeing) -> tuple[Page[int], tuple[OneAgrees, ...]]:
+    """A page of the outputs on which exactly one agrees."""
+    places = np.arange(len(found.output_ids))
+    if view.only:
+        places = places[found.is_first == (CLASSES[view.only] == ONLY_FIRST)]
     size = PAGE_SIZE if view.only else FIRST_FEW
-    page = Paginator(order.tolist(), size).get_page(view.page if view.only else 1)
-    ids = [int(data.output_ids[pair.at[place]]) for place in page.object_list]
+    page = Paginator(places.tolist(), size).get_page(view.page if view.only else 1)
+    ids = [int(found.output_ids[place]) for place in page.object_list]
     with connection.cursor() as cursor:
         cursor.execute(_BEGINS, [ids])
         texts = {pk: (begins, doc_id) for pk, begins, doc_id in cursor.fetchall()}
-    found = []
+    rows = []
     for pk, place in zip(ids, page.object_list, strict=True):
         begins, doc_id = texts.get(pk, ("", ""))
-        is_first = pair.agrees[place] == ONLY_FIRST
-        found.append(
+        is_first = bool(found.is_first[place])
+        rows.append(
             OneAgrees(
                 pk,
                 begins,
-                data.system_names[pair.outputs.system[place]],
+                found.systems[place],
                 doc_id,
-                f"{pair.human[place]:.2f}",
-                short(round(float(pair.first[place]), 2)),
-                short(round(float(pair.second[place]), 2)),
+                f"{found.human[place]:.2f}",
+                short(round(float(found.first[place]), 2)),
+                short(round(float(found.second[place]), 2)),
                 1 if is_first else 2,
                 view.second if is_first else view.first,
             )
         )
-    return page, tuple(found)
+    return page, tuple(rows)

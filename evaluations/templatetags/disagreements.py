@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 from evaluations.models import GapCause, Project
 from evaluations.reports.gap_view import GapView
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.two_judges import PairView
+from evaluations.reports.pair_view import PairView
 from evaluations.word_differences import Piece
 
 register = template.Library()

@@ -5,7 +5,8 @@ from django.shortcuts import render
 
 from evaluations.models import Project
 from evaluations.people.access import READERS, project_view
-from evaluations.reports.two_judges import read_pair_view, two_judges
+from evaluations.reports.pair_view import read_pair_view
+from evaluations.reports.two_judges import two_judges
 from evaluations.views.reports import options_of, waits
 
 

@@ -13,10 +13,11 @@ from evaluations.people.audit import note_detail
 from evaluations.reports.disagreements import disagreements
 from evaluations.reports.gap_causes import as_csv, as_json, give_cause, take_cause_back
 from evaluations.reports.gap_view import BASES, GapView, read_gap_view
-from evaluations.views.reports import options_of
+from evaluations.views.reports import options_of, waits
 
 
 @project_view(READERS)
+@waits
 def disagreement_list(request: HttpRequest, project: Project) -> HttpResponse:
     """The largest gaps of a judge on a criterion, and one case with its evidence."""
     options, errors = options_of(request.GET, project)

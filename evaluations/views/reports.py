@@ -20,7 +20,15 @@ from evaluations.reports.data import ids_of
 from evaluations.reports.drawings.chosen import ChosenFigures
 from evaluations.reports.figures import FIGURES
 from evaluations.reports.formats import BY_ENDING, FORMATS
-from evaluations.reports.kept import KeptView, NotComputedError, kept_view, try_again
+from evaluations.reports.kept import (
+    COMPARE,
+    DISAGREEMENTS,
+    KeptView,
+    NotComputedError,
+    kept_view,
+    page_and_query,
+    try_again,
+)
 from evaluations.reports.live import mark_of
 from evaluations.reports.options import WORDS, ReportOptions, read_options
 from evaluations.reports.shown import (
@@ -32,6 +40,12 @@ from evaluations.reports.shown import (
 )
 
 # How often pages and programs ask again for numbers that are being computed.
+# Where the numbers of a kept view are shown.
+ADDRESSES = {
+    "": "report_detail",
+    DISAGREEMENTS: "disagreement_list",
+    COMPARE: "judge_compare",
+}
 RETRY_SECONDS = 5
 
 
@@ -170,10 +184,11 @@ def _kept_piece(
 @project_view(READERS, archived=True)
 def report_again(request: HttpRequest, project: Project) -> HttpResponse:
     """Have numbers computed again whose computation failed."""
-    options, _errors = options_of(QueryDict(request.POST.get("query", "")), project)
-    try_again(project, options)
-    address = reverse("evaluations:report_detail", args=[project.slug])
-    return redirect(f"{address}?{options.query}" if options.query else address)
+    view = request.POST.get("view", "")
+    try_again(project, view)
+    page, query = page_and_query(view)
+    address = reverse(f"evaluations:{ADDRESSES[page]}", args=[project.slug])
+    return redirect(f"{address}?{query}" if query else address)
 
 
 @project_view(READERS)

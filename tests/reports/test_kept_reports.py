@@ -357,7 +357,7 @@ def test_a_failure_is_shown_and_is_tried_again_when_somebody_asks(
         compute()
     failed = text_of(client)
     api = client.get("/api/v1/projects/small/report")
-    again = client.post(f"{ADDRESS}again/", {"query": ""})
+    again = client.post(f"{ADDRESS}again/", {"view": ""})
     waiting = text_of(client)
     compute()
 

@@ -180,6 +180,7 @@ def without_a_cluster(rng: np.random.Generator) -> tuple[Cluster, ...]:
     return find_clusters(outputs, largest(gaps), groups, words)
 
 
+@pytest.mark.slow
 def test_where_there_is_no_cluster_hardly_any_project_shows_one() -> None:
     rng = np.random.default_rng(0)
     projects = 400

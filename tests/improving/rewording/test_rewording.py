@@ -45,6 +45,7 @@ from tests.processes import free_port
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.slow
 def test_a_better_wording_is_found_proven_and_used(
     judge: Judge, criterion: Criterion, locked: LockedDocuments
 ) -> None:

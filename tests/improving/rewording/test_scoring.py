@@ -59,6 +59,7 @@ def searched(judge: Judge, criterion: Criterion, calls: int = 600) -> Search:
     return search
 
 
+@pytest.mark.slow
 def test_a_judge_that_gives_whole_points_is_improved_by_its_scoring(
     coarse: Judge,
     criterion: Criterion,

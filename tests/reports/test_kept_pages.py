@@ -1,0 +1,145 @@
+"""The pages of disagreements and of two judges in large projects: a worker computes their numbers,
+too."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from evaluations.models import CandidateOutput, GapCause, Judge, KeptReport, Project
+from evaluations.reports import gap_numbers, keeping, live, memo, pair_numbers
+from evaluations.reports.keeping import neglected_reports, work_on_report
+
+pytestmark = pytest.mark.django_db
+DISAGREEMENTS, COMPARE = "/p/small/report/disagreements/", "/p/small/report/compare/"
+Load = Callable[..., object]
+SCORES = {
+    ("d1", "good"): (4, 1),
+    ("d2", "good"): (1, 4),
+    ("d3", "good"): (4, 4),
+    ("d1", "odd"): (2, 5),
+    ("d2", "odd"): (3, 1),
+    ("d3", "odd"): (1.5, 2),
+}
+
+
+@pytest.fixture
+def judged(small_project: Project, load: Load) -> Project:
+    live.forget()
+    memo.forget()
+    rows = "".join(
+        f"{document},{system},coherence,{judge},{score}\n"
+        for (document, system), scores in SCORES.items()
+        for judge, score in zip(("first", "second"), scores, strict=True)
+    )
+    load(small_project, {"s.csv": "doc_id,system_id,criterion,judge,score\n" + rows})
+    return small_project
+
+
+@pytest.fixture
+def client(as_role: Callable[[str], Client], judged: Project) -> Client:
+    return as_role("owner")
+
+
+def compute() -> None:
+    while found := neglected_reports():
+        for pk in found:
+            work_on_report(pk)
+
+
+def content(client: Client, address: str) -> str:
+    """What a page shows, without what differs with each answer."""
+    page = client.get(address).content.decode().split("<main", 1)[1]
+    lines = (line.strip() for line in page.splitlines() if "csrf" not in line)
+    return re.sub(r"<time.*?</time>", "", " ".join(lines))
+
+
+def as_large(client: Client, address: str, settings: Any) -> str:
+    """The page once a worker has computed it."""
+    settings.REPORT_IN_PAGE_NUMBERS = 0
+    assert client.get(address).status_code == 202
+    compute()
+    return content(client, address)
+
+
+@pytest.mark.parametrize(
+    "query", ["", "?by=shifted", "?cause=all", "?documents=d2", "?judge=999999&criterion=7777777"]
+)
+def test_a_worker_finds_the_disagreements_that_a_web_process_finds(
+    client: Client, settings: Any, query: str
+) -> None:
+    expected = content(client, DISAGREEMENTS + query)
+    assert as_large(client, DISAGREEMENTS + query, settings) == expected
+
+
+def test_cases_filters_and_causes_need_no_new_numbers(
+    client: Client, judged: Project, settings: Any
+) -> None:
+    output = CandidateOutput.objects.get(document__doc_id="d2", system__name="odd")
+    coherence, judge = judged.criteria.get(name="coherence"), Judge.objects.get(name="first")
+    GapCause.objects.create(judge=judge, criterion=coherence, output=output, cause="vague")
+    chosen = f"criterion={coherence.pk}&judge={judge.pk}"
+    addresses = [
+        f"{DISAGREEMENTS}?{chosen}{more}"
+        for more in ("", f"&output={output.pk}", "&cause=any", f"&system={output.system_id}")
+    ]
+    expected = [content(client, address) for address in addresses]
+
+    assert as_large(client, addresses[0], settings) == expected[0]
+    for address, shown in zip(addresses, expected, strict=True):
+        assert content(client, address) == shown
+    assert not neglected_reports()
+
+
+def test_the_scores_of_one_run_are_a_view_of_their_own(
+    client: Client, judged: Project, settings: Any
+) -> None:
+    run = judged.runs.get(judge__name="second")
+    address = f"{DISAGREEMENTS}?judge={run.judge_id}&run={run.pk}"
+    expected = content(client, address)
+    assert as_large(client, address, settings) == expected
+
+
+def test_of_a_large_project_the_largest_gaps_are_listed_and_the_rest_is_counted(
+    client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gap_numbers, "MOST_LISTED", 2)
+    everything = content(client, DISAGREEMENTS)
+    shown = as_large(client, DISAGREEMENTS, settings)
+    assert "only the 2 largest gaps are listed" in shown
+    assert "is about all 6 outputs" in shown
+    assert shown.count('class="entry') == 2 < everything.count('class="entry')
+    assert "1 of 6" in shown
+
+
+def test_a_worker_compares_two_judges_as_a_web_process_does(client: Client, settings: Any) -> None:
+    expected = content(client, COMPARE)
+    assert as_large(client, COMPARE, settings) == expected
+    assert KeptReport.objects.count() == 2  # the page's numbers, and the report with its tests
+
+
+def test_of_two_judges_in_a_large_project_the_first_outputs_are_listed(
+    client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pair_numbers, "MOST_LISTED", 1)
+    assert "of these outputs the 2 are listed" in as_large(client, COMPARE, settings)
+
+
+def test_a_page_whose_numbers_failed_is_computed_again_on_request(
+    client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_arguments: Any) -> None:
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(keeping, "largest_gaps", broken)
+        failed = as_large(client, f"{DISAGREEMENTS}?by=shifted", settings)
+    again = client.post("/p/small/report/again/", {"view": KeptReport.objects.get().view})
+    assert client.get(again.headers["Location"]).status_code == 202
+    compute()
+
+    assert "failed unexpectedly (ZeroDivisionError)" in failed
+    assert again.headers["Location"] == f"{DISAGREEMENTS}?by=shifted"
+    assert "with ratings" in content(client, again.headers["Location"])
