@@ -11,14 +11,15 @@ from evaluations.api.auth import project_for
 from evaluations.api.paging import Page, page_of
 from evaluations.api.schemas import In
 from evaluations.certifying.certificates import (
+    COMMANDS,
     certify,
     read_requirements,
-    too_large,
     what_changed,
 )
 from evaluations.certifying.requirements import MOST
 from evaluations.models import Certificate, Project
 from evaluations.reports.options import Epsilon
+from evaluations.reports.size import too_large_for_page
 
 router = Router()
 ID = Field(le=2**63 - 1)
@@ -65,7 +66,7 @@ def get_certificate(request: HttpRequest, slug: Path[str], pk: int) -> Any:
 
 
 def _of_a_page(project: Project) -> Project:
-    if said := too_large(project):
+    if said := too_large_for_page(project, *COMMANDS):
         raise HttpError(422, said)
     return project
 

@@ -19,7 +19,7 @@ from evaluations.improving.certificate import (
     search_json,
 )
 from evaluations.improving.locking import LOOKS, SHARE, lock_documents
-from evaluations.improving.looking import finish_looks, look
+from evaluations.improving.looking import finish_looks, look_on_page
 from evaluations.improving.work import (
     Limits,
     cancel_search,
@@ -143,7 +143,7 @@ def take_look(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """Test a change on the locked documents. 202 while they are being judged in a new wording: the
     look counts, and the same request gets its result later."""
     candidate = _candidate(project_for(request, slug, change=True), pk)
-    found = look(candidate, by=request.user)
+    found = look_on_page(candidate, by=request.user)
     if found is None:
         return Status(202, {"run": candidate.look_run_id})
     return look_json(found)

@@ -19,13 +19,11 @@ from evaluations.certifying.requirements import (
     overall,
     parse_requirement,
 )
-from evaluations.models import Certificate, Criterion, Judge, Project
+from evaluations.models import Certificate, Criterion, Judge
 from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.options import Epsilon
-from evaluations.reports.size import is_large
 from evaluations.reports.withheld import withheld_lock
 from evaluations.sealing import is_signed, public_key, sign
-from geval_site.program import command
 
 FORMAT = "geval-certificate/1"
 WITHHELD = (
@@ -103,20 +101,14 @@ def is_intact(content: dict[str, Any]) -> bool:
     )
 
 
+# What issues and checks certificates of projects that are too large for pages.
+COMMANDS = ("certify", "verify")
+
+
 def signed_part(content: dict[str, Any]) -> bytes:
     """What a signature is of: everything else, in one spelling."""
     rest = {name: value for name, value in content.items() if name != "signature"}
     return orjson.dumps(rest, option=orjson.OPT_SORT_KEYS)
-
-
-def too_large(project: Project) -> str:
-    """Why a page cannot say anything about a project's certificates; empty if it can."""
-    if not is_large(project):
-        return ""
-    return (
-        "This project is too large for a page; use"
-        f" `{command('certify')}` and `{command('verify')}`."
-    )
 
 
 def _data(judge: Judge, criterion: Criterion) -> ReportData:

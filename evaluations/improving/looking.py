@@ -15,6 +15,7 @@ from evaluations.improving.scoring import scoring_of
 from evaluations.improving.search import check_size
 from evaluations.improving.trials import Trials
 from evaluations.models import Candidate, LockedDocuments, Look, Project, RunState
+from evaluations.reports.size import is_large, too_large_for_page
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.shift import Shift
 from evaluations.statistics.pairing import FloatArray
@@ -78,6 +79,19 @@ def look(candidate: Candidate, *, by: Any = None) -> Look | None:
         )
 
 
+def look_on_page(candidate: Candidate, *, by: Any) -> Look | None:
+    """The same in a web process.
+
+    Raises:
+        ImproveError: as `look`; or the project is too large for a page.
+    """
+    project, judge = candidate.search.project, candidate.search.judge
+    words = f"improve {project.slug} --judge '{judge.label}' --look {candidate.pk}"
+    if said := too_large_for_page(project, words):
+        raise ImproveError(said)
+    return look(candidate, by=by)
+
+
 def looks_taken(locked: LockedDocuments) -> int:
     """How many looks are used, those whose documents are still being judged included."""
     pending = Candidate.objects.filter(
@@ -87,7 +101,10 @@ def looks_taken(locked: LockedDocuments) -> int:
 
 
 def finish_looks(project: Project) -> None:
-    """Write down the looks whose documents have been judged."""
+    """Write down the looks whose documents have been judged; of a large project, the command that
+    took them does."""
+    if is_large(project):
+        return
     for candidate in pending_looks(project):
         if candidate.look_run and candidate.look_run.state == RunState.DONE:
             look(candidate)

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import connection
 
 from evaluations.models import Project
+from geval_site.program import command
 
 # Pages that keep themselves fresh need not count each time.
 COUNTED_FOR_SECONDS = 30
@@ -27,6 +28,15 @@ _SOURCES = (
 def is_large(project: Project) -> bool:
     """Whether a report has more numbers than a web process computes."""
     return _has_more(project, settings.REPORT_IN_PAGE_NUMBERS)
+
+
+def too_large_for_page(project: Project, *commands: str) -> str:
+    """Why a web process does not compute something for a project, and which commands do; empty if
+    it does."""
+    if not is_large(project):
+        return ""
+    named = " and ".join(f"`{command(words)}`" for words in commands)
+    return f"This project is too large for a page; use {named}."
 
 
 @cached(

@@ -8,10 +8,11 @@ from django.views.decorators.http import require_POST
 
 from evaluations.certifying.badge import badge
 from evaluations.certifying.bindings import bound_rows
-from evaluations.certifying.certificates import certify, in_words, too_large, what_changed
+from evaluations.certifying.certificates import COMMANDS, certify, in_words, what_changed
 from evaluations.forms import CertificateForm
 from evaluations.models import Certificate, Judge, Project
 from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.reports.size import too_large_for_page
 
 
 @require_POST
@@ -20,7 +21,7 @@ def judge_certify(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     """Check a judge, and open the certificate."""
     judge = get_object_or_404(Judge, project=project, pk=pk)
     form = CertificateForm(request.POST, project=project)
-    if said := too_large(project):
+    if said := too_large_for_page(project, *COMMANDS):
         messages.error(request, said)
         return redirect(judge)
     if not form.is_valid():
@@ -37,7 +38,7 @@ def judge_certify(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 def certificate_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     made = _certificate(project, pk)
     # Of a project too large for a page, only the command says whether it still fits.
-    changed = None if too_large(project) else what_changed(made)
+    changed = None if too_large_for_page(project, *COMMANDS) else what_changed(made)
     context = {
         "project": project,
         "tab": "judges",
@@ -63,7 +64,7 @@ def certificate_json(_request: HttpRequest, project: Project, pk: int) -> HttpRe
 @project_view(READERS)
 def certificate_badge(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     made = _certificate(project, pk)
-    fits = bool(too_large(project)) or not what_changed(made)
+    fits = bool(too_large_for_page(project, *COMMANDS)) or not what_changed(made)
     said = badge(made.judge.label, made.criterion.name, made.outcome, fits=fits)
     return HttpResponse(said, content_type="image/svg+xml")
 

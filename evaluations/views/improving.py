@@ -17,7 +17,7 @@ from evaluations.improving.arms import ImproveError
 from evaluations.improving.certificate import certificate, outcome_in_words
 from evaluations.improving.estimating import SearchEstimate, estimate_search
 from evaluations.improving.locking import lock_documents, locked_of, unlock_documents
-from evaluations.improving.looking import finish_looks, look, pending_looks
+from evaluations.improving.looking import finish_looks, look_on_page, pending_looks
 from evaluations.improving.page import improve_page
 from evaluations.improving.proposals import progress_of
 from evaluations.improving.rewording import can_be_reworded
@@ -174,7 +174,7 @@ def look_create(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     candidate = _candidate(project, pk)
 
     def take() -> None:
-        found = look(candidate, by=request.user)
+        found = look_on_page(candidate, by=request.user)
         if found is None:
             messages.success(request, "The locked documents are being judged in the new wording.")
             return

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from evaluations.improving.locking import unlock_documents
@@ -123,6 +124,22 @@ def test_a_change_of_another_project_is_not_found(candidate, researcher, make_us
     assert other
     address = reverse("evaluations:look_create", args=["other", candidate.pk])
     assert researcher.post(address).status_code == 404
+
+
+def test_a_project_too_large_for_a_page_is_looked_at_by_the_command(
+    candidate, researcher, settings
+):
+    settings.REPORT_IN_PAGE_NUMBERS = 0
+    said = post(researcher, "look_create", candidate.pk)
+    words = ["small", "--judge", candidate.search.judge.label, "--look", str(candidate.pk)]
+    assert f"improve {words[0]} --judge &#x27;{words[2]}&#x27; --look {words[4]}`" in said
+    assert not Look.objects.exists()
+
+    call_command("improve", *words)
+
+    assert Look.objects.get().candidate == candidate
+    with pytest.raises(CommandError, match="has found a change with the ID 999"):
+        call_command("improve", *words[:4], "999")
 
 
 @pytest.mark.django_db(transaction=True)

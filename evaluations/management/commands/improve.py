@@ -97,6 +97,12 @@ class Command(SiteCommand):
             help="only search; spend no look at the locked documents",
         )
         parser.add_argument(
+            "--look",
+            type=int,
+            metavar="ID",
+            help="search for nothing: take a look with this change, found before",
+        )
+        parser.add_argument(
             "--use",
             action="store_true",
             help="what is proven becomes the judge's next version, or a judge of its own, and runs",
@@ -118,10 +124,14 @@ class Command(SiteCommand):
                 lock_documents(project, share=options["lock"] or SHARE, looks=options["looks"])
             elif options["lock"] is not None:
                 raise CommandError("This project has locked documents already; leave --lock out.")
-            found = [
-                self._improve(judge, criterion, changes, limits, looks=not options["no_look"])
-                for criterion in find_criteria(project, options["criterion"])
-            ]
+            found = (
+                [self._look_at(judge, options["look"])]
+                if options["look"]
+                else [
+                    self._improve(judge, criterion, changes, limits, looks=not options["no_look"])
+                    for criterion in find_criteria(project, options["criterion"])
+                ]
+            )
             if options["use"]:
                 self._use(found)
         except ValidationError as error:
@@ -159,6 +169,19 @@ class Command(SiteCommand):
         return search_json(search) | {
             "candidates": [candidate_json(candidate) for candidate in candidates]
         }
+
+    def _look_at(self, judge: Judge, pk: int) -> dict[str, Any]:
+        """Take a look with a change that an earlier search found."""
+        candidate = (
+            Candidate.objects.filter(pk=pk, search__judge=judge)
+            .select_related("search__project", "search__judge", "search__criterion", "proposal")
+            .first()
+        )
+        if candidate is None:
+            raise CommandError(f"No search for {judge} has found a change with the ID {pk}.")
+        self._look(candidate)
+        self.stderr.write(f"{candidate.search.criterion}: {sentence_of(candidate)}")
+        return search_json(candidate.search) | {"candidates": [candidate_json(candidate)]}
 
     def _announce(self, judge: Judge, criterion: Criterion, limits: Limits) -> None:
         about = estimate_search(judge, criterion, calls=limits.most_calls)
