@@ -54,6 +54,11 @@ class Scale:
     def __str__(self) -> str:
         return f"{short(self.lowest)}-{short(self.highest)}"
 
+    @property
+    def written(self) -> str:
+        """As `parsed_scale` reads it, its step included."""
+        return f"{self}" if self.step == 1 else f"{self} step {short(self.step)}"
+
     @cached_property
     def points(self) -> tuple[float, ...]:
         """All points, in ascending order."""

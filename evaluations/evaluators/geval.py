@@ -92,11 +92,14 @@ class GEval(LlmEvaluator):
 
     def question_of(self, criterion: str, scale: Scale) -> JudgeQuestion:
         """What a rating on a criterion of a scale looks like, without a prompt."""
-        own = self._own(criterion).asked_scale
-        return JudgeQuestion("", criterion, own or scale, onto=scale if own else None)
+        own = self._own(criterion)
+        asked = own.asked_scale
+        return JudgeQuestion(
+            "", criterion, asked or scale, onto=scale if asked else None, others=own.others
+        )
 
     def requests(self, question: JudgeQuestion, settings: RequestSettings) -> tuple[Request, ...]:
-        return (first_request(settings, question.prompt),)
+        return (first_request(settings, question.prompt, ratings=1 + len(question.others)),)
 
     async def judge(
         self, question: JudgeQuestion, settings: RequestSettings, ask: AskFully

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
+from evaluations.evaluators.wording import shown_part
 from evaluations.improving.certificate import mean_on_selection
 from evaluations.improving.rewording import change_of
 from evaluations.improving.scoring import Scoring, scoring_of
@@ -12,7 +13,7 @@ from evaluations.llm.reflection import PARTS
 from evaluations.models import Change, EvaluationRun, Proposal, Search
 from evaluations.word_differences import MarkedLine, line_differences
 
-SETTINGS = {"mode": "Scoring", "samples": "Replies per item", "scale": "Scale that is asked for"}
+SETTINGS = PARTS | {"mode": "Scoring", "samples": "Replies per item"}
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def proposed(proposal: Proposal) -> Proposed:
         lines = line_differences(parent.get(proposal.part, ""), proposal.texts[proposal.part])
     return Proposed(
         proposal,
-        (PARTS | SETTINGS)[proposal.part],
+        SETTINGS[proposal.part],
         () if proposal.problem else lines,
         mean_on_selection(proposal),
     )
@@ -106,4 +107,6 @@ def _scoring_lines(proposal: Proposal) -> tuple[MarkedLine, ...]:
         search = proposal.search
         today = search.proposals.get(number=0).texts.get("scale") or str(search.criterion.scale)
         return line_differences(today, proposal.texts["scale"])
+    if proposal.part == "beside":
+        return line_differences("", shown_part("beside", proposal.texts["beside"]))
     return line_differences(str(Scoring.of(proposal.search.judge)), str(scoring_of(proposal)))

@@ -19,7 +19,7 @@ from evaluations.improving.arms import Ground, ImproveError
 from evaluations.improving.cases import cases_of
 from evaluations.improving.examples import example_sets
 from evaluations.improving.reflecting import Reflector
-from evaluations.improving.scoring import ScoringChange, scoring_changes
+from evaluations.improving.scoring import ScoringChange, rated_together, scoring_changes
 from evaluations.improving.trials import LimitReachedError, Trials
 from evaluations.llm.reflection import REWRITTEN
 from evaluations.models import Change, Judge, Proposal, Search
@@ -42,7 +42,7 @@ MOST_PROPOSALS, PATIENCE = 50, 12
 FEW = 5
 KINDS = ("geval",)
 # Parts of a judge's own wording that no model rewrites.
-KEPT = ("examples", "nearest", "scale")
+KEPT = ("examples", "nearest", "scale", "inputs", "beside")
 
 
 @dataclass(frozen=True)
@@ -171,11 +171,13 @@ class _Rewording:
         scale = self.search.criterion.scale
         asked_scale = wording_of(today).asked_scale or scale
         evaluator = GEval(self.search.judge.settings)
-        found = scoring_changes(self.search.judge, evaluator, scale, asked_scale)
+        found = [*scoring_changes(self.search.judge, evaluator, scale, asked_scale)]
+        if together := rated_together(self.search.judge, self.search.criterion, wording_of(today)):
+            found.append(together)
         return [
-            (one, today | {"scale": one.scale} if one.scale else today)
+            (one, today | dict(one.wording))
             for one in found
-            if not (one.scale and "prompt" in today)  # its scale is in its own words
+            if not (one.wording and "prompt" in today)  # its scale is in its own words
         ]
 
     def _row(
@@ -392,7 +394,7 @@ def next_part(
 
 def change_of(proposal: Proposal) -> Change:
     """What a proposal changes."""
-    if proposal.part in ("mode", "samples", "scale"):
+    if proposal.part in ("mode", "samples", "scale", "beside"):
         return Change.SCORING
     return Change.EXAMPLES if proposal.part == "examples" else Change.WORDING
 

@@ -1,13 +1,16 @@
 """How a judge scores, as a change: its mode, how many replies it takes, and the scale that it is
 asked for."""
 
+import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from evaluations.evaluators.llm_evaluator import LlmEvaluator
+from evaluations.evaluators.wording import MOST_BESIDE, Wording, wordings_in
 from evaluations.judges.judges import known_findings
-from evaluations.models import Judge, Proposal, ScoringMode
+from evaluations.llm.prompts import DEFAULT_INPUTS, fields_used
+from evaluations.models import Criterion, Judge, Proposal, ScoringMode
 from evaluations.scales import Scale, parsed_scale
 
 # Replies per item that are tried, and scales.
@@ -53,12 +56,13 @@ class Scoring:
 @dataclass(frozen=True)
 class ScoringChange:
     """A setting that is another than today's: the part that is changed, under a name that is the
-    same each time; `scoring` is empty for a scale, which is a part of the wording."""
+    same each time; a scale, and the criteria beside it in a prompt, are parts of the wording
+    (`wording`) and no scoring."""
 
     part: str
     name: str
     scoring: Mapping[str, Any]
-    scale: str = ""
+    wording: Mapping[str, str] = field(default_factory=dict)
 
 
 def scoring_changes(
@@ -81,7 +85,47 @@ def scoring_changes(
     for written in () if criterion.labels else SCALES:
         scale = parsed_scale(written)
         if scale != asked_scale and not evaluator.why_not_on(scale, today.mode):
-            yield ScoringChange("scale", f"scale-{written}", {}, written)
+            yield ScoringChange("scale", f"scale-{written}", {}, {"scale": written})
+
+
+def rated_together(judge: Judge, criterion: Criterion, wording: Wording) -> ScoringChange | None:
+    """All criteria of the project in one prompt, whose reply rates each; None if there are no
+    others, or if one cannot be rated so: it has a whole prompt, or points with names.
+
+    Args:
+        wording: the criterion's, as the judge has it today.
+    """
+    criteria = list(criterion.project.criteria.all())
+    cannot = any(one.prompt_file.strip() or one.scale_labels for one in criteria)
+    if len(criteria) < 2 or len(criteria) > MOST_BESIDE or cannot or wording.beside:
+        return None
+    if wording.prompt or wording.examples:
+        return None
+    beside = [None if one.pk == criterion.pk else _beside(judge, one) for one in criteria]
+    # Its own introduction speaks of one metric. All texts are shown that one of them is about.
+    inputs = max((one.inputs or DEFAULT_INPUTS for one in criteria), key=_fields_shown)
+    written = {
+        "beside": json.dumps(beside, ensure_ascii=False),
+        "introduction": "",
+        "inputs": inputs,
+    }
+    return ScoringChange("beside", "together", {}, written)
+
+
+def _fields_shown(inputs: str) -> int:
+    return len(fields_used(inputs))
+
+
+def _beside(judge: Judge, criterion: Criterion) -> dict[str, str]:
+    """Another criterion in the judge's words."""
+    own = wordings_in(judge.settings.get("wording", "")).get(criterion.name, Wording())
+    steps = criterion.newest_steps if judge.use_steps else None
+    return {
+        "criterion": criterion.name,
+        "scale": own.scale or criterion.scale.written,
+        "definition": own.definition or criterion.definition,
+        "steps": own.steps or (steps.text if steps else ""),
+    }
 
 
 def _mode(judge: Judge, mode: str) -> ScoringChange:
@@ -109,4 +153,6 @@ def scoring_in_words(proposal: Proposal) -> str:
     """What a proposal changes of the scoring, such as "Scored by 20 sampled replies"."""
     if proposal.part == "scale":
         return f"Asked for {proposal.texts['scale']}"
+    if proposal.part == "beside":
+        return "Rated together with the other criteria, in one prompt"
     return f"Scored by {scoring_of(proposal)}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from evaluations.evaluators.wording import wordings_in
+from evaluations.evaluators.wording import shown_part, wordings_in
 from evaluations.llm.reflection import PARTS
 from evaluations.models import Criterion, Judge
 from evaluations.word_differences import MarkedLine, line_differences
@@ -14,7 +14,10 @@ ChangedPart = tuple[str, tuple[MarkedLine, ...]]
 def changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> list[ChangedPart]:
     """The parts of a wording that say something else than before, line by line."""
     return [
-        (PARTS[part], line_differences(before.get(part, ""), text))
+        (
+            PARTS[part],
+            line_differences(shown_part(part, before.get(part, "")), shown_part(part, text)),
+        )
         for part, text in after.items()
         if text and text != before.get(part, "")
     ]
@@ -38,5 +41,6 @@ def _texts_of(criterion: Criterion | None) -> dict[str, str]:
         "introduction": criterion.task_introduction,
         "definition": criterion.definition,
         "steps": steps.text if steps else "",
+        "inputs": criterion.inputs,
         "prompt": criterion.prompt_file,
     }

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluations.llm.calls import Answer
-from evaluations.llm.parsing import Failure, Reason, parse_rating
+from evaluations.llm.parsing import Failure, Rating, Reason, parse_rating
 from evaluations.llm.prompts import PromptError, Texts, render
 from evaluations.llm.replies import ReplyChoice
 from evaluations.llm.request_settings import RequestSettings
@@ -31,13 +31,15 @@ AskFully = Callable[[Any], Awaitable[Answer]]
 class JudgeQuestion:
     """One prompt about one output, and what a rating on it looks like.
 
-    `onto` is the scale that a score is brought to, None for the one that is asked for.
+    `onto` is the scale that a score is brought to, None for the one that is asked for; `others` are
+    the criteria that the same reply rates.
     """
 
     prompt: str
     criterion: str
     scale: Scale
     onto: Scale | None = None
+    others: tuple[str, ...] = ()
 
 
 def question_on(
@@ -58,15 +60,19 @@ class Judgement:
     answers: tuple[Answer, ...]
 
 
-def first_request(settings: RequestSettings, prompt: str) -> ChatRequest:
+def first_request(settings: RequestSettings, prompt: str, *, ratings: int = 1) -> ChatRequest:
     """The request that opens a question; its content decides whether a stored answer may be
-    used."""
+    used.
+
+    Args:
+        ratings: how many a reply holds; its length is allowed for each.
+    """
     return ChatRequest(
         model=settings.model,
         prompt=prompt,
         temperature=settings.temperature,
         n=settings.samples if settings.mode == "samples" else 1,
-        max_tokens=settings.max_tokens,
+        max_tokens=settings.max_tokens * ratings,
         length_parameter=settings.length_parameter,
         top_logprobs=TOP_LOGPROBS if settings.mode == "logprobs" else None,
         extra={"top_p": 1.0} if settings.mode == "samples" else {},
@@ -79,7 +85,7 @@ async def judge(question: JudgeQuestion, settings: RequestSettings, ask: AskFull
     Raises:
         EndpointError: the endpoint did not answer.
     """
-    request = first_request(settings, question.prompt)
+    request = first_request(settings, question.prompt, ratings=1 + len(question.others))
     if settings.mode == "samples":
         found = await _judge_by_samples(question, request, ask)
         return replace(found, outcome=_brought(found.outcome, question))
@@ -113,11 +119,17 @@ def _scored(
     if settings.mode == "samples":
         values, failures = _read_samples(answers, question)
         return score_by_samples(values) if values else _most_frequent(failures)
-    choice, scale, criterion = answers[-1].choices[0], question.scale, question.criterion
+    choice = answers[-1].choices[0]
     if settings.mode == "direct":
-        return score_directly(choice, scale=scale, criterion=criterion)
+        return score_directly(
+            choice, scale=question.scale, criterion=question.criterion, others=question.others
+        )
     return score_by_logprobs(
-        choice, scale=scale, criterion=criterion, min_coverage=settings.min_coverage
+        choice,
+        scale=question.scale,
+        criterion=question.criterion,
+        others=question.others,
+        min_coverage=settings.min_coverage,
     )
 
 
@@ -129,11 +141,7 @@ def readable_choices(
         return answers[-1].choices[:1]
     choices = (choice for answer in answers for choice in answer.choices)
     readable = (
-        choice
-        for choice in choices
-        if not isinstance(
-            parse_rating(choice, scale=question.scale, criterion=question.criterion), Failure
-        )
+        choice for choice in choices if not isinstance(_rating_in(choice, question), Failure)
     )
     return tuple(itertools.islice(readable, settings.samples))
 
@@ -165,12 +173,18 @@ def _read_samples(
     values: list[float] = []
     failures: list[Failure] = []
     for choice in (choice for answer in answers for choice in answer.choices):
-        read = parse_rating(choice, scale=question.scale, criterion=question.criterion)
+        read = _rating_in(choice, question)
         if isinstance(read, Failure):
             failures.append(read)
         else:
             values.append(read.value)
     return values, failures
+
+
+def _rating_in(choice: ReplyChoice, question: JudgeQuestion) -> Rating | Failure:
+    return parse_rating(
+        choice, scale=question.scale, criterion=question.criterion, others=question.others
+    )
 
 
 def _most_frequent(failures: list[Failure]) -> Failure:

@@ -14,7 +14,7 @@ A number that is not alone is an error, never half of what was said: "4/10" on a
 import math
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -160,7 +160,12 @@ _PERCENT = (1, 100)
 
 
 def parse_rating(
-    choice: ReplyChoice, *, scale: Scale, criterion: str, reasons_first: bool = False
+    choice: ReplyChoice,
+    *,
+    scale: Scale,
+    criterion: str,
+    others: Collection[str] = (),
+    reasons_first: bool = False,
 ) -> Rating | Failure:
     """Find the rating of a reply.
 
@@ -169,6 +174,7 @@ def parse_rating(
         scale: ratings outside it are failures; a value between two points is a rating (20-sample
             replies hold such).
         criterion: its name, which the form asks the model to repeat.
+        others: the criteria that the same form asks for; only what follows this one's name counts.
         reasons_first: the reply explains before it rates: then the last rating counts, and several
             are not an error.
     """
@@ -176,7 +182,8 @@ def parse_rating(
     failed = _no_text(choice, text)
     if failed:
         return failed
-    ratings = find_ratings(text, scale=scale, criterion=criterion)
+    part = _part_about(text, criterion, others) if others else text
+    ratings = find_ratings(part, scale=scale, criterion=criterion)
     if not ratings:
         return _nothing_found(choice, text)
     counted = ratings[-1:] if reasons_first else ratings
@@ -238,6 +245,26 @@ def find_ratings(text: str, *, scale: Scale, criterion: str) -> list[Rating | Fa
     if len(lone) == 1 and not re.search(r"\d", plain[: lone[0].start()] + plain[lone[0].end() :]):
         return read(lone)
     return read(_IN_PROSE.finditer(plain))
+
+
+def _part_about(text: str, criterion: str, others: Collection[str]) -> str:
+    """A form's text with everything blanked out but what follows a criterion's name; every
+    character keeps its place."""
+    names = sorted({criterion, *others}, key=len, reverse=True)
+    heading = re.compile(
+        rf"\b({'|'.join(map(re.escape, names))})\b\s*+(?:\([^)\n]{{0,80}}\)\s*+)?[:=]", re.I
+    )
+    found = list(heading.finditer(_one_to_one(text)))
+    ends = [match.start() for match in found[1:]] + [len(text)]
+    kept = [
+        (match.start(), end)
+        for match, end in zip(found, ends, strict=True)
+        if match[1].casefold() == criterion.casefold()
+    ]
+    shown = [" "] * len(text)
+    for start, end in kept:
+        shown[start:end] = text[start:end]
+    return "".join(shown)
 
 
 def reply_text(choice: ReplyChoice) -> str:

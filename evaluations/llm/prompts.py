@@ -8,7 +8,7 @@ that contains a placeholder stays as it is.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evaluations.llm.nearest import by_likeness
 from evaluations.scales import Scale, short
@@ -37,6 +37,12 @@ DEFAULT_INTRODUCTION = (
     " one metric only. Read these instructions with care and keep them in view while you rate."
 )
 
+JOINT_INTRODUCTION = (
+    "You will be given a source text and a text that was written from it. Rate the written text on"
+    " each of the metrics below, one by one. Read these instructions with care and keep them in"
+    " view while you rate."
+)
+
 _EXAMPLE = re.compile(
     r"<example>\n<source>\n(?P<source>.*?)\n</source>\n<text>\n(?P<output>.*?)\n</text>\n"
     r"Rating: [^\n]*\n</example>\n*",
@@ -51,8 +57,22 @@ class PromptError(ValueError):
 
 
 @dataclass(frozen=True)
+class Beside:
+    """Another criterion that is rated in the same prompt."""
+
+    criterion: str
+    scale: Scale
+    definition: str = ""
+    steps: str = ""
+
+
+@dataclass(frozen=True)
 class PromptParts:
-    """The parts of a criterion's prompt, empty texts for what it does not say."""
+    """The parts of a criterion's prompt, empty texts for what it does not say.
+
+    `beside` are the criteria that are rated in the same prompt, in the order of its form; None
+    stands for the criterion itself. Criteria with the same list share their prompt.
+    """
 
     criterion: str
     scale: Scale
@@ -62,6 +82,7 @@ class PromptParts:
     prompt_file: str = ""
     examples: str = ""
     nearest: int = 0
+    beside: tuple[Beside | None, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,13 +111,15 @@ def compose_template(parts: PromptParts, *, steps: str | None) -> str:
     if parts.prompt_file.strip():
         template = parts.prompt_file
     else:
-        sections = [_introduction_and_criteria(parts)]
-        if steps and steps.strip():
-            sections.append(f"{STEPS_HEADING}\n\n{steps.strip()}")
+        together = _rated_together(parts, steps or "")
+        sections = [_introduction_and_criteria(parts, together)]
+        if written := _steps_of(together):
+            sections.append(f"{STEPS_HEADING}\n\n{written}")
         if parts.examples.strip():
             sections.append(f"{EXAMPLES_HEADING}\n\n{_pool(parts)}")
         sections.append(parts.inputs.strip() or DEFAULT_INPUTS)
-        sections.append(f"Evaluation Form (scores ONLY):\n\n- {parts.criterion.capitalize()}:")
+        form = "\n".join(f"- {one.criterion.capitalize()}:" for one in together)
+        sections.append(f"Evaluation Form (scores ONLY):\n\n{form}")
         template = "\n\n\n".join(sections)
     check_template(template)
     return template
@@ -105,7 +128,8 @@ def compose_template(parts: PromptParts, *, steps: str | None) -> str:
 def steps_prompt(parts: PromptParts) -> str:
     """What asks the LLM for evaluation steps: the prompt up to and including their heading (auto
     chain-of-thought)."""
-    return f"{_introduction_and_criteria(parts)}\n\n\n{STEPS_HEADING}"
+    alone = replace(parts, beside=())
+    return f"{_introduction_and_criteria(alone, _rated_together(alone))}\n\n\n{STEPS_HEADING}"
 
 
 def needs_steps(parts: PromptParts) -> bool:
@@ -227,16 +251,32 @@ def _cut(text: str) -> str:
     return text.strip()[:LONGEST_EXAMPLE].strip()
 
 
-def _introduction_and_criteria(parts: PromptParts) -> str:
-    scale = parts.scale
+def _rated_together(parts: PromptParts, steps: str = "") -> list[Beside]:
+    """All criteria of a prompt, in the order of its form."""
+    own = Beside(parts.criterion, parts.scale, parts.definition, steps)
+    return [one or own for one in parts.beside or (None,)]
+
+
+def _steps_of(together: list[Beside]) -> str:
+    written = [one for one in together if one.steps.strip()]
+    if len(together) == 1:
+        return "".join(one.steps.strip() for one in written)
+    return "\n\n".join(f"{one.criterion.capitalize()}:\n{one.steps.strip()}" for one in written)
+
+
+def _introduction_and_criteria(parts: PromptParts, together: list[Beside]) -> str:
+    default = DEFAULT_INTRODUCTION if len(together) == 1 else JOINT_INTRODUCTION
+    introduction = parts.introduction.strip() or default
+    criteria = "\n\n".join(map(_criterion, together))
+    return f"{introduction}\n\n\nEvaluation Criteria:\n\n{criteria}"
+
+
+def _criterion(one: Beside) -> str:
+    scale = one.scale
     if scale.labels:
         named = {point: label for label, point in scale.labels.items()}
         range_ = " / ".join(named.get(point, short(point)) for point in scale.points)
     else:
         range_ = f"{short(scale.lowest)}-{short(scale.highest)}"
-    definition = f" - {parts.definition.strip()}" if parts.definition.strip() else ""
-    introduction = parts.introduction.strip() or DEFAULT_INTRODUCTION
-    return (
-        f"{introduction}\n\n\nEvaluation Criteria:\n\n{parts.criterion.capitalize()}"
-        f" ({range_}){definition}"
-    )
+    definition = f" - {one.definition.strip()}" if one.definition.strip() else ""
+    return f"{one.criterion.capitalize()} ({range_}){definition}"

@@ -19,6 +19,8 @@ PARTS: Final = {
     "examples": "Rated examples",
     "nearest": "Examples in each prompt",
     "scale": "Scale that is asked for",
+    "inputs": "Texts that are shown",
+    "beside": "Rated in the same prompt",
     "prompt": "Whole prompt",
 }
 # What a model can put in other words; the rest comes from ratings and settings.

@@ -83,6 +83,7 @@ def score_by_logprobs(
     *,
     scale: Scale,
     criterion: str,
+    others: tuple[str, ...] = (),
     reasons_first: bool = False,
     min_coverage: float = 0.0,
 ) -> Scored | Failure:
@@ -91,7 +92,9 @@ def score_by_logprobs(
     Raises nothing: a reply that cannot be scored, or whose points have less than `min_coverage` of
     the probability, gives a Failure with its reason.
     """
-    rating = parse_rating(choice, scale=scale, criterion=criterion, reasons_first=reasons_first)
+    rating = parse_rating(
+        choice, scale=scale, criterion=criterion, others=others, reasons_first=reasons_first
+    )
     if isinstance(rating, Failure):
         return rating
     if not choice.tokens:
@@ -129,10 +132,17 @@ def score_by_samples(values: Sequence[float]) -> Scored:
 
 
 def score_directly(
-    choice: ReplyChoice, *, scale: Scale, criterion: str, reasons_first: bool = False
+    choice: ReplyChoice,
+    *,
+    scale: Scale,
+    criterion: str,
+    others: tuple[str, ...] = (),
+    reasons_first: bool = False,
 ) -> Scored | Failure:
     """The rating as the reply states it, without weighting (the paper's "- Probs" ablation)."""
-    rating = parse_rating(choice, scale=scale, criterion=criterion, reasons_first=reasons_first)
+    rating = parse_rating(
+        choice, scale=scale, criterion=criterion, others=others, reasons_first=reasons_first
+    )
     return rating if isinstance(rating, Failure) else Scored(rating.value, {rating.value: 1.0})
 
 

@@ -192,11 +192,15 @@ class BatchShare(QuestionShare):
                 found, error = replies.get(_short(key), []), errors.get(_short(key), "")
                 paid[key] = self._judgement(found, error, question)
             judgement = paid[key]
-            if not isinstance(judgement.outcome, Scored) and attempts[item.id] < READ_ATTEMPTS:
+            outcome = judgement.outcome
+            if not is_first and judgement.answers:
+                # Criteria that are rated together each read their own score.
+                outcome = self.evaluator.score_again(judgement.answers, question, self.settings)
+            if not isinstance(outcome, Scored) and attempts[item.id] < READ_ATTEMPTS:
                 again.append(item.id)
                 continue
             finished.append(
-                results.FinishedItem(item, key, judgement.outcome, judgement if is_first else None)
+                results.FinishedItem(item, key, outcome, judgement if is_first else None)
             )
         results.store_each(self.run, finished, self.worker)
         RunItem.objects.filter(pk__in=again).update(

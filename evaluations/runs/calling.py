@@ -313,9 +313,12 @@ class CallingShare(QuestionShare):
                 return None
             reason = Reason.CONTEXT if error.kind == ErrorKind.CONTEXT_LENGTH else Reason.ENDPOINT
             return results.FinishedItem(item, "", Failure(reason, f"{error.kind}: {error.message}"))
-        # Of two outputs with the same text one call is made and stored; the other shares its
-        # outcome.
-        return results.FinishedItem(item, key, judgement.outcome, judgement if is_ours else None)
+        if is_ours:
+            return results.FinishedItem(item, key, judgement.outcome, judgement)
+        # Of items with the same prompt (the same text, criteria that are rated together) one call
+        # is made and stored; each reads its own score in the answer.
+        outcome = self.evaluator.score_again(judgement.answers, question, self.settings)
+        return results.FinishedItem(item, key, outcome)
 
     async def _ask_once(self, key: str, question: Any) -> tuple[Judgement, bool]:
         """Ask, or share the same question that was asked a moment ago; True if the call was this

@@ -5,7 +5,7 @@ import math
 import random
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evaluations.llm.reflection import HEADING
 from evaluations.standin import HONEST_NAME, features
@@ -21,6 +21,10 @@ from evaluations.standin.wording import (
 
 _SCALE = re.compile(r"\(\s*(\d+)\s*(?:-|–|to)\s*(\d+)\s*\)")
 _FORM = re.compile(r"Evaluation Form.*?\n+\s*-?\s*([A-Za-z ]+?)\s*:?\s*\Z", re.S)
+# A form for several criteria, a line each.
+_JOINT_FORM = re.compile(
+    r"Evaluation Form[^\n]*\n+(?P<lines>(?:- [A-Za-z ]+:\n){1,20}- [A-Za-z ]+:)\s*\Z"
+)
 # The last of these headings begins the text to judge; the one before it begins its source.
 _HEADING = re.compile(
     r"^(?:Source Text|Article|Document|Conversation History|Corresponding"
@@ -89,6 +93,24 @@ def read_prompt(prompt: str) -> Reading | None:
     shift = shift_by(ratings_of_examples(texts), lowest, highest)
     name = form.group(1).strip().lower()
     return Reading(name, lowest, highest, source, output, wording, shift)
+
+
+def read_joint_prompt(prompt: str) -> list[Reading]:
+    """What a prompt says about each criterion of its form, where it has several. Paragraphs that
+    begin with a criterion's name are about it."""
+    form = _JOINT_FORM.search(prompt)
+    whole = read_prompt(prompt) if form else None
+    if form is None or whole is None:
+        return []
+    names = [line.strip("- :") for line in form["lines"].splitlines()]
+    return [_about(whole, name.strip()) for name in names]
+
+
+def _about(whole: Reading, name: str) -> Reading:
+    own = "\n\n".join(re.findall(rf"^{name}\b[^\n]*(?:\n[^\n]+)*", whole.wording, re.M))
+    scale = _SCALE.search(own)
+    lowest, highest = map(int, scale.groups()) if scale else (whole.lowest, whole.highest)
+    return replace(whole, criterion=name.lower(), lowest=lowest, highest=highest, wording=own)
 
 
 @dataclass(frozen=True)

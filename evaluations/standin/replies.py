@@ -3,6 +3,7 @@
 import math
 import random
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from evaluations.standin import HONEST_NAME, MODEL
@@ -11,6 +12,7 @@ from evaluations.standin.judging import (
     distribution,
     preference,
     read_comparison,
+    read_joint_prompt,
     read_prompt,
     seeded,
     steps_for,
@@ -147,7 +149,9 @@ def _choice(
     compared = read_comparison(prompt)
     other = wants_steps(prompt) or wants_reflection(prompt)
     reading = None if compared or other else read_prompt(prompt)
-    alternatives: dict[str, float] = {}
+    joint = read_joint_prompt(prompt) if reading else []
+    # Of each rating in the text, in their order.
+    alternatives: list[dict[str, float]] = []
     if defect == "refuse":
         text = REFUSAL
     elif defect == "garble":
@@ -157,13 +161,19 @@ def _choice(
         source = seeded(
             compared.criterion, compared.source, compared.first, compared.second, index, call
         )
-        text, alternatives = _drawn(points, temperature=temperature, source=source), points
+        text, alternatives = _drawn(points, temperature=temperature, source=source), [points]
     elif wants_steps(prompt):
         text = steps_for(prompt)
     elif wants_reflection(prompt):
         text = reflect(prompt)
+    elif joint:
+        rated = [_rate(one, temperature=temperature, index=index, call=call) for one in joint]
+        lines = zip(joint, rated, strict=True)
+        text = "\n".join(f"- {one.criterion.capitalize()}: {point}" for one, (point, _) in lines)
+        alternatives = [points for _, points in rated]
     elif reading:
-        text, alternatives = _rate(reading, temperature=temperature, index=index, call=call)
+        text, points = _rate(reading, temperature=temperature, index=index, call=call)
+        alternatives = [points]
     else:
         text = (
             f"This is the {HONEST_NAME}. It rates texts by lexical features and does nothing else."
@@ -173,7 +183,7 @@ def _choice(
     logprobs = None
     if wanted is not None:
         logprobs = {
-            "content": [_chat_token(token, alternatives, wanted) for token in cut],
+            "content": list(_chat_tokens(cut, alternatives, wanted)),
             "refusal": None,
         }
     return {
@@ -198,6 +208,16 @@ def _drawn(points: dict[str, float], *, temperature: float, source: random.Rando
         return max(points, key=lambda point: (points[point], point))
     weights = [probability ** (1 / temperature) for probability in points.values()]
     return source.choices(list(points), weights)[0]
+
+
+def _chat_tokens(
+    tokens: list[str], alternatives: list[dict[str, float]], wanted: int
+) -> Iterator[dict[str, Any]]:
+    """Each token with what else the model could have written; each rating with its own points."""
+    ratings = list(alternatives)
+    for token in tokens:
+        is_rating = bool(ratings) and token.strip() in ratings[0]
+        yield _chat_token(token, ratings.pop(0) if is_rating else {}, wanted)
 
 
 def _chat_token(token: str, alternatives: dict[str, float], wanted: int) -> dict[str, Any]:
