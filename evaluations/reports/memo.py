@@ -2,13 +2,14 @@
 
 import hashlib
 import threading
-import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 from cachetools import LRUCache, cached
+
+from evaluations.statistics.digests import digest_of_array
 
 Result = TypeVar("Result")
 MOST_RESULTS = 4000
@@ -82,24 +83,9 @@ def digest_of(name: str, parts: Iterable[Any]) -> bytes:
 def _add(digest: hashlib.blake2b, parts: Iterable[Any]) -> None:
     for value in parts:
         if isinstance(value, np.ndarray):
-            digest.update(_of_array(value))
+            digest.update(digest_of_array(value))
         elif is_dataclass(value):
             _add(digest, (getattr(value, field.name) for field in fields(value)))
         else:
             digest.update(repr(value).encode())
         digest.update(b"\0")
-
-
-# Tables live as long as nothing changes, so their digests are kept with them.
-_arrays: dict[int, tuple[weakref.ref[np.ndarray], bytes]] = {}
-
-
-def _of_array(array: np.ndarray) -> bytes:
-    known = _arrays.get(id(array))
-    if known is not None and known[0]() is array:
-        return known[1]
-    digest = hashlib.blake2b(repr((array.shape, array.dtype.str)).encode(), digest_size=16)
-    digest.update(np.ascontiguousarray(array).tobytes())
-    key = id(array)
-    _arrays[key] = (weakref.ref(array, lambda _gone: _arrays.pop(key, None)), digest.digest())
-    return _arrays[key][1]

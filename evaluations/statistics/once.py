@@ -10,6 +10,8 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 from cachetools import LRUCache
 
+from evaluations.statistics.digests import digest_of_array
+
 Inputs = ParamSpec("Inputs")
 Result = TypeVar("Result")
 # Few, as each may be as large as what a project holds of outputs.
@@ -20,7 +22,8 @@ def once(compute: Callable[Inputs, Result]) -> Callable[Inputs, Result]:
     """A function that keeps its last results, by the contents of its arrays and the `repr` of its
     other arguments.
 
-    It must depend on nothing else. Arrays that it returns cannot be changed.
+    It must depend on nothing else, and the arrays must not change afterwards. Those that it returns
+    cannot be changed.
     """
     kept: LRUCache[bytes, Result] = LRUCache(MOST_KEPT)
     lock = threading.Lock()
@@ -45,8 +48,7 @@ def _key(arguments: tuple[object, ...]) -> bytes:
     digest = hashlib.blake2b(digest_size=16)
     for one in arguments:
         if isinstance(one, np.ndarray):
-            digest.update(repr((one.shape, one.dtype.str)).encode())
-            digest.update(np.ascontiguousarray(one).data)
+            digest.update(digest_of_array(one))
         else:
             digest.update(repr(one).encode())
     return digest.digest()
