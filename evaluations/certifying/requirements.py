@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
+from evaluations.statistics.projection import documents_for
 
 _RELATIONS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -154,10 +155,10 @@ def _stated(value: float) -> str:
 
 def _more_documents(low: float, estimate: float, bound: float, units: int) -> int | None:
     """How many more documents bring the low end up to the bound; None if no number does."""
-    if estimate <= bound:
+    if estimate <= bound or units < 2:
         return None
-    needed = math.ceil(units * ((estimate - low) / (estimate - bound)) ** 2)
-    return max(1, needed - units)
+    needed = documents_for(estimate - low, documents=units, goal=estimate - bound)
+    return None if needed is None else max(1, needed - units)
 
 
 def overall(checked: list[Checked]) -> Outcome:
