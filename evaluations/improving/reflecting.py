@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 
+from django.db import transaction
+
 from evaluations.evaluators.wording import LONGEST_PART
 from evaluations.improving.trials import Leaving, LeftError, Trials, keep_search
 from evaluations.judges.clients import ask_model
@@ -18,6 +20,8 @@ from evaluations.llm.reflection import (
 )
 from evaluations.llm.requests import ChatRequest
 from evaluations.models import Proposal, Search
+from evaluations.people.limits import money_left, money_reached
+from evaluations.people.spending import add_money
 from evaluations.runs.results import request_key
 from evaluations.scales import short
 
@@ -70,15 +74,26 @@ class Reflector:
         most = most_tokens(len(request.shown.encode()))
         return cost(most, request.most_reply_tokens, self.trials.parameters.prices)
 
+    def _check_month(self, dearest: Decimal) -> None:
+        """Pause the search where the project's month does not have the money."""
+        with transaction.atomic():
+            left = money_left(self.search.project)
+        if left is not None and left <= dearest:
+            raise LeftError(Leaving.HALTED, money_reached(self.search.project))
+
     def _ask(
         self, request: ChatRequest, parent: Proposal, part: str, key: str, repeat: int
     ) -> Proposal:
         keep_search(self.search)
-        self.trials.check_limits(dearest=self._dearest(request))
+        dearest = self._dearest(request)
+        self.trials.check_limits(dearest=dearest)
+        self._check_month(dearest or Decimal(0))
         try:
             answer = ask_model(self.endpoint, request, timeout=REFLECT_SECONDS)
         except EndpointError as error:
             raise LeftError(Leaving.HALTED, error.message) from None
+        paid = cost(answer.prompt_tokens, answer.completion_tokens, self.trials.parameters.prices)
+        add_money(self.search.project_id, paid)
         texts, problem = dict(parent.texts), ""
         try:
             texts[part] = read_reflection(answer.choices[0].text, part, most=LONGEST_PART)

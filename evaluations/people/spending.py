@@ -1,4 +1,4 @@
-"""What a project's runs cost in each month."""
+"""What a project's calls cost in each month."""
 
 from decimal import Decimal
 
@@ -16,11 +16,13 @@ def count_money(run_id: int, prompt_tokens: int, completion_tokens: int) -> None
     if run is None:
         return
     money = cost(prompt_tokens, completion_tokens, RunParameters.from_json(run).prices)
-    if money:
-        _add(run["project_id"], money)
+    add_money(run["project_id"], money)
 
 
-def _add(project_id: int, money: Decimal) -> None:
+def add_money(project_id: int, money: Decimal | None) -> None:
+    """Add what calls cost to a project's month; nothing where it is not known."""
+    if not money:
+        return
     with connection.cursor() as cursor:
         cursor.execute(
             """INSERT INTO evaluations_monthlyspending AS s (project_id, month, money)

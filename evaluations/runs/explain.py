@@ -8,6 +8,7 @@ from evaluations.llm.judgement import JudgeQuestion
 from evaluations.llm.requests import ChatRequest
 from evaluations.llm.scoring import Scored
 from evaluations.models import Explanation, Score
+from evaluations.people.spending import count_money
 from evaluations.runs.item_questions import criterion_prompts, question_about
 from evaluations.runs.leases import ClaimedItem
 from evaluations.runs.lifecycle import evaluator_of
@@ -30,6 +31,7 @@ def explain(wanted: Explanation) -> None:
             ErrorKind.BAD_REQUEST, "This score was imported; there is no model to ask."
         )
     answer = ask_model(endpoint, _request(score), timeout=EXPLAIN_SECONDS)
+    count_money(score.run_id, answer.prompt_tokens, answer.completion_tokens)
     Explanation.objects.filter(pk=wanted.pk).update(
         text=answer.choices[0].text.strip() or "(The model said nothing.)",
         model=answer.model[:200],
