@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 
 from annotations.models import Campaign, CampaignKind, CampaignState, Selection
 from annotations.planning.gold import GoldError, read_gold
+from evaluations.forms.grouped import FieldGroup, field_groups
 from evaluations.models import Project
 
 User = get_user_model()
@@ -17,25 +18,20 @@ PLAN = (
     "check_percent",
     "attention_checks", "gold_csv", "practice_items", "strength",
 )  # fmt: skip
-GROUPS = (
-    ("What to annotate", ("name", "kind", "criteria", "selection", "sample_size", "group_size")),
+BASICS = ("name", "kind", "criteria", "annotators", "selection", "sample_size", "overlap")
+FOLDED = (
     (
-        "Who annotates, and how often",
-        ("annotators", "overlap", "order", "seed", "lease_minutes", "deadline"),
+        "Items and time",
+        ("group_size", "strength", "order", "seed", "lease_minutes", "deadline"),
     ),
-    ("Checks", ("check_percent", "attention_checks", "practice_items", "gold_csv")),
     (
-        "Display and adjudication",
-        (
-            "show_systems",
-            "show_others",
-            "show_scores",
-            "show_markdown",
-            "strength",
-            "categories",
-            "severities",
-            "adjudicate_beyond",
-        ),
+        "Checks and practice",
+        ("check_percent", "attention_checks", "practice_items", "gold_csv"),
+    ),
+    ("What annotators see", ("show_systems", "show_others", "show_scores", "show_markdown")),
+    (
+        "Marked errors and adjudication",
+        ("categories", "severities", "adjudicate_beyond"),
     ),
 )
 
@@ -165,13 +161,11 @@ class CampaignForm(forms.ModelForm):
     def is_planned(self) -> bool:
         return bool(self.instance.pk) and self.instance.state != CampaignState.DRAFT
 
-    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+    def groups(self) -> list[FieldGroup]:
         """The fields under their headings; the known answers of an open campaign are not shown
         again."""
         hidden = {"gold_csv"} if self.is_planned else set()
-        return [
-            (title, [self[name] for name in names if name not in hidden]) for title, names in GROUPS
-        ]
+        return field_groups(self, BASICS, FOLDED, hidden=hidden)
 
     def clean_name(self) -> str:
         name = self.cleaned_data["name"].strip()

@@ -59,6 +59,7 @@ def _edit(request: HttpRequest, project: Project, campaign: Campaign) -> HttpRes
         with transaction.atomic():
             saved = form.save()
             seat_annotators(saved, form.cleaned_data["annotators"])
+        messages.success(request, _next_after_saving(saved))
         return redirect(saved)
     context = {"project": project, "tab": "annotate", "form": form, "campaign": campaign}
     return render(request, "annotations/campaign_form.html", context)
@@ -80,6 +81,17 @@ def campaign_progress_piece(request: HttpRequest, project: Project, pk: int) -> 
         "annotations/campaign_detail.html#progress",
         _context(project, campaign),
         status=status,
+    )
+
+
+def _next_after_saving(campaign: Campaign) -> str:
+    if campaign.state != CampaignState.DRAFT:
+        return f"{campaign.name} is saved."
+    if not campaign.seats.filter(removed_at=None).exists():
+        return f"{campaign.name} is saved as a draft. Choose its annotators, then open it."
+    return (
+        f"{campaign.name} is saved as a draft. Annotators get its items when you open it; after"
+        " that its plan is fixed."
     )
 
 

@@ -7,12 +7,19 @@ from django import forms
 from evaluations.evaluators.base import Evaluator
 from evaluations.evaluators.judge_settings import JudgeSettings
 from evaluations.evaluators.llm_evaluator import LlmEvaluator
+from evaluations.forms.grouped import FieldGroup, field_groups
 from evaluations.forms.judges import TakesErrors, llm_judge_fields
 from evaluations.forms.setting_fields import field_for
 from evaluations.judges.judges import JudgeDraft
 from evaluations.models import Judge, Project
 
 PREFIX = "set_"
+BASICS = ("name", "endpoint", "model", "mode", "samples", "use_steps")
+FOLDED = (
+    ("Replies", ("temperature", "max_tokens", "min_coverage")),
+    ("Calls", ("concurrency", "timeout_seconds")),
+    ("Prices", ("price_in", "price_out")),
+)
 
 
 class EvaluatorForm(TakesErrors):
@@ -38,6 +45,13 @@ class EvaluatorForm(TakesErrors):
         shown = ("name", "endpoint", "model", *JudgeSettings.model_fields)
         initial |= {name: getattr(judge, name) for name in shown}
         return cls(project=judge.project, evaluator=evaluator, initial=initial)
+
+    def groups(self) -> list[FieldGroup]:
+        """The fields under their headings. Of judges that ask an LLM, settings of the evaluator are
+        for experts; of others there are no more."""
+        own = [PREFIX + name for name in self.evaluator.Settings.model_fields]
+        asks = issubclass(self.evaluator, LlmEvaluator)
+        return field_groups(self, BASICS, (*FOLDED, ("More settings", own if asks else ())))
 
     def draft(self) -> JudgeDraft:
         """The judge that a valid form describes; empty settings get their defaults."""

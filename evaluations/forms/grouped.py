@@ -1,0 +1,78 @@
+"""Long forms in two parts: what everybody fills in, and groups of settings that have sensible
+defaults and are folded away until they are needed."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+
+
+@dataclass(frozen=True)
+class FieldGroup:
+    """Fields under a heading; without a title they are the form's basics.
+
+    `changed` counts those that have another value than the default. A group with one, or with an
+    error, is open.
+    """
+
+    title: str
+    fields: tuple[forms.BoundField, ...]
+    changed: int = 0
+    has_errors: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        return self.has_errors or self.changed > 0
+
+
+def field_groups(
+    form: forms.BaseForm,
+    basics: Iterable[str],
+    folded: Iterable[tuple[str, Sequence[str]]],
+    *,
+    hidden: Iterable[str] = (),
+) -> list[FieldGroup]:
+    """The fields of a form, the basics first; a field that is named nowhere is among them."""
+    folded = [(title, [name for name in names if name in form.fields]) for title, names in folded]
+    elsewhere = {name for _title, names in folded for name in names} | set(hidden)
+    first = [name for name in basics if name in form.fields and name not in elsewhere]
+    rest = [name for name in form.fields if name not in first and name not in elsewhere]
+    groups = [FieldGroup("", tuple(form[name] for name in (*first, *rest)))]
+    for title, names in folded:
+        fields = tuple(form[name] for name in names if name not in set(hidden))
+        if fields:
+            groups.append(
+                FieldGroup(
+                    title,
+                    fields,
+                    sum(_is_changed(form, field) for field in fields),
+                    any(field.errors for field in fields),
+                )
+            )
+    return groups
+
+
+def _is_changed(form: forms.BaseForm, field: forms.BoundField) -> bool:
+    return _plain(field.value()) != _plain(_default(form, field.name))
+
+
+def _default(form: forms.BaseForm, name: str) -> Any:
+    if isinstance(form, forms.ModelForm) and name in (form._meta.fields or ()):
+        return form._meta.model._meta.get_field(name).get_default()
+    return form.fields[name].initial
+
+
+def _plain(value: Any) -> str:
+    """A value as it would come back from a page."""
+    if value in (None, False, ""):
+        return ""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"{float(value):g}" if number else _as_number(str(value))
+
+
+def _as_number(text: str) -> str:
+    try:
+        return f"{float(text):g}"
+    except ValueError:
+        return {"on": "True", "true": "True"}.get(text, text)

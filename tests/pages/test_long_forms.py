@@ -1,0 +1,90 @@
+"""Long forms: basics are in sight, the rest is folded with its defaults, open where something is
+set or wrong."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from annotations.models import Campaign
+from evaluations.models import Judge, Project
+
+pytestmark = pytest.mark.django_db
+CAMPAIGN, JUDGE = "/p/small/annotate/new/", "/p/small/judges/new/?kind=geval"
+BASICS = {"name": "First", "kind": "rating", "selection": "all", "overlap": 2}
+
+
+@pytest.fixture
+def client(as_role: Callable[[str], Client], small_project: Project) -> Client:
+    return as_role("owner")
+
+
+def groups(page: str) -> dict[str, bool]:
+    """The folded groups by title, and whether they are open."""
+    found = re.findall(r'<details class="folded"( open)?>\s*<summary>(.*?)</summary>', page, re.S)
+    return {
+        " ".join(re.sub(r"<.*?>", " ", title).split()): bool(is_open) for is_open, title in found
+    }
+
+
+def in_sight(page: str) -> str:
+    """A page without its folded groups."""
+    return re.sub(r'<details class="folded">.*?</details>', "", page, flags=re.S)
+
+
+def test_a_new_campaign_asks_for_seven_things_and_folds_the_rest(client: Client) -> None:
+    page = client.get(CAMPAIGN).content.decode()
+    names = set(re.findall(r'<(?:input|select|textarea)[^>]* name="(\w+)"', in_sight(page)))
+    assert names - {"csrfmiddlewaretoken", "q"} == {
+        *("name", "kind", "criteria", "annotators", "selection", "sample_size", "overlap")
+    }
+    assert groups(page) == {
+        "Items and time": False,
+        "Checks and practice": False,
+        "What annotators see": False,
+        "Marked errors and adjudication": False,
+    }
+
+
+def test_defaults_make_a_campaign(client: Client, small_project: Project) -> None:
+    page = client.get(CAMPAIGN).content.decode()
+    defaults = dict(re.findall(r'<input type="number" name="(\w+)" value="(\d+)"', page))
+    criteria = list(small_project.criteria.values_list("pk", flat=True))
+    order = re.search(r'<select name="order".*?<option value="(\w+)"', page, re.S)
+    assert order
+    sent = defaults | BASICS | {"criteria": criteria, "order": order[1]}
+    answer = client.post(CAMPAIGN, sent)
+    assert answer.status_code == 302, groups(answer.content.decode())
+    saved = client.get(answer.headers["Location"]).content.decode()
+    assert "First is saved as a draft. Choose its annotators, then open it." in saved
+    made = client.get(f"{Campaign.objects.get().get_absolute_url()}edit/").content.decode()
+    assert not any(groups(made).values())
+
+
+def test_a_group_with_an_error_is_open(client: Client) -> None:
+    page = client.post(CAMPAIGN, BASICS | {"check_percent": 20}).content.decode()
+    assert any(is_open for name, is_open in groups(page).items() if name.startswith("Checks"))
+
+
+def test_a_judges_form_folds_what_has_a_good_default(client: Client, project: Project) -> None:
+    project.endpoints.create(name="e", base_url="http://127.0.0.1:1/v1")
+    page = client.get(JUDGE).content.decode()
+    assert set(groups(page)) == {"Replies", "Calls", "Prices", "More settings"}
+    assert not any(groups(page).values())
+
+
+def test_what_a_judge_has_otherwise_is_in_sight(client: Client, project: Project) -> None:
+    endpoint = project.endpoints.create(name="e", base_url="http://127.0.0.1:1/v1")
+    judge = Judge.objects.create(
+        project=project, name="J", endpoint=endpoint, model="m", mode="direct", concurrency=3
+    )
+    page = client.get(f"{judge.get_absolute_url()}edit/").content.decode()
+    assert groups(page).get("Calls 1 changed"), groups(page)
+    assert not groups(page)["Prices"]
+
+
+def test_the_settings_of_a_metric_are_all_in_sight(client: Client) -> None:
+    page = client.get("/p/small/judges/new/?kind=rouge").content.decode()
+    assert groups(page) == {}
+    assert 'name="set_' in page
