@@ -1,5 +1,5 @@
 """`make bench-instrument`: whether what is said about a judge as an instrument holds: what more
-replies would bring, on recorded replies, and corrected pass rates, in simulation."""
+replies would bring, on recorded replies; corrected pass rates and drift, in simulation."""
 
 import argparse
 import gzip
@@ -16,6 +16,7 @@ from scipy import stats
 from evaluations.llm.parsing import Rating, parse_rating
 from evaluations.llm.replies import ReplyChoice
 from evaluations.scales import Scale
+from evaluations.statistics.drift import drift
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.passing import pass_fail
@@ -31,6 +32,10 @@ SCALES = {
 }
 REPLIES, AT = 20, 15
 MOST_ERROR, LEAST_HELD, MOST_SECONDS = 0.01, 0.94, 10.0
+# A watch: how many scores are frozen, on how many new ones a shift of half a standard deviation is
+# to be found, and in which share of watches.
+FROZEN, MOVED, WITHIN, LEAST_FOUND, MOST_FALSE = 5, 0.5, 100, 0.95, 0.05
+DAYS, ITEMS = 365, 25
 RATE, SENSITIVITY, SPECIFICITY = 0.6, 0.85, 0.8
 
 
@@ -114,6 +119,24 @@ def rates_held(world: World, sets: int) -> tuple[float, float]:
     return float(held[0] / sets), float(held[1] / sets)
 
 
+def drifts(
+    years: int, *, icc: float, askings: int, moved: float = 0.0, at: int = 0, items: int = ITEMS
+) -> float:
+    """In how many of simulated watches drift was found from an asking on; scores are rounded to
+    five points, and `icc` of their variance is between items."""
+    rng, found = np.random.default_rng(5), 0
+    for _ in range(years):
+        quality = rng.normal(size=(items, 1)) * np.sqrt(icc)
+        scores = quality + rng.normal(size=(items, FROZEN + askings)) * np.sqrt(1 - icc)
+        scores[:, FROZEN + at :] += moved
+        rounded = np.clip(np.round(3 + scores), 1, 5)
+        people = 3 + quality[:, 0] + rng.normal(size=items) / 2
+        evidence = drift(rounded[:, :FROZEN], rounded[:, FROZEN:], people)
+        first = [one for one in (evidence.scores_at, evidence.agreement_at) if one is not None]
+        found += any(one >= at for one in first)
+    return found / years
+
+
 def seconds_for(items: int) -> float:
     """The time that everything here takes on so many items with 20 replies."""
     rng = np.random.default_rng(1)
@@ -122,6 +145,7 @@ def seconds_for(items: int) -> float:
     began = time.perf_counter()
     repeatability(Ratings.of_table(replies.T), outputs, human)
     pass_fail(outputs, (human > 3).astype(float), replies.mean(axis=1), middle=0.5)
+    drift(replies[:, :FROZEN], replies[:, FROZEN:], human)
     return time.perf_counter() - began
 
 
@@ -141,6 +165,16 @@ def lines(sets: int) -> Iterator[tuple[str, float, str, bool]]:
         held, _sensitivity = rates_held(world, sets)
         what = f"corrected rate held, {world}"
         yield what, held, f"at least {LEAST_HELD}", held >= LEAST_HELD - slack
+    for icc in (0.5, 0.8):
+        false = drifts(sets // 10, icc=icc, askings=DAYS)
+        what = f"false drift alarms in a year of daily looks, ICC {icc:g}"
+        yield what, false, f"at most {MOST_FALSE}", false <= MOST_FALSE
+    for at in (0, 180):
+        soon = drifts(
+            sets // 10, icc=0.7, askings=at + WITHIN // ITEMS, moved=MOVED, at=at, items=ITEMS
+        )
+        what = f"half an SD found within {WITHIN} scores, after {at} days"
+        yield what, soon, f"at least {LEAST_FOUND}", soon >= LEAST_FOUND
     taken = seconds_for(1600)
     yield "1,600 outputs, seconds", taken, f"at most {MOST_SECONDS:g}", taken <= MOST_SECONDS
 

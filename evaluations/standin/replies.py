@@ -54,13 +54,16 @@ def count_tokens(text: str) -> int:
     return max(1, len(text) // 4)
 
 
-def chat_completion(body: dict[str, Any], *, call: int, defect: str = "") -> dict[str, Any]:
+def chat_completion(
+    body: dict[str, Any], *, call: int, defect: str = "", leaning: str = ""
+) -> dict[str, Any]:
     """The answer to a chat completion request.
 
     Args:
         call: how often the same request was made before, so that repeats at a temperature give
             other samples.
         defect: "refuse" or "garble" for a reply that cannot be read.
+        leaning: the planted defect of ratings (leanings.py).
     """
     prompt = "\n".join(str(message.get("content", "")) for message in body["messages"])
     n = int(body.get("n") or 1)
@@ -76,6 +79,7 @@ def chat_completion(body: dict[str, Any], *, call: int, defect: str = "") -> dic
             limit=limit,
             call=call,
             defect=defect,
+            leaning=leaning,
         )
         for index in range(n)
     ]
@@ -143,6 +147,7 @@ def _choice(
     limit: int,
     call: int,
     defect: str,
+    leaning: str,
 ) -> dict[str, Any]:
     compared = read_comparison(prompt)
     other = wants_steps(prompt) or wants_reflection(prompt)
@@ -163,7 +168,9 @@ def _choice(
     elif wants_reflection(prompt):
         text = reflect(prompt)
     elif reading:
-        text, alternatives = _rate(reading, temperature=temperature, index=index, call=call)
+        text, alternatives = _rate(
+            reading, temperature=temperature, index=index, call=call, leaning=leaning
+        )
     else:
         text = (
             f"This is the {HONEST_NAME}. It rates texts by lexical features and does nothing else."
@@ -185,10 +192,12 @@ def _choice(
 
 
 def _rate(
-    reading: Reading, *, temperature: float, index: int, call: int
+    reading: Reading, *, temperature: float, index: int, call: int, leaning: str
 ) -> tuple[str, dict[str, float]]:
-    points = {str(point): probability for point, probability in distribution(reading).items()}
     source = seeded(reading.criterion, reading.source, reading.output, index, call)
+    luck = source.uniform(-1, 1) if leaning else 0.0
+    found = distribution(reading, leaning=leaning, luck=luck)
+    points = {str(point): probability for point, probability in found.items()}
     return _drawn(points, temperature=temperature, source=source), points
 
 

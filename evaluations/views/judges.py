@@ -57,6 +57,7 @@ def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         "wordings": own_wordings(judge),
         "steadiness": steady,
         "steadiness_rows": rows_of(steady),
+        "drifted": judge.studies.drifted().select_related("criterion", "judge", "project"),
         "certificates": judge.certificates.select_related("criterion", "project"),
         "form": CertificateForm(project=project) if project.criteria.exists() else None,
         "replies": judge.runs.filter(items__isnull=False).first() if not judge.can_run else None,
