@@ -55,13 +55,18 @@ class ShownStudy:
         return self.parts >= self.study.replies
 
     @property
+    def is_done(self) -> bool:
+        """Whether a study that has an end has asked all it was to ask."""
+        return not self.is_watch and self.parts >= self.planned
+
+    @property
     def state(self) -> str:
         """Where it stands, in a few words."""
         study = self.study
         if study.kind == StudyKind.DRIFT and study.drifted_at is not None:
             return "drifted"
         if not study.is_on:
-            return "stopped" if self.parts < self.planned or self.is_watch else "done"
+            return "done" if self.is_done else "stopped"
         if self.parts < self.planned:
             return f"asking, {self.parts} of {self.planned} done"
         return "no drift found" if self.askings else "frozen"

@@ -11,6 +11,7 @@ from evaluations.instrument.page import studies_of
 from evaluations.instrument.studies import StudyError, make_study, stop, why_not
 from evaluations.models import Judge, Project, Study, StudyKind
 from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.reports.steadiness import rows_of, steadiness
 
 STARTED = "{} is started. Workers ask in the background; this page shows what they find."
 
@@ -22,14 +23,17 @@ def judge_instrument(request: HttpRequest, project: Project, pk: int) -> HttpRes
 
 
 def _context(project: Project, judge: Judge) -> dict[str, object]:
+    steady = steadiness(judge)
     return {
         "project": project,
         "tab": "judges",
         "judge": judge,
         "why_not": why_not(judge),
+        "steadiness": steady,
+        "steadiness_rows": rows_of(steady),
         "sections": [
             (kind, studies_of(judge, kind), StudyForm(project=project, kind=kind))
-            for kind in (StudyKind.DRIFT,)
+            for kind in (StudyKind.DRIFT, StudyKind.AGAIN)
         ],
     }
 

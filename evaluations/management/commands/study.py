@@ -14,6 +14,7 @@ from evaluations.instrument.studies import StudyError, make_study, stop
 from evaluations.management.base import GateCommand
 from evaluations.management.projects import find_criterion, find_judge, find_project
 from evaluations.models import StudyKind
+from evaluations.reports.steadiness import Row, rows_of, steadiness
 from geval_site.program import command
 
 NOTHING, FOUND, CANNOT_SAY = 0, 1, 2
@@ -27,7 +28,7 @@ class Command(GateCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
-        parser.add_argument("kind", choices=[StudyKind.DRIFT.value])
+        parser.add_argument("kind", choices=[StudyKind.DRIFT.value, StudyKind.AGAIN.value])
         parser.add_argument("--judge", required=True, metavar="NAME")
         parser.add_argument("--criterion", required=True, metavar="C")
         parser.add_argument("--start", action="store_true", help="start a new one")
@@ -80,11 +81,19 @@ def lines_of(one: ShownStudy) -> list[str]:
             f"Evidence after {newest.number} askings: scores {newest.scores_evidence:.3g},"
             f" agreement {newest.agreement_evidence or 1:.3g}; {one.bound:g} is drift."
         )
+    if one.is_done and study.kind == StudyKind.AGAIN:
+        said += [f"{name}: {', '.join(cells)}" for name, _term, cells in rows_of_last(one)]
     return said
+
+
+def rows_of_last(one: ShownStudy) -> list[Row]:
+    """What asking a judge again showed on the study's criterion."""
+    there = steadiness(one.study.judge)
+    return rows_of([found for found in there if found.criterion == one.study.criterion.name])
 
 
 def code_of(one: ShownStudy) -> int:
     """The exit code: nothing found, something found, or cannot say."""
     if one.study.drifted_at is not None:
         return FOUND
-    return NOTHING if one.askings else CANNOT_SAY
+    return NOTHING if one.askings or one.is_done else CANNOT_SAY
