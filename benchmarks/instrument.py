@@ -1,5 +1,6 @@
 """`make bench-instrument`: whether what is said about a judge as an instrument holds: what more
-replies would bring, on recorded replies; corrected pass rates and drift, in simulation."""
+replies would bring, on recorded replies; corrected pass rates, drift and planted defects, in
+simulation."""
 
 import argparse
 import gzip
@@ -13,7 +14,11 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
+from benchmarks.defects import FINDS, found_in
+from evaluations.evaluators.base import Item
+from evaluations.evaluators.perturbing import PROBES, perturbed
 from evaluations.llm.parsing import Rating, parse_rating
+from evaluations.llm.prompts import DEFAULT_INPUTS, Texts
 from evaluations.llm.replies import ReplyChoice
 from evaluations.scales import Scale
 from evaluations.statistics.drift import drift
@@ -21,6 +26,7 @@ from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.passing import pass_fail
 from evaluations.statistics.repeatability import Repeatability, repeatability
+from evaluations.statistics.sensitivity import sensitivity
 
 BENCHMARK_DATA = Path(__file__).resolve().parents[2] / "shared" / "benchmarks"
 RECORDED = ("gpt35_geval_responses.json.gz", "gpt35_geval_no_auto_cot_responses.json.gz")
@@ -35,7 +41,7 @@ MOST_ERROR, LEAST_HELD, MOST_SECONDS = 0.01, 0.94, 10.0
 # A watch: how many scores are frozen, on how many new ones a shift of half a standard deviation is
 # to be found, and in which share of watches.
 FROZEN, MOVED, WITHIN, LEAST_FOUND, MOST_FALSE = 5, 0.5, 100, 0.95, 0.05
-DAYS, ITEMS = 365, 25
+DAYS, ITEMS, PROJECTS = 365, 25, 200
 RATE, SENSITIVITY, SPECIFICITY = 0.6, 0.85, 0.8
 
 
@@ -146,6 +152,12 @@ def seconds_for(items: int) -> float:
     repeatability(Ratings.of_table(replies.T), outputs, human)
     pass_fail(outputs, (human > 3).astype(float), replies.mean(axis=1), middle=0.5)
     drift(replies[:, :FROZEN], replies[:, FROZEN:], human)
+    changed = {probe.name: replies[:, at + 2] for at, probe in enumerate(PROBES)}
+    sensitivity(outputs, replies[:, :2], changed, human)
+    item = Item(Texts("A source. " * 100, "A sentence of the output. " * 20), "c", DEFAULT_INPUTS)
+    for _ in range(items):
+        for probe in PROBES:
+            perturbed(probe.name, item, model="m")
     return time.perf_counter() - began
 
 
@@ -175,6 +187,13 @@ def lines(sets: int) -> Iterator[tuple[str, float, str, bool]]:
         )
         what = f"half an SD found within {WITHIN} scores, after {at} days"
         yield what, soon, f"at least {LEAST_FOUND}", soon >= LEAST_FOUND
+    for defect, finds in FINDS.items():
+        share = float(np.mean([finds in found_in(defect, seed) for seed in range(PROJECTS)]))
+        what = f"planted {defect}, found in {PROJECTS} projects"
+        yield what, share, f"at least {LEAST_FOUND}", share >= LEAST_FOUND
+    share = float(np.mean([bool(found_in("", seed)) for seed in range(PROJECTS)]))
+    what = f"nothing planted, anything found in {PROJECTS} projects"
+    yield what, share, f"at most {MOST_FALSE}", share <= MOST_FALSE
     taken = seconds_for(1600)
     yield "1,600 outputs, seconds", taken, f"at most {MOST_SECONDS:g}", taken <= MOST_SECONDS
 

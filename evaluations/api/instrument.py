@@ -20,11 +20,11 @@ ID = Field(le=2**63 - 1)
 
 
 class StudyIn(In):
-    """`kind` is "drift" (watched) or "again" (asked again); `criterion` is an id; `replies` counts
-    the scores of each output that are frozen, or asked for. `GET …/judges/{id}/steadiness` says
-    what asking again showed."""
+    """`kind` is "drift" (watched), "again" (asked again) or "probes"; `criterion` is an id;
+    `replies` counts the scores of each output that are frozen, or asked for. What
+    asking again showed is at `GET …/judges/{id}/steadiness`."""
 
-    kind: Literal["drift", "again"]
+    kind: Literal["drift", "again", "probes"]
     criterion: int = ID
     items: int | None = Field(None, ge=LEAST_ITEMS, le=MOST_ITEMS)
     replies: int | None = Field(None, ge=1, le=MOST_REPLIES)

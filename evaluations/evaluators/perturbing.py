@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from evaluations.evaluators.base import Item
 from evaluations.llm.prompts import DEFAULT_INTRODUCTION, PLACEHOLDERS
 
-# The part of a study without a change, which the others are compared with.
-UNCHANGED = "unchanged"
+# The parts of a study without a change, whose mean the others are compared with.
+UNCHANGED, REPEATED = "unchanged", "repeated"
 PADDING = (
     "In other words, this is what there is to say. All of the above belongs together, and nothing"
     " needs to be added to it here. That is the text as a whole."
@@ -132,6 +132,8 @@ PROBES = (
     Probe("misspelt", "Typing errors in the output", _misspelt),
     Probe("german", "Introduction in German", _german),
 )
-BY_NAME = {probe.name: probe for probe in PROBES} | {
-    UNCHANGED: Probe(UNCHANGED, "Unchanged", lambda item, _model: item)
-}
+_PLAIN = (
+    Probe(UNCHANGED, "Nothing", lambda item, _model: item),
+    Probe(REPEATED, "Nothing: asked the same again", lambda item, _model: item),
+)
+BY_NAME = {probe.name: probe for probe in (*_PLAIN, *PROBES)}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from evaluations.instrument.drifting import ratings_of, shift, table_of
+from evaluations.instrument.sensitivity import finding_json, sensitivity_of
 from evaluations.instrument.studies import parts_of
 from evaluations.models import Judge, Study, StudyItem, StudyKind, StudyPart
 from evaluations.models.improving import LockedDocuments
@@ -166,4 +167,6 @@ def study_json(one: ShownStudy) -> dict[str, Any]:
             "bound": one.bound,
             "askings": [vars(asking) for asking in one.askings],
         }
+    if study.kind == StudyKind.PROBES and one.is_done:
+        said["findings"] = [finding_json(found) for found in sensitivity_of(study).findings]
     return said

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 
 from evaluations.evaluators.asking import AskingEvaluator
-from evaluations.evaluators.perturbing import PROBES, UNCHANGED
+from evaluations.evaluators.perturbing import PROBES, REPEATED, UNCHANGED
 from evaluations.models import Criterion, Judge, Study, StudyItem, StudyKind
 from evaluations.models.improving import withheld_documents
 
@@ -14,7 +14,7 @@ LEAST_ITEMS, MOST_ITEMS = 20, 1000
 # What is asked about by default, and how often.
 USUAL = {StudyKind.DRIFT: (40, 5), StudyKind.AGAIN: (100, 5), StudyKind.PROBES: (200, 1)}
 # What each part of a study is named, where its parts differ.
-PARTS = {StudyKind.PROBES: (UNCHANGED, *(probe.name for probe in PROBES))}
+PARTS = {StudyKind.PROBES: (UNCHANGED, REPEATED, *(probe.name for probe in PROBES))}
 
 
 class StudyError(ValueError):

@@ -229,6 +229,14 @@ TERMS: dict[str, Term] = {
         " replies. Far beyond the replies there are it is an extrapolation.",
         "How steady a judge is",
     ),
+    "probe": Term(
+        "A probe",
+        "A change of the prompt or the output that says nothing about quality. Its effect is the"
+        " mean difference between an output's scores with and without it.",
+        "Found: the effect is not 0 (for checks: not as it should be), at 5 % over all probes and"
+        " checks of a study together. Typing errors may rightly cost points on fluency.",
+        "Sensitivity",
+    ),
     "drift_watch": Term(
         "Drift watch",
         "The judge is asked about the same outputs, its sentinels, again and again, past all stored"

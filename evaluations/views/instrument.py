@@ -8,6 +8,7 @@ from django.views.decorators.http import require_POST
 
 from evaluations.forms import StudyForm
 from evaluations.instrument.page import studies_of
+from evaluations.instrument.sensitivity import sensitivities
 from evaluations.instrument.studies import StudyError, make_study, stop, why_not
 from evaluations.models import Judge, Project, Study, StudyKind
 from evaluations.people.access import EDITORS, READERS, project_view
@@ -29,11 +30,12 @@ def _context(project: Project, judge: Judge) -> dict[str, object]:
         "tab": "judges",
         "judge": judge,
         "why_not": why_not(judge),
+        "sensitivities": sensitivities(project, judge),
         "steadiness": steady,
         "steadiness_rows": rows_of(steady),
         "sections": [
             (kind, studies_of(judge, kind), StudyForm(project=project, kind=kind))
-            for kind in (StudyKind.DRIFT, StudyKind.AGAIN)
+            for kind in StudyKind.values
         ],
     }
 

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from evaluations.hidden_fields import whole_number
+from evaluations.instrument.sensitivity import sensitivities
 from evaluations.models import Project, Study
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.data import ids_of
@@ -111,6 +112,7 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
         "options": options,
         "formats": FORMATS,
         "drifted": _drifted(request, project),
+        "sensitivities": sensitivities(project),
         "figures": chosen_figures(request, project, options, base=base or request.path),
     }
 

@@ -10,6 +10,7 @@ from django.core.management.base import CommandError
 
 from evaluations.formats import thin
 from evaluations.instrument.page import ShownStudy, shown
+from evaluations.instrument.sensitivity import ShownFinding, sensitivity_of
 from evaluations.instrument.studies import StudyError, make_study, stop
 from evaluations.management.base import GateCommand
 from evaluations.management.projects import find_criterion, find_judge, find_project
@@ -28,7 +29,7 @@ class Command(GateCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
-        parser.add_argument("kind", choices=[StudyKind.DRIFT.value, StudyKind.AGAIN.value])
+        parser.add_argument("kind", choices=StudyKind.values)
         parser.add_argument("--judge", required=True, metavar="NAME")
         parser.add_argument("--criterion", required=True, metavar="C")
         parser.add_argument("--start", action="store_true", help="start a new one")
@@ -81,9 +82,21 @@ def lines_of(one: ShownStudy) -> list[str]:
             f"Evidence after {newest.number} askings: scores {newest.scores_evidence:.3g},"
             f" agreement {newest.agreement_evidence or 1:.3g}; {one.bound:g} is drift."
         )
+    if one.is_done and study.kind == StudyKind.PROBES:
+        said += [_in_words(found) for found in sensitivity_of(study).findings]
     if one.is_done and study.kind == StudyKind.AGAIN:
         said += [f"{name}: {', '.join(cells)}" for name, _term, cells in rows_of_last(one)]
     return said
+
+
+def _in_words(one: ShownFinding) -> str:
+    found = one.found
+    if found.value is None:
+        return f"{one.title}: –, {found.reason}"
+    ends = found.interval.ends if found.interval else None
+    between = f" [{ends[0]:.2f}, {ends[1]:.2f}]" if ends else ""
+    outcome = "found" if found.is_found else "not found"
+    return f"{one.title}: {found.value:.2f}{between}, {outcome}"
 
 
 def rows_of_last(one: ShownStudy) -> list[Row]:
@@ -94,6 +107,8 @@ def rows_of_last(one: ShownStudy) -> list[Row]:
 
 def code_of(one: ShownStudy) -> int:
     """The exit code: nothing found, something found, or cannot say."""
-    if one.study.drifted_at is not None:
+    study = one.study
+    probed = study.kind == StudyKind.PROBES and one.is_done
+    if study.drifted_at is not None or (probed and sensitivity_of(study).wrong):
         return FOUND
     return NOTHING if one.askings or one.is_done else CANNOT_SAY
