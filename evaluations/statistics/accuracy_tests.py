@@ -146,7 +146,9 @@ def tie_calibrated_test(
     found = [tie_calibrated_accuracy(outputs, human, side) for side in (first, second)]
     if found[0].epsilon is None or found[1].epsilon is None:
         return AccuracyTest(None, None, None, None, reason=found[0].calibrated.reason)
-    one, other, weight = [], [], []
+    one: list[np.ndarray] = []
+    other: list[np.ndarray] = []
+    weight: list[FloatArray] = []
     for members in _by_document(outputs):
         a, b = np.triu_indices(len(members), k=1)
         people = np.sign(np.round(human[members[a]] - human[members[b]], DIGITS))
