@@ -21,9 +21,11 @@ from evaluations.llm.parsing import Rating, parse_rating
 from evaluations.llm.prompts import DEFAULT_INPUTS, Texts
 from evaluations.llm.replies import ReplyChoice
 from evaluations.scales import Scale
+from evaluations.statistics.accuracy_tests import soft_pairwise_test
 from evaluations.statistics.drift import drift
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.pairwise import tie_calibrated_accuracy
 from evaluations.statistics.passing import pass_fail
 from evaluations.statistics.repeatability import Repeatability, repeatability
 from evaluations.statistics.sensitivity import sensitivity
@@ -41,6 +43,9 @@ MOST_ERROR, LEAST_HELD, MOST_SECONDS = 0.01, 0.94, 10.0
 # A watch: how many scores are frozen, on how many new ones a shift of half a standard deviation is
 # to be found, and in which share of watches.
 FROZEN, MOVED, WITHIN, LEAST_FOUND, MOST_FALSE = 5, 0.5, 100, 0.95, 0.05
+# What mt-metrics-eval computed from scores that are made up; tests hold its p-values too.
+THEIRS = Path(__file__).resolve().parents[1] / "tests/data/mt_metrics_eval.json"
+MOST_DISTANCE = 1e-6
 DAYS, ITEMS, PROJECTS = 365, 25, 200
 RATE, SENSITIVITY, SPECIFICITY = 0.6, 0.85, 0.8
 
@@ -143,6 +148,28 @@ def drifts(
     return found / years
 
 
+def furthest_from_theirs() -> tuple[float, float]:
+    """How far soft pairwise and tie-calibrated accuracy are from what mt-metrics-eval computes."""
+    soft = calibrated = 0.0
+    for case in json.loads(THEIRS.read_text()):
+        size = (case["systems"], case["segments"])
+        human, *judges = (
+            np.array(case[name], dtype=float).reshape(size).T.ravel()
+            for name in ("human", "first", "second")
+        )
+        outputs = Outputs.full(size[1], size[0])
+        for at, judge in enumerate(judges):
+            found = tie_calibrated_accuracy(outputs, human, judge).calibrated.value or np.nan
+            calibrated = max(calibrated, abs(found - case["tie_calibrated"][at]))
+        if "soft_pairwise" in case:
+            drawn = np.random.default_rng(4).random((1000, size[1]), dtype=np.float32)
+            signs, no_swaps = 2.0 * np.rint(drawn) - 1, np.zeros((1, *size[::-1]), dtype=bool)
+            test = soft_pairwise_test(outputs, human, *judges, signs=signs, swaps=no_swaps)
+            for value, theirs in zip((test.first, test.second), case["soft_pairwise"], strict=True):
+                soft = max(soft, abs((value or np.nan) - theirs))
+    return soft, calibrated
+
+
 def seconds_for(items: int) -> float:
     """The time that everything here takes on so many items with 20 replies."""
     rng = np.random.default_rng(1)
@@ -194,6 +221,11 @@ def lines(sets: int) -> Iterator[tuple[str, float, str, bool]]:
     share = float(np.mean([bool(found_in("", seed)) for seed in range(PROJECTS)]))
     what = f"nothing planted, anything found in {PROJECTS} projects"
     yield what, share, f"at most {MOST_FALSE}", share <= MOST_FALSE
+    for name, distance in zip(
+        ("soft pairwise", "tie-calibrated"), furthest_from_theirs(), strict=True
+    ):
+        what = f"{name} accuracy, distance to mt-metrics-eval's"
+        yield what, distance, f"at most {MOST_DISTANCE:g}", distance <= MOST_DISTANCE
     taken = seconds_for(1600)
     yield "1,600 outputs, seconds", taken, f"at most {MOST_SECONDS:g}", taken <= MOST_SECONDS
 

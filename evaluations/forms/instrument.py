@@ -22,7 +22,7 @@ class StudyForm(forms.Form):
         label="Outputs",
         min_value=LEAST_ITEMS,
         max_value=MOST_ITEMS,
-        help_text="Of whole documents; those that people rated come first.",
+        help_text="Spread over documents; those that people rated come first.",
     )
     replies = forms.IntegerField(min_value=1, max_value=MOST_REPLIES)
     every_hours = forms.IntegerField(

@@ -39,6 +39,11 @@ class Sensitivity:
     findings: tuple[ShownFinding, ...]
 
     @property
+    def says_anything(self) -> bool:
+        """Whether there was enough to test."""
+        return any(one.found.p is not None for one in self.findings)
+
+    @property
     def wrong(self) -> tuple[ShownFinding, ...]:
         """Those that say that something is wrong."""
         return tuple(one for one in self.findings if one.found.is_found)

@@ -49,7 +49,7 @@ def make_study(
 
     Args:
         kind: of `StudyKind`.
-        items: how many outputs, of whole documents, rated ones first; of equal texts one.
+        items: how many outputs, spread over documents, rated ones first; of equal texts one.
         replies: how many scores of each to freeze (drift), or to ask for (asked again).
         every_hours: how long a drift watch waits between two askings.
         budget: of each run, in the currency of the judge's prices.
@@ -105,7 +105,8 @@ def stop(study: Study) -> bool:
 
 
 def _chosen(project: int, criterion: int, most: int) -> list[tuple[int, float | None]]:
-    """Outputs with people's mean rating; documents with ratings first, otherwise by a hash.
+    """Outputs with people's mean rating: two of each document, then two more, and so on; documents
+    with ratings first, otherwise by a hash.
 
     Ratings that are withheld are left out.
     """
@@ -118,13 +119,16 @@ def _chosen(project: int, criterion: int, most: int) -> list[tuple[int, float | 
                    WHERE d.project_id = %(project)s AND btrim(o.text) <> ''
                    ORDER BY o.document_id, md5(o.text), o.id),
                rated AS (
-                   SELECT o.id, o.document_id, h.mean FROM outputs o
+                   SELECT o.id, o.document_id, h.mean,
+                          row_number() OVER (PARTITION BY o.document_id ORDER BY md5(o.id::text))
+                              AS place
+                   FROM outputs o
                    LEFT JOIN annotations_human_means(ARRAY(SELECT id FROM outputs)) h
                      ON h.output_id = o.id AND h.criterion_id = %(criterion)s
                     AND NOT o.document_id = ANY(%(withheld)s::bigint[]))
                SELECT id, mean FROM rated
-               ORDER BY count(mean) OVER (PARTITION BY document_id) = 0, md5(document_id::text),
-                        document_id, id
+               ORDER BY count(mean) OVER (PARTITION BY document_id) = 0, (place - 1) / 2,
+                        md5(document_id::text), document_id, place
                LIMIT %(most)s""",
             {
                 "project": project,

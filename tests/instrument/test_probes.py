@@ -108,6 +108,7 @@ def test_the_panel_is_on_the_pages_and_in_the_api(
     judge: Judge, criterion: Criterion, as_role: Callable[[str], Client]
 ) -> None:
     study = make_study(judge, criterion, "probes", items=20)
+    assert study.items.values("output__document").distinct().count() == 10
     client = as_role("viewer")
     work_on_run(start_run(judge, [criterion]).pk, "tester")
     report = reverse("evaluations:report_detail", args=["small"])

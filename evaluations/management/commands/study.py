@@ -111,4 +111,6 @@ def code_of(one: ShownStudy) -> int:
     probed = study.kind == StudyKind.PROBES and one.is_done
     if study.drifted_at is not None or (probed and sensitivity_of(study).wrong):
         return FOUND
+    if probed and not sensitivity_of(study).says_anything:
+        return CANNOT_SAY
     return NOTHING if one.askings or one.is_done else CANNOT_SAY
