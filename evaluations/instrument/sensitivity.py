@@ -87,7 +87,8 @@ def sensitivities(project: Project, judge: Judge | None = None) -> list[Sensitiv
     if judge is not None:
         done = done.filter(judge=judge)
     newest: dict[tuple[int, int], Study] = {}
-    for study in done.select_related("judge", "criterion", "project"):
+    # A count ends the order that studies have by themselves.
+    for study in done.select_related("judge", "criterion", "project").order_by("-pk"):
         newest.setdefault((study.judge_id, study.criterion_id), study)
     found = (sensitivity_of(study) for study in newest.values())
     return [one for one in found if one.findings]

@@ -125,3 +125,7 @@ def test_the_panel_is_on_the_pages_and_in_the_api(
     assert found == {"bulleted", "severity", "spread"}
     assert said["state"] == "done"
     assert EvaluationRun.objects.counting().count() == 1
+    newer = make_study(judge, criterion, "probes", items=20)
+    assert [one.study for one in sensitivities(judge.project)] == [study]
+    ended(newer)
+    assert [one.study for one in sensitivities(judge.project)] == [newer]
