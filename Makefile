@@ -33,7 +33,7 @@ help:
 	@echo "make bench-queue  up to 50 workers on the queue of one run"
 	@echo "make bench-coverage  how often intervals hold the true value, simulated (QUICK=1: fewer data sets)"
 	@echo "make bench-improve  panels learned from 20 documents of SummEval, and how often anything is proven where nothing is better"
-	@echo "make bench-instrument  predictions about a judge's replies, and corrected pass rates, held to what is observed"
+	@echo "make bench-instrument  predictions about a judge's replies, pass rates, drift and planted defects, held to what is observed or simulated"
 	@echo "make bench-queries  each query written in SQL beside the same one by Django's ORM"
 	@echo "make fuzz     ten minutes of randomly generated API requests, forms and model replies, different each time"
 	@echo "make browser as root on Debian: install Chromium for the browser tests"

@@ -3,8 +3,9 @@
 Every worker process runs one thread that touches its heartbeat row and looks for runs with free
 items that no live worker holds, for paused runs whose time to resume has come, for uploads, errands
 and reports nobody works on, and for messages of webhooks that are due; for those it sends a new
-message. Hence work goes on after the loss of a worker, of all workers, or of the queue. Once an
-hour it removes temporary files, and what the site's retention policy says.
+message. Hence work goes on after the loss of a worker, of all workers, or of the queue. It keeps
+the schedule of studies of judges, such as drift watches. Once an hour it removes temporary files,
+and what the site's retention policy says.
 """
 
 import contextlib
@@ -24,6 +25,7 @@ from django.utils import timezone
 
 from annotations.planning.campaigns import announce_answered_campaigns
 from evaluations.improving.work import neglected_searches
+from evaluations.instrument.asking import go_on
 from evaluations.models import (
     Batch,
     EvaluationRun,
@@ -143,6 +145,7 @@ def _keep_beating(jobs: list[str]) -> None:
             resume_due_runs()
             for run_id in neglected_runs():
                 wake_one_worker(run_id)
+            go_on()
             if number % UPLOADS_EVERY == 0:
                 for upload_id in neglected_uploads():
                     wake_for_upload(upload_id)

@@ -12,6 +12,7 @@ from evaluations.views import (
     endpoints,
     errands,
     improving,
+    instrument,
     items,
     judges,
     members,
@@ -91,6 +92,13 @@ urlpatterns = [
         certificates.judge_certify,
         name="judge_certify",
     ),
+    path(
+        "p/<slug:slug>/judges/<int:pk>/instrument/",
+        instrument.judge_instrument,
+        name="judge_instrument",
+    ),
+    path("p/<slug:slug>/judges/<int:pk>/study/", instrument.judge_study, name="judge_study"),
+    path("p/<slug:slug>/studies/<int:pk>/stop/", instrument.study_stop, name="study_stop"),
     path(
         "p/<slug:slug>/certificates/<int:pk>/",
         certificates.certificate_detail,

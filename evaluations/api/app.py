@@ -10,6 +10,7 @@ from evaluations.api.auth import AUTH, ForbiddenError
 from evaluations.api.certificates import router as certificates
 from evaluations.api.corpus import router as corpus
 from evaluations.api.improving import router as improving
+from evaluations.api.instrument import router as instrument
 from evaluations.api.judges import probe_address
 from evaluations.api.judges import router as judges
 from evaluations.api.problems import problem
@@ -19,6 +20,7 @@ from evaluations.certifying.requirements import RequirementError
 from evaluations.corpus.removing import StillInUseError
 from evaluations.corpus.rows import LoadError
 from evaluations.improving.arms import ImproveError
+from evaluations.instrument.studies import StudyError
 from evaluations.judges.judges import ProbeNeededError
 from evaluations.llm.errors import EndpointError
 from evaluations.llm.prompts import PromptError
@@ -33,6 +35,7 @@ api.add_router("/projects/{slug}", corpus, tags=["corpus"])
 api.add_router("/projects/{slug}", judges, tags=["judges"])
 api.add_router("/projects/{slug}", runs, tags=["runs and reports"])
 api.add_router("/projects/{slug}", certificates, tags=["certificates"])
+api.add_router("/projects/{slug}", instrument, tags=["studies of judges"])
 api.add_router("/projects/{slug}", improving, tags=["improving judges"])
 
 
@@ -86,6 +89,11 @@ def _cannot_run(_request: HttpRequest, error: ValueError) -> HttpResponse:
 @api.exception_handler(ImproveError)
 def _cannot_improve(_request: HttpRequest, error: ImproveError) -> HttpResponse:
     return problem(409, "This cannot be searched or proven", str(error))
+
+
+@api.exception_handler(StudyError)
+def _cannot_study(_request: HttpRequest, error: StudyError) -> HttpResponse:
+    return problem(409, "The study cannot be started", str(error))
 
 
 @api.exception_handler(RequirementError)

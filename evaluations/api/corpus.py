@@ -253,7 +253,8 @@ def get_scores(request: HttpRequest, slug: Path[str]) -> Any:
                    JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s
                        ON s.id = o.system_id
                    LEFT JOIN evaluations_criterion c ON c.id = t.criterion_id
-                   WHERE r.project_id = %s AND r.search_id IS NULL ORDER BY t.run_id, t.id""",
+                   WHERE r.project_id = %s AND r.search_id IS NULL AND r.purpose = ''
+                   ORDER BY t.run_id, t.id""",
                 [project.pk],
             )
             names = (

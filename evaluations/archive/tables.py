@@ -50,9 +50,10 @@ _OUTPUT = """JOIN evaluations_candidateoutput o ON o.id = t.output_id
              JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s
                  ON s.id = o.system_id"""
 _CRITERION = "LEFT JOIN evaluations_criterion c ON c.id = t.criterion_id"
-# What a search for a better judge tried stays behind: there it would count as the judge's scores.
+# What a search for a better judge tried, and what a study asked, stays behind: there it would count
+# as the judge's scores.
 _COUNTING = """NOT EXISTS (SELECT FROM evaluations_evaluationrun r
-               WHERE r.id = t.run_id AND r.search_id IS NOT NULL)"""
+               WHERE r.id = t.run_id AND (r.search_id IS NOT NULL OR r.purpose <> ''))"""
 _OF_OUTPUT = Ref("outputs", ("doc_id", "system_id"))
 _OF_CRITERION = Ref("criteria", ("criterion",))
 
@@ -247,7 +248,7 @@ TABLES = (
                       t.prompt_tokens,
                   t.completion_tokens, t.created_at, t.started_at, t.finished_at
            FROM evaluations_evaluationrun t JOIN evaluations_judge j ON j.id = t.judge_id
-           WHERE t.project_id = %(project)s AND t.search_id IS NULL""",
+           WHERE t.project_id = %(project)s AND t.search_id IS NULL AND t.purpose = ''""",
         {"judge_id": Ref("judges", ("judge", "version"))}
         | same(
             "state",
@@ -271,7 +272,7 @@ TABLES = (
            FROM evaluations_runcriterion t JOIN evaluations_evaluationrun r ON r.id = t.run_id
            JOIN evaluations_criterion c ON c.id = t.criterion_id
            LEFT JOIN evaluations_evaluationsteps e ON e.id = t.steps_id
-               WHERE r.project_id = %(project)s AND r.search_id IS NULL""",
+               WHERE r.project_id = %(project)s AND r.search_id IS NULL AND r.purpose = ''""",
         {
             "run_id": Ref("runs", ("run",)),
             "criterion_id": _OF_CRITERION,
@@ -385,6 +386,44 @@ TABLES = (
         },
         of_project=True,
         json=frozenset({"content"}),
+        is_later=True,
+    ),
+    Table(
+        "studies",
+        "evaluations_study",
+        # A copy asks no endpoint by itself.
+        f"""SELECT t.id AS study, j.name AS judge, j.version, c.name AS criterion, t.kind,
+            t.replies, t.budget, t.every_hours, t.prompt, t.model, t.drifted_at, t.drift, t.made_at
+            FROM evaluations_study t JOIN evaluations_judge j ON j.id = t.judge_id
+            {_CRITERION} WHERE t.project_id = %(project)s""",
+        {"judge_id": Ref("judges", ("judge", "version")), "criterion_id": _OF_CRITERION}
+        | same("kind", "replies", "budget", "every_hours", "prompt", "model", "drifted_at", "drift")
+        | same("made_at"),
+        key=("study",),
+        of_project=True,
+        defaults={"is_on": False, "message": "Copied from another site, so it does not ask."},
+        is_later=True,
+    ),
+    Table(
+        "study_items",
+        "evaluations_studyitem",
+        f"""SELECT t.study_id AS study, d.doc_id, s.name AS system_id, t.rating, t.scores
+            FROM evaluations_studyitem t {_OUTPUT} WHERE d.project_id = %(project)s""",
+        {"study_id": Ref("studies", ("study",)), "output_id": _OF_OUTPUT}
+        | same("rating", "scores"),
+        json=frozenset({"scores"}),
+        is_later=True,
+    ),
+    Table(
+        "study_parts",
+        "evaluations_studypart",
+        """SELECT t.study_id AS study, t.number, t.name, t.model, t.scores_evidence,
+            t.agreement_evidence, t.started_at, t.recorded_at
+            FROM evaluations_studypart t JOIN evaluations_study u ON u.id = t.study_id
+            WHERE u.project_id = %(project)s AND t.recorded_at IS NOT NULL""",
+        {"study_id": Ref("studies", ("study",))}
+        | same("number", "name", "model", "scores_evidence", "agreement_evidence")
+        | same("started_at", "recorded_at"),
         is_later=True,
     ),
 )

@@ -6,6 +6,7 @@ from evaluations.forms.corpus import DocumentFilterForm
 from evaluations.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.forms.evaluators import EvaluatorForm
 from evaluations.forms.improving import LockForm, SearchForm, TargetForm
+from evaluations.forms.instrument import StudyForm
 from evaluations.forms.judges import EndpointForm, ProbeForm
 from evaluations.forms.limits import LimitsForm
 from evaluations.forms.members import InvitationForm, RoleForm
@@ -43,6 +44,7 @@ __all__ = [
     "ShareForm",
     "SnapshotForm",
     "StepsForm",
+    "StudyForm",
     "SystemFormSet",
     "TargetForm",
     "TokenForm",

@@ -31,6 +31,7 @@ def scored_again(
     rows = (
         RunItem.objects.filter(
             run__judge=judge,
+            run__purpose="",
             criterion__name=question.criterion,
             run__run_criteria__template=template,
             output__in=outputs,

@@ -183,7 +183,8 @@ class Trials:
                     JOIN evaluations_evaluationrun r ON r.id = s.run_id
                     JOIN evaluations_runcriterion c
                       ON c.run_id = r.id AND c.criterion_id = s.criterion_id
-                    WHERE r.judge_id = %(judge)s AND s.criterion_id = %(criterion)s
+                    WHERE r.judge_id = %(judge)s AND r.purpose = ''
+                      AND s.criterion_id = %(criterion)s
                       AND c.template = %(template)s
                       AND r.parameters ->> 'mode' = %(mode)s
                       AND (r.parameters ->> 'samples')::int = %(samples)s

@@ -16,6 +16,7 @@ from evaluations.models.improving import (
     Proposal,
     Search,
 )
+from evaluations.models.instrument import Study, StudyItem, StudyKind, StudyPart
 from evaluations.models.judges import (
     Endpoint,
     EndpointQuota,
@@ -99,6 +100,10 @@ __all__ = [
     "Search",
     "ShareLink",
     "StepsRequest",
+    "Study",
+    "StudyItem",
+    "StudyKind",
+    "StudyPart",
     "System",
     "Transport",
     "Upload",

@@ -1,5 +1,6 @@
 """The newest score of a judge: the one of its latest run that has one, whatever earlier runs gave.
-What a search for a better judge tried is no score of it.
+What a search for a better judge tried, and what a study of a judge as an instrument asked, is no
+score of it.
 
 Every place that shows, averages or compares scores takes them from here.
 """
@@ -13,7 +14,7 @@ _KEYS = {
 
 
 # A condition for runs (`r`) whose scores are their judge's.
-COUNTS = "r.search_id IS NULL"
+COUNTS = "r.search_id IS NULL AND r.purpose = ''"
 
 
 def newest_scores(where: str, *, joins: str = "", table: str = "evaluations_score") -> str:

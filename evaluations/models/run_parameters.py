@@ -46,6 +46,7 @@ class RunParameters:
     outputs: tuple[int, ...] = ()  # the ids of those to judge; none for all
     pilot: int = 0  # how many documents to draw for a pilot; 0 for all
     rest_of: int = 0  # the id of the pilot whose outputs are left out
+    perturbed: str = ""  # the probe that changes what is asked (evaluators/perturbing.py)
     characters_each: int = USUAL_CHARACTERS
     most_each: Decimal | None = None
 
@@ -64,7 +65,7 @@ class RunParameters:
         """What is stored when a run is created: all but what its layout adds."""
         stored = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         del stored["characters_each"], stored["most_each"]
-        for name in ("outputs", "pilot", "rest_of"):
+        for name in ("outputs", "pilot", "rest_of", "perturbed"):
             if not stored[name]:
                 del stored[name]
         for name in ("price_in", "price_out"):

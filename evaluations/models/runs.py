@@ -57,8 +57,9 @@ class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
         return self.filter(models.Q(preparer_until=None) | is_free("preparer_until"))
 
     def counting(self) -> EvaluationRunQuerySet:
-        """Runs whose scores are their judge's, without what a search for a better one tried."""
-        return self.filter(search=None)
+        """Runs whose scores are their judge's, without what a search for a better one tried or a
+        study asked."""
+        return self.filter(search=None, purpose="")
 
     def of_judges_that_run(self) -> EvaluationRunQuerySet:
         """Runs executed by workers, without those of imported scores."""
@@ -135,6 +136,14 @@ class EvaluationRun(models.Model):
         related_name="runs",
         help_text="The search that tries something in it; its scores count nowhere else.",
     )
+    purpose = models.CharField(
+        max_length=10,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="The kind of study that asked; its scores count nowhere else. Empty for none.",
+    )
     preparer_until = models.DateTimeField(
         null=True, blank=True, help_text="Until when one worker may prepare it."
     )
@@ -177,6 +186,11 @@ class EvaluationRun(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("evaluations:run_detail", args=[self.project.slug, self.pk])
+
+    @property
+    def counts(self) -> bool:
+        """Whether its scores are its judge's; a condition for many runs is `counting`."""
+        return self.search_id is None and not self.purpose
 
     @property
     def is_active(self) -> bool:
@@ -258,6 +272,7 @@ class RunItemQuerySet(models.QuerySet["RunItem"]):
         """Failed items below their judge's minimum coverage that have no score by it since."""
         scored = Score.objects.filter(
             run__search=None,
+            run__purpose="",
             run__judge=models.OuterRef("run__judge"),
             output=models.OuterRef("output"),
         ).filter(models.Q(criterion=models.OuterRef("criterion")) | models.Q(criterion=None))

@@ -15,6 +15,7 @@ from evaluations.models.project import Project
 class WebhookEvent(models.TextChoices):
     RUN_FINISHED = "run.finished", "A run finished"
     CAMPAIGN_FINISHED = "campaign.finished", "A campaign finished"
+    JUDGE_DRIFTED = "judge.drifted", "A judge drifted"
     TEST = "test", "Test"
 
 

@@ -64,7 +64,8 @@ class LowCoverage:
 
 def low_coverage(project: Project, options: ReportOptions) -> tuple[LowCoverage, ...]:
     """The judges of a view with items below their minimum coverage, most of them first."""
-    items = RunItem.objects.filter(run__project=project, run__search=None).below_coverage()
+    counting = RunItem.objects.filter(run__project=project, run__search=None, run__purpose="")
+    items = counting.below_coverage()
     if options.judges:
         items = items.filter(run__judge__in=options.judges)
     if options.criteria:

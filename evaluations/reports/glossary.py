@@ -229,6 +229,30 @@ TERMS: dict[str, Term] = {
         " replies. Far beyond the replies there are it is an extrapolation.",
         "How steady a judge is",
     ),
+    "probe": Term(
+        "A probe",
+        "A change of the prompt or the output that says nothing about quality. Its effect is the"
+        " mean difference between an output's scores with and without it.",
+        "Found: the effect is not 0 (for checks: not as it should be), at 5 % over all probes and"
+        " checks of a study together. Typing errors may rightly cost points on fluency.",
+        "Sensitivity",
+    ),
+    "drift_watch": Term(
+        "Drift watch",
+        "The judge is asked about the same outputs, its sentinels, again and again, past all stored"
+        " replies. Their scores, the model that answers, and their agreement with people's ratings"
+        " are compared with those at the start.",
+        "What it asks counts in no report.",
+        "Drift",
+    ),
+    "drift_evidence": Term(
+        "Evidence of drift",
+        "What a bettor who starts with 1 would have won by betting that new scores rank higher,"
+        " lower or further out among an output's earlier scores than chance allows. Without drift"
+        " nobody can win in the long run, so a large gain is evidence.",
+        "It may be looked at after each asking: the chance of a false alarm, ever, is at most 5 %.",
+        "Drift",
+    ),
     "threshold": Term(
         "Passes from",
         "The score from which on the judge passes an output: where sensitivity plus specificity is"

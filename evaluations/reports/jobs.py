@@ -17,7 +17,7 @@ _JOBS = """
             WHERE i.run_id = r.id AND i.state IN ('pending', 'leased', 'sent'))
     FROM evaluations_evaluationrun r JOIN evaluations_judge j ON j.id = r.judge_id
     WHERE r.project_id = %(project)s AND r.state IN ('preparing', 'running')
-      AND r.search_id IS NULL AND j.kind <> 'imported'
+      AND r.search_id IS NULL AND r.purpose = '' AND j.kind <> 'imported'
     UNION ALL
     SELECT NULL, '', NULL, NULL FROM evaluations_search s
     WHERE s.project_id = %(project)s AND s.state IN ('waiting', 'asking')"""

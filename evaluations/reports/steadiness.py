@@ -1,7 +1,10 @@
-"""How steady a judge is, from the replies that are kept behind its scores."""
+"""How steady a judge is: from being asked again on purpose, or else from the replies that are kept
+behind its scores."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -12,10 +15,10 @@ from annotations.results.human_scores import human_scores
 from evaluations.formats import shown, thin, whole_percent
 from evaluations.llm.parsing import Rating, parse_rating
 from evaluations.llm.replies import choices_from_json
-from evaluations.models import Criterion, Document, Judge, RunItem
+from evaluations.models import Criterion, Judge, RunItem, ScoringMode, Study, StudyKind
+from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import runs_of_newest
 from evaluations.reports.json_values import estimate_json
-from evaluations.reports.withheld import withheld_lock
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.repeatability import Repeatability, repeatability
 from evaluations.statistics.results import Estimate
@@ -29,19 +32,40 @@ REPLIES = (1, 5, 20)
 
 @dataclass(frozen=True)
 class Steadiness:
-    """A judge on one criterion."""
+    """A judge on one criterion.
+
+    `asked_at` is when it was asked again on purpose; then each score of that study counts as a
+    reply. None where stored replies are used.
+    """
 
     criterion: str
     found: Repeatability
+    asked_at: datetime | None = None
+    replies_of_score: int = 1
+
+    @property
+    def score_error(self) -> Estimate:
+        """The standard error of a score as the judge gives it."""
+        if self.asked_at is None or self.found.reply_error.value is None:
+            return self.found.score_error
+        return Estimate(self.found.reply_error.value / math.sqrt(self.replies_of_score))
 
 
 def steadiness(judge: Judge) -> list[Steadiness]:
     """How far a judge's replies to the same question differ, by criterion; only criteria on which
-    its scores rest on several replies."""
+    it was asked again, or on which its scores rest on several replies."""
     found = []
     criteria = list(judge.project.criteria.all())
     for criterion in criteria:
-        measured = _repeatability(judge, criterion, most=MOST_ITEMS // len(criteria))
+        study = _newest_study(judge, criterion)
+        rows = _rows_of_study(study) if study else ()
+        measured = _repeatability(judge, criterion, list(rows))
+        if study is not None and measured is not None:
+            each = judge.samples if judge.mode == ScoringMode.SAMPLES else 1
+            found.append(Steadiness(criterion.name, measured, study.made_at, each))
+            continue
+        stored = _rows(judge, criterion, most=MOST_ITEMS // len(criteria))
+        measured = _repeatability(judge, criterion, list(stored))
         if measured is not None:
             found.append(Steadiness(criterion.name, measured))
     return found
@@ -59,7 +83,7 @@ def rows_of(found: Sequence[Steadiness]) -> list[Row]:
         ("Replies to each", "", [f"{one.replies:.1f}" for one in each]),
         ("Reliability of one reply", "reply_reliability", [shown(one.icc) for one in each]),
         ("Error of a reply, in points", "reply_error", [shown(one.reply_error) for one in each]),
-        ("Error of a score, in points", "", [shown(one.score_error) for one in each]),
+        ("Error of a score, in points", "", [shown(one.score_error) for one in found]),
         ("Two replies differ", "replies_differ", [_percent(one.differ) for one in each]),
         ("Orders flip", "order_flips", [_percent(one.flips) for one in each]),
     ]
@@ -78,7 +102,8 @@ def steadiness_json(one: Steadiness) -> dict[str, Any]:
         "replies": found.replies,
         "reply_reliability": estimate_json(found.icc),
         "reply_error": estimate_json(found.reply_error),
-        "score_error": estimate_json(found.score_error),
+        "asked_at": one.asked_at,
+        "score_error": estimate_json(one.score_error),
         "replies_differ": estimate_json(found.differ),
         "orders_flip": estimate_json(found.flips),
         "pearson_with_replies": {
@@ -91,8 +116,28 @@ def _percent(share: Estimate) -> str:
     return shown(share) if share.value is None else whole_percent(share.value)
 
 
-def _repeatability(judge: Judge, criterion: Criterion, *, most: int) -> Repeatability | None:
-    rows = list(_rows(judge, criterion, most=most))
+# Document, output, and the values of its replies.
+ItemRow = tuple[int, int, Sequence[float]]
+
+
+def _newest_study(judge: Judge, criterion: Criterion) -> Study | None:
+    """The newest time that the judge was asked again on a criterion and said something twice."""
+    studies = judge.studies.filter(criterion=criterion, kind=StudyKind.AGAIN)
+    return studies.filter(parts__number__gte=2, parts__recorded_at__isnull=False).first()
+
+
+def _rows_of_study(study: Study) -> Iterator[ItemRow]:
+    hidden = set(withheld_documents(study.project_id))
+    rows = study.items.values_list("output__document", "output", "scores")
+    for document, output, scores in rows:
+        values = [value for value in scores if value is not None]
+        if len(values) > 1 and document not in hidden:
+            yield document, output, values
+
+
+def _repeatability(
+    judge: Judge, criterion: Criterion, rows: Sequence[ItemRow]
+) -> Repeatability | None:
     if not rows:
         return None
     document, output, values = zip(*sorted(rows), strict=True)
@@ -112,9 +157,7 @@ def _repeatability(judge: Judge, criterion: Criterion, *, most: int) -> Repeatab
     return repeatability(replies, outputs, means)
 
 
-def _rows(
-    judge: Judge, criterion: Criterion, *, most: int
-) -> Iterator[tuple[int, int, Sequence[float]]]:
+def _rows(judge: Judge, criterion: Criterion, *, most: int) -> Iterator[ItemRow]:
     """Document, output and the readable replies of each of some items that have several."""
     items = RunItem.objects.filter(
         run__in=runs_of_newest(judge.pk, criterion.pk),
@@ -122,12 +165,8 @@ def _rows(
         rival=None,
         reply__choices__1__isnull=False,
     )
-    lock = withheld_lock(judge.project_id)
-    if lock is not None:
-        names = Document.objects.filter(project=judge.project_id).values_list("pk", "doc_id")
-        items = items.exclude(
-            output__document__in=[pk for pk, doc_id in names if lock.holds(doc_id)]
-        )
+    if hidden := withheld_documents(judge.project_id):
+        items = items.exclude(output__document__in=hidden)
     drawn = items.annotate(draw=MD5(Cast("output__document", CharField())))
     rows = drawn.order_by("draw", "output", "-run").values_list(
         "output__document", "output", "reply__choices"

@@ -18,9 +18,9 @@ _CHOSEN = """(%(all)s OR o.id = ANY(%(outputs)s::bigint[]))
 # in. A run keeps its order, so that it can be laid out again.
 _AT_RANDOM = "md5(%(seed)s || ' ' || d.id), d.id"
 # A run of the same judge that asked about the criterion in these very words; what a search tried
-# counts for the search alone.
+# counts for the search alone, and what a study asked for nothing.
 _ASKED_BEFORE = """JOIN evaluations_evaluationrun r ON r.id = s.run_id AND r.judge_id = %(judge)s
-                    AND (r.search_id IS NULL OR %(search)s)
+                    AND r.purpose = '' AND (r.search_id IS NULL OR %(search)s)
                    JOIN evaluations_runcriterion earlier
                      ON earlier.run_id = r.id AND earlier.criterion_id = rc.criterion_id
                     AND earlier.template = rc.template"""
@@ -123,7 +123,8 @@ _OUTPUTS = f"""
     FROM evaluations_document d JOIN evaluations_candidateoutput o ON o.document_id = d.id
     WHERE d.project_id = %(project)s AND {_CHOSEN} AND (%(fresh)s OR NOT EXISTS (
         SELECT FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
-        WHERE r.judge_id = %(judge)s AND (r.search_id IS NULL OR %(search)s)
+        WHERE r.judge_id = %(judge)s AND r.purpose = ''
+          AND (r.search_id IS NULL OR %(search)s)
           AND s.output_id = o.id AND s.criterion_id IS NULL))
     ORDER BY {_AT_RANDOM}, o.system_id"""
 

@@ -81,6 +81,20 @@ class Trial:
     changes: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Apart:
+    """What a study of a judge asks: its kind, on some outputs (by their ids), past what is stored.
+
+    `perturbed` names a change of what is asked (evaluators/perturbing.py), `asking` are the
+    settings of `RunParameters` that are others.
+    """
+
+    purpose: str
+    outputs: Sequence[int]
+    perturbed: str = ""
+    asking: Mapping[str, Any] = field(default_factory=dict)
+
+
 @transaction.atomic
 def start_run(
     judge: Judge,
@@ -90,6 +104,7 @@ def start_run(
     budget: Decimal | None = None,
     transport: str = Transport.LIVE,
     trial: Trial | None = None,
+    apart: Apart | None = None,
     pilot: int = 0,
     rest_of: int = 0,
 ) -> EvaluationRun:
@@ -100,6 +115,7 @@ def start_run(
         budget: in the currency of the judge's prices; the run pauses before it costs more.
         transport: call by call, or through the endpoint's batch API.
         trial: what a search tries with the judge; by default it is what it is, on all outputs.
+        apart: what a study asks; its scores count nowhere else.
         pilot: on how many documents only, drawn at random (pilot.py); 0 for all.
         rest_of: the id of a pilot, whose outputs are left out.
 
@@ -118,7 +134,7 @@ def start_run(
         raise RunError("There is no criterion to judge on; add one or name one.")
     if trial is None:
         check_limits(judge.project)
-    busy = None if trial else judge.runs.active().counting().first()
+    busy = None if trial or apart else judge.runs.active().counting().first()
     if busy:
         raise RunError(
             f"Run {busy.pk} of {judge} is still running; wait for it to finish or pause it."
@@ -143,11 +159,14 @@ def start_run(
         project=judge.project,
         judge=judge,
         parameters=replace(
-            _tried(run_parameters(judge, fresh=fresh, transport=transport), trial),
+            _set_apart(
+                _tried(run_parameters(judge, fresh=fresh, transport=transport), trial), apart
+            ),
             pilot=pilot,
             rest_of=rest_of,
         ).as_json(),
         search=trial.search if trial else None,
+        purpose=apart.purpose if apart else "",
         software_version=__version__,
         budget=budget,
         transport=transport,
@@ -166,6 +185,7 @@ def start_run(
             criteria=len(criteria),
             fresh=fresh,
             pilot=pilot,
+            purpose=apart.purpose if apart else "",
         )
     return run
 
@@ -219,6 +239,18 @@ def _tried(parameters: RunParameters, trial: Trial | None) -> RunParameters:
         settings=dict(trial.settings),
         outputs=tuple(trial.outputs),
         **trial.changes,
+    )
+
+
+def _set_apart(parameters: RunParameters, apart: Apart | None) -> RunParameters:
+    if apart is None:
+        return parameters
+    return replace(
+        parameters,
+        fresh=True,
+        outputs=tuple(apart.outputs),
+        perturbed=apart.perturbed,
+        **apart.asking,
     )
 
 

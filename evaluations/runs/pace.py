@@ -41,6 +41,7 @@ def _items_per_second(judge: Judge) -> float | None:
         started_at__isnull=False,
         finished_at__isnull=False,
         search=None,
+        purpose="",
     )
     paces = [_pace_of(run) for run in runs[:RUNS_LOOKED_AT]]
     return max((pace for pace in paces if pace), default=None)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from evaluations.evaluators.llm_evaluator import LlmEvaluator
+from evaluations.evaluators.perturbing import perturbed
 from evaluations.llm.endpoints import Client
 from evaluations.llm.parsing import Failure
 from evaluations.llm.requests import Request
@@ -45,6 +46,8 @@ class QuestionShare(Share):
     def question_of(self, item: ClaimedItem) -> Any | Failure:
         """What is asked about an item, or why nothing can be."""
         seen, about = item_of(item, self.criterion_prompts)
+        if self.frozen.perturbed:
+            seen = perturbed(self.frozen.perturbed, seen, model=self.frozen.model)
         return self.evaluator.question(seen, about.scale, self.settings)
 
     def requests_of(self, question: Any) -> tuple[Request, ...]:
@@ -56,6 +59,9 @@ class QuestionShare(Share):
         return results.request_key(self.client.base_url, *requests)
 
     def stored_replies(self, keys: Sequence[str]) -> dict[str, ModelReply]:
-        """The newest stored reply for each key; a fresh run uses only its own."""
+        """The newest stored reply for each key; a fresh run uses only its own, and that of a study
+        none."""
+        if self.run.purpose:
+            return {}
         since = self.run.created_at if self.frozen.fresh else None
         return results.stored_replies(self.run.project_id, keys, since=since)

@@ -92,7 +92,7 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> 
     ours = _still_ours([entry.item.id for entry in finished], worker)
     kept = [entry for entry in finished if entry.item.id in ours]
     replies = {
-        entry.item.id: _reply_row(project_id, entry)
+        entry.item.id: _reply_row(run, entry)
         for entry in kept
         if entry.judgement and entry.judgement.answers
     }
@@ -108,7 +108,7 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> 
         run, [(entry.item, entry.outcome) for entry in kept if isinstance(entry.outcome, Scored)]
     )
     scored = {entry.item.criterion_id for entry in kept if isinstance(entry.outcome, Scored)}
-    if scored and run.search_id is None:
+    if scored and run.counts:
         note_change(project_id, scored, judge=run.judge_id)
     rows = [
         (
@@ -260,13 +260,14 @@ def _reply_id(
     return reply.pk if reply else entry.stored_reply
 
 
-def _reply_row(project_id: int, entry: FinishedItem) -> ModelReply:
+def _reply_row(run: EvaluationRun, entry: FinishedItem) -> ModelReply:
     assert entry.judgement is not None
     answers = entry.judgement.answers
     readable = isinstance(entry.outcome, Scored)
     return ModelReply(
-        project_id=project_id,
-        request_key=entry.request_key if readable else "",
+        project_id=run.project_id,
+        # Who studies a judge wants replies of today, and no other run is to have them.
+        request_key=entry.request_key if readable and not run.purpose else "",
         choices=choices_to_json([choice for answer in answers for choice in answer.choices]),
         model=answers[-1].model[:200],
         request_id=answers[-1].request_id[:200],

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from evaluations.llm.reflection import HEADING
 from evaluations.standin import HONEST_NAME, features
+from evaluations.standin.leanings import leaned
 from evaluations.standin.wording import (
     NOISE,
     mean_of,
@@ -32,6 +33,8 @@ _HEADING = re.compile(
     r"[^\n:]{0,30}:[ \t]*$",
     re.M,
 )
+# Of those, the ones that begin what is judged.
+_OF_OUTPUT = re.compile(r"(?:Summary|Response|Output)\b")
 _COMPARED = re.compile(
     r"^Text A:\s*\n(?P<a>.*?)^Text B:\s*\n(?P<b>.*?)^Evaluation Form (?P<form>\([^\n]*\)):",
     re.S | re.M,
@@ -55,7 +58,7 @@ _ABOUT_SOURCE = {features.support, features.coverage}
 @dataclass(frozen=True)
 class Reading:
     """The stand-in's interpretation of a judging prompt; `wording` is what is said about the
-    criterion."""
+    criterion, `output_first` whether the text to judge comes before its source."""
 
     criterion: str
     lowest: int
@@ -64,6 +67,7 @@ class Reading:
     output: str
     wording: str = ""
     shift: float = 0.0
+    output_first: bool = False
 
 
 def wants_steps(prompt: str) -> bool:
@@ -89,10 +93,14 @@ def read_prompt(prompt: str) -> Reading | None:
     headings = list(_HEADING.finditer(texts))
     output = texts[headings[-1].end() :].strip() if headings else texts.strip()
     source = texts[headings[0].end() : headings[-1].start()].strip() if len(headings) > 1 else ""
+    output_first = len(headings) > 1 and _OF_OUTPUT.match(headings[0][0]) is not None
+    if output_first and not _OF_OUTPUT.match(headings[-1][0]):
+        between = texts[headings[0].end() : headings[-1].start()]
+        source, output = output, between.strip()
     wording = wording_in(texts[: headings[0].start()] if headings else "")
     shift = shift_by(ratings_of_examples(texts), lowest, highest)
     name = form.group(1).strip().lower()
-    return Reading(name, lowest, highest, source, output, wording, shift)
+    return Reading(name, lowest, highest, source, output, wording, shift, output_first)
 
 
 def read_joint_prompt(prompt: str) -> list[Reading]:
@@ -182,10 +190,20 @@ def quality(reading: Reading) -> float:
     return min(1.0, max(0.0, (score / weights if weights else 0.5) + chance))
 
 
-def distribution(reading: Reading) -> dict[int, float]:
+def distribution(reading: Reading, *, leaning: str = "", luck: float = 0.0) -> dict[int, float]:
     """A probability for each point of the scale, centred on the quality. Sums to 0.98: some mass
-    goes elsewhere."""
-    share = min(1.0, max(0.0, quality(reading) + reading.shift))
+    goes elsewhere.
+
+    Args:
+        leaning, luck: as in leanings.py.
+    """
+    share = leaned(
+        min(1.0, max(0.0, quality(reading) + reading.shift)),
+        leaning,
+        output=reading.output,
+        output_first=reading.output_first,
+        luck=luck,
+    )
     centre = reading.lowest + share * (reading.highest - reading.lowest)
     width = max(0.35, 0.14 * (reading.highest - reading.lowest))
     weights = {

@@ -56,13 +56,16 @@ def count_tokens(text: str) -> int:
     return max(1, len(text) // 4)
 
 
-def chat_completion(body: dict[str, Any], *, call: int, defect: str = "") -> dict[str, Any]:
+def chat_completion(
+    body: dict[str, Any], *, call: int, defect: str = "", leaning: str = ""
+) -> dict[str, Any]:
     """The answer to a chat completion request.
 
     Args:
         call: how often the same request was made before, so that repeats at a temperature give
             other samples.
         defect: "refuse" or "garble" for a reply that cannot be read.
+        leaning: the planted defect of ratings (leanings.py).
     """
     prompt = "\n".join(str(message.get("content", "")) for message in body["messages"])
     n = int(body.get("n") or 1)
@@ -78,6 +81,7 @@ def chat_completion(body: dict[str, Any], *, call: int, defect: str = "") -> dic
             limit=limit,
             call=call,
             defect=defect,
+            leaning=leaning,
         )
         for index in range(n)
     ]
@@ -145,6 +149,7 @@ def _choice(
     limit: int,
     call: int,
     defect: str,
+    leaning: str,
 ) -> dict[str, Any]:
     compared = read_comparison(prompt)
     other = wants_steps(prompt) or wants_reflection(prompt)
@@ -167,12 +172,17 @@ def _choice(
     elif wants_reflection(prompt):
         text = reflect(prompt)
     elif joint:
-        rated = [_rate(one, temperature=temperature, index=index, call=call) for one in joint]
+        rated = [
+            _rate(one, temperature=temperature, index=index, call=call, leaning=leaning)
+            for one in joint
+        ]
         lines = zip(joint, rated, strict=True)
         text = "\n".join(f"- {one.criterion.capitalize()}: {point}" for one, (point, _) in lines)
         alternatives = [points for _, points in rated]
     elif reading:
-        text, points = _rate(reading, temperature=temperature, index=index, call=call)
+        text, points = _rate(
+            reading, temperature=temperature, index=index, call=call, leaning=leaning
+        )
         alternatives = [points]
     else:
         text = (
@@ -195,10 +205,12 @@ def _choice(
 
 
 def _rate(
-    reading: Reading, *, temperature: float, index: int, call: int
+    reading: Reading, *, temperature: float, index: int, call: int, leaning: str
 ) -> tuple[str, dict[str, float]]:
-    points = {str(point): probability for point, probability in distribution(reading).items()}
     source = seeded(reading.criterion, reading.source, reading.output, index, call)
+    luck = source.uniform(-1, 1) if leaning else 0.0
+    found = distribution(reading, leaning=leaning, luck=luck)
+    points = {str(point): probability for point, probability in found.items()}
     return _drawn(points, temperature=temperature, source=source), points
 
 

@@ -39,7 +39,7 @@ class Switches:
     credit for `quota_seconds`.
     `api_key` empty means none is needed. `only_model` is the one model that exists, empty for any.
     `only_max_completion_tokens` refuses `max_tokens` and any temperature but 1, as models that
-    reason do.
+    reason do. `leaning` is a planted defect of its ratings (leanings.py).
     """
 
     latency: float = 0.0
@@ -62,6 +62,7 @@ class Switches:
     only_max_completion_tokens: bool = False
     only_model: str = ""
     api_key: str = ""
+    leaning: str = ""
 
 
 class StandIn:
@@ -166,12 +167,12 @@ class StandIn:
         elif dice() < self.switches.unparseable_rate:
             defect = "garble"
         if defect or body.get("temperature") != 0:
-            return chat_completion(body, call=call, defect=defect)
+            return chat_completion(body, call=call, defect=defect, leaning=self.switches.leaning)
         # Greedy answers are always the same, so the rating is computed once.
         if key not in self.greedy:
             if len(self.greedy) >= REMEMBERED:
                 self.greedy.pop(next(iter(self.greedy)))
-            self.greedy[key] = chat_completion(body, call=0)
+            self.greedy[key] = chat_completion(body, call=0, leaning=self.switches.leaning)
         return self.greedy[key]
 
     async def _completion(self, request: web.Request) -> web.StreamResponse:

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST
 from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.evaluators.registry import evaluators
 from evaluations.forms import CertificateForm, EvaluatorForm
+from evaluations.instrument.sensitivity import sensitivities
 from evaluations.judges.judges import (
     ProbeNeededError,
     change_judge,
@@ -57,6 +58,8 @@ def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         "wordings": own_wordings(judge),
         "steadiness": steady,
         "steadiness_rows": rows_of(steady),
+        "drifted": judge.studies.drifted().select_related("criterion", "judge", "project"),
+        "sensitivities": sensitivities(project, judge),
         "certificates": judge.certificates.select_related("criterion", "project"),
         "form": CertificateForm(project=project) if project.criteria.exists() else None,
         "replies": judge.runs.filter(items__isnull=False).first() if not judge.can_run else None,

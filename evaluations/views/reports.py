@@ -14,7 +14,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from evaluations.hidden_fields import whole_number
-from evaluations.models import Project
+from evaluations.instrument.sensitivity import sensitivities
+from evaluations.models import Project, Study
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.data import ids_of
 from evaluations.reports.drawings.chosen import ChosenFigures
@@ -124,8 +125,17 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
         "base": base or request.path,
         "options": options,
         "formats": FORMATS,
+        "drifted": _drifted(request, project),
+        "sensitivities": sensitivities(project),
         "figures": chosen_figures(request, project, options, base=base or request.path),
     }
+
+
+def _drifted(request: HttpRequest, project: Project) -> list[Study]:
+    """Watches that found drift; a shared report has no links into the project."""
+    if getattr(request, "shared", False):
+        return []
+    return list(project.studies.drifted().select_related("criterion", "judge", "project"))
 
 
 def chosen_figures(

@@ -37,9 +37,9 @@ def leave_message(
 
 
 def announce_run(run_id: int) -> None:
-    """Announce that a run has finished; those of a search are announced to nobody."""
+    """Announce that a run has finished; those of a search or a study are announced to nobody."""
     run = EvaluationRun.objects.select_related("project", "judge").get(pk=run_id)
-    if run.search_id is not None:
+    if not run.counts:
         return
     data = {
         "project": run.project.slug,

@@ -23,13 +23,13 @@ READING = {
         " get_preferences get_scores"
         " get_causes list_systems list_endpoints show_probe list_judges list_criteria list_runs"
         " get_steadiness get_run get_report get_locked list_certificates"
-        " get_certificate list_searches get_search"
+        " get_certificate list_searches get_search list_studies get_study"
     ),
     "evaluations": (
         "project_detail project_standing project_usage document_list upload_detail"
         " upload_refused upload_errors"
         " document_detail system_list criterion_list steps_compare judge_list judge_detail improve"
-        " improve_state look_state improve_certificate certificate_detail"
+        " judge_instrument improve_state look_state improve_certificate certificate_detail"
         " certificate_json certificate_badge endpoint_detail errand_state run_list jobs"
         " run_detail"
         " item_list item_detail report_detail report_piece report_figure report_cell report_export"

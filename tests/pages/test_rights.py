@@ -101,7 +101,9 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
         search=search, change="panel", title="Panel", training={"gain": 0.1}
     )
     certificate = certify(run.judge, criterion, read_requirements(["documents>=1"]))
+    study = run.judge.studies.create(project=project, criterion=criterion, kind="drift")
     kept = {
+        "study": study.pk,
         "improve": search.pk,
         "search": search.pk,
         "look": change.pk,
@@ -153,8 +155,9 @@ def address(name: str, place: dict[str, Any], member: int) -> str:
             "searches": "search",
             "candidates": "candidate",
             "certificates": "certificate",
+            "studies": "study",
         }
-        kind = next((one for part, one in kinds.items() if f"/{part}/" in name), "judge")
+        kind = next((one for part, one in kinds.items() if f"/{part}/{{pk}}" in name), "judge")
         return (
             name.replace("{slug}", "small")
             .replace("{pk}", str(place[kind]))

@@ -10,6 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from evaluations.standin import HONEST_NAME, MODEL
+from evaluations.standin.leanings import LEANINGS
 from evaluations.standin.server import Switches, serve
 
 HELP = {
@@ -35,9 +36,10 @@ HELP = {
     ),
     "only_model": "the only model that exists; empty for any",
     "api_key": "key that callers must send",
+    "leaning": "a planted defect of its ratings; empty for none",
 }
 
-CHOICES = {"limit_headers": ("all", "refused", "none")}
+CHOICES = {"limit_headers": ("all", "refused", "none"), "leaning": LEANINGS}
 
 
 class Command(BaseCommand):

@@ -1,0 +1,91 @@
+"""What a drift watch has found: the model as answered, scores, and agreement with people."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import structlog
+from django.utils import timezone
+
+from evaluations.models import Study, StudyItem, StudyPart, WebhookEvent
+from evaluations.statistics.drift import Evidence, drift
+from evaluations.statistics.pairing import FloatArray
+from evaluations.webhooks.announcing import announce
+
+log = structlog.stdlib.get_logger(__name__)
+
+
+def table_of(items: Sequence[StudyItem]) -> FloatArray:
+    """Scores of a study; shape (items, parts), NaN for missing."""
+    rows = [[np.nan if value is None else value for value in item.scores] for item in items]
+    return np.array(rows, dtype=float).reshape(len(items), len(rows[0]) if rows else 0)
+
+
+def ratings_of(items: Sequence[StudyItem]) -> FloatArray:
+    """People's mean rating of each item; shape (items,), NaN for unrated."""
+    return np.array([np.nan if item.rating is None else item.rating for item in items])
+
+
+def evidence_of(study: Study, items: Sequence[StudyItem]) -> Evidence:
+    """The evidence of drift after each asking since the freeze."""
+    scores = table_of(items)
+    return drift(scores[:, : study.replies], scores[:, study.replies :], ratings_of(items))
+
+
+def note_drift(study: Study, part: StudyPart, items: Sequence[StudyItem]) -> None:
+    """Set what a watch has found after a part; drift is logged and announced once."""
+    if part.number <= study.replies:
+        study.model = study.model or part.model
+        return
+    found = evidence_of(study, items)
+    part.scores_evidence = float(found.scores[-1])
+    part.agreement_evidence = float(found.agreement[-1])
+    if study.drifted_at is not None or not study.is_on:
+        return
+    reasons = _reasons(study, part, found, items)
+    if not reasons:
+        return
+    study.drifted_at, study.drift = timezone.now(), " ".join(reasons)[:500]
+    about = {
+        "project": study.project.slug,
+        "judge": study.judge.label,
+        "criterion": study.criterion.name,
+        "watch": study.pk,
+    }
+    log.warning("judge drifted", **about, asking=part.number - study.replies)
+    announce(
+        study.project_id,
+        WebhookEvent.JUDGE_DRIFTED,
+        about | {"drift": study.drift},
+        subject=study.pk,
+    )
+
+
+def _reasons(
+    study: Study, part: StudyPart, found: Evidence, items: Sequence[StudyItem]
+) -> list[str]:
+    """What has drifted, in sentences."""
+    said = []
+    if part.model and study.model and part.model != study.model:
+        said.append(f"The endpoint answers as {part.model}, no longer as {study.model}.")
+    if found.scores_at is not None:
+        said.append(f"Scores of the sentinels have changed{_by_how_much(study, items)}.")
+    if found.agreement_at is not None:
+        said.append("Scores of the sentinels have moved away from people's ratings.")
+    return said
+
+
+def _by_how_much(study: Study, items: Sequence[StudyItem]) -> str:
+    moved = shift(study, items)
+    return "" if moved is None else f": their mean by {moved:+.2f} points in the last asking"
+
+
+def shift(study: Study, items: Sequence[StudyItem]) -> float | None:
+    """How far the mean of the last asking is from the frozen one, over items with both."""
+    scores = table_of(items)
+    if scores.shape[1] <= study.replies:
+        return None
+    there = ~np.isnan(scores[:, : study.replies]).all(axis=1) & ~np.isnan(scores[:, -1])
+    if not there.any():
+        return None
+    frozen = np.nanmean(scores[there, : study.replies], axis=1)
+    return float((scores[there, -1] - frozen).mean())

@@ -1,0 +1,112 @@
+"""What the probes of a study found, with titles for people."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, Q
+
+from evaluations.evaluators.perturbing import BY_NAME, REPEATED, UNCHANGED
+from evaluations.instrument.drifting import ratings_of, table_of
+from evaluations.instrument.studies import PARTS
+from evaluations.models import Judge, Project, Study, StudyItem, StudyKind
+from evaluations.models.improving import withheld_documents
+from evaluations.statistics.layout import Outputs
+from evaluations.statistics.sensitivity import NOISE, SEVERITY, SPREAD, Finding, sensitivity
+
+_CHECKS = {
+    SEVERITY: "Stricter (−) or more lenient (+) than people, in points",
+    SPREAD: "Spread of its scores, as a ratio to people's ratings",
+    NOISE: "Reliability of one asking",
+}
+
+
+@dataclass(frozen=True)
+class ShownFinding:
+    """A finding with its title; `is_share` if its value is a share or a ratio and not points."""
+
+    title: str
+    found: Finding
+    is_share: bool
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """What a judge is sensitive to on a criterion, by a study that has ended."""
+
+    study: Study
+    findings: tuple[ShownFinding, ...]
+
+    @property
+    def says_anything(self) -> bool:
+        """Whether there was enough to test."""
+        return any(one.found.p is not None for one in self.findings)
+
+    @property
+    def wrong(self) -> tuple[ShownFinding, ...]:
+        """Those that say that something is wrong."""
+        return tuple(one for one in self.findings if one.found.is_found)
+
+
+def sensitivity_of(study: Study) -> Sensitivity:
+    """What a study has found so far; the ratings of withheld documents count for nothing."""
+    hidden = set(withheld_documents(study.project_id))
+    items = sorted(
+        study.items.select_related("output"), key=lambda item: (item.output.document_id, item.pk)
+    )
+    kept = [item for item in items if item.output.document_id not in hidden]
+    parts = study.parts.filter(recorded_at__isnull=False)
+    names = dict(parts.values_list("name", "number"))
+    if not kept or not {UNCHANGED, REPEATED} <= names.keys():
+        return Sensitivity(study, ())
+    scores = table_of(kept)
+    columns = {name: scores[:, number - 1] for name, number in names.items()}
+    unchanged = np.column_stack([columns.pop(UNCHANGED), columns.pop(REPEATED)])
+    human = ratings_of(kept) if study.judge.rates_on_scale else None
+    found = sensitivity(_outputs(kept), unchanged, columns, human)
+    return Sensitivity(study, tuple(_shown(one) for one in found))
+
+
+def _outputs(items: Sequence[StudyItem]) -> Outputs:
+    _ids, document = np.unique([item.output.document_id for item in items], return_inverse=True)
+    # Which system wrote an output does not matter here.
+    return Outputs(document, np.arange(len(items)), len(_ids), len(items))
+
+
+def _shown(found: Finding) -> ShownFinding:
+    title = _CHECKS.get(found.name) or BY_NAME[found.name].title
+    return ShownFinding(title, found, found.name in (SPREAD, NOISE))
+
+
+def sensitivities(project: Project, judge: Judge | None = None) -> list[Sensitivity]:
+    """The newest study of each judge and criterion of which all was asked."""
+    recorded = Count("parts", filter=Q(parts__recorded_at__isnull=False))
+    done = project.studies.filter(kind=StudyKind.PROBES).annotate(recorded=recorded)
+    done = done.filter(recorded=len(PARTS[StudyKind.PROBES]))
+    if judge is not None:
+        done = done.filter(judge=judge)
+    newest: dict[tuple[int, int], Study] = {}
+    # A count ends the order that studies have by themselves.
+    for study in done.select_related("judge", "criterion", "project").order_by("-pk"):
+        newest.setdefault((study.judge_id, study.criterion_id), study)
+    found = (sensitivity_of(study) for study in newest.values())
+    return [one for one in found if one.findings]
+
+
+def finding_json(one: ShownFinding) -> dict[str, Any]:
+    """A finding for programs; null with a reason where nothing can be said."""
+    found = one.found
+    ends = found.interval.ends if found.interval else None
+    return {
+        "name": found.name,
+        "title": one.title,
+        "outputs": found.outputs,
+        "documents": found.documents,
+        "value": found.value,
+        "interval": ends,
+        "p": found.p,
+        "adjusted_p": found.adjusted,
+        "is_found": found.is_found,
+        "reason": found.reason,
+    }

@@ -1,0 +1,140 @@
+"""Make studies of a judge, and choose the outputs that they ask about."""
+
+from decimal import Decimal
+from typing import Any
+
+from django.db import IntegrityError, connection, transaction
+
+from evaluations.evaluators.llm_evaluator import LlmEvaluator
+from evaluations.evaluators.perturbing import PROBES, REPEATED, UNCHANGED
+from evaluations.models import Criterion, Judge, Study, StudyItem, StudyKind
+from evaluations.models.improving import withheld_documents
+
+LEAST_ITEMS, MOST_ITEMS = 20, 1000
+# What is asked about by default, and how often.
+USUAL = {StudyKind.DRIFT: (40, 5), StudyKind.AGAIN: (100, 5), StudyKind.PROBES: (200, 1)}
+# What each part of a study is named, where its parts differ.
+PARTS = {StudyKind.PROBES: (UNCHANGED, REPEATED, *(probe.name for probe in PROBES))}
+
+
+class StudyError(ValueError):
+    """A study that cannot be made; the message says why and what to do."""
+
+
+def why_not(judge: Judge) -> str:
+    """Why a judge cannot be studied; empty if it can."""
+    kind = judge.evaluator
+    if kind is None or not issubclass(kind, LlmEvaluator):
+        return "Only judges that ask a model can drift or be unsteady; this one computes."
+    if kind.compares_pairs:
+        return "It compares pairs; only judges that score one output at a time can be studied."
+    if judge.retired_at or (judge.endpoint and judge.endpoint.retired_at):
+        return f"{judge} or its endpoint is retired; restore it first."
+    return ""
+
+
+@transaction.atomic
+def make_study(
+    judge: Judge,
+    criterion: Criterion,
+    kind: str,
+    *,
+    items: int | None = None,
+    replies: int | None = None,
+    every_hours: int = 24,
+    budget: Decimal | None = None,
+    by: Any = None,
+) -> Study:
+    """Start a study; workers ask.
+
+    Args:
+        kind: of `StudyKind`.
+        items: how many outputs, spread over documents, rated ones first; of equal texts one.
+        replies: how many scores of each to freeze (drift), or to ask for (asked again).
+        every_hours: how long a drift watch waits between two askings.
+        budget: of each run, in the currency of the judge's prices.
+        by: the user who asks.
+
+    Raises:
+        StudyError: the judge cannot be studied, or there are too few outputs.
+    """
+    if said := why_not(judge):
+        raise StudyError(said)
+    usual_items, usual_replies = USUAL[StudyKind(kind)]
+    wanted = items or usual_items
+    if not LEAST_ITEMS <= wanted <= MOST_ITEMS:
+        raise StudyError(f"A study asks about {LEAST_ITEMS} to {MOST_ITEMS} outputs.")
+    if budget is not None and (judge.price_in is None or judge.price_out is None):
+        raise StudyError(
+            f"A budget needs prices: give {judge} its prices for a million tokens in and out."
+        )
+    chosen = _chosen(judge.project_id, criterion.pk, wanted)
+    if len(chosen) < LEAST_ITEMS:
+        raise StudyError(
+            f"This project has {len(chosen)} outputs with different texts; a study needs"
+            f" {LEAST_ITEMS}. Load more outputs."
+        )
+    try:
+        with transaction.atomic():
+            study = Study.objects.create(
+                project=judge.project, judge=judge, criterion=criterion, kind=kind,
+                replies=replies or usual_replies, every_hours=every_hours, budget=budget,
+                made_by=by,
+            )  # fmt: skip
+    except IntegrityError:
+        raise StudyError(
+            f"{judge} is watched on {criterion} already; stop that watch first."
+        ) from None
+    StudyItem.objects.bulk_create(
+        StudyItem(study=study, output_id=output, rating=rating) for output, rating in chosen
+    )
+    return study
+
+
+def parts_of(study: Study) -> int | None:
+    """How many parts a study has; None for a watch, which has no end."""
+    if study.kind == StudyKind.DRIFT:
+        return None
+    return len(PARTS.get(StudyKind(study.kind), ())) or study.replies
+
+
+def stop(study: Study) -> bool:
+    """End a study for good; what it found is kept. False if it had ended before."""
+    there = Study.objects.filter(pk=study.pk, is_on=True)
+    return there.update(is_on=False, message="Stopped.") == 1
+
+
+def _chosen(project: int, criterion: int, most: int) -> list[tuple[int, float | None]]:
+    """Outputs with people's mean rating: two of each document, then two more, and so on; documents
+    with ratings first, otherwise by a hash.
+
+    Ratings that are withheld are left out.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """WITH outputs AS (
+                   SELECT DISTINCT ON (o.document_id, md5(o.text)) o.id, o.document_id
+                   FROM evaluations_candidateoutput o
+                   JOIN evaluations_document d ON d.id = o.document_id
+                   WHERE d.project_id = %(project)s AND btrim(o.text) <> ''
+                   ORDER BY o.document_id, md5(o.text), o.id),
+               rated AS (
+                   SELECT o.id, o.document_id, h.mean,
+                          row_number() OVER (PARTITION BY o.document_id ORDER BY md5(o.id::text))
+                              AS place
+                   FROM outputs o
+                   LEFT JOIN annotations_human_means(ARRAY(SELECT id FROM outputs)) h
+                     ON h.output_id = o.id AND h.criterion_id = %(criterion)s
+                    AND NOT o.document_id = ANY(%(withheld)s::bigint[]))
+               SELECT id, mean FROM rated
+               ORDER BY count(mean) OVER (PARTITION BY document_id) = 0, (place - 1) / 2,
+                        md5(document_id::text), document_id, place
+               LIMIT %(most)s""",
+            {
+                "project": project,
+                "criterion": criterion,
+                "withheld": withheld_documents(project),
+                "most": most,
+            },
+        )
+        return list(cursor.fetchall())

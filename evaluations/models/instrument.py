@@ -1,0 +1,140 @@
+"""Studies of a judge as an instrument: some outputs, asked about again and again."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models.functions import Now
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluations.models.corpus import CandidateOutput
+from evaluations.models.criteria import Criterion
+from evaluations.models.judges import Judge
+from evaluations.models.project import Project
+from evaluations.models.runs import EvaluationRun, RunState
+
+MOST_REPLIES, MOST_HOURS = 20, 24 * 31
+
+
+class StudyKind(models.TextChoices):
+    DRIFT = "drift", "Drift watch"
+    AGAIN = "again", "Asked again"
+    PROBES = "probes", "Probes"
+
+
+class StudyQuerySet(models.QuerySet["Study"]):
+    def drifted(self) -> StudyQuerySet:
+        """Watches that found drift and were not stopped since."""
+        return self.filter(kind=StudyKind.DRIFT, is_on=True, drifted_at__isnull=False)
+
+    def due(self) -> StudyQuerySet:
+        """Those that are to ask now, and wait for no run."""
+        waiting = StudyPart.objects.filter(study=models.OuterRef("pk"), recorded_at=None)
+        return self.filter(~models.Exists(waiting), is_on=True, next_at__lte=timezone.now())
+
+
+class Study(models.Model):
+    """A judge asked about some outputs on a criterion, apart from its scores.
+
+    A drift watch freezes `replies` scores of each output (its sentinels) and asks again every
+    `every_hours`; "asked again" asks `replies` times; probes ask once about each change of what is
+    asked. Each asking is a part, with a run of its own. `prompt` and `model` (as answered) are
+    those of the first part. `budget` is for each run. `message` says why it no longer asks.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="studies")
+    judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="studies")
+    criterion = models.ForeignKey(Criterion, on_delete=models.CASCADE, related_name="studies")
+    kind = models.CharField(max_length=10, choices=StudyKind)
+    replies = models.PositiveSmallIntegerField(
+        default=5, validators=[MinValueValidator(1), MaxValueValidator(MOST_REPLIES)]
+    )
+    budget = models.DecimalField(max_digits=14, decimal_places=4, null=True, blank=True)
+    every_hours = models.PositiveSmallIntegerField(
+        default=24, validators=[MinValueValidator(1), MaxValueValidator(MOST_HOURS)]
+    )
+    is_on = models.BooleanField(default=True, help_text="Whether it has anything left to ask.")
+    next_at = models.DateTimeField(db_default=Now())
+    message = models.CharField(max_length=500, blank=True)
+    prompt = models.TextField(blank=True)
+    model = models.CharField(max_length=200, blank=True)
+    drifted_at = models.DateTimeField(null=True, blank=True)
+    drift = models.CharField(max_length=500, blank=True, help_text="What drifted, in a sentence.")
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    made_at = models.DateTimeField(db_default=Now())
+
+    objects = StudyQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-pk",)
+        verbose_name_plural = "studies"
+        constraints = (
+            models.UniqueConstraint(
+                fields=("judge", "criterion"),
+                condition=models.Q(kind="drift", is_on=True),
+                name="one_watch_at_a_time",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display().lower()} of {self.judge} on {self.criterion}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("evaluations:judge_instrument", args=[self.project.slug, self.judge_id])
+
+
+class StudyPart(models.Model):
+    """One asking of a study: a run, and after it the model as answered and the evidence so far.
+
+    `name` is the probe's; `number` counts from 1, in the order of `StudyItem.scores`.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="parts")
+    number = models.PositiveIntegerField()
+    name = models.CharField(max_length=20, blank=True)
+    run = models.OneToOneField(
+        EvaluationRun, on_delete=models.SET_NULL, null=True, blank=True, related_name="study_part"
+    )
+    model = models.CharField(max_length=200, blank=True)
+    scores_evidence = models.FloatField(null=True, blank=True)
+    agreement_evidence = models.FloatField(null=True, blank=True)
+    started_at = models.DateTimeField(db_default=Now())
+    recorded_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("study", "number")
+        constraints = (
+            models.UniqueConstraint(fields=("study", "number"), name="part_once_per_study"),
+        )
+
+    def __str__(self) -> str:
+        return f"part {self.number} of {self.study}"
+
+    @property
+    def waits_for(self) -> str:
+        """Why its run does not go on; empty if it does, or has ended."""
+        run = self.run
+        return run.message if run is not None and run.state == RunState.PAUSED else ""
+
+
+class StudyItem(models.Model):
+    """An output of a study, with people's mean rating at its start and a score for each part, None
+    where there is none."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="items")
+    output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="+")
+    rating = models.FloatField(null=True, blank=True)
+    scores = models.JSONField(default=list)
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (
+            models.UniqueConstraint(fields=("study", "output"), name="item_once_per_study"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.output} in {self.study}"

@@ -1,0 +1,193 @@
+"""Whether one of two judges has the higher soft pairwise or tie-calibrated accuracy.
+
+Permutation tests under the hypothesis that the two are alike: which of them gave a score, or an
+order of two outputs, is drawn anew. Soft pairwise accuracy (Thompson et al., 2024) swaps
+standardized scores (PERM-BOTH: Deutsch, Dror and Roth, 2021); tie-calibrated accuracy (Deutsch,
+Foster and Freitag, 2023) swaps comparisons, each judge at its own threshold for ties, which
+therefore need not be found anew for each draw. Both are as in mt-metrics-eval, to which tests hold
+them; only where a draw gives exactly the observed difference it always counts here, and there as
+rounding has it.
+
+Use them to say which judge is better on the systems and documents at hand. Whether that holds for
+other documents is another question, which the tests in significance.py answer for correlations.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluations.statistics.layout import Outputs, complete
+from evaluations.statistics.pairing import DIGITS, FloatArray
+from evaluations.statistics.pairwise import tie_calibrated_accuracy
+
+SIGNS, ORDERINGS = 1000, 1000
+# A sum that differs by less is the same.
+_SAME = 1e-9
+_BLOCK = 2_000_000
+
+
+@dataclass(frozen=True)
+class AccuracyTest:
+    """The accuracy of each of two judges, and tests of the second less the first.
+
+    `p_better` is of the hypothesis that the second is not better (one-sided: the share of orderings
+    with at least the observed difference, as mt-metrics-eval has it), `p` of the one that they are
+    alike (two-sided, with the observed ordering counted, so it is never 0).
+    """
+
+    first: float | None
+    second: float | None
+    p_better: float | None
+    p: float | None
+    orderings: int = 0
+    reason: str = ""
+
+    @property
+    def difference(self) -> float | None:
+        """The second less the first."""
+        return None if self.first is None or self.second is None else self.second - self.first
+
+
+def soft_pairwise_test(
+    outputs: Outputs,
+    human: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    *,
+    signs: FloatArray,
+    swaps: np.ndarray,
+) -> AccuracyTest:
+    """Compare two judges by soft pairwise accuracy, on the documents that have a rating and both
+    scores for every system.
+
+    Args:
+        human, first, second: shape (outputs,), NaN for missing.
+        signs: 1 or -1, by which documents are flipped for the certainty about two systems; shape
+            (draws, documents that count).
+        swaps: where the judges change places; shape (orderings, documents that count, systems).
+    """
+    kept = _whole(outputs, human, first, second)
+    if isinstance(kept, str):
+        return AccuracyTest(None, None, None, None, reason=kept)
+    people, one, other = (values.astype(float) for values in kept)
+    spread = [side.std() for side in (one, other)]
+    if not all(spread):
+        return AccuracyTest(None, None, None, None, reason="a judge gives every output the same")
+    one, other = (side - side.mean() for side in (one, other))
+    one, other = one / spread[0], other / spread[1]
+    sure = _certainty(people, signs)
+
+    def accuracy(judge: FloatArray) -> float:
+        return float(1 - np.abs(sure - _certainty(judge, signs)).mean())
+
+    values = accuracy(one), accuracy(other)
+    drawn = np.empty(len(swaps))
+    for at, swap in enumerate(swaps):
+        drawn[at] = accuracy(np.where(swap, one, other)) - accuracy(np.where(swap, other, one))
+    return _test(values, drawn)
+
+
+def documents_that_count(
+    outputs: Outputs, human: FloatArray, first: FloatArray, second: FloatArray
+) -> int:
+    """How many documents have a rating and both scores for every system."""
+    kept = _whole(outputs, human, first, second)
+    return 0 if isinstance(kept, str) else len(kept[0])
+
+
+def _whole(
+    outputs: Outputs, human: FloatArray, first: FloatArray, second: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray] | str:
+    """Tables of documents by systems, or why there are none."""
+    outputs, sides = complete(outputs, human, first, second)
+    if outputs.systems < 2:
+        return "fewer than two systems"
+    whole = [block.members for block in outputs.blocks if block.size == outputs.systems]
+    if not whole:
+        return "no document has a rating and both scores for every system"
+    columns = np.argsort(outputs.system[whole[0]], axis=1)
+    members = np.take_along_axis(whole[0], columns, axis=1)
+    people, one, other = (side[members] for side in sides)
+    return people, one, other
+
+
+def _certainty(values: FloatArray, signs: FloatArray) -> FloatArray:
+    """How sure it is which of each two systems is better, as one-sided p; shape (pairs,).
+
+    Args:
+        values: shape (documents, systems).
+        signs: shape (draws, documents).
+    """
+    drawn, seen = signs @ values, values.sum(axis=0)
+    first, second = np.triu_indices(values.shape[1], k=1)
+    least = seen[first] - seen[second] - _SAME
+    return np.asarray((drawn[:, first] - drawn[:, second] >= least).mean(axis=0))
+
+
+def tie_calibrated_test(
+    outputs: Outputs,
+    human: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    *,
+    swaps: np.ndarray | None = None,
+    rng: np.random.Generator | None = None,
+    orderings: int = ORDERINGS,
+) -> AccuracyTest:
+    """Compare two judges by pairwise accuracy with ties calibrated, on outputs with a rating and
+    both scores.
+
+    Args:
+        human, first, second: shape (outputs,), NaN for missing.
+        swaps: where the judges' comparisons stay as they are (1) or change places (0); shape
+            (orderings, pairs), pairs by document. Or else they are drawn by `rng`.
+    """
+    outputs, (human, first, second) = complete(outputs, human, first, second)
+    found = [tie_calibrated_accuracy(outputs, human, side) for side in (first, second)]
+    if found[0].epsilon is None or found[1].epsilon is None:
+        return AccuracyTest(None, None, None, None, reason=found[0].calibrated.reason)
+    one: list[np.ndarray] = []
+    other: list[np.ndarray] = []
+    weight: list[FloatArray] = []
+    for members in _by_document(outputs):
+        a, b = np.triu_indices(len(members), k=1)
+        people = np.sign(np.round(human[members[a]] - human[members[b]], DIGITS))
+        for side, calibrated, agree in ((first, found[0], one), (second, found[1], other)):
+            gap = side[members[a]] - side[members[b]]
+            order = np.where(np.abs(gap) <= (calibrated.epsilon or 0.0), 0, np.sign(gap))
+            agree.append(order == people)
+        weight.append(np.full(len(a), 1 / len(a)))
+    agrees, weights = (np.concatenate(one), np.concatenate(other)), np.concatenate(weight)
+    weights = weights / len(weight)
+    values = float(weights @ agrees[0]), float(weights @ agrees[1])
+    gain = weights * (agrees[1].astype(float) - agrees[0])
+    drawn = [
+        (2.0 * block - 1) @ gain
+        for block in _swapped(len(gain), swaps, rng or np.random.default_rng(0), orderings)
+    ]
+    return _test(values, np.concatenate(drawn))
+
+
+def _by_document(outputs: Outputs) -> list[np.ndarray]:
+    """The outputs of each document that has two or more, in the order of documents."""
+    order = np.argsort(outputs.document, kind="stable")
+    starts = np.flatnonzero(np.diff(outputs.document[order], prepend=-1))
+    return [members for members in np.split(order, starts[1:]) if len(members) > 1]
+
+
+def _swapped(
+    pairs: int, swaps: np.ndarray | None, rng: np.random.Generator, orderings: int
+) -> list[np.ndarray]:
+    if swaps is not None:
+        return [swaps]
+    each = max(1, _BLOCK // max(1, pairs))
+    counts = [min(each, orderings - begin) for begin in range(0, orderings, each)]
+    return [rng.integers(0, 2, (count, pairs), dtype=np.int8) for count in counts]
+
+
+def _test(values: tuple[float, float], drawn: FloatArray) -> AccuracyTest:
+    observed = values[1] - values[0]
+    above = int((drawn >= observed - _SAME).sum())
+    far = int((np.abs(drawn) >= abs(observed) - _SAME).sum())
+    n = len(drawn)
+    return AccuracyTest(*values, above / n, (far + 1) / (n + 1), n)

@@ -1,0 +1,52 @@
+"""A project of 30 documents, and what a worker's heartbeat does for its studies."""
+
+from collections.abc import Callable
+
+import pytest
+
+from benchmarks.planted import VAGUE, planted_files
+from evaluations.corpus.store import LoadResult
+from evaluations.instrument.asking import go_on
+from evaluations.models import Criterion, EvaluationRun, Judge, Project, Study
+from evaluations.runs.worker import work_on_run
+
+
+@pytest.fixture
+def asked_project(project: Project, load: Callable[..., LoadResult]) -> Project:
+    load(project, dict(planted_files(1, documents=30, systems=2)))
+    project.criteria.update(definition=VAGUE)
+    return project
+
+
+@pytest.fixture
+def judge(asked_project: Project, make_judge: Callable[..., Judge]) -> Judge:
+    return make_judge(asked_project, use_steps=False)
+
+
+@pytest.fixture
+def criterion(asked_project: Project) -> Criterion:
+    return asked_project.criteria.get()
+
+
+def work(rounds: int = 1) -> None:
+    """What the heartbeat and a worker do, so many times."""
+    for _ in range(rounds):
+        go_on()
+        for run in EvaluationRun.objects.active():
+            work_on_run(run.pk, "tester")
+    go_on()
+
+
+def freeze(study: Study) -> Study:
+    """Ask as often as a watch freezes."""
+    work(study.replies)
+    study.refresh_from_db()
+    return study
+
+
+def ask_now(study: Study) -> Study:
+    """The hour of a watch has come."""
+    Study.objects.filter(pk=study.pk).update(next_at=study.made_at)
+    work()
+    study.refresh_from_db()
+    return study
