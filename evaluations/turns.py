@@ -66,7 +66,8 @@ class Turn:
     def as_json(self) -> dict[str, Any]:
         """The turn as it is stored, without what it does not have."""
         calls = [
-            {name: value for name, value in vars(call).items() if value not in ("", None)}
+            # An empty result is one; None is none.
+            {k: v for k, v in vars(call).items() if v is not None and (v or k == "result")}
             for call in self.calls
         ]
         found = {
@@ -89,7 +90,9 @@ def _turn_from(stored: dict[str, Any]) -> Turn:
     links = stored.get("attachments")
     return Turn(
         _text(stored.get("role")) or "unknown",
-        *(_text(stored.get(name)) for name in ("text", "name", "time")),
+        _text(stored.get("text")),
+        _text(stored.get("name")),
+        _text(stored.get("time")),
         calls=tuple(
             ToolCall(
                 _text(call.get("name")),

@@ -103,7 +103,7 @@ def _reply(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
         conversation=_digest(history) if history else "",
         turns_before=len(history),
         session=said.session,
-        turns="" if reply.is_plain else _stored([reply]),
+        turns="" if history and reply.is_plain else _stored([reply]),
     )
 
 
@@ -151,7 +151,7 @@ def _turns_of_role(said: Said, place: Place) -> Iterator[ConversationRow | Outpu
             conversation=digest,
             turns_before=index,
             session=session,
-            turns="" if turn.is_plain and turn.role == ASSISTANT else _stored([turn]),
+            turns="" if index and turn.is_plain and turn.role == ASSISTANT else _stored([turn]),
         )
 
 

@@ -103,7 +103,8 @@ def _read_message(message: Mapping[str, Any], where: str, place: Place, found: l
     turn = Turn(
         role,
         text,
-        *(_short(message.get(name), f"{where}.{name}", place) for name in ("name", "time")),
+        name=_short(message.get("name"), f"{where}.name", place),
+        time=_short(message.get("time"), f"{where}.time", place),
         attachments=tuple(place.clean(a, where) for a in (*attachments, *parts.attachments)),
     )
     found.append(_Open(turn, [call for call in calls if call.name]))

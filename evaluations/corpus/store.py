@@ -23,12 +23,12 @@ from evaluations.corpus.readers import InputFile
 from evaluations.corpus.results import LoadResult, UnusedColumn
 from evaluations.corpus.row_staging import RowStager, TooManyRowsError
 from evaluations.corpus.rows import (
+    ConversationRow,
     FileDefaults,
     FileError,
     FileErrors,
     LoadError,
     LoadOptions,
-    ConversationRow,
     OutputRow,
     Row,
 )

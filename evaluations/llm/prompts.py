@@ -11,7 +11,7 @@ Those of conversations may say their window: `{{Conversation last=40 longest=200
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from evaluations.llm.nearest import by_likeness
 from evaluations.scales import Scale, short
@@ -162,7 +162,7 @@ def check_template(template: str) -> None:
         raise PromptError(
             f"The prompt has an unknown placeholder {{{{{unknown[0]}}}}}; it can use {known}."
         )
-    if not any(read.field in _JUDGED for read in found.values() if read):
+    if not any(read.shows in _JUDGED for read in found.values() if read):
         raise PromptError(
             "The prompt has no placeholder for the text to judge; add {{Summary}} or {{Response}}."
         )
@@ -170,15 +170,15 @@ def check_template(template: str) -> None:
 
 def fields_used(template: str) -> frozenset[str]:
     """Which fields of an item the template shows: of source, output, context and reference."""
-    return frozenset(place.field for place in places_in(template))
+    return frozenset(place.shows for place in places_in(template))
 
 
 @dataclass(frozen=True)
 class Placed:
     """A placeholder as it stands in a template: its field, and for turns its window."""
 
-    field: str
-    window: Window = Window()
+    shows: str
+    window: Window = field(default_factory=Window)
 
 
 def places_in(template: str) -> tuple[Placed, ...]:
@@ -190,22 +190,22 @@ def places_in(template: str) -> tuple[Placed, ...]:
 def _read(written: str) -> Placed | None:
     """A placeholder; None if it is not known, or its window cannot be read."""
     name, *said = written.split()
-    field = PLACEHOLDERS.get(name)
-    if field is None or (said and field not in _OF_TURNS):
+    shows = PLACEHOLDERS.get(name)
+    if shows is None or (said and shows not in _OF_TURNS):
         return None
     found = [_WINDOW.fullmatch(one) for one in said]
     if not all(found):
         return None
     sizes = {match[1]: int(match[2]) for match in found if match}
-    return Placed(field, Window(sizes.get("last", LAST), sizes.get("longest", LONGEST)))
+    return Placed(shows, Window(sizes.get("last", LAST), sizes.get("longest", LONGEST)))
 
 
 def windows(template: str, texts: Texts) -> str:
     """What of a conversation a judge does not see, in words; empty if it sees everything."""
     found = [
-        place.window.says(texts.conversation if place.field == "conversation" else texts.said)
+        place.window.says(texts.conversation if place.shows == "conversation" else texts.said)
         for place in places_in(template)
-        if place.field in _OF_TURNS and texts.is_conversation
+        if place.shows in _OF_TURNS and texts.is_conversation
     ]
     return "; ".join(dict.fromkeys(filter(None, found)))
 
@@ -225,15 +225,15 @@ def render(template: str, texts: Texts) -> str:
         "reference": texts.reference,
         "rival": texts.rival,
     }
-    for field in fields - _OF_TURNS - {"output"}:
-        if not values[field].strip():
-            raise PromptError(f"The prompt shows the {field}, but this document has none.")
+    for name in fields - _OF_TURNS - {"output"}:
+        if not values[name].strip():
+            raise PromptError(f"The prompt shows the {name}, but this document has none.")
 
     def filled(match: re.Match[str]) -> str:
         place = _read(match.group(1)) or Placed(PAIR_PLACEHOLDERS[match.group(1)])
-        if place.field in _OF_TURNS:
+        if place.shows in _OF_TURNS:
             return _turns_shown(place, texts)
-        return values[place.field]
+        return values[place.shows]
 
     return _PLACEHOLDER.sub(filled, _with_its_examples(template, texts))
 
@@ -265,9 +265,9 @@ def _check_turns(fields: frozenset[str], texts: Texts) -> None:
 def _turns_shown(place: Placed, texts: Texts) -> str:
     """Turns as a prompt shows them; nothing is left out without a line that says so."""
     window = place.window
-    if place.field == "turn":
+    if place.shows == "turn":
         return "\n".join(window.of_turn(turn).written for turn in texts.said)
-    if place.field == "calls":
+    if place.shows == "calls":
         calls = [window.of_call(call).written for call in calls_of(texts.said)]
         left_out = max(0, len(calls) - window.last)
         note = [f"[Calls 1 to {left_out:,} of {len(calls):,} are left out]"] if left_out else []

@@ -124,9 +124,13 @@ def _rows(
     )
     lock = withheld_lock(judge.project_id)
     if lock is not None:
-        names = Document.objects.filter(project=judge.project_id).values_list("pk", "doc_id")
+        names = Document.objects.filter(project=judge.project_id).values_list(
+            "pk", "doc_id", "session"
+        )
         items = items.exclude(
-            output__document__in=[pk for pk, doc_id in names if lock.holds(doc_id)]
+            output__document__in=[
+                pk for pk, doc_id, session in names if lock.holds(session or doc_id)
+            ]
         )
     drawn = items.annotate(draw=MD5(Cast("output__document", CharField())))
     rows = drawn.order_by("draw", "output", "-run").values_list(

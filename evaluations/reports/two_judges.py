@@ -197,7 +197,7 @@ def _compared(
     costs = (cost_of(both[0]), cost_of(both[1]))
     chosen = next(pair for pair in pairs if pair.criterion.pk == view.criterion)
     page, one = _listed(data, view, chosen)
-    used = {int(pk) for pair in pairs for pk in np.unique(pair.outputs.document)}
+    used = {int(at) for pair in pairs for at in np.unique(data.outputs.document[pair.at])}
     mapped = [
         judge.label
         for judge, side in zip(both, ("first", "second"), strict=True)
