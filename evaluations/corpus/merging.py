@@ -139,7 +139,7 @@ class Merge:
                 metadata, conversation_id, turns_before, session)
                SELECT %s, doc_id, source, context, refs, metadata, of, turns_before, session
                    FROM stage_document
-                   ORDER BY file, line
+                   ORDER BY file, line, turns_before
                ON CONFLICT (project_id, doc_id) DO NOTHING""",
             [self.project.pk],
         )
@@ -174,7 +174,8 @@ class Merge:
             )
         tally.created = self._execute(
             """INSERT INTO evaluations_candidateoutput (document_id, system_id, text, turns)
-               SELECT document, system, body, turns FROM stage_output ORDER BY file, line
+               SELECT document, system, body, turns FROM stage_output
+                   ORDER BY file, line, number
                ON CONFLICT (document_id, system_id) DO NOTHING"""
         )
         tally.unchanged = load.output_table.count - tally.created - tally.changed

@@ -16,6 +16,9 @@ export function step(by) {
 }
 
 if (!document.querySelector("[data-annotate]")) {
+  // What is rated follows the last turn that is shown.
+  const conversation = document.querySelector("[data-before]");
+  if (conversation) conversation.scrollTop = conversation.scrollHeight;
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     if (event.key !== "[" && event.key !== "]") return;
