@@ -63,6 +63,7 @@ def test_outputs_go_in_in_bulk_and_come_out_in_pages(send: Send, project: Projec
         "doc_id": "n0",
         "system_id": "s",
         "output": "output 0",
+        "turns": [],
     }
     assert rest["next"] is None
     assert send("GET", "/small/outputs?doc_id=n3").json()["items"][0]["output"] == "output 3"

@@ -87,7 +87,7 @@ def test_words_are_marked_in_a_turn_and_long_results_are_folded(
     page.keyboard.press("3")
     page.keyboard.press("Enter")
 
-    wait_until(lambda: Span.objects.exists())
+    wait_until(Span.objects.exists)
     span = Span.objects.get()
     assert (span.quote, span.start) == ("Let", 0)
     assert span.output.text[span.start : span.end] == "Let"
