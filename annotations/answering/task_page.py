@@ -103,6 +103,11 @@ class TaskPage:
     feedback: tuple[str, ...]
 
     @property
+    def has_turns(self) -> bool:
+        """Whether an output is shown as turns, of which no words are marked as different."""
+        return any(output.turns for output in self.outputs)
+
+    @property
     def is_submitted(self) -> bool:
         return self.assignment.state == AssignmentState.SUBMITTED
 
