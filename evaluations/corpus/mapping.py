@@ -10,6 +10,7 @@ from evaluations.corpus.conventions import NAMES
 from evaluations.corpus.messages import turns_column
 from evaluations.corpus.preference_rows import ANNOTATOR, DOCUMENT, FIRST, SECOND
 from evaluations.corpus.rows import Columns
+from evaluations.corpus.tools import tool_of
 
 TARGETS = {
     "doc_id": "document's name",
@@ -83,6 +84,8 @@ def structure_of(record: Mapping[str, Any]) -> str:
         return "preferences by annotator"
     if "key" in record and "winner" in record:
         return "comparisons named as MT-bench does"
+    if tool := tool_of(record):
+        return tool.title
     if turns_column(record):
         return "a conversation"
     return next((said for name, said in STRUCTURED.items() if name in record), "")

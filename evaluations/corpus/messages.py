@@ -90,11 +90,12 @@ def _read_message(message: Mapping[str, Any], where: str, place: Place, found: l
     if isinstance(old := message.get("function_call"), Mapping):
         calls.append(parts.call(old))
     text = parts.text
-    if role == TOOL and _answer(found, str(message.get("tool_call_id") or ""), text):
-        return
     for call_id, result in parts.results:
-        _answer(found, call_id, result)
+        if not _answer(found, call_id, result):
+            found.append(_Open(Turn(TOOL, result)))
     if parts.results and not text and not calls:
+        return
+    if role == TOOL and _answer(found, str(message.get("tool_call_id") or ""), text):
         return
     attachments = message.get("attachments") or []
     if not isinstance(attachments, list) or not all(isinstance(a, str) for a in attachments):
