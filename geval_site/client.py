@@ -193,10 +193,14 @@ class Project:
         found: dict[str, Any] = self.client.call("GET", self.path)
         return found
 
-    def upload_outputs(self, rows: Rows) -> dict[str, Any]:
+    def upload_outputs(self, rows: Rows, *, rate: str = "") -> dict[str, Any]:
         """Load outputs: a file that the upload page accepts, or dictionaries: `doc_id, system_id,
-        source, output`."""
-        return self._upload("outputs", rows)
+        source, output`, or `turns` of a conversation.
+
+        Args:
+            rate: what of conversations is rated: `reply`, `session`, or a role such as `assistant`.
+        """
+        return self._upload("outputs", rows, rate=rate)
 
     def upload_ratings(self, rows: Rows) -> dict[str, Any]:
         """Load ratings: `doc_id, system_id, criterion, annotator, score`."""
@@ -216,6 +220,10 @@ class Project:
     def documents(self, words: str = "") -> Iterator[dict[str, Any]]:
         """Documents, optionally only those that contain some words."""
         return self.client.pages(f"{self.path}/documents", q=words)
+
+    def conversation(self, document: int) -> dict[str, Any]:
+        """The `turns` of a document's conversation, and the number of the one that is `rated`."""
+        return dict(self.client.call("GET", f"{self.path}/documents/{document}/conversation"))
 
     def outputs(self, **which: str) -> Iterator[dict[str, Any]]:
         """Candidate outputs, optionally of one `doc_id` or `system_id`."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
 from django.db import connection
 
 from annotations.answering.answers import LETTERS
@@ -23,6 +24,7 @@ from annotations.planning.formatted import output_as_html
 from annotations.planning.selection import scores_on_scale
 from evaluations.models import Criterion, Document
 from evaluations.scales import Scale, short
+from evaluations.turns import Turn, turns_from
 from evaluations.word_differences import Piece, word_differences
 from geval_site.joined_query import JoinedQuery
 
@@ -34,7 +36,7 @@ _ASSIGNMENTS = JoinedQuery(
        JOIN evaluations_document d ON d.id = i.document_id
        WHERE a.id = %s AND a.campaign_id = %s AND a.annotator_id = %s""",
 )
-_TEXTS = """SELECT o.id, o.text, s.name FROM evaluations_candidateoutput o
+_TEXTS = """SELECT o.id, o.text, s.name, o.turns FROM evaluations_candidateoutput o
             JOIN evaluations_system s ON s.id = o.system_id WHERE o.id = ANY(%s)"""
 
 
@@ -79,6 +81,12 @@ class ShownOutput:
     pieces: tuple[Piece, ...]
     system: str
     formatted: str = ""
+    turns: tuple[Turn, ...] = ()
+
+    @property
+    def is_session(self) -> bool:
+        """Whether it is a whole session, not a turn of one."""
+        return len(self.turns) > 1
 
 
 @dataclass(frozen=True)
@@ -93,6 +101,11 @@ class TaskPage:
     fields: dict[str, str]
     progress: TaskProgress
     feedback: tuple[str, ...]
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether an output is shown as turns, of which no words are marked as different."""
+        return any(output.turns for output in self.outputs)
 
     @property
     def is_submitted(self) -> bool:
@@ -158,12 +171,14 @@ def _outputs(
             assignment.shown, _attention_text(campaign, criteria, item.expected or {})
         )
         systems: dict[int, str] = {}
+        turns: dict[int, tuple[Turn, ...]] = {}
     else:
         with connection.cursor() as cursor:
             cursor.execute(_TEXTS, [list(assignment.shown)])
             rows = cursor.fetchall()
-        texts = {pk: text for pk, text, _ in rows}
-        systems = {pk: system for pk, _, system in rows} if show_systems else {}
+        texts = {pk: text for pk, text, _, _ in rows}
+        systems = {pk: system for pk, _, system, _ in rows} if show_systems else {}
+        turns = {pk: turns_from(orjson.loads(stored)) for pk, _, _, stored in rows}
     pieces = {pk: [Piece(text, False)] for pk, text in texts.items()}
     if campaign.kind == CampaignKind.PAIRWISE and item.kind != ItemKind.ATTENTION:
         left, right = assignment.shown
@@ -175,7 +190,8 @@ def _outputs(
             LETTERS[index] if several else "",
             tuple(pieces[pk]),
             systems.get(pk, ""),
-            output_as_html(texts[pk]) if campaign.show_markdown else "",
+            output_as_html(texts[pk]) if campaign.show_markdown and not turns.get(pk) else "",
+            turns.get(pk, ()),
         )
         for index, pk in enumerate(assignment.shown)
     )

@@ -18,17 +18,29 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Outputs:
-    """The outputs to choose from; all three arrays have shape (outputs,)."""
+    """The outputs to choose from; all arrays have shape (outputs,).
+
+    `sessions` are equal for documents that are turns of one session, and `turns` are their order in
+    it; without them every document is by itself.
+    """
 
     ids: IntArray
     documents: IntArray
     systems: IntArray
+    sessions: IntArray | None = None
+    turns: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def at(self, indices: IntArray) -> "Outputs":
-        return Outputs(self.ids[indices], self.documents[indices], self.systems[indices])
+        return Outputs(
+            self.ids[indices],
+            self.documents[indices],
+            self.systems[indices],
+            None if self.sessions is None else self.sessions[indices],
+            None if self.turns is None else self.turns[indices],
+        )
 
 
 @dataclass(frozen=True)
@@ -76,10 +88,13 @@ def allocated_sample(outputs: Outputs, wanted: dict[int, int], rng: np.random.Ge
 
 
 def by_document(outputs: Outputs, rng: np.random.Generator) -> Outputs:
-    """Documents in random order, each with its outputs together and in random order."""
-    _, number = np.unique(outputs.documents, return_inverse=True)
+    """Documents in random order, each with its outputs together and in random order; turns of a
+    session follow each other as they were said."""
+    together = outputs.documents if outputs.sessions is None else outputs.sessions
+    _, number = np.unique(together, return_inverse=True)
     place = rng.permutation(number.max() + 1)[number] if len(outputs) else number
-    return outputs.at(np.lexsort((rng.random(len(outputs)), place)))
+    turns = np.zeros_like(place) if outputs.turns is None else outputs.turns
+    return outputs.at(np.lexsort((rng.random(len(outputs)), outputs.documents, turns, place)))
 
 
 def systems_in_turn(outputs: Outputs, rng: np.random.Generator) -> Outputs:

@@ -30,13 +30,17 @@ def project_outputs(project: Project) -> Outputs:
     """All outputs of a project, in the order of their ids."""
     with connection.cursor() as cursor:
         cursor.execute(
-            """SELECT o.id, o.document_id, o.system_id FROM evaluations_candidateoutput o
+            """SELECT o.id, o.document_id, o.system_id,
+                      CASE WHEN d.session = '' THEN d.id
+                           ELSE min(d.id) OVER (PARTITION BY nullif(d.session, '')) END,
+                      d.turns_before
+               FROM evaluations_candidateoutput o
                JOIN evaluations_document d ON d.id = o.document_id WHERE d.project_id = %s
                    ORDER BY o.id""",
             [project.pk],
         )
-        rows = np.array(cursor.fetchall(), dtype=np.int64).reshape(-1, 3)
-    return Outputs(rows[:, 0], rows[:, 1], rows[:, 2])
+        rows = np.array(cursor.fetchall(), dtype=np.int64).reshape(-1, 5)
+    return Outputs(*rows.T)
 
 
 def disagreement(campaign: Campaign, outputs: Outputs) -> FloatArray:

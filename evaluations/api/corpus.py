@@ -48,6 +48,15 @@ class DocumentOut(Schema):
     context: str
     references: list[str]
     metadata: dict[str, str]
+    session: str
+    turns_before: int
+
+
+class TurnsOut(Schema):
+    """The turns of a document's conversation; `rated` is the number of the turn that is rated."""
+
+    turns: list[dict[str, Any]]
+    rated: int
 
 
 class Documents(Schema):
@@ -74,6 +83,7 @@ class OutputOut(Schema):
     doc_id: str
     system_id: str
     output: str
+    turns: list[dict[str, Any]]
 
     @staticmethod
     def resolve_doc_id(output: CandidateOutput) -> str:
@@ -136,12 +146,14 @@ class LoadQuery(In):
     """Names for scores, replies or ratings that do not name their judge, annotator or criterion.
     With a `judge`, preferences are this judge's verdicts, not people's.
 
-    `replace` replaces texts that nothing depends on; `check` is a dry run.
+    `rate` says what of conversations is rated, where their records do not. `replace` replaces
+    texts that nothing depends on; `check` is a dry run.
     """
 
     judge: str = Field("", max_length=200)
     criterion: str = Field("", max_length=100)
     annotator: str = Field("annotator", min_length=1, max_length=200)
+    rate: str = Field("", max_length=60)
     replace: bool = False
     check: bool = False
 
@@ -151,6 +163,15 @@ def list_documents(request: HttpRequest, slug: Path[str], page: Query[DocumentSe
     """Documents, paginated."""
     documents = Document.objects.filter(project=project_for(request, slug))
     return page_of(documents.matching(_text(page.q)) if page.q.strip() else documents, page)
+
+
+@router.get("/documents/{int:pk}/conversation", response=TurnsOut)
+def get_conversation(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """The conversation of a document; without turns if it is not one."""
+    documents = Document.objects.select_related("conversation")
+    document = get_object_or_404(documents, project=project_for(request, slug), pk=pk)
+    turns = document.conversation.turns if document.conversation else []
+    return {"turns": turns, "rated": document.turns_before + 1}
 
 
 @router.get("/systems", response=list[SystemOut])
@@ -308,6 +329,7 @@ def _load(
             criterion=_text(about.criterion),
             annotator=_text(about.annotator).strip() or "annotator",
             replace=about.replace,
+            rate=_text(about.rate).strip().lower(),
             verdicts_by=_text(about.judge).strip(),
         )
         result = load_files(

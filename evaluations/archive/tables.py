@@ -100,28 +100,46 @@ TABLES = (
         later={"family": ""},
     ),
     Table(
+        "conversations",
+        "evaluations_conversation",
+        "SELECT digest AS conversation, turns FROM evaluations_conversation t"
+        " WHERE project_id = %(project)s",
+        {"digest": "conversation", "turns": "turns"},
+        key=("conversation",),
+        of_project=True,
+        json=frozenset({"turns"}),
+        is_later=True,
+    ),
+    Table(
         "documents",
         "evaluations_document",
-        """SELECT doc_id, source, context, "references", metadata
-           FROM evaluations_document t WHERE project_id = %(project)s""",
-        same("doc_id", "source", "context", "references", "metadata"),
+        """SELECT t.doc_id, t.source, t.context, t."references", t.metadata,
+            v.digest AS conversation, t.turns_before, t.session
+           FROM evaluations_document t
+           LEFT JOIN evaluations_conversation v ON v.id = t.conversation_id
+           WHERE t.project_id = %(project)s""",
+        same("doc_id", "source", "context", "references", "metadata", "turns_before", "session")
+        | {"conversation_id": Ref("conversations", ("conversation",))},
         key=("doc_id",),
         of_project=True,
         json=frozenset({"references", "metadata"}),
-        later={"metadata": {}},
+        later={"metadata": {}, "conversation": None, "turns_before": 0, "session": ""},
     ),
     Table(
         "outputs",
         "evaluations_candidateoutput",
-        """SELECT d.doc_id, s.name AS system_id, t.text AS output
+        """SELECT d.doc_id, s.name AS system_id, t.text AS output, t.turns AS output_turns
            FROM evaluations_candidateoutput t JOIN evaluations_document d ON d.id = t.document_id
            JOIN evaluations_system s ON s.id = t.system_id WHERE d.project_id = %(project)s""",
         {
             "document_id": Ref("documents", ("doc_id",)),
             "system_id": Ref("systems", ("system_id",)),
             "text": "output",
+            "turns": "output_turns",
         },
         key=("doc_id", "system_id"),
+        json=frozenset({"turns"}),
+        later={"output_turns": []},
     ),
     Table(
         "annotators",

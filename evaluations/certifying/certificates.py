@@ -135,7 +135,7 @@ def _checked(
 def _per_document(criterion: Criterion, data: ReportData) -> float:
     """How many ratings a rated document has, on average."""
     human = data.humans[criterion.pk]
-    documents = data.outputs.documents_with(human.ratings.count > 0).sum()
+    documents = data.units.documents_with(human.ratings.count > 0).sum()
     return float(len(human.ratings) / documents) if documents else 0.0
 
 

@@ -10,6 +10,7 @@ from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from evaluations.corpus.messages import turns_column
 from evaluations.corpus.unused import peek
 
 # Our column -> its names in other tools; the first one present counts.
@@ -51,11 +52,12 @@ def conventional(record: Mapping[str, Any], *, system: str) -> dict[str, Any]:
         system: who wrote the outputs if a record does not say.
     """
     records: list[Mapping[str, Any]] = [record]
-    if "messages" in record and "output" not in record:
-        records.insert(0, _from_messages(record["messages"]))
+    if turns_column(record):
+        # Its texts are read with their turns.
+        return {"source": "", "output": "", **named(record, system=system)}
     if isinstance(peek(record, "vars"), dict):  # promptfoo: the values inserted into the prompt
         records.append(record["vars"])
-    found = {column: _first(ChainMap(*records), names) for column, names in NAMES.items()}  # type: ignore[arg-type]
+    found = _found(ChainMap(*records))  # type: ignore[arg-type]
     if found["output"] is None and found["references"] is not None:
         # A data set of texts written by people: these are the outputs, and there is nothing to
         # compare them with.
@@ -65,16 +67,31 @@ def conventional(record: Mapping[str, Any], *, system: str) -> dict[str, Any]:
             "references": None,
         }
         found["system_id"] = found["system_id"] or REFERENCE_WRITER
-    if isinstance(found["context"], list) and all(
-        isinstance(part, str) for part in found["context"]
-    ):
-        found["context"] = "\n\n".join(found["context"])
     if isinstance(found["output"], dict):  # promptfoo: the provider's answer with its cost
         found["output"] = found["output"].get("output")
     if isinstance(found["system_id"], dict):
         found["system_id"] = found["system_id"].get("id") or found["system_id"].get("label")
-    found["system_id"] = found["system_id"] or system
-    return {column: value for column, value in found.items() if value is not None}
+    return _complete(found, system)
+
+
+def named(record: Mapping[str, Any], *, system: str) -> dict[str, Any]:
+    """What a record has under our names or other tools', with nothing else read into it."""
+    return _complete(_found(record), system)
+
+
+def _found(record: Mapping[str, Any]) -> dict[str, Any]:
+    found = {column: _first(record, names) for column, names in NAMES.items()}
+    if isinstance(found["context"], list) and all(
+        isinstance(part, str) for part in found["context"]
+    ):
+        found["context"] = "\n\n".join(found["context"])
+    return found
+
+
+def _complete(found: Mapping[str, Any], system: str) -> dict[str, Any]:
+    """With the system of records that do not say which, without what is missing."""
+    whole = {**found, "system_id": found["system_id"] or system}
+    return {column: value for column, value in whole.items() if value is not None}
 
 
 def is_ours(record: Mapping[str, Any]) -> bool:
@@ -93,21 +110,3 @@ def expert_ratings(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
 
 def _first(record: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     return next((record[name] for name in names if record.get(name) not in (None, "")), None)
-
-
-def _from_messages(messages: Any) -> dict[str, Any]:
-    """A chat: the assistant's last message is the output, everything before it is the source."""
-    if not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
-        return {}
-    last = next(
-        (
-            place
-            for place in reversed(range(len(messages)))
-            if messages[place].get("role") == "assistant"
-        ),
-        None,
-    )
-    if last is None:
-        return {}
-    said = [f"{one.get('role', 'somebody')}: {one.get('content', '')}" for one in messages[:last]]
-    return {"source": "\n".join(said), "output": messages[last].get("content")}

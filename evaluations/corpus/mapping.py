@@ -7,8 +7,10 @@ from typing import Any
 
 from evaluations.corpus.cells import NUMBERED, CellColumn, base_of, cell_of
 from evaluations.corpus.conventions import NAMES
+from evaluations.corpus.messages import turns_column
 from evaluations.corpus.preference_rows import ANNOTATOR, DOCUMENT, FIRST, SECOND
 from evaluations.corpus.rows import Columns
+from evaluations.corpus.tools import tool_of
 
 TARGETS = {
     "doc_id": "document's name",
@@ -70,7 +72,6 @@ STRUCTURED = {
     "all_responses": "raw replies of a judge, as in the G-Eval release",
     "system_output": "an object of the G-Eval or UniEval release",
     "expert_annotations": "SummEval's own JSON, with its ratings",
-    "messages": "chat messages",
 }
 LONGEST_METADATA = 200
 
@@ -83,6 +84,10 @@ def structure_of(record: Mapping[str, Any]) -> str:
         return "preferences by annotator"
     if "key" in record and "winner" in record:
         return "comparisons named as MT-bench does"
+    if tool := tool_of(record):
+        return tool.title
+    if turns_column(record):
+        return "a conversation"
     return next((said for name, said in STRUCTURED.items() if name in record), "")
 
 

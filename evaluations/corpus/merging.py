@@ -28,7 +28,16 @@ IN_USE = (
     "{} already exists with a different {} and cannot be replaced because {}; use a different "
     "doc_id"
 )
-DIFFERS = "(s.source, s.context, s.refs) IS DISTINCT FROM (d.source, d.context, d.references)"
+# A document that was loaded as a text gets the turns that a later file has; what a file leaves out
+# stays.
+_PLACE_DIFFERS = """(s.of IS NOT NULL AND d.conversation_id IS NOT NULL
+    AND (s.of, s.turns_before) <> (d.conversation_id, d.turns_before))"""
+_SESSION_DIFFERS = "(s.session <> '' AND d.session <> '' AND s.session <> d.session)"
+DIFFERS = f"""((s.source, s.context, s.refs) IS DISTINCT FROM (d.source, d.context, d.references)
+    OR {_PLACE_DIFFERS} OR {_SESSION_DIFFERS})"""
+_OUTPUT_DIFFERS = "(o.text <> s.body OR (o.turns <> s.turns AND s.turns <> '[]'::jsonb))"
+_ADDS = """(s.of IS NOT NULL AND d.conversation_id IS NULL)
+    OR (s.session <> '' AND d.session = '')"""
 # Metadata fields that both have, with different values.
 CONTRADICTS = """EXISTS (SELECT 1 FROM jsonb_each(s.metadata) AS e
                          WHERE jsonb_exists(d.metadata, e.key)
@@ -60,6 +69,7 @@ class Merge:
     def _merge_rows(self, result: LoadResult) -> None:
         load = self.load
         self.steps.begin("documents and outputs")
+        self._merge_conversations()
         self._merge_documents(result.documents)
         self._merge_outputs(result.outputs)
         self.steps.begin("ratings")
@@ -76,6 +86,20 @@ class Merge:
         load.preferences.merge(result.preferences, conflicts=self._conflicts)
         load.verdicts.merge(result.verdicts, conflicts=self._conflicts)
 
+    def _merge_conversations(self) -> None:
+        self._execute(
+            """INSERT INTO evaluations_conversation (project_id, digest, turns)
+               SELECT %s, digest, turns FROM stage_conversation
+               ON CONFLICT (project_id, digest) DO NOTHING""",
+            [self.project.pk],
+        )
+        self._execute(
+            """ALTER TABLE stage_document ADD of bigint;
+               UPDATE stage_document s SET of = c.id FROM evaluations_conversation c
+               WHERE c.project_id = %s AND c.digest = s.conversation""",
+            [self.project.pk],
+        )
+
     def _merge_documents(self, tally: Tally) -> None:
         load, replace = self.load, self.about.replace
         fixed = f"{DIFFERS} AND {DOCUMENT_HAS_DEPENDENTS}"
@@ -83,7 +107,9 @@ class Merge:
             f"""SELECT s.file, s.line, s.doc_id, d.id,
                        CASE WHEN s.source <> d.source THEN 'source'
                            WHEN s.context <> d.context THEN 'context'
-                            WHEN s.refs <> d.references THEN 'references' ELSE 'metadata' END
+                            WHEN s.refs <> d.references THEN 'references'
+                            WHEN {_PLACE_DIFFERS} THEN 'conversation'
+                            WHEN {_SESSION_DIFFERS} THEN 'session_id' ELSE 'metadata' END
                 FROM stage_document s
                 JOIN evaluations_document d ON d.project_id = %s AND d.doc_id = s.doc_id
                 WHERE {fixed if replace else f"({DIFFERS} OR {CONTRADICTS})"}""",
@@ -98,16 +124,22 @@ class Merge:
         tally.changed = self._execute(
             f"""UPDATE evaluations_document d
                 SET source = s.source, context = s.context, "references" = s.refs,
-                       metadata = d.metadata || s.metadata
+                       metadata = d.metadata || s.metadata,
+                       conversation_id = coalesce(s.of, d.conversation_id),
+                       turns_before = CASE WHEN s.of IS NULL THEN d.turns_before
+                           ELSE s.turns_before END,
+                       session = coalesce(nullif(s.session, ''), d.session)
                 FROM stage_document s WHERE d.project_id = %s AND d.doc_id = s.doc_id
-                 AND (NOT d.metadata @> s.metadata {f"OR {DIFFERS}" if replace else ""})""",
+                 AND (NOT d.metadata @> s.metadata OR {_ADDS}
+                      {f"OR {DIFFERS}" if replace else ""})""",
             [self.project.pk],
         )
         tally.created = self._execute(
             """INSERT INTO evaluations_document (project_id, doc_id, source, context, "references",
-                metadata)
-               SELECT %s, doc_id, source, context, refs, metadata FROM stage_document
-                   ORDER BY file, line
+                metadata, conversation_id, turns_before, session)
+               SELECT %s, doc_id, source, context, refs, metadata, of, turns_before, session
+                   FROM stage_document
+                   ORDER BY file, line, turns_before
                ON CONFLICT (project_id, doc_id) DO NOTHING""",
             [self.project.pk],
         )
@@ -127,7 +159,7 @@ class Merge:
                 JOIN evaluations_candidateoutput o ON o.document_id = s.document
                     AND o.system_id = s.system
                 JOIN evaluations_system y ON y.id = s.system
-                WHERE o.text <> s.body {f"AND {OUTPUT_HAS_DEPENDENTS}" if replace else ""}""",
+                WHERE {_OUTPUT_DIFFERS} {f"AND {OUTPUT_HAS_DEPENDENTS}" if replace else ""}""",
             [],
             lambda doc_id, name, pk: (
                 "output",
@@ -136,13 +168,14 @@ class Merge:
         )
         if replace:
             tally.changed = self._execute(
-                """UPDATE evaluations_candidateoutput o SET text = s.body FROM stage_output s
-                   WHERE o.document_id = s.document AND o.system_id = s.system
-                       AND o.text <> s.body"""
+                f"""UPDATE evaluations_candidateoutput o SET text = s.body, turns = s.turns
+                   FROM stage_output s WHERE o.document_id = s.document AND o.system_id = s.system
+                       AND {_OUTPUT_DIFFERS}"""
             )
         tally.created = self._execute(
-            """INSERT INTO evaluations_candidateoutput (document_id, system_id, text)
-               SELECT document, system, body FROM stage_output ORDER BY file, line
+            """INSERT INTO evaluations_candidateoutput (document_id, system_id, text, turns)
+               SELECT document, system, body, turns FROM stage_output
+                   ORDER BY file, line, number
                ON CONFLICT (document_id, system_id) DO NOTHING"""
         )
         tally.unchanged = load.output_table.count - tally.created - tally.changed

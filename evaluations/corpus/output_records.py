@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evaluations.corpus.conventions import conventional, expert_ratings, is_ours
+from evaluations.corpus.conversation_records import conversation_rows
 from evaluations.corpus.fields import CRITERION_LIMIT, Fields, Place, kind, number_of, shown
+from evaluations.corpus.messages import turns_column
 from evaluations.corpus.rows import (
     FileDefaults,
     JudgeScoreRow,
@@ -23,6 +25,9 @@ STATED = ("scores", "predict_scores")
 
 def output_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
     """An output in our columns or in another tool's, with the ratings in the same record."""
+    if turns_column(record):
+        yield from _of_conversation(record, place, defaults)
+        return
     given, record = record, _in_our_columns(record, defaults)
     fields = Fields(record, place)
     doc_id = fields.identifier("doc_id") if "doc_id" in record else None
@@ -32,14 +37,49 @@ def output_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults)
     context = fields.text("context")
     references = fields.texts("references")
     metadata = Fields(given, place).metadata()
+    session = Fields(given, place).identifier("session_id") if given.get("session_id") else ""
     if not place.sound:
         return
-    yield OutputRow(place.line, doc_id, system, source, output, context, references, metadata)
+    yield OutputRow(
+        place.line,
+        doc_id,
+        system,
+        source,
+        output,
+        context,
+        references,
+        metadata,
+        session=session,
+    )
+    yield from _ratings_beside(given, place, defaults, (doc_id, system, source))
+
+
+def _of_conversation(
+    record: Mapping[str, Any], place: Place, defaults: FileDefaults
+) -> Iterator[Row]:
+    """What is rated of a conversation; ratings in its record are about its only output."""
+    outputs = []
+    for row in conversation_rows(record, place, defaults):
+        if isinstance(row, OutputRow):
+            outputs.append((row.doc_id, row.system_id, row.source))
+        yield row
+    if len(outputs) == 1:
+        yield from _ratings_beside(record, place, defaults, outputs[0])
+
+
+def _ratings_beside(
+    given: Mapping[str, Any],
+    place: Place,
+    defaults: FileDefaults,
+    output: tuple[str | None, str, str],
+) -> Iterator[Row]:
+    """What people and judges gave to an output, in its own record."""
+    doc_id, system, source = output
     yield from wide_scores(given, place, defaults, doc_id=doc_id, system=system, source=source)
     objects = {name for name in STATED if isinstance(peek(given, name), Mapping)}
     numbers = {name: dict(Fields(given, place).numbers(name)) for name in objects}
     if place.sound:
-        yield from _stated_scores(numbers, place.line, defaults, (doc_id, system, source))
+        yield from _stated_scores(numbers, place.line, defaults, output)
     for annotator, criterion, score in expert_ratings(given):
         value = number_of(score)
         if value is None:

@@ -41,6 +41,7 @@ from evaluations.corpus.score_records import (
     score_rows,
     wide_rows,
 )
+from evaluations.corpus.tools import tool_of
 from evaluations.corpus.unused import WatchedRecord, holds_something
 
 OUTPUT_COLUMNS = ("doc_id", "system_id", "source", "output")
@@ -173,6 +174,12 @@ def _object_rows(
         if is_preference_map(plain):
             yield from preferences_of_map(plain, line, file.name, errors)
             continue
+        if tool := tool_of(plain):
+            known = tool.read(plain)
+            if known is None:
+                errors.unused.add(file.name, "records without a text to rate")
+                continue
+            plain = known
         record = WatchedRecord(plain)
         if is_preference(record):
             yield from read_preference(record, line, file.name, errors)

@@ -24,7 +24,10 @@ def remove_document(document: Document) -> None:
     _lock(document.project)
     outputs = list(document.outputs.values_list("pk", flat=True))
     _refuse_if_used(f"Document {document.doc_id}", outputs)
+    conversation = document.conversation
     document.delete()
+    if conversation is not None and not conversation.documents.exists():
+        conversation.delete()
     note_change(document.project_id)
 
 

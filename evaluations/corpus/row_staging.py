@@ -13,6 +13,7 @@ from evaluations.corpus.preferences import PreferenceStage
 from evaluations.corpus.replies import ReplyStage
 from evaluations.corpus.rows import (
     Columns,
+    ConversationRow,
     FileErrors,
     JudgeScoreRow,
     LoadOptions,
@@ -29,7 +30,7 @@ from evaluations.corpus.verdicts import VerdictStage
 from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
 from evaluations.scales import Scale
 
-DOCUMENT_COLUMNS = ("source", "context", "references", "metadata")
+DOCUMENT_COLUMNS = ("source", "context", "references", "metadata", "conversation", "session_id")
 NO_OUTPUT = "no output of system {} for document {}; load the outputs first, or in the same upload"
 RUNS_HERE = "{} is a judge that runs here; use a different judge name for imported scores"
 
@@ -94,6 +95,10 @@ class RowStager:
         self.judges = {judge.name: judge for judge in project.judges.all()}
         self.import_runs: dict[str, int] = {}
         place = {"file": "int", "line": "int"}
+        self.conversations: set[str] = set()
+        self.conversation_table = StagingTable(
+            "stage_conversation", {"digest": "text", "turns": "jsonb"}
+        )
         self.document_table = StagingTable(
             "stage_document",
             place
@@ -103,11 +108,16 @@ class RowStager:
                 "context": "text",
                 "refs": "jsonb",
                 "metadata": "jsonb",
+                "conversation": "text",
+                "turns_before": "int",
+                "session": "text",
             },
         )
         self.output_table = StagingTable(
             "stage_output",
-            place | {"number": "int", "doc_id": "text", "system": "bigint", "body": "text"},
+            place
+            | {"number": "int", "doc_id": "text", "system": "bigint", "body": "text"}
+            | {"turns": "jsonb"},
         )
         score_columns = place | {
             "output": "bigint",
@@ -127,6 +137,7 @@ class RowStager:
     def tables(self) -> dict[StagingTable, str]:
         """The staging tables, each with the columns by which its rows are looked up."""
         return {
+            self.conversation_table: "",
             self.document_table: "doc_id",
             self.output_table: "doc_id",
             self.rating_table: "",
@@ -150,7 +161,9 @@ class RowStager:
         self.rows += 1
         if self.rows > self.most_rows:
             raise TooManyRowsError(file, row.line)
-        if isinstance(row, OutputRow):
+        if isinstance(row, ConversationRow):
+            self._stage_conversation(row)
+        elif isinstance(row, OutputRow):
             self._stage_output(file, number, row)
         elif isinstance(row, PreferenceRow):
             self._stage_preference(file, number, row)
@@ -161,6 +174,11 @@ class RowStager:
 
     # Outputs
 
+    def _stage_conversation(self, row: ConversationRow) -> None:
+        if row.digest not in self.conversations:
+            self.conversations.add(row.digest)
+            self.conversation_table.add((row.digest, row.turns), len(row.turns))
+
     def _stage_output(self, file: str, file_number: int, row: OutputRow) -> None:
         doc_id = row.doc_id or self._doc_id_of(row.source)
         place = f"{file}:{row.line}"
@@ -170,14 +188,23 @@ class RowStager:
             else "{}"
         )
         digests = tuple(
-            _digest(text) for text in (row.source, row.context, "\0".join(row.references), said)
+            _digest(text)
+            for text in (
+                row.source,
+                row.context,
+                "\0".join(row.references),
+                said,
+                f"{row.conversation} {row.turns_before}",
+                row.session,
+            )
         )
         earlier = self.documents.get(doc_id)
         if earlier is None:
             self.documents[doc_id] = _Staged(len(self.documents), digests, place)
             references = _json_list(row.references)
             size = len(row.source) + len(row.context) + len(references)
-            document = (file_number, row.line, doc_id, row.source, row.context, references, said)
+            document = (file_number, row.line, doc_id, row.source, row.context, references, said,
+                        row.conversation or None, row.turns_before, row.session)  # fmt: skip
             self.document_table.add(document, size + len(said))
         else:
             for column, there, here in zip(DOCUMENT_COLUMNS, earlier.digests, digests, strict=True):
@@ -188,13 +215,17 @@ class RowStager:
                     )
                     self.errors.add(file, row.line, column, message)
                     return
-        output = _Staged(len(self.outputs), (_digest(row.output),), place)
+        output = _Staged(len(self.outputs), (_digest(row.output), _digest(row.turns)), place)
         twice = self.outputs.setdefault((doc_id, row.system_id), output)
         if twice is output:
             system = self._system(row.system_id)
             self.output_table.add(
-                (file_number, row.line, output.number, doc_id, system, row.output), len(row.output)
-            )
+                (
+                    file_number, row.line, output.number, doc_id, system, row.output,
+                    row.turns or "[]",
+                ),
+                len(row.output) + len(row.turns),
+            )  # fmt: skip
         elif twice.digests != output.digests:
             message = (
                 f"system {row.system_id} has a different output for document {doc_id} at "

@@ -28,6 +28,7 @@ class FileDefaults:
     criterion: str = ""
     system: str = "system"
     annotator: str = "annotator"
+    rate: str = ""
     rows_of: Counter[tuple[int, str]] = field(default_factory=Counter, compare=False)
 
 
@@ -41,7 +42,8 @@ class LoadOptions:
     files, as long as nothing depends on them. `verdicts_by` names the judge whose verdicts the
     preferences are; without it they are people's, unless a file says that a judge made them.
     `scales` are those of new criteria, by their names, as (lowest, highest, step); without one the
-    scale is guessed from the ratings.
+    scale is guessed from the ratings. `rate` says what of conversations is rated, where their
+    records do not: `reply`, `session`, or a role.
     """
 
     judge: str = "imported"
@@ -53,12 +55,18 @@ class LoadOptions:
     replace: bool = False
     verdicts_by: str = ""
     scales: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
+    rate: str = ""
 
 
 @dataclass(frozen=True)
 class OutputRow:
     """A system's output for a document, with the document's texts. `doc_id` is None if the file has
-    none."""
+    none.
+
+    In a conversation, `conversation` is the digest of its turns, `turns_before` how many of them
+    come before the output, `session` what the document is a turn of, and `turns` the output's own
+    turns as JSON, empty for a plain text.
+    """
 
     line: int
     doc_id: str | None
@@ -68,6 +76,19 @@ class OutputRow:
     context: str = ""
     references: tuple[str, ...] = ()
     metadata: dict[str, str] = field(default_factory=dict)
+    conversation: str = ""
+    turns_before: int = 0
+    session: str = ""
+    turns: str = ""
+
+
+@dataclass(frozen=True)
+class ConversationRow:
+    """The turns of a conversation as JSON, which outputs after it name by their digest."""
+
+    line: int
+    digest: str
+    turns: str
 
 
 @dataclass(frozen=True)
@@ -135,7 +156,7 @@ class PreferenceRow:
     by_judge: bool = False
 
 
-Row = OutputRow | RatingRow | JudgeScoreRow | RepliesRow | PreferenceRow
+Row = ConversationRow | OutputRow | RatingRow | JudgeScoreRow | RepliesRow | PreferenceRow
 
 
 @dataclass(frozen=True)
@@ -159,8 +180,10 @@ class FileError:
 def characters_of(row: Row) -> int:
     """About how much memory a row's texts take."""
     if isinstance(row, OutputRow):
-        texts = (row.source, row.output, row.context, *row.references)
+        texts = (row.source, row.output, row.context, row.turns, *row.references)
         return sum(map(len, texts))
+    if isinstance(row, ConversationRow):
+        return len(row.turns)
     if isinstance(row, RepliesRow):
         return len(row.source) + sum(map(len, row.replies))
     return len(row.source) if isinstance(row, ScoreRow) else 0

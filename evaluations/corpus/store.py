@@ -23,6 +23,7 @@ from evaluations.corpus.readers import InputFile
 from evaluations.corpus.results import LoadResult, UnusedColumn
 from evaluations.corpus.row_staging import RowStager, TooManyRowsError
 from evaluations.corpus.rows import (
+    ConversationRow,
     FileDefaults,
     FileError,
     FileErrors,
@@ -130,7 +131,7 @@ def _stage_files(load: RowStager, files: Sequence[InputFile], about: LoadOptions
         errors.left_out = load.errors.left_out
         with closing(_rows_of(file, errors, about)) as rows:
             first = next(rows, None)
-            if first is not None and not isinstance(first, OutputRow):
+            if first is not None and not isinstance(first, ConversationRow | OutputRow):
                 held_back.append(file)
                 continue
             if first is not None:
@@ -145,7 +146,11 @@ def _stage_files(load: RowStager, files: Sequence[InputFile], about: LoadOptions
 
 def _rows_of(file: InputFile, errors: FileErrors, about: LoadOptions) -> Generator[Row, None, None]:
     defaults = FileDefaults(
-        about.judge, about.criterion, stem_of(file.name) or "system", about.annotator
+        about.judge,
+        about.criterion,
+        stem_of(file.name) or "system",
+        about.annotator,
+        about.rate,
     )
     return read_apart(file, errors, defaults=defaults)
 

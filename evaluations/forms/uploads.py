@@ -123,6 +123,15 @@ class LoadOptionsForm(forms.Form):
         max_length=500,
         help_text="Where the scores come from, for example a paper or a release.",
     )
+    rate = forms.CharField(
+        label="What is rated of conversations",
+        required=False,
+        max_length=60,
+        help_text=(
+            "reply (the last one of the assistant, if this is empty), session, or a role such as"
+            " assistant: then each of its turns."
+        ),
+    )
     first_digit = forms.BooleanField(
         label="Read the first digit of raw replies as the rating",
         required=False,

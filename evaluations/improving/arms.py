@@ -41,8 +41,9 @@ class Arm:
 class Ground:
     """A judge on a criterion beside everything that could take its place.
 
-    `human`, `today` and `output_ids` have shape (outputs,), NaN for missing; `training` and
-    `locked` are positions of documents; `left_out` says of judges why they are no arms.
+    `outputs` are by session where documents are turns of one. `human`, `today` and `output_ids`
+    have shape (outputs,), NaN for missing; `training` and `locked` are positions of documents;
+    `left_out` says of judges why they are no arms.
     """
 
     judge: Judge
@@ -108,12 +109,12 @@ def ground_of(
     if not counting.any():
         raise ImproveError(f"Nobody has rated outputs on {criterion.name} that {judge} scored.")
     arms, left_out = _arms(data, list(newest.values()), criterion, criteria, counting)
-    rated = data.outputs.documents_with(counting)
-    is_locked = locked.mask(data.doc_ids)
+    rated = data.units.documents_with(counting)
+    is_locked = locked.mask(data.names_of_units)
     return Ground(
         judge=judge,
         criterion=criterion,
-        outputs=data.outputs,
+        outputs=data.units,
         human=human,
         today=today,
         arms=arms,

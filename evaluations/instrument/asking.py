@@ -63,7 +63,7 @@ def start_part(study_id: int) -> StudyPart | None:
         purpose=study.kind,
         outputs=list(study.items.values_list("output", flat=True)),
         perturbed=name,
-        asking=_asking(study, study.judge),
+        changes=_changes(study, study.judge),
     )
     try:
         with transaction.atomic():
@@ -77,7 +77,7 @@ def start_part(study_id: int) -> StudyPart | None:
     return StudyPart.objects.create(study=study, number=number, name=name, run=run)
 
 
-def _asking(study: Study, judge: Judge) -> dict[str, int]:
+def _changes(study: Study, judge: Judge) -> dict[str, int]:
     """Settings that are others than the judge's: where replies are drawn, one is asked for."""
     alone = study.kind == StudyKind.AGAIN and judge.mode == ScoringMode.SAMPLES
     return {"samples": 1} if alone else {}

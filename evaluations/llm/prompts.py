@@ -4,14 +4,18 @@ texts. Pure.
 A prompt is task introduction + evaluation criteria + evaluation steps + inputs + form (Liu et al.,
 2023, section 2.1). Placeholders are written `{{Document}}`. Texts are put in at once, so a text
 that contains a placeholder stays as it is.
+
+Those of conversations may say their window: `{{Conversation last=40 longest=2000}}` shows the last
+40 turns, and 2,000 characters of each text; what is left out is said in the prompt itself.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from evaluations.llm.nearest import by_likeness
 from evaluations.scales import Scale, short
+from evaluations.turns import ASSISTANT, LAST, LONGEST, Turn, Window, calls_of
 
 # Placeholder -> the field of a judged item that fills it. Summary and Response are two names of the
 # candidate output.
@@ -24,7 +28,13 @@ PLACEHOLDERS = {
     "Response": "output",
     "Output": "output",
     "Reference": "reference",
+    "Conversation": "conversation",
+    "Turn": "turn",
+    "ToolCalls": "calls",
 }
+# Fields that show what is judged: a text, the rated turn, or a whole session.
+_JUDGED = frozenset({"output", "turn", "conversation"})
+_OF_TURNS = frozenset({"conversation", "turn", "calls"})
 # In prompts that compare two outputs.
 PAIR_PLACEHOLDERS = {"OutputA": "output", "OutputB": "rival"}
 STEPS_HEADING = "Evaluation Steps:"
@@ -50,6 +60,7 @@ _EXAMPLE = re.compile(
 )
 _POOL = re.compile(r'<nearest count="(?P<count>\d+)">\n(?P<examples>.*)\n</nearest>', re.S)
 _PLACEHOLDER = re.compile(r"\{\{\s*(\w[^{}]*?)\s*\}\}")
+_WINDOW = re.compile(r"(last|longest)=([1-9]\d{0,6})")
 
 
 class PromptError(ValueError):
@@ -88,13 +99,38 @@ class PromptParts:
 @dataclass(frozen=True)
 class Texts:
     """What a judged item puts into the placeholders; `rival` is the other output where two are
-    compared."""
+    compared.
+
+    In a conversation, `history` are the turns before what is judged, and `turns` those of the
+    output, where it is more than a text.
+    """
 
     source: str
     output: str
     context: str = ""
     references: tuple[str, ...] = ()
     rival: str = ""
+    history: tuple[Turn, ...] = ()
+    turns: tuple[Turn, ...] = ()
+
+    @property
+    def is_conversation(self) -> bool:
+        return bool(self.history or self.turns)
+
+    @property
+    def is_session(self) -> bool:
+        """Whether a whole session is judged, not a turn of it."""
+        return len(self.turns) > 1 and not self.history
+
+    @property
+    def said(self) -> tuple[Turn, ...]:
+        """What is judged, as turns."""
+        return self.turns or (Turn(ASSISTANT, self.output),)
+
+    @property
+    def conversation(self) -> tuple[Turn, ...]:
+        """The turns that `{{Conversation}}` shows: all of a session, or those before the turn."""
+        return self.turns if self.is_session else self.history
 
     @property
     def reference(self) -> str:
@@ -143,14 +179,14 @@ def check_template(template: str) -> None:
     Raises:
         PromptError: says which placeholder, and which are known.
     """
-    found = set(_PLACEHOLDER.findall(template))
+    found = {match.group(1): _read(match.group(1)) for match in _PLACEHOLDER.finditer(template)}
     known = ", ".join(f"{{{{{name}}}}}" for name in PLACEHOLDERS)
-    unknown = sorted(found - set(PLACEHOLDERS))
+    unknown = sorted(written for written, read in found.items() if read is None)
     if unknown:
         raise PromptError(
             f"The prompt has an unknown placeholder {{{{{unknown[0]}}}}}; it can use {known}."
         )
-    if not any(PLACEHOLDERS[name] == "output" for name in found):
+    if not any(read.shows in _JUDGED for read in found.values() if read):
         raise PromptError(
             "The prompt has no placeholder for the text to judge; add {{Summary}} or {{Response}}."
         )
@@ -158,9 +194,44 @@ def check_template(template: str) -> None:
 
 def fields_used(template: str) -> frozenset[str]:
     """Which fields of an item the template shows: of source, output, context and reference."""
-    return frozenset(
-        PLACEHOLDERS[name] for name in _PLACEHOLDER.findall(template) if name in PLACEHOLDERS
-    )
+    return frozenset(place.shows for place in places_in(template))
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A placeholder as it stands in a template: its field, and for turns its window."""
+
+    shows: str
+    window: Window = field(default_factory=Window)
+
+
+def places_in(template: str) -> tuple[Placed, ...]:
+    """The known placeholders of a template, in order."""
+    read = (_read(match.group(1)) for match in _PLACEHOLDER.finditer(template))
+    return tuple(place for place in read if place)
+
+
+def _read(written: str) -> Placed | None:
+    """A placeholder; None if it is not known, or its window cannot be read."""
+    name, *said = written.split()
+    shows = PLACEHOLDERS.get(name)
+    if shows is None or (said and shows not in _OF_TURNS):
+        return None
+    found = [_WINDOW.fullmatch(one) for one in said]
+    if not all(found):
+        return None
+    sizes = {match[1]: int(match[2]) for match in found if match}
+    return Placed(shows, Window(sizes.get("last", LAST), sizes.get("longest", LONGEST)))
+
+
+def windows(template: str, texts: Texts) -> str:
+    """What of a conversation a judge does not see, in words; empty if it sees everything."""
+    found = [
+        place.window.says(texts.conversation if place.shows == "conversation" else texts.said)
+        for place in places_in(template)
+        if place.shows in _OF_TURNS and texts.is_conversation
+    ]
+    return "; ".join(dict.fromkeys(filter(None, found)))
 
 
 def render(template: str, texts: Texts) -> str:
@@ -169,6 +240,8 @@ def render(template: str, texts: Texts) -> str:
     Raises:
         PromptError: the template shows a field that this item does not have.
     """
+    fields = fields_used(template)
+    _check_turns(fields, texts)
     values: Mapping[str, str] = {
         "source": texts.source,
         "context": texts.context,
@@ -176,12 +249,54 @@ def render(template: str, texts: Texts) -> str:
         "reference": texts.reference,
         "rival": texts.rival,
     }
-    for field in fields_used(template) - {"output"}:
-        if not values[field].strip():
-            raise PromptError(f"The prompt shows the {field}, but this document has none.")
-    places = PLACEHOLDERS | PAIR_PLACEHOLDERS
-    template = _with_its_examples(template, texts)
-    return _PLACEHOLDER.sub(lambda match: values[places[match.group(1)]], template)
+    for name in fields - _OF_TURNS - {"output"}:
+        if not values[name].strip():
+            raise PromptError(f"The prompt shows the {name}, but this document has none.")
+
+    def filled(match: re.Match[str]) -> str:
+        place = _read(match.group(1)) or Placed(PAIR_PLACEHOLDERS[match.group(1)])
+        if place.shows in _OF_TURNS:
+            return _turns_shown(place, texts)
+        return values[place.shows]
+
+    return _PLACEHOLDER.sub(filled, _with_its_examples(template, texts))
+
+
+def _check_turns(fields: frozenset[str], texts: Texts) -> None:
+    """Refuse a template about conversations that does not fit what this item is.
+
+    Raises:
+        PromptError: says what it should show instead.
+    """
+    if not fields & _OF_TURNS:
+        return
+    if texts.rival and (texts.is_session or fields & {"turn", "calls"}):
+        raise PromptError(
+            "The prompt shows turns of one of two outputs; {{OutputA}} and {{OutputB}} show both."
+        )
+    if not texts.is_conversation:
+        raise PromptError("The prompt shows turns, but this document is not a conversation.")
+    if texts.is_session and "turn" in fields:
+        raise PromptError(
+            "The prompt shows a turn, but a whole session is rated; use {{Conversation}} alone."
+        )
+    if not (texts.rival or texts.is_session or fields & {"turn", "output"}):
+        raise PromptError(
+            "The prompt shows what was said before, but not the turn that is rated; add {{Turn}}."
+        )
+
+
+def _turns_shown(place: Placed, texts: Texts) -> str:
+    """Turns as a prompt shows them; nothing is left out without a line that says so."""
+    window = place.window
+    if place.shows == "turn":
+        return "\n".join(window.of_turn(turn).written for turn in texts.said)
+    if place.shows == "calls":
+        calls = [window.of_call(call).written for call in calls_of(texts.said)]
+        left_out = max(0, len(calls) - window.last)
+        note = [f"[Calls 1 to {left_out:,} of {len(calls):,} are left out]"] if left_out else []
+        return "\n".join([*note, *calls[left_out:]]) or "(no tool was called)"
+    return window.shown(texts.conversation) or "(nothing was said before)"
 
 
 def has_placeholder(text: str) -> bool:

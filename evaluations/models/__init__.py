@@ -3,6 +3,7 @@
 from evaluations.models.causes import GapCause
 from evaluations.models.certificates import Certificate
 from evaluations.models.changes import ScoreChange
+from evaluations.models.conversations import Conversation
 from evaluations.models.corpus import CandidateOutput, Document, System
 from evaluations.models.counts import CountedEvent, EventCount
 from evaluations.models.criteria import Criterion, EvaluationSteps
@@ -57,6 +58,7 @@ __all__ = [
     "CandidateOutput",
     "Certificate",
     "Change",
+    "Conversation",
     "CountedEvent",
     "Criterion",
     "Document",

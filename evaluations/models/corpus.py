@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 import orjson
@@ -13,7 +14,9 @@ from django.db import connection, models
 from django.urls import reverse
 
 from evaluations.llm.prompts import Texts
+from evaluations.models.conversations import Conversation
 from evaluations.models.project import Project
+from evaluations.turns import ASSISTANT, Turn, transcript, turns_from
 
 # Only the beginning of the source is read. A document's human mean is the mean of the human means
 # of its outputs and criteria; sorting computes the same from arrays.
@@ -138,6 +141,27 @@ class Document(models.Model):
         blank=True,
         help_text="Other information: names and short texts.",
     )
+    conversation = models.ForeignKey(
+        Conversation,
+        on_delete=models.RESTRICT,
+        null=True,
+        blank=True,
+        db_index=False,
+        related_name="documents",
+        help_text="What was said around the turn that is rated.",
+    )
+    turns_before = models.PositiveIntegerField(
+        default=0,
+        db_default=0,
+        help_text="How many turns of the conversation come before what is rated.",
+    )
+    session = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="What it is a turn of: documents of one session are not independent.",
+    )
 
     objects = DocumentQuerySet.as_manager()
 
@@ -157,6 +181,11 @@ class Document(models.Model):
                 condition=~models.Q(metadata={}),
                 name="document_has_metadata",
             ),
+            models.Index(
+                "conversation",
+                condition=models.Q(conversation__isnull=False),
+                name="document_conversation",
+            ),
         )
 
     def __str__(self) -> str:
@@ -164,6 +193,33 @@ class Document(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("evaluations:document_detail", args=[self.project.slug, self.pk])
+
+    @property
+    def unit(self) -> str:
+        """What is drawn, locked and left out together: its session, or itself."""
+        return self.session or self.doc_id
+
+    def history(self) -> tuple[Turn, ...]:
+        """The turns before what is rated; none if it is not a conversation."""
+        return self._turns[: self.turns_before]
+
+    def later(self) -> tuple[Turn, ...]:
+        """The turns after what is rated, which no judge sees."""
+        return self._turns[self.turns_before + 1 :]
+
+    @property
+    def first_later(self) -> int:
+        """The number of the turn after the rated one."""
+        return self.turns_before + 2
+
+    @cached_property
+    def _turns(self) -> tuple[Turn, ...]:
+        return self.conversation.read() if self.conversation else ()
+
+    @property
+    def has_own_source(self) -> bool:
+        """Whether its source says more than the conversation before it."""
+        return self.source not in transcript(self.history())
 
 
 # Of a system's model, and of a judge's.
@@ -226,6 +282,12 @@ class CandidateOutput(models.Model):
     )
     system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="outputs")
     text = models.TextField()
+    turns = models.JSONField(
+        default=list,
+        db_default=models.Value([], models.JSONField()),
+        blank=True,
+        help_text="The turns that the system wrote, where they are more than a text.",
+    )
 
     objects = CandidateOutputQuerySet.as_manager()
 
@@ -239,10 +301,26 @@ class CandidateOutput(models.Model):
     def __str__(self) -> str:
         return f"output {self.pk}"
 
+    @property
+    def is_session(self) -> bool:
+        """Whether it is a whole session, not a turn of one."""
+        return len(self.turns) > 1
+
+    @property
+    def said(self) -> tuple[Turn, ...]:
+        """What it says, as turns."""
+        return turns_from(self.turns) or (Turn(ASSISTANT, self.text),)
+
     def texts(self, *, rival: CandidateOutput | None = None) -> Texts:
         """The texts that judges see."""
         document = self.document
         references = tuple(document.references)
         return Texts(
-            document.source, self.text, document.context, references, rival.text if rival else ""
+            document.source,
+            self.text,
+            document.context,
+            references,
+            rival.text if rival else "",
+            document.history(),
+            turns_from(self.turns),
         )

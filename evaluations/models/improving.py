@@ -33,7 +33,8 @@ class LockedDocuments(models.Model):
     """The documents that a project sets aside, by a rule that later documents follow too, and how
     often they may be looked at.
 
-    Which documents are locked says `holds`. Unlocking ends every claim.
+    Which documents are locked says `holds`; turns of a session are locked together. Unlocking ends
+    every claim.
     """
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="locked")
@@ -73,18 +74,20 @@ class LockedDocuments(models.Model):
         """Whether somebody unlocked them."""
         return self.unlocked_at is not None
 
-    def mask(self, doc_ids: Sequence[str]) -> np.ndarray:
-        """Which of some documents are among them; shape (documents,)."""
-        return locked_mask(doc_ids, seed=self.seed, share=self.share)
+    def mask(self, units: Sequence[str]) -> np.ndarray:
+        """Which of some documents or sessions are among them; shape (units,)."""
+        return locked_mask(units, seed=self.seed, share=self.share)
 
-    def holds(self, doc_id: str) -> bool:
-        """Whether a document is one of them."""
-        return is_locked(doc_id, seed=self.seed, share=self.share)
+    def holds(self, unit: str) -> bool:
+        """Whether a document, or a session with all of its turns, is among them."""
+        return is_locked(unit, seed=self.seed, share=self.share)
 
     def document_ids(self) -> list[int]:
         """The ids of those that the project has."""
-        named = Document.objects.filter(project=self.project_id).values_list("pk", "doc_id")
-        return [pk for pk, doc_id in named if self.holds(doc_id)]
+        named = Document.objects.filter(project=self.project_id).values_list(
+            "pk", "doc_id", "session"
+        )
+        return [pk for pk, doc_id, session in named if self.holds(session or doc_id)]
 
 
 def withheld_documents(project_id: int) -> list[int]:
@@ -96,7 +99,7 @@ def withheld_documents(project_id: int) -> list[int]:
 def is_withheld(document: Document) -> bool:
     """Whether a document's ratings are withheld now."""
     lock = LockedDocuments.objects.withheld_in(document.project_id)
-    return lock is not None and lock.holds(document.doc_id)
+    return lock is not None and lock.holds(document.unit)
 
 
 class Change(models.TextChoices):

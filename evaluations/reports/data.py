@@ -2,8 +2,9 @@
 
 import itertools
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from django.db import connection, models
@@ -35,10 +36,11 @@ EVERY_CRITERION = 0
 class ReportData:
     """All that the statistics need of a project.
 
-    `document_ids` and `system_ids` rise. `outputs` says which of them each output belongs to, and
+    `system_ids` rise. `outputs` says which of them each output belongs to, and
     `output_ids` has shape (outputs,), as have a judge's scores, NaN for missing, and `words`, which
     counts the words of each output. `judges` maps (criterion id, judge id) to scores. `withheld`
-    counts the documents that are left out while a better judge is searched for.
+    counts the documents that are left out while a better judge is searched for. `sessions` says of
+    each document what it is a turn of, "" for none; documents of a session follow each other.
     """
 
     document_ids: IntArray
@@ -53,6 +55,29 @@ class ReportData:
     humans: dict[int, HumanScores] = field(default_factory=dict)
     judges: dict[tuple[int, int], FloatArray] = field(default_factory=dict)
     withheld: int = 0
+    sessions: tuple[str, ...] = ()
+
+    @cached_property
+    def unit_names(self) -> tuple[str, ...]:
+        """What each document is drawn, locked and left out with: its session, or itself."""
+        named = zip(self.doc_ids, self.sessions, strict=True) if self.sessions else ()
+        return tuple(session or name for name, session in named) or self.doc_ids
+
+    @cached_property
+    def units(self) -> Outputs:
+        """The outputs with their units in place of documents: turns of a session are alike, so
+        statistics take sessions as documents."""
+        if not any(self.sessions):
+            return self.outputs
+        _, first, at = np.unique(self.unit_names, return_index=True, return_inverse=True)
+        unit = np.argsort(np.argsort(first))[at]
+        return Outputs(unit[self.outputs.document], self.outputs.system, len(first),
+                       self.outputs.systems)  # fmt: skip
+
+    @property
+    def names_of_units(self) -> tuple[str, ...]:
+        """The names of the documents that `units` counts."""
+        return tuple(dict.fromkeys(self.unit_names)) if any(self.sessions) else self.doc_ids
 
     def kinds(self, kind: str) -> np.ndarray:
         """Shape (systems,), which systems are of a kind."""
@@ -94,6 +119,7 @@ class ReportData:
             self,
             document_ids=self.document_ids[documents],
             doc_ids=tuple(itertools.compress(self.doc_ids, documents)),
+            sessions=tuple(itertools.compress(self.sessions, documents)),
             outputs=self.outputs.part(chosen).among(documents, systems),
             output_ids=self.output_ids[chosen],
             words=self.words[chosen],
@@ -111,6 +137,7 @@ class ReportData:
             document_ids=self.document_ids[documents],
             system_ids=self.system_ids[systems],
             doc_ids=tuple(itertools.compress(self.doc_ids, documents)),
+            sessions=tuple(itertools.compress(self.sessions, documents)),
             system_names=tuple(itertools.compress(self.system_names, systems)),
             system_kinds=tuple(itertools.compress(self.system_kinds, systems)),
             system_families=tuple(itertools.compress(self.system_families, systems)),
@@ -133,13 +160,15 @@ def load_data(
 
 
 def _frame(project: Project) -> ReportData:
-    documents = list(project.documents.order_by("pk").values_list("pk", "doc_id"))
+    documents = _in_sessions(
+        project.documents.order_by("pk").values_list("pk", "doc_id", "session")
+    )
     systems = list(
         System.objects.filter(project=project)
         .order_by("pk")
         .values_list("pk", "name", "kind", "family")
     )
-    document_ids = np.array([pk for pk, _ in documents], dtype=np.int64)
+    document_ids = np.array([pk for pk, _, _ in documents], dtype=np.int64)
     system_ids = np.array([pk for pk, _, _, _ in systems], dtype=np.int64)
     # Counted where the texts are.
     rows = fetch_numbers(
@@ -147,11 +176,13 @@ def _frame(project: Project) -> ReportData:
         f"""FROM evaluations_candidateoutput o JOIN evaluations_document d ON d.id = o.document_id
             WHERE d.project_id = {int(project.pk)}""",
     )
-    rows = rows[np.lexsort((rows[:, 2], rows[:, 1]))]
+    at = positions(rows[:, 1], document_ids)
+    rows = rows[np.lexsort((rows[:, 2], at))]
     return ReportData(
         document_ids=document_ids,
         system_ids=system_ids,
-        doc_ids=tuple(name for _, name in documents),
+        doc_ids=tuple(name for _, name, _ in documents),
+        sessions=tuple(session for _, _, session in documents),
         system_names=tuple(name for _, name, _, _ in systems),
         system_kinds=tuple(kind for _, _, kind, _ in systems),
         system_families=tuple(Family.of(family, name) for _, name, _, family in systems),
@@ -164,6 +195,14 @@ def _frame(project: Project) -> ReportData:
         output_ids=rows[:, 0].astype(np.int64),
         words=rows[:, 3].copy(),
     )
+
+
+def _in_sessions(documents: Iterable[tuple[int, str, str]]) -> list[tuple[int, str, str]]:
+    """Documents by their ids, those of a session where its first one is."""
+    together: dict[str, list[tuple[int, str, str]]] = {}
+    for document in documents:
+        together.setdefault(document[2] or document[1], []).append(document)
+    return list(itertools.chain.from_iterable(together.values()))
 
 
 def fill_humans(data: ReportData, project: Project, criterion_ids: list[int]) -> None:

@@ -61,10 +61,11 @@ def gaps_of(data: ReportData, criterion: Criterion, judge: int, *, by: str) -> G
         scores = np.full(len(data.outputs), np.nan)
     at = np.flatnonzero(~np.isnan(human.mean + scores))
     outputs, (people, given) = complete(data.outputs, human.mean, scores)
+    units, _ = complete(data.units, human.mean, scores)
     mapped = is_elsewhere(given, criterion.scale)
     comparable = equipercentile(given, people)(given) if mapped else given
     gap = np.round(comparable - people, DIGITS)
-    shift = remembered(mean_gap, outputs, gap) if len(gap) else None
+    shift = remembered(mean_gap, units, gap) if len(gap) else None
     if by == "apart":
         strength = spreads(human.ratings)[at]
     elif by == "shifted" and shift is not None:
@@ -111,7 +112,7 @@ def judges_on(data: ReportData, criterion: int) -> tuple[int, ...]:
     found: Mapping[int, float] = {
         judge: float(
             np.nan_to_num(
-                remembered(mean_by_document, data.outputs, data.humans[on].mean, scores),
+                remembered(mean_by_document, data.units, data.humans[on].mean, scores),
                 nan=-2.0,
             )
         )

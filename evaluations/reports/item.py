@@ -8,6 +8,7 @@ from evaluations.evaluators.base import EvaluatorError, SettingsError
 from evaluations.evaluators.llm_evaluator import LlmEvaluator, text_of
 from evaluations.evaluators.registry import make_evaluator
 from evaluations.llm.parsing import Failure
+from evaluations.llm.prompts import windows
 from evaluations.llm.replies import ReplyChoice, Token, choices_from_json
 from evaluations.models import CandidateOutput, PairScore, RunItem, Score
 from evaluations.models.improving import is_withheld
@@ -42,7 +43,7 @@ class TokenView:
 @dataclass(frozen=True)
 class ItemView:
     """Everything about one item. `score` is None while there is none; `problem` says why nothing
-    can be asked.
+    can be asked; `window` says what of a conversation the judge did not see.
 
     `prompts` is empty where nobody is asked; `pair` is there where two outputs are compared.
     """
@@ -57,11 +58,12 @@ class ItemView:
     ratings: tuple[tuple[str, float], ...]
     human_mean: float | None
     withheld: bool = False
+    window: str = ""
 
 
 def item_view(item: RunItem) -> ItemView:
     """Gather what an item's page shows."""
-    prompts, problem = _prompts(item)
+    prompts, problem, window = _prompts(item)
     replies = choices_from_json(item.reply.choices) if item.reply else ()
     score = Score.objects.filter(run=item.run, output=item.output, criterion=item.criterion).first()
     rated = Rating.objects.filter(output=item.output, criterion=item.criterion).select_related(
@@ -91,25 +93,27 @@ def item_view(item: RunItem) -> ItemView:
         ratings=ratings,
         human_mean=means.get((item.output_id, item.criterion_id or 0)),
         withheld=hidden,
+        window=window,
     )
 
 
-def _prompts(item: RunItem) -> tuple[tuple[str, ...], str]:
-    """What is asked about an item, and why nothing can be."""
+def _prompts(item: RunItem) -> tuple[tuple[str, ...], str, str]:
+    """What is asked about an item, why nothing can be, and what of a conversation is not shown."""
     try:
         evaluator = make_evaluator(*evaluator_of(item.run))
     except (EvaluatorError, SettingsError) as error:
-        return (), str(error)
+        return (), str(error), ""
     if not isinstance(evaluator, LlmEvaluator):
-        return (), ""
+        return (), "", ""
     texts = item.output.texts(rival=item.rival)
     claimed = ClaimedItem(item.pk, item.output_id, item.criterion_id, texts, item.rival_id)
     seen, about = item_of(claimed, criterion_prompts(item.run))
     settings = item.run.frozen.request_settings
     question = evaluator.question(seen, about.scale, settings)
     if isinstance(question, Failure):
-        return (about.template,), question.detail
-    return tuple(text_of(request) for request in evaluator.requests(question, settings)), ""
+        return (about.template,), question.detail, ""
+    prompts = tuple(text_of(request) for request in evaluator.requests(question, settings))
+    return prompts, "", windows(about.template, texts)
 
 
 def _tokens(choice: ReplyChoice) -> tuple[TokenView, ...]:

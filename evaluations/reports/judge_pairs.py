@@ -39,7 +39,7 @@ def pair_on(data: ReportData, criterion: Criterion, first: int, second: int) -> 
     at = np.flatnonzero(~np.isnan(human + a + b))
     if not len(at):
         return None
-    outputs, (human, a, b) = complete(data.outputs, human, a, b)
+    outputs, (human, a, b) = complete(data.units, human, a, b)
     scale = criterion.scale
     first_on, second_on = (
         equipercentile(side, human)(side) if is_elsewhere(side, scale) else side for side in (a, b)

@@ -110,7 +110,7 @@ def pair_numbers(project: Project, everything: ReportData, view: PairView) -> Pa
         tuple(sorted(ranked)),
         tuple(_on_criterion(data, pair, options.coefficient) for pair in pairs),
         outputs=_different([pair.at for pair in pairs]),
-        documents=_different([pair.outputs.document for pair in pairs]),
+        documents=_different([data.outputs.document[pair.at] for pair in pairs]),
     )
 
 

@@ -206,7 +206,8 @@ def _highest(values: Iterable[float | None]) -> float | None:
 @dataclass(frozen=True)
 class Report:
     """A project's numbers, in the order of its criteria and judges; `systems` are those the tables
-    are over, `boards` the results of comparisons by the name of their criterion."""
+    are over, `boards` the results of comparisons by the name of their criterion; `turns` of its
+    documents belong to `sessions`."""
 
     project: str
     name: str
@@ -215,6 +216,8 @@ class Report:
     options: ReportOptions = field(default_factory=ReportOptions)
     systems: tuple[str, ...] = ()
     withheld: int = 0
+    turns: int = 0
+    sessions: int = 0
     boards: tuple[tuple[str, Leaderboard], ...] = ()
 
     @property
@@ -329,6 +332,8 @@ def build_report(
         options=options,
         systems=data.system_names,
         withheld=data.withheld,
+        turns=sum(map(bool, data.sessions)),
+        sessions=len(set(filter(None, data.sessions))),
         boards=leaderboards(
             project, data, chosen_judges, chosen_criteria, annotators=options.annotators
         ),
@@ -363,7 +368,9 @@ def _criterion_result(
     human = data.humans[criterion.pk]
     found = {judge: data.judges.get((criterion.pk, judge.pk)) for judge in judges}
     present = {judge: scores for judge, scores in found.items() if scores is not None}
-    names = hash((data.doc_ids, data.system_names, data.system_kinds, data.system_families))
+    names = hash(
+        (data.doc_ids, data.sessions, data.system_names, data.system_kinds, data.system_families)
+    )
     about = (criterion.pk, criterion.name, criterion.scale, options, names)
     of_judges = [
         (judge.pk, judge.label, judge.model, judge.family, judge.is_stand_in) for judge in present
@@ -373,7 +380,7 @@ def _criterion_result(
         of_judges,
         human.annotators,
         human.in_sight,
-        data.outputs,
+        data.units,
         human.ratings,
         human.mean,
         data.words,
@@ -401,18 +408,18 @@ def _computed_result(
         results.append(_judge_result(criterion, judge, scores, data, options))
     rated = ~np.isnan(human.mean)
     on_step(len(present) / steps, f"{criterion.name}: agreement between annotators")
-    agreement = remembered(analyse_agreement, data.outputs, human.ratings, human.annotators)
-    ceiling, ceiling_interval = _ceiling(agreement, data.outputs, human.ratings, options)
+    agreement = remembered(analyse_agreement, data.units, human.ratings, human.annotators)
+    ceiling, ceiling_interval = _ceiling(agreement, data.units, human.ratings, options)
     on_step((len(present) + 1) / steps, f"{criterion.name}: judges compared with each other")
     return CriterionResult(
         pk=criterion.pk,
         criterion=criterion.name,
-        documents=int(data.outputs.documents_with(rated).sum()),
+        documents=int(data.units.documents_with(rated).sum()),
         rated_outputs=int(rated.sum()),
         judges=tuple(results),
         agreement=agreement,
         significance=_compared(
-            data.outputs,
+            data.units,
             human.mean,
             {judge.label: scores for judge, scores in present.items()},
             {result.judge: result.correlations for result in results},
@@ -442,7 +449,7 @@ def _judge_result(
         analysis=remembered(
             analyse_judge,
             Judged(
-                outputs=data.outputs,
+                outputs=data.units,
                 human=human.mean,
                 ratings=human.ratings,
                 scores=scores,
@@ -539,8 +546,8 @@ def _own_family(
     families = np.array([family.name for family in data.system_families], dtype=str)
     own = (families == family_of_judge(judge).name) & (families != "")
     others = (data.kinds("llm") | (families != "")) & ~own
-    documents = LeftOut.each(data.outputs.documents)
-    return family_bias(data.outputs, human, scores, own, others, documents)
+    documents = LeftOut.each(data.units.documents)
+    return family_bias(data.units, human, scores, own, others, documents)
 
 
 def _rate_next(human: FloatArray, judges: list[FloatArray], data: ReportData) -> tuple[str, ...]:

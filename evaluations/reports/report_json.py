@@ -49,6 +49,8 @@ def as_json(report: Report) -> str:
         "systems": list(report.systems),
         "criteria": {result.criterion: _criterion_json(result) for result in report.criteria},
     }
+    if report.sessions:
+        content["sessions"] = {"sessions": report.sessions, "turns": report.turns}
     if report.withheld:
         content["withheld_documents"] = report.withheld
     if report.boards:

@@ -106,7 +106,7 @@ def item_rows(run: EvaluationRun, view: ItemsView, *, page: int) -> list[ItemRow
         "output__document", "output__system", "rival__system", "criterion"
     ).in_bulk(ids)
     listed = [items[pk] for pk in ids]
-    rated = [one for one in listed if not (lock and lock.holds(one.output.document.doc_id))]
+    rated = [one for one in listed if not (lock and lock.holds(one.output.document.unit))]
     means, scores = _means(rated), _scores(run, listed)
     return [_row(run, item, means, scores) for item in listed]
 

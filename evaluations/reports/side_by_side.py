@@ -154,6 +154,11 @@ class SideBySide:
     withheld: bool = False
 
     @property
+    def has_sessions(self) -> bool:
+        """Whether whole sessions are shown, of which no words are marked."""
+        return any(card.output.is_session for card in self.cards)
+
+    @property
     def may_go(self) -> bool:
         """Whether nothing was said of any output, as far as this page knows."""
         return not self.withheld and not any(card.rows_said for card in self.cards)

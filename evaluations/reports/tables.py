@@ -16,6 +16,7 @@ from evaluations.reports.words import (
     SYMBOLS,
     in_a_sentence,
     in_sight_note,
+    sessions_note,
     stand_in_note,
     withheld_note,
 )
@@ -97,6 +98,8 @@ def as_markdown(report: Report) -> str:
         parts.append(f"\n{NOTE}")
     if report.in_sight:
         parts.append(f"\n{in_sight_note(report)}")
+    if report.sessions:
+        parts.append(f"\n{sessions_note(report)}")
     if report.withheld:
         parts.append(f"\n{withheld_note(report)}")
     if report.stand_ins:
@@ -150,6 +153,8 @@ def as_text(report: Report) -> str:
     parts += boards_text(report.boards)
     if report.in_sight:
         parts.append(in_sight_note(report))
+    if report.sessions:
+        parts.append(sessions_note(report))
     if report.withheld:
         parts.append(withheld_note(report))
     if report.stand_ins:

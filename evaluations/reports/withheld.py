@@ -32,5 +32,5 @@ def without_withheld(data: ReportData, project: Project) -> ReportData:
     lock = withheld_lock(project.pk)
     if lock is None:
         return data
-    hidden = lock.mask(data.doc_ids)
+    hidden = lock.mask(data.unit_names)
     return data.without(hidden) if hidden.any() else data

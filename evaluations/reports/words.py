@@ -175,6 +175,17 @@ def withheld_note(report: Report) -> str:
     )
 
 
+def sessions_note(report: Report) -> str:
+    """The note that turns of a session are not independent; empty if there are no sessions."""
+    if not report.sessions:
+        return ""
+    return (
+        f"{report.turns:,} documents are turns of {report.sessions:,} sessions. Turns of a session"
+        " are alike, so intervals and tests take sessions as documents: summary level is within"
+        " each session, dataset level over all turns."
+    )
+
+
 def stand_in_note(report: Report) -> str:
     """The note about scores that are not from an LLM."""
     return f"{' and '.join(report.stand_ins)}: {HONEST_NAME}."

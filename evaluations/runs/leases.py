@@ -21,6 +21,7 @@ from evaluations.llm.prompts import Texts
 from evaluations.models import EvaluationRun, ItemState, RunItem
 from evaluations.models.runs import EXPIRED
 from evaluations.people.limits import money_left
+from evaluations.turns import turns_from
 
 log = structlog.stdlib.get_logger(__name__)
 LEASE_SECONDS = 60
@@ -41,10 +42,12 @@ class ClaimedItem:
 
 # The columns of a claimed item `i`; read by `_claimed`.
 _COLUMNS = """SELECT i.id, i.output_id, i.criterion_id, i.rival_id,
-                     d.source, o.text, d.context, d.references, v.text"""
+                     d.source, o.text, d.context, d.references, v.text,
+                     k.turns, d.turns_before, o.turns"""
 _TEXTS = """JOIN evaluations_candidateoutput o ON o.id = i.output_id
                JOIN evaluations_document d ON d.id = o.document_id
-               LEFT JOIN evaluations_candidateoutput v ON v.id = i.rival_id"""
+               LEFT JOIN evaluations_candidateoutput v ON v.id = i.rival_id
+               LEFT JOIN evaluations_conversation k ON k.id = d.conversation_id"""
 
 
 def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[ClaimedItem]:
@@ -117,11 +120,22 @@ def _claimed(rows: Sequence[tuple[Any, ...]]) -> list[ClaimedItem]:
             item,
             output,
             criterion,
-            Texts(source, text, context, tuple(orjson.loads(references)), rival_text or ""),
+            Texts(
+                source,
+                text,
+                context,
+                tuple(orjson.loads(references)),
+                rival_text or "",
+                turns_from(orjson.loads(around)[:before]) if around else (),
+                turns_from(orjson.loads(own)),
+            ),
             rival,
         )
-        for item, output, criterion, rival, source, text, context, references, rival_text in rows
-    ]
+        for (
+            item, output, criterion, rival, source, text, context, references, rival_text, around,
+            before, own,
+        ) in rows
+    ]  # fmt: skip
 
 
 def renew_leases(item_ids: Sequence[int], worker: str) -> None:

@@ -85,14 +85,14 @@ class Trial:
 class Apart:
     """What a study of a judge asks: its kind, on some outputs (by their ids), past what is stored.
 
-    `perturbed` names a change of what is asked (evaluators/perturbing.py), `asking` are the
+    `perturbed` names a change of what is asked (evaluators/perturbing.py), `changes` are the
     settings of `RunParameters` that are others.
     """
 
     purpose: str
     outputs: Sequence[int]
     perturbed: str = ""
-    asking: Mapping[str, Any] = field(default_factory=dict)
+    changes: Mapping[str, Any] = field(default_factory=dict)
 
 
 @transaction.atomic
@@ -250,7 +250,7 @@ def _set_apart(parameters: RunParameters, apart: Apart | None) -> RunParameters:
         fresh=True,
         outputs=tuple(apart.outputs),
         perturbed=apart.perturbed,
-        **apart.asking,
+        **apart.changes,
     )
 
 

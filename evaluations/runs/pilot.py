@@ -15,7 +15,7 @@ from evaluations.models import LockedDocuments
 USUAL_DOCUMENTS = 20
 # Rated documents come first: only they show how well a judge agrees with people.
 _DRAWN = """
-    SELECT d.id, d.doc_id
+    SELECT d.id, coalesce(nullif(d.session, ''), d.doc_id)
     FROM evaluations_document d
     WHERE d.project_id = %(project)s
       AND EXISTS (SELECT FROM evaluations_candidateoutput o WHERE o.document_id = d.id)
@@ -46,7 +46,7 @@ def pilot_outputs(project_id: int, criteria: Sequence[int], *, documents: int) -
             "any": not criteria,
         }
         cursor.execute(_DRAWN, given)
-        free = (pk for pk, doc_id in cursor.fetchall() if not (locked and locked.holds(doc_id)))
+        free = (pk for pk, unit in cursor.fetchall() if not (locked and locked.holds(unit)))
         cursor.execute(
             "SELECT id FROM evaluations_candidateoutput WHERE document_id = ANY(%s) ORDER BY id",
             [list(islice(free, documents))],

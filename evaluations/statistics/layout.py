@@ -87,6 +87,12 @@ class Outputs:
         """Outputs of documents with the same number of them."""
         return blocks_of(self.document, self.documents)
 
+    @cached_property
+    def has_cells(self) -> bool:
+        """Whether no system has two outputs in a document, so that they form a table."""
+        cells = self.document.astype(np.int64) * self.systems + self.system
+        return len(np.unique(cells)) == len(cells)
+
     def part(self, chosen: np.ndarray) -> "Outputs":
         """Some of the outputs, by a mask; documents and systems keep their positions."""
         if chosen.all():

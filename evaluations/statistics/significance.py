@@ -97,6 +97,10 @@ def permutation_test(
     if np.isnan(observed):
         return NO_CORRELATION
     documents, systems = outputs.documents, outputs.systems
+    if not outputs.has_cells:
+        return PairTest(
+            None, None, 0, False, "over systems, a session needs one output of each system"
+        )
     if documents * systems > MOST_CELLS:
         return PairTest(
             None, None, 0, False, f"over systems, at most {MOST_CELLS:,} cells are tested"

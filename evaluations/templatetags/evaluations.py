@@ -19,6 +19,7 @@ from evaluations.reports.words import (
     SYMBOLS,
     in_a_sentence,
     in_sight_note,
+    sessions_note,
     tested_over,
     withheld_note,
 )
@@ -110,6 +111,7 @@ def starts_with(text: str, beginning: str) -> bool:
 
 
 register.filter(thin)
+register.filter(sessions_note)
 register.filter(withheld_note)
 
 

@@ -66,6 +66,41 @@ def test_deep_and_long_texts_end_without_an_error(text: str) -> None:
     assert output_as_html(text).startswith("<")
 
 
+def test_code_is_coloured_and_formulas_are_mathml() -> None:
+    html = output_as_html(
+        "So $x^2$ costs $5 and $6.\n\n$$\\frac{1}{2}$$\n\n```python\ndef f(): pass\n```"
+    )
+
+    assert "<msup><mi>x</mi><mn>2</mn></msup>" in html
+    assert "costs $5 and $6." in html
+    assert '<math display="block">' in html
+    assert '<span class="code-k">def</span>' in html
+
+
+FORMULAS = {
+    "link": r"$\href{javascript:alert(1)}{x}$",
+    "style": r"$\style{position:fixed}{x}$ $\class{drawer}{x}$",
+    "text": r"$\text{<img src=x onerror=alert(1)>}$",
+    "unknown": r"$\left($ $\frac\frac$ $\begin{matrix}$",
+    "deep": "$" + "{" * 400 + "$",
+    "many": "$a$" * 6_000,
+    "code": "```html\n<script>alert(1)</script>\n```",
+    "code that is slow to read": "```xml\n" + "&" * 9_000 + "\n```",
+    "an unknown language": "```brainfuck\n+++\n```",
+}
+
+
+@pytest.mark.parametrize("text", FORMULAS.values(), ids=FORMULAS)
+def test_hostile_formulas_and_code_do_nothing(text: str) -> None:
+    html = output_as_html(text)
+
+    assert html
+    assert not elements(html) & {"script", "img", "a", "style", "svg", "annotation-xml", "mglyph"}
+    inside = " ".join(re.findall(r"<[^>]*>", html))
+    assert not re.search(r"\b(on\w+|style|src|href|action|id)\s*=", inside)
+    assert all(name.startswith("code-") for name in re.findall(r'class="([^"]+)"', inside))
+
+
 def test_formatting_is_kept_below_the_headings_of_the_page() -> None:
     html = output_as_html("# Title\n\n" + WRITTEN)
 

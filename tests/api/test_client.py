@@ -62,6 +62,18 @@ def test_from_files_to_a_frame(site: Client, small_project: Project, tmp_path: P
     assert summary["judge"] == "metric"
 
 
+def test_a_session_goes_in_turn_by_turn(site: Client, small_project: Project) -> None:
+    project = site.project("small")
+    said = [{"role": "user", "text": "Hello"}, {"role": "assistant", "text": "Hi."}]
+
+    row = {"session_id": "s", "system_id": "bot", "turns": said}
+    loaded = project.upload_outputs([row], rate="assistant")
+    document = next(one for one in project.documents() if one["doc_id"] == "s#2")
+
+    assert loaded["outputs"]["created"] == 1
+    assert project.conversation(document["id"]) == {"turns": said, "rated": 2}
+
+
 def test_refusals_say_where_and_what(site: Client, small_project: Project) -> None:
     with pytest.raises(ApiError) as refused:
         site.project("small").upload_ratings(

@@ -63,6 +63,7 @@ def test_outputs_go_in_in_bulk_and_come_out_in_pages(send: Send, project: Projec
         "doc_id": "n0",
         "system_id": "s",
         "output": "output 0",
+        "turns": [],
     }
     assert rest["next"] is None
     assert send("GET", "/small/outputs?doc_id=n3").json()["items"][0]["output"] == "output 3"
@@ -180,3 +181,20 @@ def test_a_second_reading_of_the_same_costs_no_body(
     )
 
     assert (first.status_code, second.status_code, second.content) == (200, 304, b"")
+
+
+def test_a_conversation_goes_in_and_its_turns_come_out(send: Send, project: Project) -> None:
+    chat = '{"session_id": "s", "system_id": "bot", "turns": [{"role": "user", "text": "Hello"}, '
+    chat += '{"role": "assistant", "text": "Hi."}]}'
+
+    loaded = send("POST", "/small/outputs?rate=assistant", chat, "application/x-ndjson").json()
+    document = send("GET", "/small/documents").json()["items"][0]
+    found = send("GET", f"/small/documents/{document['id']}/conversation").json()
+
+    assert loaded["outputs"]["created"] == 1
+    assert (document["session"], document["turns_before"]) == ("s", 1)
+    assert found == {
+        "turns": [{"role": "user", "text": "Hello"}, {"role": "assistant", "text": "Hi."}],
+        "rated": 2,
+    }
+    assert send("GET", "/small/outputs").json()["items"][0]["turns"] == []

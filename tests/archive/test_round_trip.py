@@ -284,3 +284,21 @@ def test_commands_write_and_read_an_archive(rich: Project, tmp_path: Path) -> No
     with pytest.raises(CommandError, match="already exists"):
         call_command("export_project", "small", str(path))
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_conversations_come_back_with_their_turns(project: Project, load: Load) -> None:
+    turns = [
+        {"role": "user", "text": HOSTILE},
+        {"role": "assistant", "tool_calls": [{"name": "t", "arguments": "{}", "result": HOSTILE}]},
+    ]
+    session = {"session_id": "s", "system_id": "bot", "rate": "assistant", "turns": turns}
+    whole = {"doc_id": "w", "system_id": "bot", "rate": "session", "turns": turns}
+    load(project, {"said.jsonl": json.dumps(session) + "\n" + json.dumps(whole)})
+
+    copy = read_archive(archived(project), slug="copy")
+
+    there, here = (list(one.documents.order_by("pk")) for one in (project, copy))
+    assert [one.history() for one in here] == [one.history() for one in there]
+    assert [one.unit for one in here] == ["s", "w"]
+    assert [one.outputs.get().turns for one in here] == [one.outputs.get().turns for one in there]
+    assert not load(copy, {"said.jsonl": json.dumps(session)}).changed  # type: ignore[attr-defined]

@@ -123,7 +123,7 @@ def test_a_table_s_header_is_renamed_in_place() -> None:
     ("record", "said"),
     [
         ({"system_output": "o"}, "an object of the G-Eval or UniEval release"),
-        ({"messages": []}, "chat messages"),
+        ({"messages": []}, "a conversation"),
         ({"vars": {"a": 1}, "response": "r"}, "promptfoo's results"),
         ({"ann": {"1__a__b__1": "a"}}, "preferences by annotator"),
         ({"key": "1__a__b__1", "winner": "a"}, "comparisons named as MT-bench does"),

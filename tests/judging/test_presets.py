@@ -7,11 +7,19 @@ from evaluations.llm.presets import Preset, presets, presets_for
 from evaluations.llm.prompts import PromptParts, Texts, compose_template, render
 from evaluations.llm.scoring import why_not_by_logprobs
 from evaluations.scales import Scale
+from evaluations.turns import Turn
 
 TASKS = {
     "summarisation": {"coherence", "consistency", "fluency", "relevance"},
     "dialogue": {"naturalness", "coherence", "engagingness", "groundedness", "understandability"},
     "hallucination": {"consistency"},
+}
+
+ASKED, SAID = Turn("user", "Go on."), Turn("assistant", "the output")
+PLAIN = Texts("the source", "the output", "the fact")
+TEXTS = dict.fromkeys(TASKS, PLAIN) | {
+    "turn": Texts("the source", "the output", "the fact", history=(ASKED,), turns=(SAID,)),
+    "session": Texts("the source", "user: Go on.", turns=(ASKED, SAID)),
 }
 
 
@@ -30,9 +38,7 @@ def test_every_preset_makes_a_prompt_that_can_be_sent_and_scored(preset: Preset)
         preset.name, preset.scale, preset.definition, preset.introduction, preset.inputs
     )
 
-    prompt = render(
-        compose_template(parts, steps="1. Read."), Texts("the source", "the output", "the fact")
-    )
+    prompt = render(compose_template(parts, steps="1. Read."), TEXTS[preset.task.split()[-1]])
 
     assert "the output" in prompt
     assert "{{" not in prompt

@@ -76,6 +76,15 @@ class Command(SiteCommand):
             "--annotator", default="annotator", help="for ratings that name no annotator"
         )
         parser.add_argument(
+            "--rate",
+            default="",
+            metavar="WHAT",
+            help=(
+                "what of a conversation is rated, where its record does not say: reply (the"
+                " default), session, or a role such as assistant, each of whose turns is rated"
+            ),
+        )
+        parser.add_argument(
             "--columns",
             action="append",
             default=[],
@@ -130,6 +139,7 @@ class Command(SiteCommand):
             replace=options["replace"],
             verdicts_by=options["judge"] or "",
             scales=scales,
+            rate=options["rate"].strip().lower(),
         )
         try:
             with transaction.atomic():  # a new project is removed if its files cannot be loaded

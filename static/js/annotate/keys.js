@@ -3,6 +3,7 @@ import * as flow from "./flow.js";
 import * as ranking from "./ranking.js";
 import * as reading from "./reading.js";
 import * as spans from "./spans.js";
+import { step } from "../turns.js";
 
 const WAIT = 700; // for the second digit of a number
 const stage = () => document.getElementById("stage");
@@ -88,6 +89,8 @@ const actions = {
   w: () => { reading.showAsWritten(true); spans.mark(); },
   ",": () => reading.step(-1),
   ".": () => reading.step(1),
+  "[": () => step(-1),
+  "]": () => step(1),
 };
 
 document.addEventListener("keydown", (event) => {

@@ -122,6 +122,9 @@ document.addEventListener("task", (event) => {
   // On a phone the output comes first; flow.js keeps the fold as it is from then on.
   const fold = stage().querySelector("[data-source-fold]");
   if (event.detail?.first && fold && matchMedia("(max-width: 800px)").matches) fold.open = false;
+  // What is rated follows the last turn.
+  const conversation = stage().querySelector(".task-scroll [data-turns]");
+  if (conversation) conversation.closest(".task-scroll").scrollTop = conversation.offsetHeight;
   if (asWritten !== null) showAsWritten(asWritten);
   sentence = -1;
   for (const name of ["found", "chosen", "shared"]) paint(name, []);

@@ -1,0 +1,180 @@
+"""Read outputs from a conversation: a reply, every turn of a role, or the session as a whole."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from evaluations.corpus.conventions import named
+from evaluations.corpus.fields import ID_LIMIT, Fields, Place
+from evaluations.corpus.messages import read_turns, turns_column
+from evaluations.corpus.rows import ConversationRow, FileDefaults, OutputRow
+from evaluations.turns import ASSISTANT, USER, Turn, transcript
+
+REPLY, SESSION = "reply", "session"
+SESSION_NAMES = ("session_id", "conversation_id", "thread_id")
+
+
+@dataclass(frozen=True)
+class Said:
+    """A conversation as a record has it, with what names it."""
+
+    turns: tuple[Turn, ...]
+    system: str
+    doc_id: str | None
+    session: str
+    source: str
+    context: str
+    references: tuple[str, ...]
+    metadata: dict[str, str]
+    rate: str
+    output: str | None
+
+
+def conversation_rows(
+    record: Mapping[str, Any], place: Place, defaults: FileDefaults
+) -> Iterator[ConversationRow | OutputRow]:
+    """The turns of a record, and one output for each thing in it that is rated.
+
+    `rate` says what: `reply` (the last turn of the assistant, or `output` after all turns; the
+    default), `session`, or a role, each of whose turns becomes a document of its own.
+    """
+    said = _read(record, place, defaults)
+    if not place.sound:
+        return
+    if said.rate == REPLY:
+        rows = _reply(said, place)
+    elif said.rate == SESSION:
+        rows = _session(said, place)
+    else:
+        rows = _turns_of_role(said, place)
+    yield from rows
+
+
+def _read(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Said:
+    column = turns_column(record)
+    found = named(record, system=defaults.system)
+    fields = Fields(found, place)
+    sessions = [name for name in SESSION_NAMES if record.get(name) not in (None, "")]
+    rate = record.get("rate") or defaults.rate or REPLY
+    if not isinstance(rate, str):
+        place.error("rate", "expected reply, session, or a role such as assistant")
+        rate = REPLY
+    return Said(
+        turns=read_turns(record[column], column, place),
+        system=fields.identifier("system_id"),
+        doc_id=fields.identifier("doc_id") if "doc_id" in found else None,
+        session=Fields(record, place).identifier(sessions[0]) if sessions else "",
+        source=fields.text("source"),
+        context=fields.text("context"),
+        references=fields.texts("references"),
+        metadata=Fields(record, place).metadata(),
+        rate=rate.strip().lower(),
+        output=fields.text("output") if "output" in found else None,
+    )
+
+
+def _reply(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
+    """The last thing that the assistant said, after all that was said before it."""
+    if said.output is not None:
+        history, reply = said.turns, Turn(ASSISTANT, said.output)
+    else:
+        roles = [turn.role for turn in said.turns]
+        if ASSISTANT not in roles:
+            place.error(
+                "rate", f"no turn has the role assistant to be rated; the roles are {_names(said)}"
+            )
+            return
+        last = len(roles) - 1 - roles[::-1].index(ASSISTANT)
+        history, reply = said.turns[:last], said.turns[last]
+    if history:
+        yield _conversation(history, place)
+    yield OutputRow(
+        place.line,
+        said.doc_id,
+        said.system,
+        said.source or transcript(history),
+        reply.body,
+        said.context,
+        said.references,
+        said.metadata,
+        conversation=_digest(history) if history else "",
+        turns_before=len(history),
+        session=said.session,
+        turns="" if history and reply.is_plain else _stored([reply]),
+    )
+
+
+def _session(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
+    """The whole session of a system; the task is its source."""
+    asked = next((turn.text for turn in said.turns if turn.role == USER), "")
+    yield OutputRow(
+        place.line,
+        said.doc_id or said.session or None,
+        said.system,
+        said.source or asked,
+        transcript(said.turns),
+        said.context,
+        said.references,
+        said.metadata,
+        turns=_stored(said.turns),
+    )
+
+
+def _turns_of_role(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
+    """Every turn of a role, each a document of the session; its source is what it answers."""
+    session = said.session or said.doc_id or ""
+    rated = [index for index, turn in enumerate(said.turns) if turn.role == said.rate]
+    if not session:
+        place.error("session_id", "name the session; its turns are documents NAME#1, NAME#2, …")
+    if not rated:
+        place.error("rate", f"no turn has the role {said.rate}; the roles are {_names(said)}")
+    if len(session) + len(str(len(said.turns))) + 1 > ID_LIMIT:
+        place.error("session_id", "is too long for the names of its turns; shorten it")
+    if not place.sound:
+        return
+    yield _conversation(said.turns, place)
+    digest = _digest(said.turns)
+    for index in rated:
+        turn = said.turns[index]
+        yield OutputRow(
+            place.line,
+            f"{session}#{index + 1}",
+            said.system,
+            transcript(_answered(said.turns[:index], said.rate)),
+            turn.body,
+            said.context,
+            said.references,
+            said.metadata,
+            conversation=digest,
+            turns_before=index,
+            session=session,
+            turns="" if index and turn.is_plain and turn.role == ASSISTANT else _stored([turn]),
+        )
+
+
+def _answered(before: Sequence[Turn], role: str) -> Sequence[Turn]:
+    """What a turn answers: all since the others began to speak."""
+    others = [index for index, turn in enumerate(before) if turn.role != role]
+    begin = others[-1] if others else 0
+    while begin and before[begin - 1].role != role:
+        begin -= 1
+    return before[begin:]
+
+
+def _names(said: Said) -> str:
+    return ", ".join(sorted({turn.role for turn in said.turns}))
+
+
+def _conversation(turns: Sequence[Turn], place: Place) -> ConversationRow:
+    return ConversationRow(place.line, _digest(turns), _stored(turns))
+
+
+def _stored(turns: Sequence[Turn]) -> str:
+    return orjson.dumps([turn.as_json() for turn in turns]).decode()
+
+
+def _digest(turns: Sequence[Turn]) -> str:
+    return hashlib.sha256(_stored(turns).encode()).hexdigest()

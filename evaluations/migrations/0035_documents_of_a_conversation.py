@@ -1,0 +1,19 @@
+"""An index of the documents that share a conversation, built while the site runs."""
+
+from django.contrib.postgres.operations import AddIndexConcurrently
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    atomic = False
+    dependencies = [("evaluations", "0034_conversations")]
+
+    operations = [
+        AddIndexConcurrently(
+            "document",
+            models.Index(
+                "conversation", condition=models.Q(("conversation__isnull", False)),
+                name="document_conversation",
+            ),
+        ),
+    ]

@@ -1,0 +1,90 @@
+"""Turns of a conversation on pages, built here because a session has thousands of them.
+
+The text of `session` is exactly that of the session's transcript, whatever is folded: marked words
+point into it. What is not part of it (numbers, times, links) is written by the stylesheet from
+attributes. Every text of a corpus is escaped.
+"""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from django import template
+from django.utils.safestring import SafeString, mark_safe
+
+from evaluations.turns import ASSISTANT, CALL, RESULT, TOOL, USER, ToolCall, Turn
+
+register = template.Library()
+_KNOWN = {USER, ASSISTANT, TOOL, "system"}
+# Calls with no more than so many characters are open from the start.
+SHORT = 300
+
+
+@register.filter
+def turns(listed: Sequence[Turn], first: int = 1) -> SafeString:
+    """Turns as a list, numbered from `first`."""
+    return _list(listed, first)
+
+
+@register.filter
+def session(listed: Sequence[Turn]) -> SafeString:
+    """The turns of a whole session, whose text is its transcript."""
+    return _list(listed, 1)
+
+
+@register.filter
+def reply(listed: Sequence[Turn]) -> SafeString:
+    """What is said in a turn, without its speaker: the text is the turn's body."""
+    return mark_safe("".join(_body(turn) for turn in listed))  # noqa: S308 (escaped)
+
+
+def _list(listed: Sequence[Turn], first: int) -> SafeString:
+    items = '<span class="sep">\n</span></li>'.join(
+        _turn(turn, number) for number, turn in enumerate(listed, start=first)
+    )
+    whole = f'<ol class="turns" data-turns>{items}</li></ol>' if listed else ""
+    return mark_safe(whole)  # noqa: S308 (escaped)
+
+
+def _turn(turn: Turn, number: int) -> str:
+    kind = turn.role if turn.role in _KNOWN else "other"
+    time = f' data-time="{escape(turn.time)}"' if turn.time else ""
+    return (
+        f'<li class="turn turn-{kind}" data-turn tabindex="-1" value="{number}"'
+        f'{time}><span class="turn-who" data-number="{number}">{escape(turn.speaker)}'
+        f'<span class="sep">: </span></span>{_body(turn)}'
+    )
+
+
+def _body(turn: Turn) -> str:
+    parts = [f'<div class="turn-text" dir="auto">{escape(turn.text)}</div>'] if turn.text else []
+    parts += [_call(call) for call in turn.calls]
+    return '<span class="sep">\n</span>'.join(parts) + "".join(_links(turn))
+
+
+def _call(call: ToolCall) -> str:
+    """A call, folded with its result where they are long."""
+    size = len(call.arguments) + len(call.result or "")
+    is_open = " open" if size <= SHORT else ""
+    result = (
+        f'<span class="sep">\n</span><span class="turn-result" dir="auto">{RESULT}'
+        f"{escape(call.result)}</span>"
+        if call.result is not None
+        else ""
+    )
+    return (
+        f'<details class="turn-call"{is_open}><summary data-size="{size:,} characters">{CALL}'
+        f"{escape(call.name)}</summary><code>({escape(call.arguments)})</code>{result}</details>"
+    )
+
+
+def _links(turn: Turn) -> Iterator[str]:
+    """Attachments: links open elsewhere and say nothing of where the reader came from."""
+    for link in turn.attachments:
+        shown = escape(link)
+        if link.startswith(("http://", "https://")):
+            yield (
+                f'<a class="turn-link" href="{shown}" target="_blank" data-label="{shown}"'
+                f' rel="noopener noreferrer nofollow" aria-label="Attachment {shown}"></a>'
+            )
+        else:
+            yield f'<span class="turn-link" data-label="{shown}"></span>'

@@ -1,0 +1,174 @@
+"""Turns of a conversation: who said what, with which tools. Pure.
+
+A turn is stored as JSON: `role`, and what it has of `text`, `name`, `time`, `tool_calls` (each
+with `name`, `arguments`, `result`, `id`) and `attachments` (links). A result stands with its call,
+so that a turn is complete by itself.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+# What stands before a call and before its result, wherever turns are written as a text.
+CALL, RESULT = "→ ", "= "
+USER, ASSISTANT, TOOL = "user", "assistant", "tool"
+# A window of a conversation, where a prompt does not say another: turns, and characters of a text.
+LAST, LONGEST = 100, 4_000
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A tool that a turn called; `result` is None if it is not known what came back."""
+
+    name: str
+    arguments: str = ""
+    result: str | None = None
+    id: str = ""
+
+    @property
+    def written(self) -> str:
+        """The call and its result as a text."""
+        result = "" if self.result is None else f"\n{RESULT}{self.result}"
+        return f"{CALL}{self.name}({self.arguments}){result}"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one speaker said at once."""
+
+    role: str
+    text: str = ""
+    name: str = ""
+    time: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    attachments: tuple[str, ...] = ()
+
+    @property
+    def speaker(self) -> str:
+        """The role, with the name that a file gives."""
+        return f"{self.role} ({self.name})" if self.name else self.role
+
+    @property
+    def body(self) -> str:
+        """What was said, then the calls, each on its line."""
+        return "\n".join(filter(None, [self.text, *(call.written for call in self.calls)]))
+
+    @property
+    def written(self) -> str:
+        """The turn as a text, after its speaker."""
+        return f"{self.speaker}: {self.body}"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has nothing but a role and a text."""
+        return not (self.name or self.time or self.calls or self.attachments)
+
+    def as_json(self) -> dict[str, Any]:
+        """The turn as it is stored, without what it does not have."""
+        calls = [
+            # An empty result is one; None is none.
+            {k: v for k, v in vars(call).items() if v is not None and (v or k == "result")}
+            for call in self.calls
+        ]
+        found = {
+            "role": self.role,
+            "text": self.text,
+            "name": self.name,
+            "time": self.time,
+            "tool_calls": calls,
+            "attachments": list(self.attachments),
+        }
+        return {name: value for name, value in found.items() if value}
+
+
+def turns_from(stored: Any) -> tuple[Turn, ...]:
+    """Turns as they were stored; what is not a turn is left out, so that no page breaks on it."""
+    return tuple(_turn_from(one) for one in _objects(stored))
+
+
+def _turn_from(stored: dict[str, Any]) -> Turn:
+    links = stored.get("attachments")
+    return Turn(
+        _text(stored.get("role")) or "unknown",
+        _text(stored.get("text")),
+        _text(stored.get("name")),
+        _text(stored.get("time")),
+        calls=tuple(
+            ToolCall(
+                _text(call.get("name")),
+                _text(call.get("arguments")),
+                _text(call["result"]) if "result" in call else None,
+                _text(call.get("id")),
+            )
+            for call in _objects(stored.get("tool_calls"))
+        ),
+        attachments=tuple(map(_text, links)) if isinstance(links, list) else (),
+    )
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else iter(())
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def transcript(turns: Iterable[Turn]) -> str:
+    """Turns as one text."""
+    return "\n".join(turn.written for turn in turns)
+
+
+@dataclass(frozen=True)
+class Window:
+    """How much of a conversation is shown: its last turns, and of each text its beginning."""
+
+    last: int = LAST
+    longest: int = LONGEST
+
+    def cut(self, text: str) -> str:
+        """A text, and where it is cut, how much is missing."""
+        missing = len(text) - self.longest
+        return f"{text[: self.longest]} [{missing:,} more characters cut]" if missing > 0 else text
+
+    def of_call(self, call: ToolCall) -> ToolCall:
+        result = None if call.result is None else self.cut(call.result)
+        return replace(call, arguments=self.cut(call.arguments), result=result)
+
+    def of_turn(self, turn: Turn) -> Turn:
+        calls = tuple(map(self.of_call, turn.calls))
+        return replace(turn, text=self.cut(turn.text), calls=calls)
+
+    def shown(self, turns: Sequence[Turn]) -> str:
+        """The turns in the window as a text; its first line says which are left out."""
+        left_out = max(0, len(turns) - self.last)
+        lines = [self.of_turn(turn).written for turn in turns[left_out:]]
+        if left_out:
+            said = (
+                f"Turn 1 of {len(turns):,} is"
+                if left_out == 1
+                else (f"Turns 1 to {left_out:,} of {len(turns):,} are")
+            )
+            lines.insert(0, f"[{said} left out]")
+        return "\n".join(lines)
+
+    def says(self, turns: Sequence[Turn]) -> str:
+        """What a reader of these turns did not see, in words; empty if it saw everything."""
+        seen = turns[max(0, len(turns) - self.last) :]
+        texts = [
+            text
+            for turn in seen
+            for text in (turn.text, *(t for c in turn.calls for t in (c.arguments, c.result or "")))
+        ]
+        cut = sum(len(text) > self.longest for text in texts)
+        parts = (
+            [f"the last {len(seen):,} of {len(turns):,} turns"] if len(seen) < len(turns) else []
+        )
+        if cut:
+            parts.append(f"{cut:,} text{'s' * (cut > 1)} cut after {self.longest:,} characters")
+        return ", ".join(parts)
+
+
+def calls_of(turns: Iterable[Turn]) -> tuple[ToolCall, ...]:
+    """All calls of some turns, in order."""
+    return tuple(call for turn in turns for call in turn.calls)

@@ -1,0 +1,105 @@
+"""Conversations in prompts: turns, the rated turn and its tools; what is left out is said in the
+prompt."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluations.llm.prompts import PromptError, Texts, check_template, render, windows
+from evaluations.turns import ToolCall, Turn, Window, transcript, turns_from
+
+ASKED = Turn("user", "When does the ferry leave?")
+CALL = ToolCall("timetable", '{"from": "Sandvik"}', "08:10, 09:40")
+REPLY = Turn("assistant", "At 08:10.", calls=(CALL,))
+TURN = Texts("", REPLY.body, history=(ASKED,), turns=(REPLY,))
+SESSION = Texts("the task", transcript((ASKED, REPLY)), turns=(ASKED, REPLY))
+
+
+def test_a_turn_is_shown_after_what_was_said_before_it() -> None:
+    prompt = render("{{Conversation}}\n---\n{{Turn}}\n---\n{{ToolCalls}}", TURN)
+
+    assert prompt.split("\n---\n") == [
+        "user: When does the ferry leave?",
+        'assistant: At 08:10.\n→ timetable({"from": "Sandvik"})\n= 08:10, 09:40',
+        '→ timetable({"from": "Sandvik"})\n= 08:10, 09:40',
+    ]
+    assert windows("{{Conversation}} {{Turn}}", TURN) == ""
+
+
+def test_a_long_session_is_cut_to_its_window_which_the_prompt_states() -> None:
+    said = tuple(
+        Turn(("user", "assistant")[n % 2], f"turn {n + 1} " + "x" * n) for n in range(2000)
+    )
+    texts = Texts("the task", transcript(said), turns=said)
+
+    prompt = render("{{Conversation last=3 longest=50}}", texts)
+
+    assert prompt.splitlines()[0] == "[Turns 1 to 1,997 of 2,000 are left out]"
+    assert len(prompt.splitlines()) == 4
+    assert prompt.count("more characters cut]") == 3
+    assert windows("{{Conversation last=3 longest=50}}", texts) == (
+        "the last 3 of 2,000 turns, 3 texts cut after 50 characters"
+    )
+    assert "[Turns 1 to 1,900 of 2,000 are left out]" in render("{{Conversation}}", texts)
+
+
+def test_a_reply_without_tools_says_so_and_a_first_turn_has_nothing_before_it() -> None:
+    first = Texts("", "Hello.", turns=(Turn("assistant", "Hello."),))
+
+    assert render("{{ToolCalls}} {{Turn}}", first) == "(no tool was called) assistant: Hello."
+    assert render("{{Conversation}} {{Turn}}", first).startswith("(nothing was said before)")
+
+
+@pytest.mark.parametrize(
+    ("template", "texts", "said"),
+    [
+        ("{{Turn}}", Texts("a", "b"), "not a conversation"),
+        ("{{Turn}}", SESSION, "use {{Conversation}} alone"),
+        ("{{Conversation}}", TURN, "add {{Turn}}"),
+    ],
+)
+def test_a_prompt_that_does_not_fit_what_is_rated_is_refused(
+    template: str, texts: Texts, said: str
+) -> None:
+    with pytest.raises(PromptError, match=said):
+        render(template, texts)
+
+
+@pytest.mark.parametrize("written", ["Conversation first=3", "Turn last=0", "Summary last=3"])
+def test_a_window_that_cannot_be_read_is_an_unknown_placeholder(written: str) -> None:
+    with pytest.raises(PromptError, match="unknown placeholder"):
+        check_template("{{" + written + "}} {{Response}}")
+
+
+WORDS = st.text(max_size=30)
+TURNS = st.lists(
+    st.builds(
+        Turn,
+        role=st.sampled_from(["user", "assistant", "tool"]),
+        text=WORDS,
+        name=WORDS,
+        calls=st.lists(st.builds(ToolCall, name=WORDS, result=st.none() | WORDS)).map(tuple),
+        attachments=st.lists(WORDS, max_size=2).map(tuple),
+    ),
+    max_size=8,
+)
+
+
+@given(TURNS)
+def test_turns_come_back_from_storage_as_they_were(turns: list[Turn]) -> None:
+    stored = [turn.as_json() for turn in turns]
+
+    assert transcript(turns_from(stored)) == transcript(turns)
+
+
+@given(TURNS, st.integers(1, 10), st.integers(1, 50))
+def test_a_window_leaves_nothing_out_silently(turns: list[Turn], last: int, longest: int) -> None:
+    window = Window(last, longest)
+
+    whole = transcript(turns)
+    assert (window.shown(turns) == whole) == (not window.says(turns))
+
+
+@given(st.recursive(st.none() | st.integers() | WORDS, st.lists, max_leaves=5))
+def test_whatever_is_stored_is_read_without_an_error(stored: object) -> None:
+    assert isinstance(turns_from([stored, {"role": stored, "tool_calls": stored}]), tuple)

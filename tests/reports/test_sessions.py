@@ -1,0 +1,130 @@
+"""Turns of one session are not independent: intervals, tests and locked documents take whole
+sessions."""
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from evaluations.corpus.store import LoadResult
+from evaluations.improving.locking import lock_documents
+from evaluations.models import Document, Project
+from evaluations.reports.data import load_data
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.report import build_report
+from evaluations.reports.report_json import as_json
+from evaluations.reports.words import sessions_note
+from evaluations.statistics.jackknife import correlation_interval
+from evaluations.statistics.layout import Outputs
+
+pytestmark = pytest.mark.django_db
+SESSIONS, TURNS = 14, 6
+
+
+def _sessions(rng: np.random.Generator) -> dict[str, str]:
+    """Files of sessions whose turns are alike, rated by one person and scored by one judge."""
+    said = []
+    ratings = ["doc_id,system_id,criterion,annotator,score"]
+    scores = ["doc_id,system_id,criterion,judge,score"]
+    for session in range(SESSIONS):
+        turns = []
+        for _ in range(TURNS):
+            turns += [{"role": "user", "text": "Go on."}, {"role": "assistant", "text": "Yes."}]
+        said.append({"session_id": f"s{session}", "system_id": "bot", "turns": turns,
+                     "rate": "assistant"})  # fmt: skip
+        level = rng.normal(3, 1)
+        for turn in range(TURNS):
+            name = f"s{session}#{2 * turn + 2}"
+            ratings.append(f"{name},bot,quality,ann,{np.clip(round(level), 1, 5)}")
+            score = np.clip(level + rng.normal(0, 1), 1, 5)
+            scores.append(f"{name},bot,quality,j,{score:.3f}")
+    return {
+        "said.jsonl": "\n".join(map(json.dumps, said)),
+        "ratings.csv": "\n".join(ratings),
+        "scores.csv": "\n".join(scores),
+    }
+
+
+@pytest.fixture
+def sessions(project: Project, load: Callable[..., LoadResult]) -> Project:
+    load(project, _sessions(np.random.default_rng(1)))
+    return project
+
+
+def test_intervals_are_over_sessions_not_over_turns(sessions: Project) -> None:
+    options = ReportOptions(level="dataset", coefficient="pearson")
+    report = build_report(sessions, options=options)
+    result = report.criteria[0].judges[0]
+    data = load_data(sessions, list(sessions.judges.all()), list(sessions.criteria.all()))
+    criterion = sessions.criteria.get().pk
+    human, scores = data.humans[criterion].mean, data.judges[criterion, result.pk]
+
+    order = [Document.objects.get(doc_id=name).session for name in data.doc_ids]
+    number = np.unique(order, return_inverse=True)[1]
+    by_session = Outputs(np.sort(number), np.zeros(len(number), int), SESSIONS, 1)
+    expected = correlation_interval(
+        by_session, human[np.argsort(number, kind="stable")],
+        scores[np.argsort(number, kind="stable")], "pearson", "dataset", "documents",
+    )  # fmt: skip
+    as_if_independent = correlation_interval(
+        data.outputs, human, scores, "pearson", "dataset", "documents"
+    )
+    assert result.analysis.shown.low == pytest.approx(expected.low)
+    assert result.analysis.shown.high == pytest.approx(expected.high)
+    assert result.analysis.shown.width > as_if_independent.width
+    # The value itself is that of all turns at once.
+    assert result.correlations.estimates["pearson"]["dataset"].value == pytest.approx(
+        np.corrcoef(human, scores)[0, 1]
+    )
+    assert report.criteria[0].documents == SESSIONS
+
+
+def test_the_report_says_what_its_intervals_are_over(sessions: Project) -> None:
+    report = build_report(sessions)
+
+    assert sessions_note(report).startswith("84 documents are turns of 14 sessions.")
+    assert json.loads(as_json(report))["sessions"] == {"sessions": 14, "turns": 84}
+
+
+def test_sessions_are_locked_whole_and_keep_apart_in_filters(sessions: Project) -> None:
+    locked = lock_documents(sessions, share=0.4, seed="fixed")
+    held = set(locked.document_ids())
+    by_session: dict[str, set[bool]] = {}
+    for document in sessions.documents.all():
+        by_session.setdefault(document.session, set()).add(document.pk in held)
+
+    assert 0 < len(held) < SESSIONS * TURNS
+    assert all(len(found) == 1 for found in by_session.values())
+
+
+def test_turns_of_a_session_that_came_in_several_files_are_taken_together(
+    sessions: Project, load: Callable[..., LoadResult]
+) -> None:
+    more = {"doc_id": "late", "session_id": "s0", "system_id": "bot", "source": "a", "output": "b"}
+    load(sessions, {"more.jsonl": json.dumps(more)})
+    data = load_data(sessions, [], [])
+
+    assert data.units.documents == SESSIONS
+    assert (np.diff(data.units.document) >= 0).all()
+    assert data.doc_ids[TURNS] == "late"
+
+
+@pytest.mark.slow
+def test_by_session_intervals_hold_the_truth_and_by_turn_they_do_not() -> None:
+    """Sessions share what people and the judge see alike; 95 % is meant to be 95 %."""
+    rng, true, held = np.random.default_rng(7), 0.5, [0, 0]
+    sessions, turns, runs = 40, 8, 300
+    session = np.repeat(np.arange(sessions), turns)
+    for _ in range(runs):
+        shared = rng.multivariate_normal([0, 0], [[1, true], [true, 1]], sessions)[session]
+        own = rng.multivariate_normal([0, 0], [[1, true], [true, 1]], len(session))
+        human, judge = (2 * shared + own).T
+        for at, units in enumerate((session, np.arange(len(session)))):
+            outputs = Outputs(units, np.zeros(len(units), int), int(units[-1]) + 1, 1)
+            found = correlation_interval(outputs, human, judge, "pearson", "dataset", "documents")
+            assert found.ends is not None
+            held[at] += found.ends[0] <= true <= found.ends[1]
+
+    assert held[0] / runs > 0.91
+    assert held[1] / runs < 0.75
