@@ -20,6 +20,11 @@ def signed(value: float, places: int = 2) -> str:
     return f"{0:.{places}f}" if float(text) == 0 else text.replace("-", "−")
 
 
+def p_value(p: float) -> str:
+    """A p-value with three decimals, which is never shown as 0."""
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
 def thin(number: float) -> str:
     """A number, to the nearest whole, with thin spaces between its thousands, as the whole site
     writes them."""

@@ -199,6 +199,11 @@ urlpatterns = [
         name="disagreement_list",
     ),
     path("p/<slug:slug>/report/compare/", compare.judge_compare, name="judge_compare"),
+    path(
+        "p/<slug:slug>/report/compare/tests/",
+        compare.judge_compare_tests,
+        name="judge_compare_tests",
+    ),
     path("p/<slug:slug>/report/causes/give/", disagreements.cause_give, name="cause_give"),
     path("p/<slug:slug>/report/causes/remove/", disagreements.cause_remove, name="cause_remove"),
     path(

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
-from ninja import Field, Path, Router, Schema, Status
+from ninja import Field, Path, Query, Router, Schema, Status
 from pydantic import ConfigDict
 
 from evaluations.api.auth import CALLS_OUT, project_for
@@ -24,6 +24,11 @@ from evaluations.judges.judges import (
     save_endpoint,
 )
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe
+from evaluations.reports.kept import NotComputedError
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.pair_tests import pair_tests_json
+from evaluations.reports.pair_view import PairView
+from evaluations.reports.shown import shown_pair_tests
 from evaluations.reports.steadiness import steadiness, steadiness_json
 from evaluations.runs.errands import request_probe
 
@@ -222,6 +227,23 @@ def get_steadiness(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     rest on one reply each."""
     judge = get_object_or_404(project_for(request, slug).judges, pk=pk)
     return {"criteria": {one.criterion: steadiness_json(one) for one in steadiness(judge)}}
+
+
+@router.get("/judge-tests", response={200: dict[str, Any], 202: dict[str, Any]})
+def get_judge_tests(
+    request: HttpRequest, slug: Path[str], first: Query[int], second: Query[int]
+) -> Any:
+    """Which of two judges orders pairs of systems, and of outputs, more like people: both
+    accuracies and permutation tests, by criterion. 202 while a worker makes the tests: ask
+    again."""
+    project = project_for(request, slug)
+    for pk in (first, second):
+        get_object_or_404(project.judges, pk=min(pk, 2**63 - 1))
+    try:
+        tests = shown_pair_tests(project, PairView(ReportOptions(), first, second))
+    except NotComputedError as error:
+        return Status(202, {"detail": error.kept.in_words})
+    return {"criteria": pair_tests_json(tests)}
 
 
 @router.put("/judges/{int:pk}/family", response=JudgeOut)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluations.changes import state_of
-from evaluations.formats import signed
+from evaluations.formats import p_value, signed
 from evaluations.models import Project
 from evaluations.reports.data import ReportData
 from evaluations.reports.forest import Axis, Span, Tick, round_numbers, ticks_at
@@ -141,7 +141,7 @@ def _groups(project: Project, data: ReportData, gaps: Gaps, criterion: int) -> I
 
 
 def _pattern(one: Cluster, data: ReportData, gaps: Gaps) -> Pattern:
-    chance = f"adjusted p {_p(one.adjusted)}"
+    chance = f"adjusted p {p_value(one.adjusted)}"
     inside, members = f"{one.inside:.0f}", f"{one.members:.0f}"
     share = 100 * one.members / one.total
     if one.kind == "length":
@@ -174,10 +174,6 @@ def _pattern(one: Cluster, data: ReportData, gaps: Gaps) -> Pattern:
 
 def _units(one: Cluster) -> str:
     return "largest gaps" if one.over == "outputs" else "documents with large gaps"
-
-
-def _p(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _system_gaps(gaps: Gaps, system: int, name: str) -> str:

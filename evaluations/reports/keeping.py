@@ -32,6 +32,7 @@ from evaluations.reports.kept import (
     CODE,
     COMPARE,
     DISAGREEMENTS,
+    PAIR_TESTS,
     cell_part,
     documents_part,
     download_part,
@@ -47,6 +48,7 @@ from evaluations.reports.kept import (
 from evaluations.reports.options import ReportOptions, read_options
 from evaluations.reports.page import ReportNumbers, numbers_of
 from evaluations.reports.pair_numbers import PairNumbers, first_of_pair
+from evaluations.reports.pair_tests import PairTests, tests_of_view
 from evaluations.reports.pair_view import PairView, read_pair_view
 from evaluations.reports.ranking import DocumentFigures, figures_from
 from evaluations.reports.report import Report, build_report
@@ -69,9 +71,10 @@ _LOCK = (
     0x6B657074  # any constant: with a project's id it is the lock under which its views are taken
 )
 # Pages of their own, with what reads their view.
-PAGES: dict[str, Callable[[QueryDict, ReportOptions], GapView | PairView]] = {
+READ: dict[str, Callable[[QueryDict, ReportOptions], GapView | PairView]] = {
     DISAGREEMENTS: read_gap_view,
     COMPARE: read_pair_view,
+    PAIR_TESTS: read_pair_view,
 }
 FAILED = (
     "Computing this report failed unexpectedly ({}). Try again. If that does not help, choose fewer"
@@ -207,7 +210,7 @@ def _computed(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
     page, written = page_and_query(kept.view)
     query = QueryDict(written)
     options, _errors = read_options(query, known=ids_of(project.pk))
-    on_page = PAGES[page](query, options) if page else None
+    on_page = READ[page](query, options) if page else None
     view = page_view(page, on_page.query) if on_page else options.query
     if view != kept.view:
         # What a filter named was removed; without it the view would show more.
@@ -218,7 +221,7 @@ def _computed(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
     data = without_withheld(everything, project)
     if on_page is not None:
         on_step(0.5, "comparing scores with ratings")
-        yield _page(project, data, on_page)
+        yield page_part(), _page(project, data, page, on_page)
         return
     selected = data.selected(options)
     report = build_report(
@@ -238,10 +241,13 @@ def _computed(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
         yield from _documents(project, data)
 
 
-def _page(project: Project, data: ReportData, view: GapView | PairView) -> tuple[str, bytes]:
+def _page(project: Project, data: ReportData, page: str, view: GapView | PairView) -> bytes:
+    """What a page of its own shows."""
     if isinstance(view, GapView):
-        return page_part(), stored(largest_gaps(project, data, view), GapNumbers)
-    return page_part(), stored(first_of_pair(project, data, view), PairNumbers)
+        return stored(largest_gaps(project, data, view), GapNumbers)
+    if page == PAIR_TESTS:
+        return stored(tests_of_view(project, data, view), PairTests)
+    return stored(first_of_pair(project, data, view), PairNumbers)
 
 
 def _figures(

@@ -23,6 +23,7 @@ from evaluations.reports.memo import digest_of
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.page import ReportNumbers
 from evaluations.reports.pair_numbers import PairNumbers
+from evaluations.reports.pair_tests import PairTests
 from evaluations.reports.ranking import DISAGREEMENT, DocumentFigures, measure_of
 from evaluations.reports.report import JudgeResult
 from evaluations.reports.size import is_large
@@ -40,6 +41,7 @@ _TYPES = (
     DocumentFigures,
     GapNumbers,
     PairNumbers,
+    PairTests,
 )
 CODE = f"{__version__} {shape_of(*_TYPES)}"
 # A computation that failed is tried again when somebody looks after this time, or asks for it.
@@ -48,7 +50,8 @@ RETRY_AFTER = timedelta(minutes=10)
 MOST_WAITING = 20
 QUEUE = "reports"
 # Pages of their own.
-DISAGREEMENTS, COMPARE = "disagreements", "compare"
+DISAGREEMENTS, COMPARE, PAIR_TESTS = "disagreements", "compare", "pair-tests"
+PAGES = (DISAGREEMENTS, COMPARE, PAIR_TESTS)
 # Every name and setting that a report shows or depends on.
 _FRAME = " || ".join(
     f"""(SELECT md5(coalesce(string_agg(t::text, ';' ORDER BY t.id), ''))
@@ -217,9 +220,14 @@ def kept_page(project: Project, page: str, query: str) -> KeptView | None:
     """The same for a page of its own, by what follows the question mark in its address.
 
     Args:
-        page: DISAGREEMENTS or COMPARE.
+        page: one of `PAGES`.
     """
     return _kept(project, page_view(page, query)) if is_large(project) else None
+
+
+def kept_tests(project: Project, query: str) -> KeptView:
+    """What is kept of the tests between two judges, which take a worker seconds in any project."""
+    return _kept(project, page_view(PAIR_TESTS, query))
 
 
 def page_view(page: str, query: str) -> str:
@@ -230,7 +238,7 @@ def page_view(page: str, query: str) -> str:
 def page_and_query(view: str) -> tuple[str, str]:
     """What a row is about: a page ("" for the report), and what follows the question mark."""
     page, mark, query = view.partition("?")
-    return (page, query) if mark and page in (DISAGREEMENTS, COMPARE) else ("", view)
+    return (page, query) if mark and page in PAGES else ("", view)
 
 
 def _kept(project: Project, view: str) -> KeptView:

@@ -9,11 +9,19 @@ from evaluations.reports.figures import FIGURES, Figure, Subject
 from evaluations.reports.formats import BY_ENDING
 from evaluations.reports.gap_numbers import GapNumbers, gap_numbers
 from evaluations.reports.gap_view import GapView
-from evaluations.reports.kept import COMPARE, DISAGREEMENTS, KeptView, kept_page, kept_view
+from evaluations.reports.kept import (
+    COMPARE,
+    DISAGREEMENTS,
+    KeptView,
+    kept_page,
+    kept_tests,
+    kept_view,
+)
 from evaluations.reports.live import live_data, mark_of
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.page import ReportNumbers, ReportPage, numbers_of, report_page
 from evaluations.reports.pair_numbers import PairNumbers, pair_numbers
+from evaluations.reports.pair_tests import PairTests
 from evaluations.reports.pair_view import PairView
 from evaluations.reports.ranking import DocumentFigures, document_figures
 from evaluations.reports.report import Report, build_report, criterion_result
@@ -125,3 +133,9 @@ def shown_pair(project: Project, view: PairView) -> tuple[PairNumbers, Report]:
     if kept and report:
         return kept.page(PairNumbers), report.numbers().report
     return pair_numbers(project, live_data(project), wanted), shown_report(project, view.options)
+
+
+def shown_pair_tests(project: Project, view: PairView) -> PairTests:
+    """Tests between the two judges of a view."""
+    wanted = view.of_numbers(ids_of(project.pk))
+    return kept_tests(project, wanted.query).page(PairTests)

@@ -8,7 +8,7 @@ import numpy as np
 from django.core.paginator import Page, Paginator
 from django.db import connection
 
-from evaluations.formats import signed
+from evaluations.formats import p_value, signed
 from evaluations.models import Judge, Project
 from evaluations.reports.analysis import ALPHA, Significance
 from evaluations.reports.forest import Axis, Span, Tick, round_numbers, ticks_at
@@ -219,7 +219,7 @@ def _difference(
         second="–" if np.isnan(second) else f"{second:.2f}",
         difference="–" if np.isnan(gap) else signed(gap),
         interval=f"[{signed(ends[0])}, {signed(ends[1])}]" if ends else "",
-        p="–" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}",
+        p="–" if p is None else p_value(p),
         ahead=ahead,
         reason=reason or interval.reason,
         dot="" if np.isnan(gap) else axis.at(gap),

@@ -159,7 +159,8 @@ def tie_calibrated_test(
         weight.append(np.full(len(a), 1 / len(a)))
     agrees, weights = (np.concatenate(one), np.concatenate(other)), np.concatenate(weight)
     weights = weights / len(weight)
-    values = float(weights @ agrees[0]), float(weights @ agrees[1])
+    # Sums of weights are off 1 by rounding.
+    values = float(np.round(weights @ agrees[0], 12)), float(np.round(weights @ agrees[1], 12))
     gain = weights * (agrees[1].astype(float) - agrees[0])
     drawn = [
         (2.0 * block - 1) @ gain

@@ -10,7 +10,7 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from evaluations.formats import in_brackets, in_time, shown, signed, thin
+from evaluations.formats import in_brackets, in_time, p_value, shown, signed, thin
 from evaluations.reports.figures import FIGURE_TITLES
 from evaluations.reports.glossary import TERMS, Term
 from evaluations.reports.options import ReportOptions
@@ -85,6 +85,7 @@ def fixed_or_dash(number: float | None, places: int = 2) -> str:
 
 
 register.filter("signed", signed)
+register.filter("p_value", p_value)
 register.filter("in_time", in_time)
 
 

@@ -1,13 +1,30 @@
 """The page that compares two judges."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluations.models import Project
 from evaluations.people.access import READERS, project_view
+from evaluations.reports.kept import NotComputedError
 from evaluations.reports.pair_view import read_pair_view
+from evaluations.reports.shown import shown_pair_tests
 from evaluations.reports.two_judges import two_judges
 from evaluations.views.reports import options_of, waits
+
+
+@project_view(READERS)
+def judge_compare_tests(request: HttpRequest, project: Project) -> HttpResponse:
+    """Tests between two judges, once a worker has made them; asks again for itself until then."""
+    options, _errors = options_of(request.GET, project)
+    view = read_pair_view(request.GET, options)
+    context: dict[str, Any] = {"project": project, "view": view}
+    try:
+        context["tests"] = shown_pair_tests(project, view)
+    except NotComputedError as error:
+        context["kept"] = error.kept
+    return render(request, "evaluations/judge_compare_tests.html", context)
 
 
 @project_view(READERS)

@@ -22,7 +22,7 @@ READING = {
         "get_project get_archive get_usage get_conversation list_documents list_outputs get_ratings"
         " get_preferences get_scores"
         " get_causes list_systems list_endpoints show_probe list_judges list_criteria list_runs"
-        " get_steadiness get_run get_report get_locked list_certificates"
+        " get_steadiness get_judge_tests get_run get_report get_locked list_certificates"
         " get_certificate list_searches get_search list_studies get_study"
     ),
     "evaluations": (
@@ -34,7 +34,8 @@ READING = {
         " run_detail"
         " item_list item_detail report_detail report_piece report_figure report_cell report_export"
         " report_drawings report_drawing report_bubble"
-        " disagreement_list judge_compare cause_export snapshot_detail member_list audit_list"
+        " disagreement_list judge_compare judge_compare_tests cause_export snapshot_detail"
+        " member_list audit_list"
         " project_export"
     ),
 }

@@ -3,20 +3,13 @@
 from argparse import ArgumentParser
 from typing import Any
 
-import numpy as np
-
+from evaluations.formats import p_value
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.reports.data import load_data
+from evaluations.reports.pair_tests import pair_tests
 from evaluations.reports.withheld import without_withheld
-from evaluations.statistics.accuracy_tests import (
-    ORDERINGS,
-    SIGNS,
-    AccuracyTest,
-    documents_that_count,
-    soft_pairwise_test,
-    tie_calibrated_test,
-)
+from evaluations.statistics.accuracy_tests import AccuracyTest
 
 
 class Command(SiteCommand):
@@ -37,22 +30,10 @@ class Command(SiteCommand):
         both = [find_judge(project, options[name]) for name in ("first", "second")]
         criteria = find_criteria(project, options["criterion"])
         data = without_withheld(load_data(project, both, criteria), project)
-        rng = np.random.default_rng(options["seed"])
-        for criterion in criteria:
-            sides = [data.judges.get((criterion.pk, judge.pk)) for judge in both]
-            human = data.humans[criterion.pk].mean
-            if sides[0] is None or sides[1] is None:
-                self.stdout.write(f"{criterion}: one of them has no scores.")
-                continue
-            first, second = sides[0], sides[1]
-            documents = documents_that_count(data.outputs, human, first, second)
-            signs = rng.choice((1.0, -1.0), (SIGNS, documents))
-            size = (ORDERINGS, documents, data.outputs.systems)
-            swaps = rng.integers(0, 2, size, dtype=np.int8).astype(bool)
-            soft = soft_pairwise_test(data.outputs, human, first, second, signs=signs, swaps=swaps)
-            calibrated = tie_calibrated_test(data.outputs, human, first, second, rng=rng)
-            for name, found in (("soft pairwise", soft), ("tie-calibrated", calibrated)):
-                self.stdout.write(f"{criterion}, {name} accuracy: {_in_words(found)}")
+        first, second = (judge.pk for judge in both)
+        for one in pair_tests(data, criteria, first, second, seed=options["seed"]):
+            for name, found in (("soft pairwise", one.soft), ("tie-calibrated", one.calibrated)):
+                self.stdout.write(f"{one.criterion}, {name} accuracy: {_in_words(found)}")
 
 
 def _in_words(found: AccuracyTest) -> str:
@@ -60,5 +41,5 @@ def _in_words(found: AccuracyTest) -> str:
         return f"–, {found.reason}"
     return (
         f"{found.first:.3f} and {found.second:.3f}, difference {found.difference:+.3f}, p"
-        f" {found.p:.3f} (one-sided {found.p_better:.3f})"
+        f" {p_value(found.p)} (one-sided {p_value(found.p_better or 0.0)})"
     )
