@@ -126,6 +126,7 @@ def test_one_call_rates_an_output_on_all_criteria(
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.slow
 def test_a_search_tries_them_together_and_says_so(
     planted: Project, judge: Judge, locked: object, as_role: Callable[..., object]
 ) -> None:

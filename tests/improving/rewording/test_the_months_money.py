@@ -37,6 +37,7 @@ def test_a_search_pauses_when_the_month_has_no_money_left_and_says_so(
     assert "money this month" in search.message
 
 
+@pytest.mark.slow
 def test_proposals_are_paid_in_the_month(
     priced: Judge, criterion: Criterion, locked: LockedDocuments
 ) -> None:
