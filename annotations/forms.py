@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 
 from annotations.models import Campaign, CampaignKind, CampaignState, Selection
 from annotations.planning.gold import GoldError, read_gold
-from evaluations.forms.grouped import FieldGroup, field_groups
+from evaluations.field_groups import FieldGroup, field_groups
 from evaluations.models import Project
 
 User = get_user_model()

@@ -7,7 +7,7 @@ from django import forms
 from evaluations.evaluators.base import Evaluator
 from evaluations.evaluators.judge_settings import JudgeSettings
 from evaluations.evaluators.llm_evaluator import LlmEvaluator
-from evaluations.forms.grouped import FieldGroup, field_groups
+from evaluations.field_groups import FieldGroup, field_groups
 from evaluations.forms.judges import TakesErrors, llm_judge_fields
 from evaluations.forms.setting_fields import field_for
 from evaluations.judges.judges import JudgeDraft
