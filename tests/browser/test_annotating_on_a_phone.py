@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from annotations.models import Campaign, Rating
 from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.models import CandidateOutput, Document, Membership, Project, Role, System
+from tests.conftest import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
 WIDTH, HEIGHT = 375, 667
@@ -102,7 +103,8 @@ def test_an_item_is_read_rated_and_submitted_with_a_thumb(
     expect(page.get_by_text("1 of 2")).to_be_visible()
     # What was chosen holds for the next item.
     expect(page.locator("[data-formatted]")).to_be_hidden()
-    assert set(Rating.objects.values_list("score", flat=True)) == {4.0}
+    # The next item is shown while the answer is on its way.
+    wait_until(lambda: set(Rating.objects.values_list("score", flat=True)) == {4.0})
 
 
 def test_guidelines_cover_no_text_on_a_desk(
