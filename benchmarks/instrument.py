@@ -17,8 +17,9 @@ from scipy import stats
 from benchmarks.defects import FINDS, found_in
 from evaluations.evaluators.base import Item
 from evaluations.evaluators.perturbing import PROBES, perturbed
+from evaluations.llm.item_texts import Texts
 from evaluations.llm.parsing import Rating, parse_rating
-from evaluations.llm.prompts import DEFAULT_INPUTS, Texts
+from evaluations.llm.prompts import DEFAULT_INPUTS
 from evaluations.llm.replies import ReplyChoice
 from evaluations.scales import Scale
 from evaluations.statistics.accuracy_tests import soft_pairwise_test

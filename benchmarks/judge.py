@@ -208,7 +208,8 @@ def _judge(project: object, base_url: str, name: str, *, timeout: float = 60) ->
 
 def _prompts(project: object) -> list[str]:
     from evaluations.judges.steps import prompt_parts
-    from evaluations.llm.prompts import Texts, compose_template, render
+    from evaluations.llm.item_texts import Texts
+    from evaluations.llm.prompts import compose_template, render
     from evaluations.models import CandidateOutput
 
     template = compose_template(prompt_parts(project.criteria.get()), steps=None)

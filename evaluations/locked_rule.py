@@ -4,8 +4,6 @@ can be proven. Pure."""
 import hashlib
 from collections.abc import Sequence
 
-import numpy as np
-
 
 def is_locked(doc_id: str, *, seed: str, share: float) -> bool:
     """Whether a document is locked: by a hash of its id and the seed, so that later documents fall
@@ -14,7 +12,6 @@ def is_locked(doc_id: str, *, seed: str, share: float) -> bool:
     return int.from_bytes(digest[:8]) < share * 2**64
 
 
-def locked_mask(doc_ids: Sequence[str], *, seed: str, share: float) -> np.ndarray:
-    """Which of some documents are locked; shape (documents,)."""
-    found = (is_locked(name, seed=seed, share=share) for name in doc_ids)
-    return np.fromiter(found, dtype=bool, count=len(doc_ids))
+def which_are_locked(doc_ids: Sequence[str], *, seed: str, share: float) -> list[bool]:
+    """Of each of some documents whether it is locked."""
+    return [is_locked(name, seed=seed, share=share) for name in doc_ids]

@@ -14,8 +14,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from evaluations.llm.item_texts import Texts
 from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.prompts import PromptParts, Texts
+from evaluations.llm.prompts import PromptParts
 from evaluations.llm.scoring import Scored
 
 ENTRY_POINTS = "geval_site.evaluators"

@@ -9,8 +9,9 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from evaluations.evaluators.base import Corpus, Item, LocalEvaluator, Outcome, Settings
+from evaluations.llm.item_texts import Texts
 from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.prompts import PromptParts, Texts
+from evaluations.llm.prompts import PromptParts
 from evaluations.llm.scoring import Scored
 
 LEAST_RATED = 10

@@ -10,8 +10,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from evaluations.evaluators.base import Corpus, Item, LocalEvaluator, Outcome, Settings
+from evaluations.llm.item_texts import Texts
 from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.prompts import PromptError, PromptParts, Texts
+from evaluations.llm.prompts import PromptError, PromptParts
 from evaluations.llm.scoring import Scored
 
 

@@ -110,7 +110,7 @@ def ground_of(
         raise ImproveError(f"Nobody has rated outputs on {criterion.name} that {judge} scored.")
     arms, left_out = _arms(data, list(newest.values()), criterion, criteria, counting)
     rated = data.units.documents_with(counting)
-    is_locked = locked.mask(data.names_of_units)
+    is_locked = np.array(locked.among(data.names_of_units), dtype=bool)
     return Ground(
         judge=judge,
         criterion=criterion,

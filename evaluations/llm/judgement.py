@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluations.llm.calls import Answer
+from evaluations.llm.item_texts import Texts
 from evaluations.llm.parsing import Failure, Rating, Reason, parse_rating
-from evaluations.llm.prompts import PromptError, Texts, render
+from evaluations.llm.prompts import PromptError, render
 from evaluations.llm.replies import ReplyChoice
 from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.requests import ChatRequest

@@ -6,8 +6,6 @@ import re
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 _WORD = re.compile(r"\w+")
 # Pools that are kept ready; a run has one for each criterion.
 POOLS = 16
@@ -20,7 +18,8 @@ def by_likeness(pool: tuple[str, ...], text: str) -> list[int]:
     words = sorted(set(_words(text)) & known)
     if index is None or not words:
         return list(range(len(pool)))
-    return [int(at) for at in np.argsort(-index.get_scores(words), kind="stable")]
+    scores = index.get_scores(words)
+    return sorted(range(len(pool)), key=lambda at: -scores[at])
 
 
 @lru_cache(maxsize=POOLS)

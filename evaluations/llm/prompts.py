@@ -13,9 +13,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from evaluations.llm.item_texts import Texts
 from evaluations.llm.nearest import by_likeness
 from evaluations.scales import Scale, short
-from evaluations.turns import ASSISTANT, LAST, LONGEST, Turn, Window, calls_of
+from evaluations.turns import LAST, LONGEST, Window, calls_of
 
 # Placeholder -> the field of a judged item that fills it. Summary and Response are two names of the
 # candidate output.
@@ -94,48 +95,6 @@ class PromptParts:
     examples: str = ""
     nearest: int = 0
     beside: tuple[Beside | None, ...] = ()
-
-
-@dataclass(frozen=True)
-class Texts:
-    """What a judged item puts into the placeholders; `rival` is the other output where two are
-    compared.
-
-    In a conversation, `history` are the turns before what is judged, and `turns` those of the
-    output, where it is more than a text.
-    """
-
-    source: str
-    output: str
-    context: str = ""
-    references: tuple[str, ...] = ()
-    rival: str = ""
-    history: tuple[Turn, ...] = ()
-    turns: tuple[Turn, ...] = ()
-
-    @property
-    def is_conversation(self) -> bool:
-        return bool(self.history or self.turns)
-
-    @property
-    def is_session(self) -> bool:
-        """Whether a whole session is judged, not a turn of it."""
-        return len(self.turns) > 1 and not self.history
-
-    @property
-    def said(self) -> tuple[Turn, ...]:
-        """What is judged, as turns."""
-        return self.turns or (Turn(ASSISTANT, self.output),)
-
-    @property
-    def conversation(self) -> tuple[Turn, ...]:
-        """The turns that `{{Conversation}}` shows: all of a session, or those before the turn."""
-        return self.turns if self.is_session else self.history
-
-    @property
-    def reference(self) -> str:
-        """The first reference, which prompts show; an empty text if there is none."""
-        return self.references[0] if self.references else ""
 
 
 def compose_template(parts: PromptParts, *, steps: str | None) -> str:

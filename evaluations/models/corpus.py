@@ -13,7 +13,7 @@ from django.contrib.postgres.search import SearchVectorField
 from django.db import connection, models
 from django.urls import reverse
 
-from evaluations.llm.prompts import Texts
+from evaluations.llm.item_texts import Texts
 from evaluations.models.conversations import Conversation
 from evaluations.models.project import Project
 from evaluations.turns import ASSISTANT, Turn, transcript, turns_from

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.urls import reverse
 
-from evaluations.locked_rule import is_locked, locked_mask
+from evaluations.locked_rule import is_locked, which_are_locked
 from evaluations.models.corpus import Document
 from evaluations.models.criteria import Criterion
 from evaluations.models.errands import Errand, ErrandState
@@ -74,9 +73,9 @@ class LockedDocuments(models.Model):
         """Whether somebody unlocked them."""
         return self.unlocked_at is not None
 
-    def mask(self, units: Sequence[str]) -> np.ndarray:
-        """Which of some documents or sessions are among them; shape (units,)."""
-        return locked_mask(units, seed=self.seed, share=self.share)
+    def among(self, units: Sequence[str]) -> list[bool]:
+        """Of each of some documents or sessions whether it is among them."""
+        return which_are_locked(units, seed=self.seed, share=self.share)
 
     def holds(self, unit: str) -> bool:
         """Whether a document, or a session with all of its turns, is among them."""

@@ -1,6 +1,8 @@
 """While a better judge is being searched for, what people gave to locked documents is on no page:
 whoever sees it could tune a judge by it."""
 
+import numpy as np
+
 from evaluations.models import LockedDocuments, Project
 from evaluations.reports.data import ReportData
 
@@ -32,5 +34,5 @@ def without_withheld(data: ReportData, project: Project) -> ReportData:
     lock = withheld_lock(project.pk)
     if lock is None:
         return data
-    hidden = lock.mask(data.unit_names)
+    hidden = np.array(lock.among(data.unit_names), dtype=bool)
     return data.without(hidden) if hidden.any() else data

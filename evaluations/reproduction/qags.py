@@ -8,7 +8,7 @@ import numpy as np
 
 from evaluations.evaluators.base import Item
 from evaluations.evaluators.rouge import Rouge
-from evaluations.llm.prompts import Texts
+from evaluations.llm.item_texts import Texts
 from evaluations.llm.scoring import Scored
 from evaluations.reproduction.cells import Cell, pooled
 from evaluations.statistics.correlation import COEFFICIENTS

@@ -16,8 +16,8 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 
 from evaluations.counting import count_lost
+from evaluations.llm.item_texts import Texts
 from evaluations.llm.parsing import Reason
-from evaluations.llm.prompts import Texts
 from evaluations.models import EvaluationRun, ItemState, RunItem
 from evaluations.models.runs import EXPIRED
 from evaluations.people.limits import money_left

@@ -9,8 +9,8 @@ from django.test import Client
 from evaluations.evaluators.base import SCORED_EMPTY, Item, LocalEvaluator, Outcome
 from evaluations.evaluators.registry import evaluator_class, evaluators, make_local
 from evaluations.judges.judges import JudgeDraft, create_judge
+from evaluations.llm.item_texts import Texts
 from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.prompts import Texts
 from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, Judge, Project
 from evaluations.runs.lifecycle import start_run

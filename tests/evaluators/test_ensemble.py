@@ -8,8 +8,8 @@ import pytest
 from evaluations.evaluators.base import Corpus, Item, SettingsError
 from evaluations.evaluators.ensemble import Ensemble, cross_validated_blend, z_scores
 from evaluations.judges.judges import JudgeDraft, create_judge
+from evaluations.llm.item_texts import Texts
 from evaluations.llm.parsing import Failure
-from evaluations.llm.prompts import Texts
 from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, Project, RunState
 from evaluations.runs.lifecycle import start_run

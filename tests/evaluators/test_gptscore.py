@@ -10,8 +10,9 @@ from evaluations.evaluators.base import Item, SettingsError
 from evaluations.evaluators.gptscore import GptScore, Likelihood, aspects, tokens_of
 from evaluations.judges.judges import JudgeDraft, create_judge
 from evaluations.llm.calls import Answer
+from evaluations.llm.item_texts import Texts
 from evaluations.llm.parsing import Failure
-from evaluations.llm.prompts import PromptError, PromptParts, Texts
+from evaluations.llm.prompts import PromptError, PromptParts
 from evaluations.llm.replies import EchoedToken, ReplyChoice
 from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.requests import EchoRequest

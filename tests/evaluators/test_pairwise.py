@@ -10,7 +10,8 @@ from evaluations.evaluators.base import Item
 from evaluations.evaluators.pairwise import Pairwise
 from evaluations.judges.judges import JudgeDraft, create_judge
 from evaluations.llm.calls import Answer
-from evaluations.llm.prompts import PromptParts, Texts
+from evaluations.llm.item_texts import Texts
+from evaluations.llm.prompts import PromptParts
 from evaluations.llm.replies import ReplyChoice, Token
 from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.requests import ChatRequest

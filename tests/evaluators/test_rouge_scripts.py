@@ -5,8 +5,8 @@ import pytest
 from evaluations.evaluators.base import Item, Outcome
 from evaluations.evaluators.registry import make_local
 from evaluations.evaluators.rouge import words_of
+from evaluations.llm.item_texts import Texts
 from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.prompts import Texts
 from evaluations.llm.scoring import Scored
 
 

@@ -11,8 +11,9 @@ from evaluations.improving.adopting import adopt
 from evaluations.improving.arms import ground_of
 from evaluations.improving.looking import values_of
 from evaluations.improving.work import request_search, work_on_search
+from evaluations.llm.item_texts import Texts
 from evaluations.llm.parsing import Failure
-from evaluations.llm.prompts import PromptError, PromptParts, Texts
+from evaluations.llm.prompts import PromptError, PromptParts
 from evaluations.models import RunState, Score
 from evaluations.runs.worker import work_on_run
 from evaluations.scales import Scale

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from evaluations.improving.arms import ImproveError
 from evaluations.improving.locking import lock_documents, unlock_documents
 from evaluations.improving.looking import usable_lock
-from evaluations.locked_rule import is_locked, locked_mask
+from evaluations.locked_rule import is_locked, which_are_locked
 from evaluations.models import LockedDocuments
 
 pytestmark = pytest.mark.django_db
@@ -29,9 +29,9 @@ def test_about_the_share_is_locked_and_another_seed_draws_others():
 
 def test_later_documents_fall_by_the_same_rule_and_earlier_ones_stay(rated_project, locked):
     names = list(rated_project.documents.order_by("pk").values_list("doc_id", flat=True))
-    before = locked_mask(names, seed=locked.seed, share=locked.share)
-    after = locked_mask([*names, "a later one"], seed=locked.seed, share=locked.share)
-    assert (after[:-1] == before).all()
+    before = which_are_locked(names, seed=locked.seed, share=locked.share)
+    after = which_are_locked([*names, "a later one"], seed=locked.seed, share=locked.share)
+    assert after[:-1] == before
 
 
 def test_a_second_lock_is_refused_because_it_would_let_in_what_was_learned(rated_project, locked):

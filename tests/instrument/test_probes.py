@@ -11,7 +11,8 @@ from evaluations.evaluators.base import Item
 from evaluations.evaluators.perturbing import INSTRUCTION, PROBES, perturbed
 from evaluations.instrument.sensitivity import sensitivities
 from evaluations.instrument.studies import PARTS, make_study
-from evaluations.llm.prompts import PromptParts, Texts, compose_template, render
+from evaluations.llm.item_texts import Texts
+from evaluations.llm.prompts import PromptParts, compose_template, render
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, Study, StudyKind, StudyPart
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.llm.prompts import PromptError, Texts, check_template, render, windows
+from evaluations.llm.item_texts import Texts
+from evaluations.llm.prompts import PromptError, check_template, render, windows
 from evaluations.turns import ToolCall, Turn, Window, transcript, turns_from
 
 ASKED = Turn("user", "When does the ferry leave?")

@@ -6,8 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from evaluations.llm.injection import PATTERN, addresses_judge
+from evaluations.llm.item_texts import Texts
 from evaluations.llm.parsing import Failure, parse_rating
-from evaluations.llm.prompts import PromptParts, Texts, compose_template, render
+from evaluations.llm.prompts import PromptParts, compose_template, render
 from evaluations.llm.replies import ReplyChoice
 from evaluations.models import Project
 from evaluations.reports.options import ReportOptions

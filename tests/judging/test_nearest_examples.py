@@ -5,10 +5,10 @@ from collections import Counter
 
 import pytest
 
+from evaluations.llm.item_texts import Texts
 from evaluations.llm.nearest import by_likeness
 from evaluations.llm.prompts import (
     PromptParts,
-    Texts,
     compose_template,
     example_block,
     examples_in,

@@ -3,8 +3,9 @@ of a file."""
 
 import pytest
 
+from evaluations.llm.item_texts import Texts
 from evaluations.llm.presets import Preset, presets, presets_for
-from evaluations.llm.prompts import PromptParts, Texts, compose_template, render
+from evaluations.llm.prompts import PromptParts, compose_template, render
 from evaluations.llm.scoring import why_not_by_logprobs
 from evaluations.scales import Scale
 from evaluations.turns import Turn

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluations.llm.item_texts import Texts
 from evaluations.llm.prompts import (
     PromptError,
     PromptParts,
-    Texts,
     check_template,
     compose_template,
     fields_used,

@@ -13,8 +13,8 @@ from evaluations.evaluators.bertscore import BertScore
 from evaluations.evaluators.factcc import FactCc
 from evaluations.evaluators.unieval import UniEval
 from evaluations.judges.judges import JudgeDraft, create_judge
+from evaluations.llm.item_texts import Texts
 from evaluations.llm.parsing import Failure
-from evaluations.llm.prompts import Texts
 from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
 from evaluations.runs.lifecycle import resume_run, start_run

@@ -8,7 +8,7 @@ import pytest
 from evaluations.evaluators.base import Item
 from evaluations.evaluators.bertscore import BertScore
 from evaluations.evaluators.embedding import EmbeddingSimilarity
-from evaluations.llm.prompts import Texts
+from evaluations.llm.item_texts import Texts
 
 SOURCE = "The ferry to the island sails at noon, because the morning storm has passed."
 PARAPHRASE = "Now that the storm of the morning is over, the island's ferry leaves at twelve."

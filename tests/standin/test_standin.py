@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from evaluations.llm.prompts import PromptParts, Texts, compose_template, render, steps_prompt
+from evaluations.llm.item_texts import Texts
+from evaluations.llm.prompts import PromptParts, compose_template, render, steps_prompt
 from evaluations.scales import Scale
 from tests.processes import StandInProcess
 
