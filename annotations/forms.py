@@ -153,6 +153,8 @@ class CampaignForm(forms.ModelForm):
                 project.criteria.all()
             )  # otherwise the empty instance decides
             self.fields["annotators"].initial = members.filter(memberships__role="annotator")
+            usual = Campaign._meta.get_field("overlap").get_default()
+            self.initial["overlap"] = max(1, min(usual, members.count()))
         if self.is_planned:
             for name in PLAN:
                 self.fields[name].disabled = True

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 
 # The site uses none of these, so an injected script must not be able to either.
 UNUSED = (
-    "accelerometer", "autoplay", "bluetooth", "camera", "display-capture", "encrypted-media",
+    "accelerometer", "autoplay", "camera", "display-capture", "encrypted-media",
     "fullscreen",
     "geolocation", "gyroscope", "hid", "magnetometer", "microphone", "midi", "payment",
     "picture-in-picture",

@@ -87,8 +87,14 @@ def campaign_progress_piece(request: HttpRequest, project: Project, pk: int) -> 
 def _next_after_saving(campaign: Campaign) -> str:
     if campaign.state != CampaignState.DRAFT:
         return f"{campaign.name} is saved."
-    if not campaign.seats.filter(removed_at=None).exists():
+    seats = campaign.seats.filter(removed_at=None).count()
+    if not seats:
         return f"{campaign.name} is saved as a draft. Choose its annotators, then open it."
+    if seats < campaign.overlap:
+        return (
+            f"{campaign.name} is saved as a draft. Before you open it, choose"
+            f" {campaign.overlap} annotators or fewer per item: it has {seats}."
+        )
     return (
         f"{campaign.name} is saved as a draft. Annotators get its items when you open it; after"
         " that its plan is fixed."

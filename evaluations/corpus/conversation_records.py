@@ -58,7 +58,7 @@ def _read(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Sa
     found = named(record, system=defaults.system)
     fields = Fields(found, place)
     sessions = [name for name in SESSION_NAMES if record.get(name) not in (None, "")]
-    rate = record.get("rate") or defaults.rate or REPLY
+    rate = defaults.rate or record.get("rate") or REPLY
     if not isinstance(rate, str):
         place.error("rate", "expected reply, session, or a role such as assistant")
         rate = REPLY

@@ -249,6 +249,11 @@ def problems_of(columns: Columns) -> list[str]:
         for target in needed
         if target not in targets
     ]
+    if "doc_id" in needed and not {"doc_id", "source", "output"} & set(targets):
+        said.append(
+            "If columns hold the source and the output, say which: then no document's name is"
+            " needed."
+        )
     if "annotator" in targets and "judge" in targets and kind != "preferences":
         said.append("A row belongs to an annotator or to a judge: choose one of the two columns.")
     return said

@@ -9,9 +9,12 @@ from evaluations.improving.locking import LOOKS, SHARE
 from evaluations.improving.work import Limits
 from evaluations.models import Change, Criterion, Judge, Project
 from evaluations.models.improving import ASKING_CHANGES, FREE_CHANGES, MOST_LOOKS
+from evaluations.statistics.proof import LEAST_LOCKED, LEAST_TRAINING
 
 
 class LockForm(forms.Form):
+    least_training, least_locked = LEAST_TRAINING, LEAST_LOCKED
+
     percent = forms.IntegerField(
         label="Share of the documents (%)",
         min_value=10,

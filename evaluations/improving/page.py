@@ -223,6 +223,8 @@ def _lead(rows: Sequence[Row], locked: LockedDocuments | None) -> str:
         )
     if any(row.look for row in rows):
         return "Nothing is proven yet: no change was surely better on the locked documents."
-    if rows:
+    if any(row.candidate.training["gain"] > 0 for row in rows):
         return "Changes were found on training documents. Look at the best one to prove it."
+    if rows:
+        return "Nothing better was found on training documents, so no look is worth spending."
     return "No change has been tried yet."

@@ -1,5 +1,6 @@
 """Base class of our commands: the database is ready, or the error says what to do."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -8,11 +9,13 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.utils import CursorWrapper
 from django.db.migrations.executor import MigrationExecutor
 
 from geval_site.program import command
 
 _LOCK = 0x6D696772  # any constant: a lock for creating tables
+LOOK_SECONDS = 0.1
 
 
 class SiteCommand(BaseCommand):
@@ -43,11 +46,19 @@ class GateCommand(SiteCommand):
 def _one_at_a_time() -> Iterator[None]:
     """Create the tables; of processes that start together, only the first does the work."""
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
+        # An index that is built concurrently waits for every statement that is under way, so one
+        # that itself waits for the lock would wait for it forever.
+        while not _taken(cursor):
+            time.sleep(LOOK_SECONDS)
         try:
             yield
         finally:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
+
+
+def _taken(cursor: CursorWrapper) -> bool:
+    cursor.execute("SELECT pg_try_advisory_lock(%s)", [_LOCK])
+    return bool(cursor.fetchone()[0])
 
 
 def bring_up_to_date() -> None:

@@ -9,6 +9,10 @@ class Migration(migrations.Migration):
     dependencies = [("evaluations", "0034_conversations")]
 
     operations = [
+        # What a process left that was killed while it built the index.
+        migrations.RunSQL(
+            "DROP INDEX CONCURRENTLY IF EXISTS document_conversation", migrations.RunSQL.noop
+        ),
         AddIndexConcurrently(
             "document",
             models.Index(

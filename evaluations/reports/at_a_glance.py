@@ -193,7 +193,7 @@ def _checks(best: JudgeResult, evidence: Evidence) -> tuple[Check, ...]:
     test, share = best.alt_test, evidence.share
     if evidence.on_scale:
         won, all_of_them = (test.winning_rate.value or 0) * len(test.annotators), test.annotators
-        about = f"against {won:.0f} of {len(all_of_them)} raters, epsilon {test.epsilon:g}"
+        about = f"wins against {won:.0f} of {len(all_of_them)} raters, epsilon {test.epsilon:g}"
     else:
         about = "its scores are on another scale"
     return (

@@ -80,7 +80,7 @@ def rows_of(found: Sequence[Steadiness]) -> list[Row]:
     each = [one.found for one in found]
     rows: list[Row] = [
         ("Items", "", [thin(one.items) for one in each]),
-        ("Replies to each", "", [f"{one.replies:.1f}" for one in each]),
+        ("Replies to each", "", [f"{round(one.replies, 1):g}" for one in each]),
         ("Reliability of one reply", "reply_reliability", [shown(one.icc) for one in each]),
         ("Error of a reply, in points", "reply_error", [shown(one.reply_error) for one in each]),
         ("Error of a score, in points", "", [shown(one.score_error) for one in found]),
@@ -88,7 +88,8 @@ def rows_of(found: Sequence[Steadiness]) -> list[Row]:
         ("Orders flip", "order_flips", [_percent(one.flips) for one in each]),
     ]
     for replies in REPLIES:
-        name = "r with people, one reply" if replies == 1 else f"{replies} replies"
+        of = "one reply" if replies == 1 else f"{replies} replies"
+        name = f"Pearson's r with people over all outputs, {of}"
         term = "more_replies" if replies == 1 else ""
         rows.append((name, term, [shown(one.pearson_with(replies)) for one in each]))
     return rows

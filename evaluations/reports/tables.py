@@ -124,7 +124,7 @@ def as_text(report: Report) -> str:
         "Spearman, tau Kendall's tau-b)"
     ]
     symbols = [SYMBOLS[coefficient] for _level in LEVELS for coefficient in COEFFICIENTS]
-    name_width = max(len(judge) for judge in report.judges)
+    name_width = max(len(name) for name in ("judge", *report.judges))
     number = 5
     group = len(COEFFICIENTS) * (number + 1) - 1
     for criterion in report.criteria:
@@ -143,7 +143,7 @@ def as_text(report: Report) -> str:
             )
             parts.append(line.rstrip())
         if said := in_a_sentence(criterion):
-            parts.append(f"Verdict: {criterion.verdict.label.lower()}. {said}")
+            parts.append(f"Verdict: {criterion.verdict.label.lower()}. {said[0].upper()}{said[1:]}")
     parts.append(
         "\nrho [low, high]: 95 % interval over documents, from ten documents up. documents: those"
         " that enter the summary-level average; in the rest, people or the judge gave every output"

@@ -47,7 +47,7 @@ def _too_early(result: CriterionResult) -> str:
     if not most or most >= LEAST_DOCUMENTS:
         return ""
     return (
-        f"it is too early to say how well judges agree with people: {most} document"
+        f"how well judges agree with people cannot be said yet: {most} document"
         f"{'s have' if most > 1 else ' has'} both ratings and scores, and at least"
         f" {LEAST_DOCUMENTS} are needed."
     )

@@ -14,7 +14,12 @@ from evaluations.models import Judge, Project, Study, StudyKind
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.steadiness import rows_of, steadiness
 
-STARTED = "{} is started. Workers ask in the background; this page shows what they find."
+STARTED = {
+    StudyKind.DRIFT: "The drift watch is started.",
+    StudyKind.AGAIN: "The judge is asked again.",
+    StudyKind.PROBES: "The probes are started.",
+}
+NEXT = "Workers ask in the background; this page shows what they find."
 
 
 @project_view(READERS)
@@ -56,7 +61,7 @@ def judge_study(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         except StudyError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, STARTED.format(study.get_kind_display()))
+            messages.success(request, f"{STARTED[StudyKind(study.kind)]} {NEXT}")
             return redirect(study)
     context = _context(project, judge)
     sections = [

@@ -162,4 +162,4 @@ def test_too_few_documents_are_too_early(small_project: Project, load: Load) -> 
 
     assert found.verdict == Verdict.TOO_EARLY
     assert headline([found]) == "On coherence it is too early to say."
-    assert reading(found).startswith("It is too early to say how well judges agree with people: 1")
+    assert reading(found).startswith("How well judges agree with people cannot be said yet: 1")

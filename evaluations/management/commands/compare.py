@@ -40,6 +40,6 @@ def _in_words(found: AccuracyTest) -> str:
     if found.first is None or found.second is None or found.p is None:
         return f"–, {found.reason}"
     return (
-        f"{found.first:.3f} and {found.second:.3f}, difference {found.difference:+.3f}, p"
-        f" {p_value(found.p)} (one-sided {p_value(found.p_better or 0.0)})"
+        f"{found.first:.3f} and {found.second:.3f}, second less first {found.difference:+.3f}, p"
+        f" {p_value(found.p)} (that the second is better: {p_value(found.p_better or 0.0)})"
     )

@@ -62,7 +62,8 @@ class Command(GateCommand):
                 stop(study)
                 study.refresh_from_db()
         one = shown(study)
-        self.stdout.write(f"{study}: {one.state}.".capitalize())
+        said = f"{study}: {one.state}."
+        self.stdout.write(said[0].upper() + said[1:])
         for line in lines_of(one):
             self.stdout.write(line)
         sys.exit(code_of(one))
