@@ -186,6 +186,14 @@ TERMS: dict[str, Term] = {
         " if people agree.",
         "Agreement among people",
     ),
+    "gwet": Term(
+        "Gwet's AC1 and AC2",
+        "How far people agree beyond chance, where chance does not grow as one rating becomes"
+        " common. AC1 counts equal ratings; AC2 also counts near ones in part.",
+        "Read them beside alpha: where nearly all ratings are the same, alpha may be low although"
+        " people agree, and AC1 is not. Categories are the ratings that occur.",
+        "Agreement among people",
+    ),
     "icc": Term(
         "Intraclass correlation (ICC)",
         "The share of the variance of ratings that lies between outputs and not between people:"
