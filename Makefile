@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo screenshots test test-durations test-browser test-neural test-slow test-hostile test-servers test-package test-image lint docs release-data clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument fuzz
+.PHONY: help demo screenshots test test-durations test-browser test-neural test-slow test-hostile test-servers test-package test-image lint docs release-data clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument bench-measure fuzz
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table)"
@@ -34,6 +34,7 @@ help:
 	@echo "make bench-coverage  how often intervals hold the true value, simulated (QUICK=1: fewer data sets)"
 	@echo "make bench-improve  panels learned from 20 documents of SummEval, and how often anything is proven where nothing is better"
 	@echo "make bench-instrument  predictions about a judge's replies, pass rates, drift and planted defects, held to what is observed or simulated"
+	@echo "make bench-measure  how often intervals leave the truth out if they are looked at after every document"
 	@echo "make bench-queries  each query written in SQL beside the same one by Django's ORM"
 	@echo "make fuzz     ten minutes of randomly generated API requests, forms and model replies, different each time"
 	@echo "make browser as root on Debian: install Chromium for the browser tests"
@@ -156,6 +157,9 @@ bench-improve: $(VENV)/.installed
 
 bench-instrument: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.instrument
+
+bench-measure: $(VENV)/.installed
+	@$(BIN)/python -m benchmarks.measure
 
 bench-queries: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.queries
