@@ -2,8 +2,8 @@
 
 Campaigns “Where judges disagree most” take the outputs at the top of a list, and “Where the
 estimate needs it most” take more of some systems than of others. What such ratings say holds for
-the outputs that were rated: on SummEval's consistency, the fifth of outputs on which judges differ
-most makes a judge's rho 0.16 higher than it is over all.
+the outputs that were rated: on SummEval's consistency, gpt-4o has a rho of 0.53 over all outputs,
+and of 0.69 over the fifth on which judges differ most.
 """
 
 from collections.abc import Iterable

@@ -251,7 +251,7 @@ TERMS: dict[str, Term] = {
         "A change of the prompt or the output that says nothing about quality. Its effect is the"
         " mean difference between an output's scores with and without it.",
         "Found: the effect is not 0 (for checks: not as it should be), at 5 % over all probes and"
-        " checks of a study together. Typing errors may rightly cost points on fluency.",
+        " checks of a study together. Typing errors may rightly cost points for language.",
         "Sensitivity",
     ),
     "drift_watch": Term(
