@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo screenshots test test-durations test-browser test-neural test-slow test-hostile test-servers test-package test-image lint docs release-data clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument bench-start fuzz
+.PHONY: help demo screenshots test test-durations test-browser test-neural test-slow test-hostile test-servers test-package test-image lint docs release-data clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument bench-start bench-measure fuzz
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table)"
@@ -35,6 +35,7 @@ help:
 	@echo "make bench-improve  panels learned from 20 documents of SummEval, and how often anything is proven where nothing is better"
 	@echo "make bench-instrument  predictions about a judge's replies, pass rates, drift and planted defects, held to what is observed or simulated"
 	@echo "make bench-start how long commands take to start, and what a web worker holds before its first request"
+	@echo "make bench-measure  how often intervals leave the truth out if they are looked at after every document"
 	@echo "make bench-queries  each query written in SQL beside the same one by Django's ORM"
 	@echo "make fuzz     ten minutes of randomly generated API requests, forms and model replies, different each time"
 	@echo "make browser as root on Debian: install Chromium for the browser tests"
@@ -160,6 +161,9 @@ bench-improve: $(VENV)/.installed
 
 bench-instrument: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.instrument
+
+bench-measure: $(VENV)/.installed
+	@$(BIN)/python -m benchmarks.measure
 
 bench-queries: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.queries

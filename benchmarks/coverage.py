@@ -48,6 +48,7 @@ from evaluations.statistics.correlation import (
     coefficients_by_document,
     system_means,
 )
+from evaluations.statistics.gwet import Gwet, gwet
 from evaluations.statistics.jackknife import LeftOut, correlation_interval
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.pairing import FloatArray
@@ -167,10 +168,26 @@ def lines() -> Iterator[Line]:
                     outputs, ratings
                 ).interval(m, LeftOut.each(outputs.documents)),
             )
+        yield Line(
+            "Gwet's AC1",
+            World(documents, 8),
+            lambda outputs, ratings, _scores: _gwet(outputs, ratings).ac1.estimate.value,
+            lambda outputs, ratings, _scores: _gwet(outputs, ratings).ac1.interval,
+        )
+        yield Line(
+            "Gwet's AC2",
+            World(documents, 8),
+            lambda outputs, ratings, _scores: _gwet(outputs, ratings).ac2.estimate.value,
+            lambda outputs, ratings, _scores: _gwet(outputs, ratings).ac2.interval,
+        )
 
 
 def _coincidences(outputs: Outputs, ratings: Ratings) -> Coincidences:
     return coincidences(outputs, ratings, LeftOut.each(outputs.documents))
+
+
+def _gwet(outputs: Outputs, ratings: Ratings) -> Gwet:
+    return gwet(outputs, ratings, LeftOut.each(outputs.documents))
 
 
 def _ceiling(outputs: Outputs, ratings: Ratings) -> Ceiling:

@@ -38,6 +38,7 @@ from evaluations.statistics.correlation import (
     correlations,
     system_means,
 )
+from evaluations.statistics.gwet import Gwet, gwet
 from evaluations.statistics.jackknife import (
     LeftOut,
     correlation_interval,
@@ -141,6 +142,7 @@ class Agreement:
     kappas: dict[tuple[str, str], Estimate]
     fleiss: Estimate
     spread: Concentration | None
+    gwet: Gwet
 
     @property
     def ceiling(self) -> dict[Coefficient, Estimate]:
@@ -304,6 +306,7 @@ def analyse_agreement(outputs: Outputs, ratings: Ratings, annotators: tuple[str,
         },
         fleiss=fleiss_kappa(ratings),
         spread=concentration(ratings.value),
+        gwet=gwet(outputs, ratings, documents),
     )
 
 

@@ -186,6 +186,23 @@ TERMS: dict[str, Term] = {
         " if people agree.",
         "Agreement among people",
     ),
+    "anytime": Term(
+        "Interval valid at any time",
+        "An interval that you may look at after every document, and stop when you like what you"
+        " see: in at most 5 of 100 runs it leaves the truth out at any time.",
+        "A 95 % interval of a fixed number of documents does so in about a third of runs if it is"
+        " looked at after each. The price is width: up to four times with ten documents, twice with"
+        " a hundred.",
+        "Correlation",
+    ),
+    "gwet": Term(
+        "Gwet's AC1 and AC2",
+        "How far people agree beyond chance, where chance does not grow as one rating becomes"
+        " common. AC1 counts equal ratings; AC2 also counts near ones in part.",
+        "Read them beside alpha: where nearly all ratings are the same, alpha may be low although"
+        " people agree, and AC1 is not. Categories are the ratings that occur.",
+        "Agreement among people",
+    ),
     "icc": Term(
         "Intraclass correlation (ICC)",
         "The share of the variance of ratings that lies between outputs and not between people:"

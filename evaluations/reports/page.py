@@ -13,6 +13,7 @@ from evaluations.reports.live import DataVersion, data_version
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.running import RunInProgress, runs_in_progress
+from evaluations.reports.size import is_large
 from evaluations.reports.words import headline
 from evaluations.statistics.correlation import Coefficient
 
@@ -82,6 +83,11 @@ class ReportPage:
         return self.report.options
 
     @property
+    def states_agreement(self) -> bool:
+        """Whether a run in progress says what it has reached."""
+        return any(run.agreement for run in self.running)
+
+    @property
     def ratings(self) -> int:
         return sum(criterion.ratings for criterion in self.report.criteria)
 
@@ -113,7 +119,9 @@ def report_page(project: Project, numbers: ReportNumbers, *, mark: str) -> Repor
     """
     report, options = numbers.report, numbers.report.options
     second = options.second
-    running = runs_in_progress(project)
+    # Agreement is read as it is now, of everything: a view of a part does not state it.
+    states = not (options.is_filtered or options.judges or is_large(project))
+    running = runs_in_progress(project, [one.pk for one in report.criteria] if states else ())
     judges = {run.judge for run in running}
     return ReportPage(
         numbers=numbers,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from annotations.results.chosen_outputs import chosen_outputs
 from evaluations.models import Criterion, Judge, Project
 from evaluations.reports.analysis import (
     SEED,
@@ -207,7 +208,8 @@ def _highest(values: Iterable[float | None]) -> float | None:
 class Report:
     """A project's numbers, in the order of its criteria and judges; `systems` are those the tables
     are over, `boards` the results of comparisons by the name of their criterion; `turns` of its
-    documents belong to `sessions`."""
+    documents belong to `sessions`; campaigns chose `chosen` of the rated outputs, and drew none of
+    these at random."""
 
     project: str
     name: str
@@ -218,6 +220,7 @@ class Report:
     withheld: int = 0
     turns: int = 0
     sessions: int = 0
+    chosen: int = 0
     boards: tuple[tuple[str, Leaderboard], ...] = ()
 
     @property
@@ -334,6 +337,7 @@ def build_report(
         withheld=data.withheld,
         turns=sum(map(bool, data.sessions)),
         sessions=len(set(filter(None, data.sessions))),
+        chosen=chosen_outputs(project.pk, data.humans.values(), outputs=data.output_ids),
         boards=leaderboards(
             project, data, chosen_judges, chosen_criteria, annotators=options.annotators
         ),

@@ -51,6 +51,8 @@ def as_json(report: Report) -> str:
     }
     if report.sessions:
         content["sessions"] = {"sessions": report.sessions, "turns": report.turns}
+    if report.chosen:
+        content["outputs_not_drawn_at_random"] = report.chosen
     if report.withheld:
         content["withheld_documents"] = report.withheld
     if report.boards:

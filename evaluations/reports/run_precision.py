@@ -1,7 +1,9 @@
 """How precisely a run's correlations are known, and when they will be known better."""
 
+from collections.abc import Container
 from dataclasses import dataclass
 
+import numpy as np
 from django.db.models import Count, Min
 from django.utils.safestring import SafeString, mark_safe
 
@@ -10,8 +12,11 @@ from evaluations.models import EvaluationRun
 from evaluations.query_arrays import fetch_numbers
 from evaluations.reports.drawings.narrowing import narrowing_band
 from evaluations.reports.drawings.svg import as_page_part
-from evaluations.reports.so_far import CriterionSoFar
+from evaluations.reports.so_far import CriterionSoFar, so_far
+from evaluations.statistics.anytime import confidence_sequence
+from evaluations.statistics.jackknife import LEAST_DOCUMENTS
 from evaluations.statistics.narrowing import Step, narrowing
+from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.projection import documents_for
 
 GOALS = (0.1, 0.05, 0.02)
@@ -45,8 +50,7 @@ def precisions(run: EvaluationRun, found: list[CriterionSoFar], rate: float) -> 
     shown = []
     for one in found:
         order = _order(run, one.pk)
-        steps = narrowing(one.by_document[[at for at in order if at < len(one.by_document)]])
-        if steps:
+        if steps := narrowing(_in_order(one, order)):
             left = open_items.get(one.pk) or open_items.get(None)
             said = _said(steps[-1], len(order), one, left, rate)
             drawn = as_page_part(narrowing_band(one.criterion, steps))
@@ -54,11 +58,36 @@ def precisions(run: EvaluationRun, found: list[CriterionSoFar], rate: float) -> 
     return shown
 
 
+def at_any_time(run: EvaluationRun, criteria: Container[int]) -> str:
+    """The correlations of a run in progress with intervals that hold however often they are looked
+    at; empty before any criterion has ten documents.
+
+    Args:
+        criteria: the ids of those that may be named.
+    """
+    said = []
+    for one in so_far(run):
+        known = _in_order(one, _order(run, one.pk))
+        known = known[~np.isnan(known)]
+        if one.pk in criteria and len(known) >= LEAST_DOCUMENTS:
+            (ends,) = confidence_sequence(known, [len(known)])
+            said.append(f"{one.criterion} {known.mean():.2f} [{ends.low:.2f}, {ends.high:.2f}]")
+    return ", ".join(said)
+
+
+def _in_order(one: CriterionSoFar, order: list[int]) -> FloatArray:
+    """The coefficients of documents in the order in which these were scored."""
+    return one.by_document[[at for at in order if at < len(one.by_document)]]
+
+
 def _said(last: Step, documents: int, one: CriterionSoFar, left: _Open | None, rate: float) -> str:
     """When the next goal is reached: by this run, or with how many documents."""
     half = (last.high - last.low) / 2
     goal = next((goal for goal in GOALS if goal < 0.98 * half), None)
-    now = f"±{half:.2f} with {thin(last.documents)} documents"
+    now = (
+        f"±{half:.2f} with {thin(last.documents)} documents, at any time from"
+        f" {last.anytime.low:.2f} to {last.anytime.high:.2f}"
+    )
     if goal is None or half <= 0:
         return f"{now}."
     needed = documents_for(half, documents=last.documents, goal=goal)

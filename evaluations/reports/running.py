@@ -1,14 +1,16 @@
 """Runs in progress, whose judges' numbers on the report are not final."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from evaluations.models import Project
+from evaluations.reports.run_precision import at_any_time
 
 
 @dataclass(frozen=True)
 class RunInProgress:
     """A run that is being executed, its judge's id, and how many of its items are done or
-    failed."""
+    failed; `agreement` is what its judge has reached, in words."""
 
     pk: int
     judge: int
@@ -16,14 +18,19 @@ class RunInProgress:
     address: str
     finished: int
     total: int
+    agreement: str = ""
 
     @property
     def share(self) -> float:
         return self.finished / self.total if self.total else 0.0
 
 
-def runs_in_progress(project: Project) -> tuple[RunInProgress, ...]:
-    """The runs of a project that are being executed now, the oldest first."""
+def runs_in_progress(project: Project, criteria: Collection[int] = ()) -> tuple[RunInProgress, ...]:
+    """The runs of a project that are being executed now, the oldest first.
+
+    Args:
+        criteria: the ids of those whose agreement is stated, with intervals valid at any time.
+    """
     runs = project.runs.active().counting().of_judges_that_run()
     progress = runs.progress()
     return tuple(
@@ -33,6 +40,7 @@ def runs_in_progress(project: Project) -> tuple[RunInProgress, ...]:
             f"run {run.pk} of {run.judge.label}",
             run.get_absolute_url(),
             *progress.get(run.pk, (0, 0)),
+            agreement=at_any_time(run, criteria) if criteria else "",
         )
         for run in runs.select_related("judge", "project").order_by("pk")
     )

@@ -14,6 +14,7 @@ from evaluations.reports.board_tables import (
 from evaluations.reports.report import JudgeResult, Report
 from evaluations.reports.words import (
     SYMBOLS,
+    chosen_note,
     in_a_sentence,
     in_sight_note,
     sessions_note,
@@ -100,6 +101,8 @@ def as_markdown(report: Report) -> str:
         parts.append(f"\n{in_sight_note(report)}")
     if report.sessions:
         parts.append(f"\n{sessions_note(report)}")
+    if report.chosen:
+        parts.append(f"\n{chosen_note(report)}")
     if report.withheld:
         parts.append(f"\n{withheld_note(report)}")
     if report.stand_ins:
@@ -155,6 +158,8 @@ def as_text(report: Report) -> str:
         parts.append(in_sight_note(report))
     if report.sessions:
         parts.append(sessions_note(report))
+    if report.chosen:
+        parts.append(chosen_note(report))
     if report.withheld:
         parts.append(withheld_note(report))
     if report.stand_ins:

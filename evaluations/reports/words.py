@@ -186,6 +186,18 @@ def sessions_note(report: Report) -> str:
     )
 
 
+def chosen_note(report: Report) -> str:
+    """The note about outputs that are no random sample; empty if campaigns chose none."""
+    if not report.chosen:
+        return ""
+    outputs = "rated output was" if report.chosen == 1 else "rated outputs were"
+    return (
+        f"{report.chosen:,} {outputs} chosen by campaigns (where judges disagree most, or where the"
+        " estimate needs it most), not drawn at random. The numbers speak of the outputs that were"
+        " rated, not of all outputs. Rate a random sample to learn about all."
+    )
+
+
 def stand_in_note(report: Report) -> str:
     """The note about scores that are not from an LLM."""
     return f"{' and '.join(report.stand_ins)}: {HONEST_NAME}."

@@ -17,6 +17,7 @@ from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.words import (
     SYMBOLS,
+    chosen_note,
     in_a_sentence,
     in_sight_note,
     sessions_note,
@@ -113,6 +114,7 @@ def starts_with(text: str, beginning: str) -> bool:
 
 register.filter(thin)
 register.filter(sessions_note)
+register.filter(chosen_note)
 register.filter(withheld_note)
 
 

@@ -142,6 +142,15 @@ def test_ratings_and_scores_that_come_in_are_seen(client: Client, judged_project
     assert before["agreement"] != after["agreement"]
 
 
+def test_agreement_beyond_chance_stands_beside_alpha(
+    client: Client, judged_project: Project
+) -> None:
+    page = " ".join(client.get(ADDRESS).content.decode().split())
+
+    assert "Gwet's AC1" in page
+    assert ", AC2 " in page
+
+
 def test_only_what_changed_is_computed_anew(
     client: Client, judged_project: Project, run: EvaluationRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ BAND = 0.2
 
 def narrowing_band(criterion: str, steps: Sequence[Step]) -> Drawing:
     """The drawing; there is at least one step."""
-    last, floor = steps[-1], min(0.0, *(step.low for step in steps))
+    last, floor = steps[-1], min(0.0, *(min(step.low, step.anytime.low) for step in steps))
 
     def x(documents: float) -> float:
         wide = max(1, last.documents - LEAST_DOCUMENTS)
@@ -27,6 +27,10 @@ def narrowing_band(criterion: str, steps: Sequence[Step]) -> Drawing:
     for value in (0.0, 0.5, 1.0):
         shapes.append(Line(LEFT, y(value), RIGHT, y(value), "grid"))
         shapes.append(Words(LEFT - 6, y(value) + 4, f"{value:g}", "quiet", "end", size=10))
+    for side in ("low", "high"):
+        for before, after in itertools.pairwise(steps):
+            begin, end = (y(getattr(step.anytime, side)) for step in (before, after))
+            shapes.append(Line(x(before.documents), begin, x(after.documents), end, "llm", 0.8))
     for before, after in itertools.pairwise(steps):
         wide, tall = x(after.documents) - x(before.documents), y(before.low) - y(before.high)
         shapes.append(Box(x(before.documents), y(before.high), wide, tall, "llm", BAND))
@@ -49,13 +53,19 @@ def narrowing_band(criterion: str, steps: Sequence[Step]) -> Drawing:
         title=f"{criterion}: rho {last.value:.2f} after {thin(last.documents)} documents",
         caption=(
             f"{criterion}: summary-level rho by the number of documents, in the order in which they"
-            " were judged, with the 95 % interval of each number."
+            " were judged, with the 95 % interval of each number (band) and the interval that holds"
+            " however often it is looked at (thin lines)."
         ),
         height=HEIGHT,
         shapes=tuple(shapes),
-        columns=("documents", "rho", "95 % interval"),
+        columns=("documents", "rho", "95 % interval", "valid at any time"),
         rows=tuple(
-            (thin(one.documents), f"{one.value:.2f}", f"[{one.low:.2f}, {one.high:.2f}]")
+            (
+                thin(one.documents),
+                f"{one.value:.2f}",
+                f"[{one.low:.2f}, {one.high:.2f}]",
+                f"[{one.anytime.low:.2f}, {one.anytime.high:.2f}]",
+            )
             for one in steps
         ),
     )

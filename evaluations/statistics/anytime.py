@@ -1,0 +1,81 @@
+"""Intervals that hold however often they are looked at: confidence sequences of a mean.
+
+A 95 % interval holds at one number of documents. Who looks after every document and stops where
+they like what they see has left the truth out at some time in a third of cases. The ends here
+leave it out at *any* time in at most 5 %: they are the means against which nobody could have won
+1/0.05 times their stake by betting on the next values (Waudby-Smith and Ramdas, 2024, "Estimating
+means of bounded random variables by betting", theorem 3: hedged capital; Ville, 1939). This needs
+values within known bounds that come in random order, and nothing else: asymptotic sequences
+(Waudby-Smith et al., 2024) are narrower and left the truth out in up to 9 % of runs over
+SummEval's correlations, from ten documents on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluations.statistics.pairing import FloatArray
+
+LEVEL = 0.05
+# No more than this share of the capital is bet, so that it never ends at 0.
+MOST_BET = 0.5
+MEANS = 1001
+# Values by means that are held at a time.
+MOST_CELLS = 2_000_000
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Where the mean lies after so many values."""
+
+    count: int
+    low: float
+    high: float
+
+
+def confidence_sequence(
+    values: FloatArray,
+    at: Sequence[int],
+    *,
+    lowest: float = -1.0,
+    highest: float = 1.0,
+    level: float = LEVEL,
+) -> tuple[Ends, ...]:
+    """The ends after some numbers of values; all of them hold together.
+
+    Args:
+        values: shape (values,), in the order in which they came.
+        at: rising counts of values.
+        lowest, highest: what a value can be.
+        level: in which share of sequences the mean may be left out at some time.
+    """
+    scaled = (values - lowest) / (highest - lowest)
+    stakes = _stakes(scaled, level)
+    step = 1 / (MEANS - 1)
+    means = np.linspace(step / 2, 1 - step / 2, MEANS - 1)
+    up, down = np.zeros((2, len(means)))
+    found, done = [], 0
+    for count in at:
+        for begin in range(done, count, MOST_CELLS // MEANS):
+            part = slice(begin, min(count, begin + MOST_CELLS // MEANS))
+            off, stake = scaled[part, None] - means, stakes[part, None]
+            up += np.log1p(np.minimum(stake, MOST_BET / means) * off).sum(axis=0)
+            down += np.log1p(-np.minimum(stake, MOST_BET / (1 - means)) * off).sum(axis=0)
+        done = count
+        held = np.flatnonzero(np.maximum(up, down) < np.log(2 / level))
+        # Each mean of the grid stands for those up to its neighbours.
+        low, high = (means[held[0]] - step, means[held[-1]] + step) if len(held) else (0.0, 1.0)
+        ends = np.clip([low, high], 0, 1) * (highest - lowest) + lowest
+        found.append(Ends(count, *ends.tolist()))
+    return tuple(found)
+
+
+def _stakes(scaled: FloatArray, level: float) -> FloatArray:
+    """How much is bet on each value, from those before it; shape (values,)."""
+    count = np.arange(1, len(scaled) + 1)
+    mean = (0.5 + np.cumsum(scaled)) / (count + 1)
+    variance = (0.25 + np.cumsum((scaled - mean) ** 2)) / (count + 1)
+    before = np.append(0.25, variance)[: len(scaled)]
+    stakes: FloatArray = np.sqrt(2 * np.log(2 / level) / (before * count * np.log(count + 1)))
+    return stakes

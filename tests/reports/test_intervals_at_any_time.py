@@ -1,0 +1,58 @@
+"""While a run goes on, its page and the report give intervals that are valid at any time."""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from django.test import Client
+
+from evaluations.corpus.store import LoadResult
+from evaluations.models import EvaluationRun, Judge, Project, RunState
+from tests.reports.test_best_judge import FAIR, OUTPUTS, rated, scored
+
+pytestmark = pytest.mark.django_db
+REPORT = "/p/small/report/"
+
+
+@pytest.fixture
+def going_on(project: Project, load: Callable[..., LoadResult]) -> EvaluationRun:
+    """A run in progress with scores of forty documents, and another judge's scores."""
+    judges = {"fair": FAIR, "noise": np.flip(FAIR)}
+    load(project, {"o.jsonl": OUTPUTS, "r.csv": rated(), "s.csv": scored(judges)})
+    Judge.objects.filter(name="fair").update(kind="geval")
+    run = EvaluationRun.objects.get(judge__name="fair")
+    EvaluationRun.objects.filter(pk=run.pk).update(state=RunState.RUNNING)
+    return run
+
+
+def words_of(client: Client, address: str) -> str:
+    return re.sub(r"\s+", " ", client.get(address).content.decode())
+
+
+def test_the_run_shows_both_intervals_and_says_how_they_differ(
+    as_role: Callable[[str], Client], going_on: EvaluationRun
+) -> None:
+    page = words_of(as_role("owner"), going_on.get_absolute_url())
+
+    said = r"±(\d\.\d\d) with \d+ documents, at any time from (-?\d\.\d\d) to (\d\.\d\d)"
+    found = re.search(said, page)
+    assert found
+    half, low, high = map(float, found.groups())
+    assert (high - low) / 2 > half
+    assert "look as often as you like" in page
+    assert 'id="what-is-anytime"' in page
+
+
+def test_the_report_says_what_a_run_in_progress_has_reached(
+    as_role: Callable[[str], Client], going_on: EvaluationRun
+) -> None:
+    client = as_role("owner")
+    during, of_a_part = words_of(client, REPORT), words_of(client, REPORT + "?documents=d1")
+    EvaluationRun.objects.update(state=RunState.DONE)
+    after = words_of(client, REPORT)
+
+    assert re.search(r"Rho so far: coherence \d\.\d\d \[-?\d\.\d\d, \d\.\d\d\]\.", during)
+    assert "runs in progress are valid at any time" in during
+    assert "Rho so far" not in of_a_part
+    assert "runs in progress are valid at any time" not in after

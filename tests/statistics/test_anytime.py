@@ -1,0 +1,85 @@
+"""Confidence sequences: held to the same bets written one by one, and to simulation."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evaluations.statistics.anytime import confidence_sequence
+
+
+def capital_by_hand(values: list[float], mean: float, *, level: float) -> float:
+    """The hedged capital of Waudby-Smith and Ramdas (2024) after all values from 0 to 1, which is
+    the larger of two halves."""
+    up = down = 0.5
+    seen: list[float] = []
+    squares = 0.25
+    for count, value in enumerate(values, start=1):
+        variance = squares / count
+        stake = math.sqrt(2 * math.log(2 / level) / (variance * count * math.log(count + 1)))
+        up *= 1 + min(stake, 0.5 / mean) * (value - mean)
+        down *= 1 - min(stake, 0.5 / (1 - mean)) * (value - mean)
+        seen.append(value)
+        squares += (value - (0.5 + sum(seen)) / (count + 1)) ** 2
+    return max(up, down)
+
+
+def test_the_ends_are_where_betting_against_the_mean_has_won_twenty_times_the_stake() -> None:
+    values = np.random.default_rng(2).beta(6, 3, 80)
+
+    (found,) = confidence_sequence(values, [80], lowest=0, highest=1)
+
+    def won(mean: float) -> bool:
+        return capital_by_hand(values.tolist(), mean, level=0.05) >= 20
+
+    assert won(found.low - 0.001)
+    assert not won(found.low + 0.003)
+    assert not won(found.high - 0.003)
+    assert won(found.high + 0.001)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng: np.clip(rng.normal(0.4, 0.25, 120), -1, 1),
+        lambda rng: np.where(rng.random(120) < 0.05, -1.0, 0.8),
+        lambda rng: rng.choice([-1.0, 1.0], 120),
+    ],
+)
+def test_looking_after_every_document_leaves_the_truth_out_in_at_most_5_percent(draw) -> None:  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(4)
+    truth = float(np.mean([draw(rng).mean() for _ in range(4000)]))
+    wrong = fixed = 0
+    for _ in range(100):
+        values = draw(rng)
+        found = confidence_sequence(values, range(10, 121))
+        wrong += any(not one.low <= truth <= one.high for one in found)
+        count = np.arange(1, 121)
+        mean = np.cumsum(values) / count
+        variance = np.maximum(np.cumsum(values**2) / count - mean**2, 0) * count
+        half = stats.t.ppf(0.975, count[9:] - 1) * np.sqrt(
+            variance[9:] / ((count[9:] - 1) * count[9:])
+        )
+        fixed += bool((np.abs(mean[9:] - truth) > half).any())
+
+    assert wrong <= 5
+    assert fixed >= 20
+
+
+def test_it_narrows_as_values_come() -> None:
+    values = np.random.default_rng(6).normal(0.5, 0.1, 400)
+
+    found = confidence_sequence(values, [10, 50, 400])
+
+    assert [one.count for one in found] == [10, 50, 400]
+    widths = [one.high - one.low for one in found]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[-1] < 0.1
+
+
+def test_values_that_are_all_the_same_still_leave_room() -> None:
+    (found,) = confidence_sequence(np.full(10, 1.0), [10])
+
+    assert found.high == 1.0
+    assert found.low < 0.9
