@@ -51,7 +51,7 @@ def token(small_project: Project, owner: User) -> str:
 
 @schema.parametrize()
 @settings(
-    max_examples=int(EXAMPLES or 4),
+    max_examples=int(EXAMPLES or 3),
     derandomize=EXAMPLES is None,
     print_blob=True,
     deadline=None,

@@ -155,6 +155,7 @@ def test_after_the_limit_falls_calls_soon_keep_to_it() -> None:
     assert simulation.rate(1080, 1120) >= 0.9 * 10
 
 
+@pytest.mark.slow
 def test_limits_at_random_seldom_wear_the_pace_down() -> None:
     worn = []
     for seed in range(30):

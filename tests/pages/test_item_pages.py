@@ -87,7 +87,7 @@ def test_the_run_page_shows_scores_and_correlations_so_far(
 
     assert "<h2>Results</h2>" in text
     assert 'class="histogram"' in text
-    assert "Summary level" not in text
+    assert ">Summary level<" not in text
     assert text.count("<svg") == 2 * 9
 
 
