@@ -292,7 +292,7 @@ def _found(reworded: Reworded) -> Found:
         reworded.today,
         reworded.candidate,
         reworded.documents,
-        description=f"the best of {reworded.tried} that were tried",
+        description=f"the best of {reworded.tried} that were proposed",
         proposal=proposal.pk,
     )
 
