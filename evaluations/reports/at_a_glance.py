@@ -201,9 +201,19 @@ def _checks(best: JudgeResult, evidence: Evidence) -> tuple[Check, ...]:
         Check(
             evidence.ranks_like_a_rater,
             "Ranks like a rater",
-            "" if share is None else f"{100 * share:.0f} % of one rater",
+            "" if share is None else _of_one_rater(evidence, share),
             "ranks_like_a_rater",
         ),
+    )
+
+
+def _of_one_rater(evidence: Evidence, share: float) -> str:
+    """A share with the two numbers that it is of: the judge's correlation in a rater's place is
+    lower than the one drawn, which is with the mean of all raters."""
+    judge, rater = shown(evidence.in_place), shown(evidence.ceiling)
+    return (
+        f"{100 * share:.0f} % of one rater: in a rater's place {judge}, a rater {rater}, both"
+        " against the other raters"
     )
 
 

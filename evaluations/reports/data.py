@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from django.db import connection, models
+from django.db import connection
 
 from annotations.results.human_scores import HumanScores, human_scores
 from evaluations.changes import Key, state_of
 from evaluations.models import Criterion, EvaluationRun, Judge, Project
 from evaluations.models.corpus import System
-from evaluations.models.newest_scores import COUNTS, newest_scores
+from evaluations.models.newest_scores import newest_scores
 from evaluations.query_arrays import (
     fetch_groups,
     fetch_numbers,
@@ -244,34 +244,36 @@ def _scores_of(
     judge_ids: list[int], criterion_ids: list[int], run: EvaluationRun | None
 ) -> dict[tuple[int, int], list[FloatArray]]:
     """Outputs and values of scores by judge and criterion."""
-    wanted = f"""r.judge_id IN ({id_list(judge_ids)})
-        AND (s.criterion_id IS NULL OR s.criterion_id IN ({id_list(criterion_ids)}))"""
-    several = list(
-        EvaluationRun.objects.counting()
-        .filter(judge__in=judge_ids)
-        .order_by()
-        .values_list("judge", flat=True)
-        .annotate(runs=models.Count("pk"))
-        .filter(runs__gt=1)
-    )
-    # Millions of scores of judges that ran once need no sorting, which would take most of the time.
-    plain = f"""SELECT r.judge_id, s.criterion_id, s.output_id, s.value FROM evaluations_score s
-        JOIN evaluations_evaluationrun r ON r.id = s.run_id WHERE {wanted} AND {COUNTS}"""
+    about = f"(s.criterion_id IS NULL OR s.criterion_id IN ({id_list(criterion_ids)}))"
+    counting = EvaluationRun.objects.counting().filter(judge__in=judge_ids)
     if run is not None:
-        chosen = f"{plain} AND r.id = {int(run.pk)}"
-    elif several:
-        once = f"{plain} AND r.judge_id NOT IN ({id_list(several)})"
-        again = newest_scores(f"{wanted} AND r.judge_id IN ({id_list(several)})")
-        chosen = f"""{once} UNION ALL
-            SELECT n.judge_id, n.criterion_id, n.output_id, n.value FROM ({again}) AS n"""
-    else:
-        chosen = plain
+        counting = counting.filter(pk=run.pk)
+    runs_of_judges: dict[int, list[int]] = {}
+    for run_id, judge_id in counting.order_by().values_list("pk", "judge"):
+        runs_of_judges.setdefault(judge_id, []).append(run_id)
+    once = {runs[0]: judge_id for judge_id, runs in runs_of_judges.items() if len(runs) == 1}
+    several = [judge_id for judge_id, runs in runs_of_judges.items() if len(runs) > 1]
+    found = {}
+    if once:
+        # Millions of scores of judges that ran once need no sorting, which would take most of the
+        # time. Their runs are named, so that the planner knows how many scores they have.
+        groups = _by("s.run_id", f"evaluations_score s WHERE s.run_id IN ({id_list([*once])})"
+                     f" AND {about}")  # fmt: skip
+        found |= {(once[run_id], of): columns for (run_id, of), columns in groups.items()}
+    if several:
+        newest = newest_scores(f"r.judge_id IN ({id_list(several)}) AND {about}")
+        found |= _by("s.judge_id", f"({newest}) AS s")
+    return found
+
+
+def _by(key: str, scores: str) -> dict[tuple[int, int], list[FloatArray]]:
+    """Outputs and values of scores by an id and by their criterion's."""
     found = fetch_groups(
-        two_ids("s.judge_id", f"coalesce(s.criterion_id, {EVERY_CRITERION})"),
+        two_ids(key, f"coalesce(s.criterion_id, {EVERY_CRITERION})"),
         ["s.output_id", "s.value"],
-        f"FROM ({chosen}) AS s",
+        f"FROM {scores}",
     )
-    return {ids_of_key(key): columns for key, columns in found.items()}
+    return {ids_of_key(both): columns for both, columns in found.items()}
 
 
 def ids_of(project_id: int) -> dict[str, list[int]]:

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -129,9 +130,14 @@ class CriterionResult:
         """Whether a judge is compared with others: it has rated documents enough for an interval,
         and scores for at least half as many rated outputs as any judge. One that scored a few easy
         documents is not the best."""
-        most = max(other.correlations.pairs for other in self.judges)
         found = result.correlations
+        most = self._most_outputs
         return found.documents >= LEAST_DOCUMENTS and found.pairs >= LEAST_SHARE * most
+
+    @cached_property
+    def _most_outputs(self) -> int:
+        """Of any judge's, those that people rated."""
+        return max(judge.correlations.pairs for judge in self.judges)
 
     def share_of_ceiling(self, result: "JudgeResult") -> float | None:
         """A judge's correlation as a share of what one annotator reaches in this view, both against
