@@ -16,7 +16,7 @@ help:
 	@echo "make test-browser  the pages in Chromium"
 	@echo "make test-neural   the neural evaluators, on tiny models (installs torch and transformers)"
 	@echo "make test-slow     the demo, the README and docs/operations.md as a user runs them; kill -9; backups; an archive into an empty site; OpenID Connect; single tests that take long"
-	@echo "make test-hostile  hostile servers, files and visitors; ends with a table of what was tried, survived and lost"
+	@echo "make test-hostile  hostile servers, files, visitors and random requests; ends with a table of what was tried, survived and lost"
 	@echo "make test-package  build the wheel, install it into new environments, run the demo, open its pages in Chromium"
 	@echo "make test-image    build the container image, judge the demo through it, check compose.yaml, systemd's units and Kubernetes' manifests (root; says which packages of Debian it needs)"
 	@echo "make test-servers  GPTScore and G-Eval with llama.cpp's server (builds it: about six minutes)"
@@ -62,7 +62,7 @@ demo: $(VENV)/.installed
 
 PARALLEL := -n auto --dist worksteal
 # Folders with targets of their own.
-APART := $(patsubst %,--ignore tests/%,neural servers hostile package image)
+APART := $(patsubst %,--ignore tests/%,neural servers hostile fuzz package image)
 # One more than cores, as tests wait for processes now and then.
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TESTS := -n $(shell expr $(CORES) + 1) --dist worksteal $(APART) --ignore tests/slow -m "not slow and not browser"
@@ -92,7 +92,7 @@ ALONE := tests/hostile/test_beside_a_run.py
 test-hostile: $(VENV)/.installed-dev
 	@export GEVAL_TEST_COLD=1 GEVAL_HOSTILE_TABLE=$$(mktemp -d); \
 		$(BIN)/python -m pytest -q $(ALONE) && \
-		$(BIN)/python -m pytest $(PARALLEL) --ignore $(ALONE) tests/hostile; \
+		$(BIN)/python -m pytest $(PARALLEL) --ignore $(ALONE) tests/hostile tests/fuzz; \
 		status=$$?; rm -rf $$GEVAL_HOSTILE_TABLE; exit $$status
 
 test-servers: $(VENV)/.installed-dev

@@ -11,6 +11,7 @@ from evaluations.views import (
     drawings,
     endpoints,
     errands,
+    freezing,
     improving,
     instrument,
     items,
@@ -169,6 +170,7 @@ urlpatterns = [
         name="item_explain",
     ),
     path("p/<slug:slug>/report/", reports.report_detail, name="report_detail"),
+    path("p/<slug:slug>/report/numbers/", reports.report_numbers, name="report_numbers"),
     path("p/<slug:slug>/report/live/", reports.report_piece, name="report_piece"),
     path("p/<slug:slug>/report/again/", reports.report_again, name="report_again"),
     path(
@@ -213,9 +215,15 @@ urlpatterns = [
     ),
     path("p/<slug:slug>/report/share/", sharing.share_create, name="share_create"),
     path("p/<slug:slug>/report/share/<int:pk>/revoke/", sharing.share_revoke, name="share_revoke"),
-    path("p/<slug:slug>/report/snapshots/new/", sharing.snapshot_create, name="snapshot_create"),
+    path("p/<slug:slug>/report/snapshots/", freezing.snapshot_list, name="snapshot_list"),
+    path("p/<slug:slug>/report/snapshots/new/", freezing.snapshot_create, name="snapshot_create"),
     path(
-        "p/<slug:slug>/report/snapshots/<int:pk>/", sharing.snapshot_detail, name="snapshot_detail"
+        "p/<slug:slug>/report/snapshots/<int:pk>/", freezing.snapshot_detail, name="snapshot_detail"
+    ),
+    path(
+        "p/<slug:slug>/report/snapshots/<int:pk>/page/",
+        freezing.snapshot_page,
+        name="snapshot_page",
     ),
     path("p/<slug:slug>/members/", members.member_list, name="member_list"),
     path("p/<slug:slug>/members/invite/", members.invitation_create, name="invitation_create"),
@@ -244,6 +252,7 @@ urlpatterns = [
     path("invitation/<str:token>/", members.invitation_accept, name="invitation_accept"),
     path("new/archive/", projects.project_import, name="project_import"),
     path("shared/<str:token>/", sharing.shared_report, name="shared_report"),
+    path("shared/<str:token>/numbers/", sharing.shared_numbers, name="shared_numbers"),
     path("shared/<str:token>/live/", sharing.shared_piece, name="shared_piece"),
     path(
         "shared/<str:token>/figure/<slug:kind>/<int:criterion>/",
@@ -260,6 +269,11 @@ urlpatterns = [
         "shared/<str:token>/cell/<int:criterion>/<int:judge>/",
         sharing.shared_cell,
         name="shared_cell",
+    ),
+    path(
+        "shared/<str:token>/cell/<int:criterion>/<int:judge>/<int:document>/",
+        sharing.shared_document,
+        name="shared_document",
     ),
     path("shared/<str:token>/export/<slug:ending>/", sharing.shared_export, name="shared_export"),
 ]

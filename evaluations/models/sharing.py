@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 
 from django.conf import settings
@@ -30,6 +31,11 @@ class ShareLink(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="share_links")
     digest = models.CharField(max_length=64, unique=True)
     query = models.TextField(blank=True, help_text="The view that was shared.")
+    with_texts = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether sources, outputs and what judges said can be read through it.",
+    )
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
@@ -56,18 +62,40 @@ def new_token() -> str:
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
+class ReportSnapshotQuerySet(models.QuerySet["ReportSnapshot"]):
+    def listed(self) -> ReportSnapshotQuerySet:
+        """Without what was frozen, which may be megabytes; `has_page` says whether there is a
+        page."""
+        has_page = models.Case(
+            models.When(page="", then=False), default=True, output_field=models.BooleanField()
+        )
+        return (
+            self.select_related("made_by", "project")
+            .defer("content", "page")
+            .annotate(has_page=has_page)
+        )
+
+
 class ReportSnapshot(models.Model):
-    """An immutable copy of a report: its JSON, and its SHA-256, which publications can cite."""
+    """An immutable copy of a report: its JSON, whose SHA-256 publications can cite, and its page as
+    a file of its own."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="snapshots")
     sha256 = models.CharField(max_length=64)
     content = models.TextField()
+    page = models.TextField(
+        blank=True,
+        db_default="",
+        help_text="HTML as it was shown, without scripts or links; empty for older snapshots.",
+    )
     query = models.TextField(blank=True)
     note = models.CharField(max_length=300, blank=True)
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ReportSnapshotQuerySet.as_manager()
 
     class Meta:
         ordering = ("-pk",)
@@ -78,3 +106,8 @@ class ReportSnapshot(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("evaluations:snapshot_detail", args=[self.project.slug, self.pk])
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether the content is what it was when it was frozen."""
+        return hashlib.sha256(self.content.encode()).hexdigest() == self.sha256

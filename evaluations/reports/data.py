@@ -253,7 +253,7 @@ def _scores_of(
         runs_of_judges.setdefault(judge_id, []).append(run_id)
     once = {runs[0]: judge_id for judge_id, runs in runs_of_judges.items() if len(runs) == 1}
     several = [judge_id for judge_id, runs in runs_of_judges.items() if len(runs) > 1]
-    found = {}
+    found: dict[tuple[int, int], list[FloatArray]] = {}
     if once:
         # Millions of scores of judges that ran once need no sorting, which would take most of the
         # time. Their runs are named, so that the planner knows how many scores they have.

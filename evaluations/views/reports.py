@@ -18,6 +18,7 @@ from evaluations.instrument.sensitivity import sensitivities
 from evaluations.models import Project, Study
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.data import ids_of
+from evaluations.reports.document_texts import document_texts
 from evaluations.reports.drawings.chosen import ChosenFigures
 from evaluations.reports.figures import FIGURES
 from evaluations.reports.formats import BY_ENDING, FORMATS
@@ -48,6 +49,8 @@ ADDRESSES = {
     COMPARE: "judge_compare",
 }
 RETRY_SECONDS = 5
+# The end of the address of the page with all numbers, below the report's.
+NUMBERS = "numbers/"
 
 
 def waits(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -101,8 +104,14 @@ def options_of(query: QueryDict, project: Project) -> tuple[ReportOptions, list[
 def report_detail(request: HttpRequest, project: Project) -> HttpResponse:
     context = report_context(request, project)
     context["links"] = project.share_links.valid() if request.may_edit else []  # type: ignore[attr-defined]
-    context["snapshots"] = project.snapshots.all()[:20]
     return render(request, "evaluations/report_detail.html", context)
+
+
+@project_view(READERS)
+def report_numbers(request: HttpRequest, project: Project) -> HttpResponse:
+    """Every level and coefficient, tests of judges and charts to explore."""
+    context = report_context(request, project, base=request.path.removesuffix(NUMBERS))
+    return render(request, "evaluations/report_all.html", context)
 
 
 def report_context(request: HttpRequest, project: Project, *, base: str = "") -> dict[str, object]:
@@ -253,6 +262,32 @@ def cell(
         "options": options,
     }
     return render(request, "evaluations/report_cell.html", context)
+
+
+@waits
+def texts(
+    request: HttpRequest, project: Project, criterion: int, judge: int, document: int
+) -> HttpResponse:
+    """One document behind a number, with its outputs, for a reader without an account."""
+    options, _errors = options_of(request.GET, project)
+    behind = shown_documents(project, options, criterion, judge)
+    if document not in {row.pk for row in behind.worst}:
+        raise Http404("This view does not contain this document.")
+    on, by, about = (
+        get_object_or_404(project.criteria, pk=criterion),
+        get_object_or_404(project.judges, pk=judge),
+        get_object_or_404(project.documents, pk=document),
+    )
+    found = document_texts(about, on, by, systems=options.systems, annotators=options.annotators)
+    context = {
+        "project": project,
+        "criterion": on,
+        "judge": by,
+        "document": about,
+        "texts": found,
+        "options": options,
+    }
+    return render(request, "evaluations/report_texts.html", context)
 
 
 @project_view(READERS)

@@ -1,6 +1,5 @@
-"""Share links and snapshots: created by editors, open to anybody with the address."""
+"""Share links of reports: created by editors, open to anybody with the address."""
 
-import hashlib
 from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
@@ -8,19 +7,17 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from evaluations.forms import ShareForm, SnapshotForm
-from evaluations.models import Project, ReportSnapshot, ShareLink
+from evaluations.forms import ShareForm
+from evaluations.models import Project, ShareLink
 from evaluations.models.sharing import new_token
 from evaluations.models.tokens import digest_of
-from evaluations.people.access import EDITORS, READERS, project_view
-from evaluations.reports.kept import NotComputedError, kept_view
+from evaluations.people.access import EDITORS, project_view
 from evaluations.reports.options import LISTS
-from evaluations.reports.shown import shown_download
 from evaluations.views import drawings, reports
 
 # Parameters of how a part of the page is sent, not of what it shows.
@@ -45,6 +42,7 @@ def share_create(request: HttpRequest, project: Project) -> HttpResponse:
         project=project,
         digest=digest_of(token),
         query=options.query,
+        with_texts=form.cleaned_data["with_texts"],
         made_by=request.user if request.user.is_authenticated else None,
         expires_at=timezone.now() + timedelta(days=days) if days else None,
     )
@@ -81,6 +79,7 @@ def shared(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
             raise Http404("This link is not valid; it may have been revoked or have expired.")
         request.GET = _view_of(link, request.GET)  # type: ignore[assignment]
         request.shared = True  # type: ignore[attr-defined]
+        request.shares_texts = link.with_texts  # type: ignore[attr-defined]
         response = view(request, link.project, *args, **kwargs)
         response["Cache-Control"] = "no-store"
         response["X-Robots-Tag"] = "noindex"
@@ -114,6 +113,14 @@ def shared_report(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @shared
+def shared_numbers(request: HttpRequest, project: Project) -> HttpResponse:
+    context = reports.report_context(
+        request, project, base=request.path.removesuffix(reports.NUMBERS)
+    )
+    return render(request, "evaluations/report_all.html", context)
+
+
+@shared
 def shared_piece(request: HttpRequest, project: Project) -> HttpResponse:
     return reports.piece(request, project, base=request.path.removesuffix("live/"))
 
@@ -143,49 +150,17 @@ def shared_cell(request: HttpRequest, project: Project, criterion: int, judge: i
 
 
 @shared
+def shared_document(
+    request: HttpRequest, project: Project, criterion: int, judge: int, document: int
+) -> HttpResponse:
+    """The texts behind a number, if the link shares them."""
+    if not request.shares_texts:  # type: ignore[attr-defined]
+        raise Http404(
+            "This link does not share texts. Ask the person who sent it for one that does."
+        )
+    return reports.texts(request, project, criterion, judge, document)
+
+
+@shared
 def shared_export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
     return reports.export(request, project, ending)
-
-
-@require_POST
-@project_view(EDITORS)
-def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
-    """Freeze the current view; the same numbers are the same snapshot."""
-    form = SnapshotForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, "The note is too long; the limit is 300 characters.")
-        return redirect("evaluations:report_detail", project.slug)
-    options, _errors = reports.options_of(QueryDict(form.cleaned_data["query"]), project)
-    try:
-        content = shown_download(project, options, "json", kept_view(project, options))
-    except NotComputedError as error:
-        messages.error(request, f"{error.kept.in_words} Freeze it once it shows numbers.")
-        return redirect("evaluations:report_detail", project.slug)
-    snapshot, made = ReportSnapshot.objects.get_or_create(
-        project=project,
-        sha256=hashlib.sha256(content.encode()).hexdigest(),
-        defaults={
-            "content": content,
-            "query": options.query,
-            "note": form.cleaned_data["note"],
-            "made_by": request.user if request.user.is_authenticated else None,
-        },
-    )
-    messages.success(
-        request, "The report is frozen." if made else "These numbers are already frozen."
-    )
-    return redirect(snapshot)
-
-
-@project_view(READERS)
-def snapshot_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    snapshot = get_object_or_404(ReportSnapshot, project=project, pk=pk)
-    if "download" in request.GET:
-        response = HttpResponse(snapshot.content, "application/json")
-        response["Content-Disposition"] = (
-            f'attachment; filename="{project.slug}-{snapshot.sha256[:12]}.json"'
-        )
-        return response
-    intact = hashlib.sha256(snapshot.content.encode()).hexdigest() == snapshot.sha256
-    context = {"project": project, "tab": "report", "snapshot": snapshot, "intact": intact}
-    return render(request, "evaluations/snapshot_detail.html", context)

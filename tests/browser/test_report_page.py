@@ -18,6 +18,7 @@ from tests.processes import WorkerProcess
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
 REPORT = "/p/small/report/"
+NUMBERS = f"{REPORT}numbers/"
 SCORES = "doc_id,system_id,criterion,judge,score\n" + "".join(
     f"d{d},{s},{c},imported,{v + d % 2}\n"
     for d in (1, 2, 3)
@@ -37,8 +38,6 @@ def test_filters_drill_down_and_exports(reported: Project, sign_in: Callable[[st
     page.goto(REPORT)
 
     expect(page.get_by_text("On coherence and fluency it is too early to say.")).to_be_visible()
-    page.locator("[data-figure]").first.scroll_into_view_if_needed()
-    expect(page.locator("[data-figure] .main-svg").first).to_be_visible()
     page.get_by_text("Filters:").click()
     page.locator(".filters").get_by_label("level").select_option("system")
     page.get_by_label("document name contains").fill("d1")
@@ -66,6 +65,9 @@ def test_filters_drill_down_and_exports(reported: Project, sign_in: Callable[[st
     }
     assert "| imported |" in content["Markdown"]
     assert r"\toprule" in content["LaTeX"]
+    page.get_by_role("link", name="All numbers").first.click()
+    page.locator("[data-figure]").first.scroll_into_view_if_needed()
+    expect(page.locator("[data-figure] .main-svg").first).to_be_visible()
     for picture, opening in (("SVG", "<svg"), ("PNG", "PNG")):
         with page.expect_download() as download:
             page.locator("[data-figure]").first.get_by_role("button", name=picture).click()
@@ -141,17 +143,20 @@ def test_a_share_link_works_signed_out(
         visitor.get_by_text("Summary-level correlation with the mean human rating: kendall")
     ).to_be_visible()
     expect(visitor.locator(".forest .dot").first).to_be_visible()
+    expect(visitor.get_by_role("button", name="Create link")).to_have_count(0)
+    visitor.get_by_role("link", name="All numbers").click()
     visitor.locator("[data-figure]").first.scroll_into_view_if_needed()
     expect(visitor.locator("[data-figure] .main-svg").first).to_be_visible()
-    expect(visitor.get_by_role("button", name="Create link")).to_have_count(0)
     visitor.context.close()
 
 
+@pytest.mark.parametrize("address", [REPORT, NUMBERS])
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
 def test_nothing_serious_for_axe_and_nothing_too_wide(
     reported: Project,
     sign_in: Callable[[str], Page],
     context: BrowserContext,
+    address: str,
     width: int,
     scheme: str,
 ) -> None:
@@ -160,13 +165,14 @@ def test_nothing_serious_for_axe_and_nothing_too_wide(
     page = sign_in("olga")
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    page.goto(REPORT)
-    page.get_by_role("button", name="What is this? The verdict").click()
-    expect(page.get_by_text("What the best judge may do on a criterion.")).to_be_visible()
-    page.keyboard.press("Escape")
-    page.get_by_text("More numbers").click()
-    page.locator("[data-figure]").last.scroll_into_view_if_needed()
-    expect(page.locator("html")).to_have_attribute("data-charts", "drawn")
+    page.goto(address)
+    if address == REPORT:
+        page.get_by_role("button", name="What is this? The verdict").click()
+        expect(page.get_by_text("What the best judge may do on a criterion.")).to_be_visible()
+        page.keyboard.press("Escape")
+    else:
+        page.locator("[data-figure]").last.scroll_into_view_if_needed()
+        expect(page.locator("html")).to_have_attribute("data-charts", "drawn")
 
     violations = [
         (found["id"], [node["html"][:150] for node in found["nodes"][:3]])
@@ -189,7 +195,7 @@ def test_a_judges_name_is_text_in_charts(
     load(small_project, {"scores.csv": SCORES.replace("imported", f'"{quoted}"')})
     page = sign_in("olga")
 
-    page.goto(REPORT)
+    page.goto(NUMBERS)
     page.locator("[data-figure]").first.scroll_into_view_if_needed()
 
     expect(page.locator(".main-svg .legendtext", has_text=name).first).to_be_visible()

@@ -14,7 +14,7 @@ import pytest
 from geval_site.embedded.paths import LONGEST_SOCKET_PATH, SOCKET_NAME, socket_dir
 from tests.conftest import CHECKOUT
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.slow]
 # The advisory lock is for PostgreSQL: two CREATE TABLE IF NOT EXISTS at once may collide.
 QUERY = (
     "from django.db import connection as c; k = c.cursor(); k.execute('SELECT"

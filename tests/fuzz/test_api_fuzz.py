@@ -1,8 +1,8 @@
 """Schemathesis against the API's own OpenAPI: whatever is sent, no 5xx and no answer off the
 schema.
 
-A short run, always the same, is part of the suite; `make fuzz` goes on for ten minutes, with other
-requests each time.
+A short run, always the same, is part of `make test-hostile`; `make fuzz` goes on for ten minutes,
+with other requests each time.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Forms of every page, filled in with what they know, with what they do not, and with what does
 harm: never a failure.
 
-A short run, always the same, is part of the suite; `make fuzz` goes on for ten minutes.
+A short run, always the same, is part of `make test-hostile`; `make fuzz` goes on for ten minutes.
 """
 
 import os

@@ -32,9 +32,11 @@ READING = {
         " judge_instrument improve_state look_state improve_certificate certificate_detail"
         " certificate_json certificate_badge endpoint_detail errand_state run_list jobs"
         " run_detail"
-        " item_list item_detail report_detail report_piece report_figure report_cell report_export"
+        " item_list item_detail report_detail report_numbers report_piece report_figure report_cell"
+        " report_export"
         " report_drawings report_drawing report_bubble"
-        " disagreement_list judge_compare judge_compare_tests cause_export snapshot_detail"
+        " disagreement_list judge_compare judge_compare_tests cause_export snapshot_list"
+        " snapshot_detail snapshot_page"
         " member_list audit_list"
         " project_export"
     ),

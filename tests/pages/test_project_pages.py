@@ -74,10 +74,10 @@ def test_a_documents_outputs_are_sorted(
         assert text.index(f"<h3>{first}</h3>") < text.index("<h3>odd</h3>")
 
 
-def test_the_report_page_has_a_chart_per_criterion_and_its_numbers_as_a_table(
+def test_all_numbers_have_a_chart_per_criterion_and_its_numbers_as_a_table(
     client: Client, judged_project: Project
 ) -> None:
-    text = page(client, "report_detail")
+    text = page(client, "report_numbers")
     criterion = judged_project.criteria.get(name="coherence")
     drawn = client.get(
         reverse("evaluations:report_figure", args=["small", "scatter", criterion.pk])

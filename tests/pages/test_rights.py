@@ -85,7 +85,7 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
     item = CampaignItem.objects.create(
         campaign=campaign, document=output.document, position=0, places=1, outputs=[output.pk]
     )
-    ShareLink.objects.create(project=project, digest=digest_of(SHARED))
+    ShareLink.objects.create(project=project, digest=digest_of(SHARED), with_texts=True)
     inviter = make_user("inviter")
     project.memberships.create(user=inviter, role="owner")
     token = invite(project, "viewer", by=inviter)
@@ -119,7 +119,9 @@ def place(judged_project: Project, make_user: Callable[..., Any]) -> dict[str, A
         "run": run.pk,
         "item": run.items.first().pk,
         "snapshot": (
-            ReportSnapshot.objects.create(project=project, sha256="0" * 64, content="{}").pk
+            ReportSnapshot.objects.create(
+                project=project, sha256="0" * 64, content="{}", page="<p>"
+            ).pk
         ),
         "share": ShareLink.objects.get().pk,
         "invitation": project.invitations.get().pk,
@@ -181,6 +183,7 @@ def address(name: str, place: dict[str, Any], member: int) -> str:
         "kind": {"errand_state": "probe"}.get(short, "bubbles" if is_drawing else "scatter"),
         "criterion": place["criterion"],
         "judge": place["judge"],
+        "document": place["document"],
         "ending": "svg" if is_drawing else "json",
         "name": "ratings.csv",
         "item": place["campaign_item"],

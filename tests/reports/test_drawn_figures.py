@@ -180,7 +180,7 @@ def test_the_page_draws_the_best_judge_without_scripts_and_others_on_request(
 
     figures = page[page.index('id="figures"') :]
     assert figures.count('<svg class="drawing"') == len(KINDS)
-    assert " style=" not in figures[: figures.index("<h2>Charts")]
+    assert " style=" not in figures[: figures.index("<h2>Download")]
     assert "metric and people: rho" in html.unescape(other.content.decode())
     assert unknown.status_code == 200
 

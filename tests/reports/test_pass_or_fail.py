@@ -51,7 +51,7 @@ def test_the_report_has_counts_shares_and_rates(judged: Project) -> None:
 def test_the_page_shows_them_for_two_points_only(
     judged: Project, as_role: Callable[[str], Client]
 ) -> None:
-    page = as_role("viewer").get(f"/p/{judged.slug}/report/").content.decode()
+    page = as_role("viewer").get(f"/p/{judged.slug}/report/numbers/").content.decode()
 
     assert "Pass or fail: factual" in page
     assert "Pass or fail: fluency" not in page

@@ -72,7 +72,8 @@ def test_the_page_begins_with_the_verdict_and_draws_all_judges_without_a_script(
     lead = text.index('class="lead">On coherence')
     verdict = text.index('class="verdict ')
     table = text.index("For the paper")
-    assert lead < verdict < table < text.index("<h2>Charts</h2>") < text.index("More numbers")
+    assert lead < verdict < table < text.index('id="figures"') < text.index(">All numbers</a>:")
+    assert "plotly" not in text
     drawing = text[verdict:table]
     rows = re.findall(r'<tr class="(\w+)[ \w]*"> <th scope="row" title="([\w ]+)"', drawing)
     assert rows[0] == ("rater", "one rater")

@@ -145,7 +145,7 @@ def test_ratings_and_scores_that_come_in_are_seen(client: Client, judged_project
 def test_agreement_beyond_chance_stands_beside_alpha(
     client: Client, judged_project: Project
 ) -> None:
-    page = " ".join(client.get(ADDRESS).content.decode().split())
+    page = " ".join(client.get(ADDRESS + "numbers/").content.decode().split())
 
     assert "Gwet's AC1" in page
     assert ", AC2 " in page

@@ -1,0 +1,114 @@
+"""The texts behind a number, for readers of a shared report: one document, its outputs, what people
+and the judge gave them, and the judge's words."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from statistics import fmean
+
+from django.db import connection
+
+from annotations.models import Rating
+from evaluations.llm.replies import choices_from_json
+from evaluations.models import (
+    CandidateOutput,
+    Criterion,
+    Document,
+    Explanation,
+    Judge,
+    RunItem,
+    Score,
+)
+from evaluations.models.newest_scores import newest_scores
+from evaluations.scales import short
+
+MOST_CHARACTERS = 2_000
+_NEWEST = newest_scores(
+    "o.document_id = %s AND r.judge_id = %s AND (s.criterion_id = %s OR s.criterion_id IS NULL)",
+    joins="JOIN evaluations_candidateoutput o ON o.id = s.output_id",
+)
+
+
+@dataclass(frozen=True)
+class OutputText:
+    """An output with what people and the judge gave it, "–" where there is nothing; `words` are the
+    judge's explanation, or else its reply."""
+
+    output: CandidateOutput
+    people: str
+    score: str
+    words: str
+
+
+def document_texts(
+    document: Document,
+    criterion: Criterion,
+    judge: Judge,
+    *,
+    systems: Collection[int] = (),
+    annotators: Collection[int] = (),
+) -> list[OutputText]:
+    """The outputs of a document, in the order of their systems.
+
+    Args:
+        systems, annotators: those of the view, by id; all, where none are named.
+    """
+    outputs = document.outputs.select_related("system").order_by("system")
+    if systems:
+        outputs = outputs.filter(system__in=systems)
+    means = _means(document, criterion, annotators)
+    scores = _scores(document, criterion, judge)
+    words = _words(list(scores.values()))
+    found = []
+    for output in outputs:
+        score, mean = scores.get(output.pk), means.get(output.pk)
+        found.append(
+            OutputText(
+                output,
+                people="–" if mean is None else f"{mean:.2f}",
+                score="–" if score is None else short(round(score.value, 2)),
+                words="" if score is None else words.get(score.pk, ""),
+            )
+        )
+    return found
+
+
+def _means(
+    document: Document, criterion: Criterion, annotators: Collection[int]
+) -> dict[int, float]:
+    if not annotators:
+        means = document.outputs.human_means()
+        return {output: mean for (output, of), mean in means.items() if of == criterion.pk}
+    ratings = defaultdict(list)
+    for output, score in Rating.objects.filter(
+        output__document=document, criterion=criterion, annotator__in=annotators
+    ).values_list("output", "score"):
+        ratings[output].append(score)
+    return {output: fmean(scores) for output, scores in ratings.items()}
+
+
+def _scores(document: Document, criterion: Criterion, judge: Judge) -> dict[int, Score]:
+    """The score that counts by output: one about this criterion before one that is about all."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT n.id FROM ({_NEWEST}) AS n", [document.pk, judge.pk, criterion.pk])
+        found = Score.objects.filter(pk__in=[pk for (pk,) in cursor.fetchall()])
+    about_all_first = sorted(found, key=lambda score: score.criterion_id is not None)
+    return {score.output_id: score for score in about_all_first}
+
+
+def _words(scores: list[Score]) -> dict[int, str]:
+    """What the judge said of each score: its explanation, or else its first reply."""
+    explained = dict(
+        Explanation.objects.filter(score__in=scores).exclude(text="").values_list("score", "text")
+    )
+    by_item = {(score.run_id, score.output_id, score.criterion_id): score.pk for score in scores}
+    items = RunItem.objects.filter(
+        run__in={score.run_id for score in scores}, output__in={one.output_id for one in scores}
+    ).select_related("reply")
+    said = {}
+    for item in items:
+        score = by_item.get((item.run_id, item.output_id, item.criterion_id))
+        choices = choices_from_json(item.reply.choices) if score and item.reply else ()
+        if score and choices:
+            said[score] = choices[0].text or choices[0].refusal
+    return {pk: text[:MOST_CHARACTERS] for pk, text in (said | explained).items()}
