@@ -97,7 +97,7 @@ def _scores(document: Document, criterion: Criterion, judge: Judge) -> dict[int,
 
 
 def _words(scores: list[Score]) -> dict[int, str]:
-    """What the judge said of each score: its explanation, or else its first reply."""
+    """What the judge said of each score: its explanation, or else its first reply in words."""
     explained = dict(
         Explanation.objects.filter(score__in=scores).exclude(text="").values_list("score", "text")
     )
@@ -109,6 +109,8 @@ def _words(scores: list[Score]) -> dict[int, str]:
     for item in items:
         score = by_item.get((item.run_id, item.output_id, item.criterion_id))
         choices = choices_from_json(item.reply.choices) if score and item.reply else ()
-        if score and choices:
-            said[score] = choices[0].text or choices[0].refusal
+        text = (choices[0].text or choices[0].refusal) if choices else ""
+        # A bare rating gives no reason.
+        if score and any(character.isalpha() for character in text):
+            said[score] = text
     return {pk: text[:MOST_CHARACTERS] for pk, text in (said | explained).items()}

@@ -4,6 +4,7 @@ Scripts, forms and links would not outlive the site, so nothing of them is in it
 """
 
 from html import escape
+from pathlib import Path
 
 import nh3
 from django.contrib.staticfiles import finders
@@ -15,7 +16,9 @@ from evaluations.reports.kept import kept_view
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.shown import shown_page
 
-STYLE = "css/site.css"
+STYLES = ("css/tokens.css", "css/site.css")
+# What is for screens that one can act on is left out, as on paper.
+OWN_STYLE = ".no-print { display: none; } main { padding-top: 1rem; }"
 # The page is shown in a sandbox and may load nothing; its own style is in it.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 _TEXT = {
@@ -70,6 +73,7 @@ def frozen_page(project: Project, options: ReportOptions, *, sha256: str) -> str
             "options": options,
             "figures_of_criteria": figures,
             "base": "",
+            "frozen": True,
             "sha256": sha256,
         },
     )
@@ -93,8 +97,11 @@ def _without_what_acts(html: str) -> str:
 
 
 def _style() -> str:
-    path = finders.find(STYLE)
+    return "\n".join([*map(_sheet, STYLES), OWN_STYLE])
+
+
+def _sheet(name: str) -> str:
+    path = finders.find(name)
     if path is None:
-        raise FileNotFoundError(f"{STYLE} is missing from the installed package.")
-    with open(path, encoding="utf-8") as file:
-        return file.read()
+        raise FileNotFoundError(f"{name} is missing from the installed package.")
+    return Path(path).read_text(encoding="utf-8")
