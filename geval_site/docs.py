@@ -1,22 +1,26 @@
 """The docs at /docs/, for sites without internet: the site that `make docs` built."""
 
 from django.conf import settings
-from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 from django.views.static import serve
+
+from geval_site.plain_docs import plain_page, plain_titles
 
 
 @require_safe
 def docs_page(request: HttpRequest, page: str = "") -> HttpResponseBase:
     """A page or file of the docs; open to everybody, since they are the same on every site.
 
-    Where they were not built, any address leads to a page that says how.
+    Where they were not built, a checkout shows its Markdown files; without them, any address leads
+    to a page that says how to build them.
     """
     folder = settings.DOCS_SITE
     if not (folder / "index.html").is_file():
-        return redirect("docs") if page else not_built(request)
+        has_pages = (settings.DOCS_PAGES / "method.md").is_file()
+        return plain(request, page) if has_pages else not_built(request, page)
     if page and not page.endswith("/") and "." not in page.rpartition("/")[2]:
         return HttpResponseRedirect(f"{request.path}/")
     name = f"{page}index.html" if not page or page.endswith("/") else page
@@ -26,5 +30,17 @@ def docs_page(request: HttpRequest, page: str = "") -> HttpResponseBase:
     return found
 
 
-def not_built(request: HttpRequest) -> HttpResponse:
-    return render(request, "docs_not_built.html")
+def plain(request: HttpRequest, page: str) -> HttpResponseBase:
+    """A page of the checkout's docs, or a picture or notebook in them."""
+    folder = settings.DOCS_PAGES
+    if "." in page.rpartition("/")[2]:
+        return serve(request, page, document_root=str(folder))
+    found = plain_page(folder, page)
+    if found is None:
+        raise Http404(f"The docs have no page {page}, or only where they were built.")
+    context = {"page": found, "address": page, "titles": [] if page else plain_titles(folder)}
+    return render(request, "docs_plain.html", context)
+
+
+def not_built(request: HttpRequest, page: str) -> HttpResponse:
+    return redirect("docs") if page else render(request, "docs_not_built.html")

@@ -246,6 +246,8 @@ USE_THOUSAND_SEPARATOR = False
 
 # What `make docs` built, served at /docs/.
 DOCS_SITE = site_files("docs_site")
+# What it is built from, which a checkout has.
+DOCS_PAGES = site_files("docs")
 
 STATIC_URL = "static/"
 STATIC_ROOT = static_root(DATA_DIR)

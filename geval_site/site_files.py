@@ -8,7 +8,7 @@ COLLECTED = "collected_static"
 
 
 def site_files(kind: str) -> Path:
-    """The folder of `templates`, `static` or `docs_site`, in a wheel or in a checkout."""
+    """The folder of `templates`, `static`, `docs_site` or `docs`, in a wheel or in a checkout."""
     packaged = PACKAGE / kind
     return packaged if packaged.is_dir() else CHECKOUT / kind
 

@@ -1,5 +1,6 @@
 """The docs are part of the site, at /docs/; where they were not built, a page says how."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +52,32 @@ def test_nothing_else_is(client: Client, address: str) -> None:
 def test_without_them_every_address_leads_to_how_they_are_built(
     client: Client, tmp_path: Path, settings: Any
 ) -> None:
-    settings.DOCS_SITE = tmp_path / "missing"
+    settings.DOCS_SITE = settings.DOCS_PAGES = tmp_path / "missing"
 
     page = client.get("/docs/method/", follow=True)
 
     assert page.redirect_chain == [("/docs/", 302)]
     assert "make docs" in page.content.decode()
+
+
+def test_a_checkout_shows_its_pages_before_they_are_built(
+    client: Client, tmp_path: Path, settings: Any
+) -> None:
+    settings.DOCS_SITE = tmp_path / "missing"
+    folder = settings.DOCS_PAGES
+    links: set[str] = set()
+    for path in folder.rglob("*.md"):
+        name = path.relative_to(folder).as_posix().removesuffix(".md").removesuffix("index")
+        page = body(client, f"/docs/{name.removesuffix('README')}")
+        links |= set(re.findall(r'(?:href|src)="(/docs/[^"#]+)"', page))
+        if name == "method":
+            assert all(f'id="{term.anchor}"' in page for term in TERMS.values())
+
+    assert {"/docs/tutorials/vllm/", "/docs/evaluators/", "/docs/images/report.png"} <= links
+    lost = [link for link in sorted(links) if client.get(link).status_code != 200]
+    assert [link for link in lost if "/reference/" not in link] == []
+    assert client.get("/docs/no-such-page/").status_code == 404
+    assert client.get("/docs/../README/").status_code == 404
 
 
 def test_every_term_leads_to_its_formula() -> None:
