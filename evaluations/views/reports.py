@@ -51,6 +51,8 @@ ADDRESSES = {
 RETRY_SECONDS = 5
 # The end of the address of the page with all numbers, below the report's.
 NUMBERS = "numbers/"
+# Of the session: the address of a link to the report, until it was shown once.
+NEW_LINK = "new_share_link"
 
 
 def waits(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -104,6 +106,7 @@ def options_of(query: QueryDict, project: Project) -> tuple[ReportOptions, list[
 def report_detail(request: HttpRequest, project: Project) -> HttpResponse:
     context = report_context(request, project)
     context["links"] = project.share_links.valid() if request.may_edit else []  # type: ignore[attr-defined]
+    context["new_link"] = request.session.pop(NEW_LINK, "")
     return render(request, "evaluations/report_detail.html", context)
 
 

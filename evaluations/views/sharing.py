@@ -47,9 +47,7 @@ def share_create(request: HttpRequest, project: Project) -> HttpResponse:
         expires_at=timezone.now() + timedelta(days=days) if days else None,
     )
     address = request.build_absolute_uri(reverse("evaluations:shared_report", args=[token]))
-    messages.success(
-        request, f"Anyone with this address can read the report. It is only shown now: {address}"
-    )
+    request.session[reports.NEW_LINK] = address
     return redirect("evaluations:report_detail", project.slug)
 
 
