@@ -10,6 +10,7 @@ from evaluations.corpus.rater_names import words
 
 Rows = Sequence[Mapping[str, Any]]
 LONG_TEXT = 30
+LEAST_WORDS = 4
 LONGEST_NAME = 100
 HIGHEST_RATING = 10
 MOST_POINTS_OF_PERCENT = 21
@@ -42,10 +43,12 @@ class ColumnContent:
 
     @property
     def is_text(self) -> bool:
-        """Sentences rather than names."""
+        """Sentences rather than names: long with blanks between words, or of several words."""
         filled = self.filled
-        blanks = sum(" " in value.strip() for value in filled)
-        return self.mean_length >= LONG_TEXT and 2 * blanks >= len(filled)
+        counts = [len(value.split()) for value in filled]
+        if 2 * sum(count > 1 for count in counts) < len(filled) or not filled:
+            return False
+        return self.mean_length >= LONG_TEXT or sum(counts) >= LEAST_WORDS * len(filled)
 
     @property
     def asks(self) -> bool:

@@ -1,5 +1,6 @@
 """Check a record's fields; errors are collected with their place and what to do. Pure."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,6 +12,8 @@ from evaluations.scales import is_number
 ID_LIMIT = 200
 CRITERION_LIMIT = 100
 METADATA_LIMIT = 1000
+# Not three digits after it, unless a zero is before: 1,234 may be a thousand.
+DECIMAL_COMMA = re.compile(r"[+-]?(\d+,(\d{1,2}|\d{4,})|0,\d+)")
 
 
 class Place:
@@ -139,7 +142,15 @@ def number_of(value: Any) -> float | None:
 
 
 def written_number(text: str) -> float | None:
-    """A finite number as written in a table; unlike `float()`, refuses "1_000", "nan" and "inf"."""
+    """A finite number as written in a table, with a decimal point or comma.
+
+    Unlike `float()`, refuses "1_000", "nan" and "inf"; and "1,234", which is a thousand to some and
+    little more than one to others.
+    """
+    if "," in text:
+        if not DECIMAL_COMMA.fullmatch(text.strip()):
+            return None
+        text = text.replace(",", ".")
     try:
         value = float(text)
     except ValueError:

@@ -7,6 +7,7 @@ from typing import Any
 
 from evaluations.corpus.cells import NUMBERED, CellColumn, base_of, cell_of
 from evaluations.corpus.conventions import NAMES
+from evaluations.corpus.fields import written_number
 from evaluations.corpus.messages import turns_column
 from evaluations.corpus.preference_rows import ANNOTATOR, DOCUMENT, FIRST, SECOND
 from evaluations.corpus.rows import Columns
@@ -161,7 +162,7 @@ def _all_short(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
 
 def _all_numbers(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
     values = [row.get(name) for row in rows if row.get(name) not in (None, "")]
-    return all(re.fullmatch(r"-?\d+(\.\d+)?", str(value)) for value in values)
+    return all(written_number(str(value)) is not None for value in values)
 
 
 def kind_of(columns: Columns) -> str:
