@@ -86,6 +86,7 @@ urlpatterns = [
     path("p/<slug:slug>/judges/", judges.judge_list, name="judge_list"),
     path("p/<slug:slug>/judges/new/", judges.judge_create, name="judge_create"),
     path("p/<slug:slug>/judges/<int:pk>/", judges.judge_detail, name="judge_detail"),
+    path("p/<slug:slug>/judges/<int:pk>/standing/", judges.judge_standing, name="judge_standing"),
     path("p/<slug:slug>/judges/<int:pk>/edit/", judges.judge_edit, name="judge_edit"),
     path("p/<slug:slug>/judges/<int:pk>/retire/", judges.judge_retire, name="judge_retire"),
     path(

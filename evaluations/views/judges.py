@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from evaluations.evaluators.llm_evaluator import LlmEvaluator
@@ -24,6 +25,10 @@ from evaluations.models import Judge, JudgeKind, ModelProbe, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.choices import choice_of, choices, settings_rows
 from evaluations.reports.findings import findings_rows
+from evaluations.reports.judge_standing import judge_standings
+from evaluations.reports.kept import kept_view
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.shown import shown_numbers
 from evaluations.reports.steadiness import rows_of, steadiness
 from evaluations.runs.errands import request_probe
 from evaluations.views.errands import shown_errand
@@ -65,6 +70,24 @@ def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         "replies": judge.runs.filter(items__isnull=False).first() if not judge.can_run else None,
     }
     return render(request, "evaluations/judge_detail.html", context)
+
+
+@project_view(READERS)
+def judge_standing(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """How the judge agrees with people, which its page fetches."""
+    judge, options = get_object_or_404(project.judges, pk=pk), ReportOptions()
+    kept = kept_view(project, options)
+    is_there = kept is None or kept.last is not None
+    report = shown_numbers(project, options, kept).report if is_there else None
+    context = {
+        "project": project,
+        "judge": judge,
+        "options": options,
+        "kept": kept,
+        "base": reverse("evaluations:report_detail", args=[project.slug]),
+        "standings": judge_standings(report, pk) if report else [],
+    }
+    return render(request, "evaluations/judge_standing.html", context)
 
 
 @project_view(EDITORS)

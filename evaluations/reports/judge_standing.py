@@ -1,0 +1,52 @@
+"""How one judge agrees with people, criterion by criterion, as its own page says it."""
+
+from dataclasses import dataclass
+
+from evaluations.formats import in_brackets, shown, whole_percent
+from evaluations.reports.report import CriterionResult, JudgeResult, Report
+from evaluations.reports.verdict import Verdict, verdict_of
+
+
+@dataclass(frozen=True)
+class JudgeStanding:
+    """A judge on a criterion: its correlation in the view with its interval, the share of what one
+    rater reaches, and the verdict that it would have if no other judge were better.
+
+    `better` is the judge that comes first on the criterion; None if it is this one.
+    """
+
+    pk: int
+    criterion: str
+    outputs: int
+    value: str
+    interval: str
+    reason: str
+    share: str
+    verdict: Verdict
+    better: JudgeResult | None
+
+
+def judge_standings(report: Report, judge: int) -> list[JudgeStanding]:
+    """A judge's standing on each criterion of a report that it has scores on."""
+    return [
+        _standing(criterion, result)
+        for criterion in report.criteria
+        for result in criterion.judges
+        if result.pk == judge
+    ]
+
+
+def _standing(criterion: CriterionResult, result: JudgeResult) -> JudgeStanding:
+    estimate, evidence = result.shown(criterion.options), criterion.evidence(result)
+    best = criterion.best
+    return JudgeStanding(
+        pk=criterion.pk,
+        criterion=criterion.criterion,
+        outputs=result.correlations.pairs,
+        value=shown(estimate),
+        interval=in_brackets(result.analysis.shown),
+        reason=estimate.reason or result.analysis.shown.reason,
+        share="–" if evidence.share is None else whole_percent(evidence.share),
+        verdict=verdict_of(evidence) if criterion.ranks(result) else Verdict.TOO_EARLY,
+        better=best if best is not None and best.pk != result.pk else None,
+    )

@@ -1,0 +1,54 @@
+"""A judge's page says how it agrees with people, and which judge does better."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from evaluations.models import Project
+from evaluations.reports.judge_standing import judge_standings
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.shown import report_now
+from tests.reports.test_report_at_a_glance import measured  # noqa: F401 (a fixture)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def client(as_role: Callable[[str], Client], project: Project) -> Client:
+    return as_role("viewer")
+
+
+def test_it_says_what_the_report_says(measured: Project) -> None:  # noqa: F811
+    report = report_now(measured, ReportOptions())[0]
+    fair, noise = (measured.judges.get(name=name) for name in ("fair", "noise"))
+    criterion = report.criteria[0]
+
+    (of_fair,), (of_noise,) = (judge_standings(report, judge.pk) for judge in (fair, noise))
+
+    assert of_fair.verdict == criterion.verdict
+    assert of_fair.better is None
+    assert of_noise.better
+    assert of_noise.better.pk == fair.pk
+    assert of_fair.outputs == criterion.judges[0].correlations.pairs
+    assert of_fair.value > of_noise.value
+
+
+def test_the_page_fetches_it_with_ways_on(client: Client, measured: Project) -> None:  # noqa: F811
+    noise = measured.judges.get(name="noise")
+    address = f"{noise.get_absolute_url()}standing/"
+
+    assert address in client.get(noise.get_absolute_url()).content.decode()
+    part = client.get(address).content.decode()
+
+    assert "Keep people rating" in part
+    assert "compare with fair</a>, which comes first" in " ".join(part.split())
+    assert "/report/disagreements/?" in part
+
+
+def test_a_judge_without_common_outputs_has_none(
+    client: Client, project: Project, make_judge: Callable[..., object]
+) -> None:
+    judge = make_judge(project, name="New")
+
+    assert "Nothing yet" in client.get(f"{judge.get_absolute_url()}standing/").content.decode()  # type: ignore[attr-defined]
