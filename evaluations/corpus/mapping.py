@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluations.corpus.cells import NUMBERED, CellColumn, base_of, cell_of
-from evaluations.corpus.conventions import NAMES
+from evaluations.corpus.conventions import NAMES, is_ours
 from evaluations.corpus.messages import turns_column
 from evaluations.corpus.preference_rows import ANNOTATOR, DOCUMENT, FIRST, SECOND
 from evaluations.corpus.rows import Columns
@@ -78,14 +78,12 @@ LONGEST_METADATA = 200
 
 def structure_of(record: Mapping[str, Any]) -> str:
     """What kind of nested record this is; empty for a record of plain columns."""
-    if isinstance(record.get("vars"), dict):
-        return "promptfoo's results"
+    if not is_ours(record) and (tool := tool_of(record)):
+        return tool.title
     if record and all(isinstance(value, dict) for value in record.values()):
         return "preferences by annotator"
     if "key" in record and "winner" in record:
         return "comparisons named as MT-bench does"
-    if tool := tool_of(record):
-        return tool.title
     if turns_column(record):
         return "a conversation"
     return next((said for name, said in STRUCTURED.items() if name in record), "")

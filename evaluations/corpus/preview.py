@@ -8,12 +8,13 @@ from typing import Any
 
 from evaluations.corpus.fields import as_text
 from evaluations.corpus.mapping import flattened, structure_of
-from evaluations.corpus.packed import UNREADABLE, open_packed, reason_unreadable
-from evaluations.corpus.parquet import max_decoded_size
+from evaluations.corpus.opening import open_packed
+from evaluations.corpus.packed import UNREADABLE, reason_unreadable
+from evaluations.corpus.parquet import is_parquet, max_decoded_size
 from evaluations.corpus.questions import UploadQuestion
 from evaluations.corpus.rater_names import KnownNames
 from evaluations.corpus.recognition import recognise
-from evaluations.corpus.records import Objects, Table, is_parquet, records_of
+from evaluations.corpus.records import Objects, Table, records_of
 from evaluations.corpus.rows import FileErrors
 from evaluations.texts import storable
 
