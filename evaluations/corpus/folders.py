@@ -26,7 +26,8 @@ def files_in(folder: Path) -> list[Path]:
         return [path for split in splits for path in files_in(folder / str(split))]
     if (folder / STATE).is_file():
         listed = _json(folder / STATE).get("_data_files")
-        names = [one.get("filename") for one in listed or () if isinstance(one, dict)]
+        files = listed if isinstance(listed, list) else []
+        names = [one.get("filename") for one in files if isinstance(one, dict)]
         paths = [folder / name for name in names if isinstance(name, str)]
         if missing := [path for path in paths if not path.is_file()]:
             raise FolderError(f"{missing[0]} is missing, which {folder / STATE} names.")

@@ -17,6 +17,7 @@ TARGETS = {
     "source": "source text",
     "context": "context",
     "references": "reference, or a list of them",
+    "session_id": "session that the document is a turn of",
     "metadata": "metadata of the document",
     "system_id": "system's name",
     "output": "output",
@@ -34,7 +35,7 @@ TARGETS = {
     "turn": "turn of a conversation",
 }
 GROUPS = {
-    "Document": ("doc_id", "source", "context", "references", "metadata"),
+    "Document": ("doc_id", "source", "context", "references", "session_id", "metadata"),
     "Output": ("system_id", "output"),
     "Ratings and scores": ("criterion", "score", "annotator", "judge", "ratings", "scores"),
     "Preferences": ("system_a", "system_b", "winner", "strength", "shown_first", "turn"),
@@ -112,7 +113,7 @@ def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> di
         return _named(plain, PREFERENCES)
     if has & set(SCORES["score"]) and not has & set(NAMES["output"]):
         return _named(plain, SCORES)
-    found = _named(plain, NAMES)
+    found = _named(plain, {**NAMES, "session_id": ("session_id",)})
     if "output" not in found.values():
         # Texts written by people, with nothing to compare them with: these are the outputs.
         found |= {name: "output" for name, target in found.items() if target == "references"}
@@ -259,7 +260,12 @@ def problems_of(columns: Columns) -> list[str]:
 
 def is_native(columns: Columns) -> bool:
     """Whether readers recognize these columns by their names."""
-    return all(target == name or name in NAMES.get(target, ()) for name, target in columns.items())
+    return all(
+        target == name
+        or name in NAMES.get(target, ())
+        or (target == "metadata" and name.startswith("metadata."))
+        for name, target in columns.items()
+    )
 
 
 def renamed(record: Mapping[str, Any], columns: Columns) -> dict[str, Any]:

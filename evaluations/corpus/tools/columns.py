@@ -23,7 +23,9 @@ def named_columns(*parts: Part, without: tuple[str, ...] = ()) -> dict[str, Any]
     for column, usual in (*NAMES.items(), *((name, (name,)) for name in MORE)):
         names = [name for name in usual if name not in without]
         given = (part[name] for name in names for part in parts if part[name].holds)
-        if (first := next(given, None)) is not None:
+        # An output may be empty.
+        blank = (part[column] for part in parts if part[column].given == "")
+        if (first := next(given, next(blank, None))) is not None:
             found[column] = first.value
     for part in parts:
         if not isinstance(part.given, Mapping):
@@ -44,7 +46,7 @@ def text_is_missing(found: Mapping[str, Any], part: Part) -> bool:
     if turns_column(found) or not part.sound:
         return False
     for column in ("source", "output"):
-        if found.get(column) in (None, ""):
+        if found.get(column) is None:
             usual = ", ".join(NAMES[column][:6])
             has = ", ".join(map(str, part.given)) if isinstance(part.given, Mapping) else "none"
             part.error(

@@ -89,7 +89,7 @@ class Part:
         return next((self[name] for name in names if self[name].holds), self[names[0]])
 
     def listed(self) -> Iterator[Part]:
-        """The parts of a list; what is no list is an error."""
+        """The parts of a list; anything else is an error."""
         if self.given is None:
             return
         if not isinstance(self.given, list):
@@ -107,7 +107,7 @@ class Part:
                 part.error(f"expected an object, found {kind(part.given)}")
 
     def items(self) -> Iterator[tuple[str, Part]]:
-        """The fields of an object; what is no object is an error."""
+        """The fields of an object; anything else is an error."""
         if self.given is None:
             return
         if not isinstance(self.given, Mapping):
