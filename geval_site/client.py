@@ -101,7 +101,7 @@ class Client:
 
         Args:
             project: it, or its short name.
-            doc_id: without one, documents are told apart by their source.
+            doc_id: without one, documents are distinguished by their source.
             more: other columns of uploads, such as `context`, `references`, `session_id` or
                 `turns` of a conversation.
         """
@@ -126,7 +126,7 @@ class Client:
         try:
             self.project(slug).send_lines("outputs", lines)
         except ApiError as error:
-            if _may_pass(error) or error.status >= 500:
+            if _may_pass(error):
                 raise NotNowError from error
             listed = frozenset(int(one["line"]) for one in error.errors if one.get("line"))
             raise RefusedError(str(error), listed) from error

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST_WAITING = 10_000
+MOST_BYTES = 64 * 2**20
 BATCH_ROWS = 500
 BATCH_BYTES = 4 * 2**20
 # How long a row waits for others, and how long a site that does not answer is left alone.
@@ -69,6 +70,7 @@ class Outbox:
         self.owner = os.getpid()
         self.changed = threading.Condition()
         self.waiting: deque[Row] = deque()
+        self.waiting_bytes = 0
         self.unsent = 0
         self.hurried = self.ended = False
         self.thread: threading.Thread | None = None
@@ -80,10 +82,12 @@ class Outbox:
                 self._begin_anew()  # a fork has neither the thread nor what waits for it
             line = json.dumps(row, default=str).encode()
             with self.changed:
-                if self.ended or len(self.waiting) >= self.most:
-                    self._drop(1, f"{self.most:,} rows wait already")
+                size = self.waiting_bytes + len(line)
+                if self.ended or len(self.waiting) >= self.most or size > MOST_BYTES:
+                    self._drop(1, f"{len(self.waiting):,} rows wait already")
                     return
                 self.waiting.append(Row(project, line))
+                self.waiting_bytes = size
                 self.unsent += 1
                 if self.thread is None:
                     self.thread = threading.Thread(target=self._run, name="geval-log", daemon=True)
@@ -150,6 +154,7 @@ class Outbox:
                 and (size := size + len(self.waiting[0].line)) <= BATCH_BYTES
             ):
                 batch.append(self.waiting.popleft())
+            self.waiting_bytes -= sum(len(row.line) for row in batch)
             return batch
 
     def _deliver(self, project: str, lines: list[bytes]) -> None:

@@ -63,7 +63,7 @@ def test_annotations_of_several_users(tmp_path: Path) -> None:
 
 
 BROKEN: dict[str, tuple[str, Any, str, str]] = {
-    "no source": ("source", "", "", "no field is the source"),
+    "no source": ("source", "", "source", "expected a text, found nothing"),
     "a text that is a list": ("text", ["x"], "text", "expected a text, found a list"),
     "an annotator that is a list": ("annotator", [1], "annotator", "expected a name, found a list"),
 }
