@@ -1,10 +1,11 @@
 """Records of other tools that need more than other names of columns, each known by its shape. Pure.
 
-A module has `TITLE`, `knows` (whether a record is of its form) and `read`, which gives what is
-rated in our columns: nothing for a record without a text, several for several outputs. What a
-module neither reads nor skips is listed as not used. If a tool writes one object that holds its
-records, `HOLDER` is the field they are in, `ITEM` the field to put each in (else it is merged), and
-`SHARED` what each also needs of that object.
+A module has `TITLE`, `MARKS` (a record of its form has one of these fields, or names with dots),
+`knows` (whether a record is of its form) and `read`, which gives what is rated in our columns:
+nothing for a record without a text, several for several outputs. What a module neither reads nor
+skips is listed as not used. If a tool writes one object that holds its records, `HOLDER` is the
+field they are in, `ITEM` the field to put each in (else it is merged), and `SHARED` what each also
+needs of that object.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -49,25 +50,17 @@ def _tool(module: Any) -> Tool:
     )
 
 
-TOOLS = tuple(
-    _tool(module)
-    for module in (
-        lm_eval,
-        batches,
-        spans,
-        mlflow,
-        inspect_logs,
-        helm,
-        langsmith,
-        promptfoo,
-        argilla,
-        label_studio,
-        langfuse,
-        doccano,
-    )
-)
+# The first that knows a record reads it.
+_MODULES: tuple[Any, ...] = (
+    lm_eval, batches, spans, mlflow, inspect_logs, helm, langsmith, promptfoo, argilla,
+    label_studio, langfuse, doccano,
+)  # fmt: skip
+TOOLS = tuple(map(_tool, _MODULES))
 # Where a tool's object may hold its records.
 HOLDERS = frozenset(tool.holder for tool in TOOLS if tool.holder)
+
+
+_MARKS = frozenset(mark for module in _MODULES for mark in module.MARKS)
 
 
 class Held(NamedTuple):
@@ -80,6 +73,8 @@ class Held(NamedTuple):
 
 def tool_of(record: Mapping[str, Any]) -> Tool | None:
     """The tool that wrote a record; None if none is known by this shape."""
+    if _MARKS.isdisjoint(record) and not any("." in name for name in record):
+        return None  # most files are long tables of ratings
     return next((tool for tool in TOOLS if tool.knows(record)), None)
 
 

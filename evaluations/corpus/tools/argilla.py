@@ -12,6 +12,7 @@ from evaluations.corpus.tools.parts import Part
 from evaluations.corpus.tools.ratings import Given
 
 TITLE = "records of Argilla"
+MARKS = ("fields",)
 AGENT, PERSON = "Argilla suggestion", "Argilla user"
 FLAT = ".responses"
 

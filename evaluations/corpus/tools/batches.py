@@ -7,6 +7,7 @@ from evaluations.corpus.tools.exchanges import exchange
 from evaluations.corpus.tools.parts import Part
 
 TITLE = "results of an OpenAI batch"
+MARKS = ("custom_id",)
 REQUEST = "request"
 
 

@@ -8,6 +8,7 @@ from evaluations.corpus.tools.parts import Part
 from evaluations.corpus.tools.ratings import OVERALL, Given
 
 TITLE = "examples of doccano"
+MARKS = ("label", "labels", "annotations")
 PERSON = "doccano annotator"
 _LABELS = ("label", "labels")
 

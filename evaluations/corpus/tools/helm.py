@@ -6,6 +6,7 @@ from typing import Any
 from evaluations.corpus.tools.parts import Part
 
 TITLE = "scenario states of HELM"
+MARKS = ("instance",)
 HOLDER, SHARED = "request_states", ("adapter_spec",)
 CORRECT = "correct"
 

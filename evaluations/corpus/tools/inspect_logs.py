@@ -12,6 +12,7 @@ from evaluations.corpus.tools.parts import Part
 from evaluations.corpus.tools.ratings import Given
 
 TITLE = "logs of Inspect"
+MARKS = ("sample",)
 HOLDER, ITEM, SHARED = "samples", "sample", ("eval",)
 # How scorers write correct, incorrect, partially correct and no answer.
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}

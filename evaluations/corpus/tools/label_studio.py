@@ -8,6 +8,7 @@ from evaluations.corpus.tools.parts import Part
 from evaluations.corpus.tools.ratings import Given
 
 TITLE = "tasks of Label Studio"
+MARKS = ("data",)
 # What a result of each type holds.
 VALUES = {"rating": "rating", "number": "number", "choices": "choices"}
 _KNOWN = ("id", "inner_id", "project", "created_at", "updated_at", "updated_by", "file_upload",

@@ -8,6 +8,7 @@ from evaluations.corpus.tools.parts import Part
 from evaluations.corpus.tools.ratings import Given
 
 TITLE = "traces of Langfuse"
+MARKS = ("input",)
 HOLDER = "data"
 _OF_TRACES = ("sessionId", "htmlPath", "projectId", "observations", "userId")
 _OF_CALLS = ("GENERATION", "AGENT", "CHAIN")

@@ -8,6 +8,7 @@ from evaluations.corpus.tools.parts import Part
 from evaluations.corpus.tools.ratings import Given
 
 TITLE = "runs of LangSmith"
+MARKS = ("run_type",)
 HOLDER = "runs"
 PEOPLE = ("app",)
 

@@ -7,6 +7,7 @@ from evaluations.corpus.tools.parts import Part
 from evaluations.corpus.tools.ratings import Given
 
 TITLE = "samples of lm-evaluation-harness"
+MARKS = ("resps",)
 JUDGE = "lm-evaluation-harness"
 
 

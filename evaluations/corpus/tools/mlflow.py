@@ -8,6 +8,7 @@ from evaluations.corpus.tools.parts import Part
 from evaluations.corpus.tools.ratings import Given
 
 TITLE = "traces of MLflow"
+MARKS = ("info",)
 HOLDER = "traces"
 EXPECTED_ANSWERS = ("expected_response", "expected_answer", "expected_output", "ground_truth")
 _METADATA = ("trace_metadata", "request_metadata")

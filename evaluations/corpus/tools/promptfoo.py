@@ -9,6 +9,7 @@ from evaluations.corpus.tools.parts import Part
 from evaluations.corpus.tools.ratings import OVERALL, Given
 
 TITLE = "promptfoo's results"
+MARKS = ("vars",)
 HOLDER = "results"
 JUDGE, PERSON = "promptfoo", "promptfoo user"
 ONLY = "score"

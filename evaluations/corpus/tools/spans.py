@@ -15,10 +15,11 @@ from evaluations.corpus.tools.parts import Part
 from evaluations.corpus.tools.ratings import Given
 
 TITLE = "spans of OpenInference or OpenTelemetry GenAI"
+MARKS = ("attributes",)
 HOLDER = "data"
-_MARKS = ("llm.", "gen_ai.", "openinference.")
+_PREFIXES = ("llm.", "gen_ai.", "openinference.")
 _FLAT, _EVALUATION = "attributes.", "eval."
-_FLAT_MARKS = tuple(f"{_FLAT}{mark}" for mark in (*_MARKS, "input.value", "output.value"))
+_FLAT_MARKS = tuple(f"{_FLAT}{mark}" for mark in (*_PREFIXES, "input.value", "output.value"))
 # What is read of a span's attributes; others are listed as not used.
 _USED = (
     "llm.input_messages", "llm.output_messages", "llm.model_name", "session.id",
@@ -35,7 +36,7 @@ def knows(record: Mapping[str, Any]) -> bool:
     attributes = record.get("attributes")
     if isinstance(attributes, dict):
         return any(
-            name.startswith(_MARKS) or name in ("llm", "gen_ai", "openinference")
+            name.startswith(_PREFIXES) or name in ("llm", "gen_ai", "openinference")
             for name in attributes
         )
     return is_flat(record)
