@@ -6,7 +6,7 @@ from typing import Any
 from evaluations.corpus.tools.exchanges import exchange
 from evaluations.corpus.tools.parts import Part
 
-TITLE = "results of an OpenAI batch"
+TITLE = "an OpenAI batch: its requests or results"
 MARKS = ("custom_id",)
 REQUEST = "request"
 
