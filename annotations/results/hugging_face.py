@@ -14,6 +14,7 @@ import orjson
 from annotations.results.exported import exported_outputs, metadata_names
 from annotations.results.exports import records
 from evaluations.models import Project
+from geval_site.program import command
 from geval_site.version import __version__
 
 BATCH = 500
@@ -171,7 +172,7 @@ def _card(project: Project, counts: Mapping[str, int], files: Mapping[str, str])
             *tables,
             "",
             *(["## Criteria", "", *criteria, ""] if criteria else []),
-            f"Written by geval_site {__version__}. To load it again: `geval-site load PROJECT"
+            f"Written by geval_site {__version__}. To load it again: `{command('load')} PROJECT"
             " FOLDER`.",
             "",
         ]
