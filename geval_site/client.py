@@ -8,6 +8,10 @@ project.upload_outputs("outputs.jsonl")
 run = project.start_run("G-Eval mini")
 run.wait()
 frame = project.report_frame()
+
+A program logs what its models write, without waiting for the site:
+
+site.log("mine", doc_id="q17", system="bot-3", source=question, output=answer)
 """
 
 from __future__ import annotations
@@ -20,11 +24,14 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Literal
 from urllib.parse import quote, urlencode, urlsplit
+
+from geval_site.outbox import NotNowError, Outbox, RefusedError
 
 Frames = Literal["pandas", "polars"]
 Rows = str | Path | Iterable[Mapping[str, Any]]
@@ -79,6 +86,52 @@ class Client:
         `project.slug`."""
         made = self.call("POST", "/projects", {"name": name, "description": description})
         return self.project(made["slug"])
+
+    def log(
+        self,
+        project: str | Project,
+        *,
+        system: str,
+        output: str | None = None,
+        source: str | None = None,
+        doc_id: str | None = None,
+        **more: Any,
+    ) -> None:
+        """Have an output sent to a project soon, by a thread of its own; never waits or raises.
+
+        Args:
+            project: it, or its short name.
+            doc_id: without one, documents are distinguished by their source.
+            more: other columns of uploads, such as `context`, `references`, `session_id` or
+                `turns` of a conversation.
+        """
+        row = {"doc_id": doc_id, "system_id": system, "source": source, "output": output, **more}
+        slug = project.slug if isinstance(project, Project) else project
+        self._outbox.put(slug, {name: value for name, value in row.items() if value is not None})
+
+    def flush(self, seconds: float = 30.0) -> bool:
+        """Send what was logged; returns whether the site has taken or refused all of it."""
+        return self._outbox.flush(seconds)
+
+    @property
+    def dropped(self) -> int:
+        """How many logged rows were lost: the site refused them, or too many waited."""
+        return self._outbox.dropped
+
+    @cached_property
+    def _outbox(self) -> Outbox:
+        return Outbox(self._send_logged)
+
+    def _send_logged(self, slug: str, lines: Sequence[bytes]) -> None:
+        try:
+            self.project(slug).send_lines("outputs", lines)
+        except ApiError as error:
+            if _may_pass(error):
+                raise NotNowError from error
+            listed = frozenset(int(one["line"]) for one in error.errors if one.get("line"))
+            raise RefusedError(str(error), listed) from error
+        except (OSError, http.client.HTTPException) as error:
+            raise NotNowError from error
 
     def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
         """All items of a list, page by page."""
@@ -339,19 +392,25 @@ class Project:
         Raises:
             ApiError: with an error for each invalid line.
         """
-        path = (
-            f"{self.path}/{name}?{urlencode({key: value for key, value in query.items() if value})}"
-        )
         if isinstance(rows, str | Path):
+            path = self._loading(name, query)
             with Path(rows).open("rb") as file:
                 return dict(
                     self.client.call("POST", path, file, content_type="application/octet-stream")
                 )
-        with tempfile.TemporaryFile() as lines:
-            for row in rows:
-                lines.write(json.dumps(dict(row)).encode() + b"\n")
-            lines.seek(0)
-            return dict(self.client.call("POST", path, lines, content_type="application/x-ndjson"))
+        return self.send_lines(name, (json.dumps(dict(row)).encode() for row in rows), **query)
+
+    def send_lines(self, name: str, lines: Iterable[bytes], **query: str) -> dict[str, Any]:
+        """Load lines of JSON, each a row of `outputs`, `ratings`, `preferences` or `scores`."""
+        with tempfile.TemporaryFile() as file:
+            file.writelines(line + b"\n" for line in lines)
+            file.seek(0)
+            path = self._loading(name, query)
+            return dict(self.client.call("POST", path, file, content_type="application/x-ndjson"))
+
+    def _loading(self, name: str, query: Mapping[str, str]) -> str:
+        given = {key: value for key, value in query.items() if value}
+        return f"{self.path}/{name}?{urlencode(given)}"
 
 
 @dataclass(frozen=True)

@@ -64,10 +64,14 @@ def as_csv(project: Project, kind: str) -> Iterator[str]:
 
 def as_jsonl(project: Project, kind: str) -> Iterator[bytes]:
     """One JSON object per line."""
+    for record in records(project, kind):
+        yield orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def records(project: Project, kind: str) -> Iterator[dict[str, Any]]:
+    """The same records as objects."""
     for row in _rows(project, kind):
-        yield orjson.dumps(
-            dict(zip(COLUMNS[kind], row, strict=True)), option=orjson.OPT_APPEND_NEWLINE
-        )
+        yield dict(zip(COLUMNS[kind], row, strict=True))
 
 
 def _rows(project: Project, kind: str) -> Iterator[tuple[Any, ...]]:

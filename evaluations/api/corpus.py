@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Query, Router, Schema, Status
 from ninja.errors import HttpError
 
+from annotations.results.downloads import DOWNLOADS
 from annotations.results.exports import as_jsonl
 from evaluations.api.auth import project_for
 from evaluations.api.paging import Page, page_of
@@ -25,6 +26,7 @@ from evaluations.models import CandidateOutput, Document, System
 from evaluations.reports import gap_causes
 
 router = Router()
+Export = Literal["hugging-face.zip", "label-studio.json", "argilla.json"]
 CHUNK = 2**20
 ROWS = 2000
 BODY: dict[str, Any] = {
@@ -294,6 +296,14 @@ def get_scores(request: HttpRequest, slug: Path[str]) -> Any:
                 )
 
     return StreamingHttpResponse(lines(), content_type="application/x-ndjson")
+
+
+@router.get("/exports/{name}")
+def get_export(request: HttpRequest, slug: Path[str], name: Path[Export]) -> Any:
+    """Outputs with their ratings and scores, as a dataset of Hugging Face (a zip), tasks of Label
+    Studio or records of Argilla (JSON lists). Uploads accept the same files."""
+    project, found = project_for(request, slug), DOWNLOADS[name]
+    return StreamingHttpResponse(found.write(project), content_type=found.content_type)
 
 
 @router.get("/causes", openapi_extra=LINES)

@@ -2,16 +2,13 @@
 
 Known: `input/output/reference` and similar names, `article/highlights` (CNN/DailyMail),
 `question/answer/context` (retrieval), chat messages, DeepEval's test cases (`actual_output`,
-`expected_output`), promptfoo's results (`prompt`, `response`, `vars`), SummEval's own JSON
-(`decoded`, `model_id`, `expert_annotations`).
+`expected_output`), SummEval's own JSON (`decoded`, `model_id`, `expert_annotations`).
 """
 
-from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evaluations.corpus.messages import turns_column
-from evaluations.corpus.unused import peek
 
 # Our column -> its names in other tools; the first one present counts.
 NAMES = {
@@ -51,13 +48,10 @@ def conventional(record: Mapping[str, Any], *, system: str) -> dict[str, Any]:
     Args:
         system: who wrote the outputs if a record does not say.
     """
-    records: list[Mapping[str, Any]] = [record]
     if turns_column(record):
         # Its texts are read with their turns.
         return {"source": "", "output": "", **named(record, system=system)}
-    if isinstance(peek(record, "vars"), dict):  # promptfoo: the values inserted into the prompt
-        records.append(record["vars"])
-    found = _found(ChainMap(*records))  # type: ignore[arg-type]
+    found = _found(record)
     if found["output"] is None and found["references"] is not None:
         # A data set of texts written by people: these are the outputs, and there is nothing to
         # compare them with.
@@ -67,10 +61,6 @@ def conventional(record: Mapping[str, Any], *, system: str) -> dict[str, Any]:
             "references": None,
         }
         found["system_id"] = found["system_id"] or REFERENCE_WRITER
-    if isinstance(found["output"], dict):  # promptfoo: the provider's answer with its cost
-        found["output"] = found["output"].get("output")
-    if isinstance(found["system_id"], dict):
-        found["system_id"] = found["system_id"].get("id") or found["system_id"].get("label")
     return _complete(found, system)
 
 

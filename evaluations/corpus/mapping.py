@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluations.corpus.cells import NUMBERED, CellColumn, base_of, cell_of
-from evaluations.corpus.conventions import NAMES
+from evaluations.corpus.conventions import NAMES, is_ours
 from evaluations.corpus.fields import written_number
 from evaluations.corpus.messages import turns_column
 from evaluations.corpus.preference_rows import ANNOTATOR, DOCUMENT, FIRST, SECOND
@@ -18,6 +18,7 @@ TARGETS = {
     "source": "source text",
     "context": "context",
     "references": "reference, or a list of them",
+    "session_id": "session that the document is a turn of",
     "metadata": "metadata of the document",
     "system_id": "system's name",
     "output": "output",
@@ -35,7 +36,7 @@ TARGETS = {
     "turn": "turn of a conversation",
 }
 GROUPS = {
-    "Document": ("doc_id", "source", "context", "references", "metadata"),
+    "Document": ("doc_id", "source", "context", "references", "session_id", "metadata"),
     "Output": ("system_id", "output"),
     "Ratings and scores": ("criterion", "score", "annotator", "judge", "ratings", "scores"),
     "Preferences": ("system_a", "system_b", "winner", "strength", "shown_first", "turn"),
@@ -79,14 +80,12 @@ LONGEST_METADATA = 200
 
 def structure_of(record: Mapping[str, Any]) -> str:
     """What kind of nested record this is; empty for a record of plain columns."""
-    if isinstance(record.get("vars"), dict):
-        return "promptfoo's results"
+    if not is_ours(record) and (tool := tool_of(record)):
+        return tool.title
     if record and all(isinstance(value, dict) for value in record.values()):
         return "preferences by annotator"
     if "key" in record and "winner" in record:
         return "comparisons named as MT-bench does"
-    if tool := tool_of(record):
-        return tool.title
     if turns_column(record):
         return "a conversation"
     return next((said for name, said in STRUCTURED.items() if name in record), "")
@@ -115,7 +114,7 @@ def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> di
         return _named(plain, PREFERENCES)
     if has & set(SCORES["score"]) and not has & set(NAMES["output"]):
         return _named(plain, SCORES)
-    found = _named(plain, NAMES)
+    found = _named(plain, {**NAMES, "session_id": ("session_id",)})
     if "output" not in found.values():
         # Texts written by people, with nothing to compare them with: these are the outputs.
         found |= {name: "output" for name, target in found.items() if target == "references"}
@@ -262,7 +261,12 @@ def problems_of(columns: Columns) -> list[str]:
 
 def is_native(columns: Columns) -> bool:
     """Whether readers recognize these columns by their names."""
-    return all(target == name or name in NAMES.get(target, ()) for name, target in columns.items())
+    return all(
+        target == name
+        or name in NAMES.get(target, ())
+        or (target == "metadata" and name.startswith("metadata."))
+        for name, target in columns.items()
+    )
 
 
 def renamed(record: Mapping[str, Any], columns: Columns) -> dict[str, Any]:

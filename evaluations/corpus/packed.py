@@ -1,4 +1,4 @@
-"""Open plain, gzip and zip files, with a limit on their unpacked size."""
+"""What opening plain, gzip and zip files shares: limits on their unpacked size, and errors."""
 
 import gzip
 import io
@@ -91,44 +91,6 @@ class CountedFile(io.FileIO):
         return read
 
 
-def open_packed(path: Path, counter: Counter | None = None) -> IO[bytes]:
-    """The bytes of a file, unpacked.
-
-    Raises:
-        PackedError: a zip with no file, or with several; the limit is exceeded (while reading).
-    """
-    with path.open("rb") as raw:
-        head = raw.read(4)
-    raw = io.BufferedReader(CountedFile(path, counter or Counter()), 2**16)
-    if head[:2] == GZIP:
-        return _limited(gzip.GzipFile(fileobj=raw), raw)
-    if head == ZIP:
-        return _limited(_only_file(raw), raw)
-    return raw
-
-
 def stem_of(name: str) -> str:
     """A file's name without folders and extensions, as a default for missing names."""
     return name.rsplit("/", 1)[-1].removesuffix(".gz").removesuffix(".zip").rsplit(".", 1)[0]
-
-
-def _only_file(raw: IO[bytes]) -> Any:
-    archive = zipfile.ZipFile(raw)
-    inside = [
-        info
-        for info in archive.infolist()
-        if not info.is_dir() and not info.filename.startswith("__MACOSX/")
-    ]
-    if len(inside) != 1:
-        names = ", ".join(info.filename for info in inside[:5]) or "none"
-        raise PackedError(
-            f"a zip with {len(inside)} files ({names}); put one file into the zip, or upload the "
-            "files separately"
-        )
-    if inside[0].flag_bits & 1:
-        raise PackedError("the zip is encrypted; create it without a password")
-    return archive.open(inside[0])
-
-
-def _limited(stream: Any, raw: IO[bytes]) -> IO[bytes]:
-    return io.BufferedReader(LimitedStream(stream, raw), 2**16)

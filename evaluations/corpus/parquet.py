@@ -1,5 +1,5 @@
-"""Read rows of Parquet files. A few kilobytes can decode to gigabytes, so a file's own statistics
-are checked first."""
+"""Read rows of Parquet and Arrow files. A few kilobytes of Parquet can decode to gigabytes, so a
+file's own statistics are checked first."""
 
 import math
 import tempfile
@@ -17,8 +17,11 @@ BATCH_ROWS = 500
 # How many bytes of rows are converted to Python objects at a time.
 SLICE_BYTES = 8 * 2**20
 MOST_CHUNKS = 200_000
+PARQUET = b"PAR1"
+# A file of Arrow, and its stream format, in which Hugging Face keeps datasets on disk.
+ARROW = (b"ARROW1", b"\xff\xff\xff\xff")
 NOT_INSTALLED = (
-    "is a Parquet file, and this site was installed without what reads them: pip install"
+    "is a Parquet or Arrow file, and this site was installed without what reads them: pip install"
     " 'geval-site[parquet]' where its web processes and workers run, or write the file as CSV or"
     " JSON Lines"
 )
@@ -29,27 +32,57 @@ LIMITS: dict[str, Any] = {
 }
 
 
-def parquet_records(
+def is_parquet(stream: Any) -> bool:
+    """Whether a stream at its beginning is a Parquet file."""
+    return bool(stream.peek(4)[:4] == PARQUET)
+
+
+def is_arrow(stream: Any) -> bool:
+    """Whether a stream at its beginning is in one of Arrow's formats."""
+    return bool(stream.peek(8).startswith(ARROW))
+
+
+def columnar_records(
     stream: IO[bytes], name: str, errors: FileErrors
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Numbered rows of a Parquet file, which is unpacked first: its index is at its end."""
+    """Numbered rows of a Parquet or Arrow file, which is unpacked first: its index is at its
+    end."""
     load_arrow()
     import pyarrow
 
     with _unpacked(stream) as file:
         number = 0
         try:
-            for record in _records(file):
+            for record in _rows(file):
                 number += 1
                 yield number, record
         except (MemoryError, PackedError):
             raise
         except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
             said = str(error).split("\n")[0][:200]
-            errors.add(name, 0, "", f"the Parquet file cannot be read ({said}); write it again")
+            errors.add(
+                name, 0, "", f"the Parquet or Arrow file cannot be read ({said}); write it again"
+            )
             return
     if not number:
         errors.add(name, 0, "", f"the file has no rows; {EXPECTED}")
+
+
+def rows_of_stream(stream: IO[bytes], name: str) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet or Arrow file that is in another one.
+
+    Raises:
+        PackedError: it cannot be read, or holds too much.
+    """
+    load_arrow()
+    import pyarrow
+
+    with _unpacked(stream) as file:
+        try:
+            yield from _rows(file)
+        except pyarrow.ArrowException as error:
+            said = str(error).split("\n")[0][:200]
+            raise PackedError(f"{name} in the zip cannot be read ({said})") from None
 
 
 def load_arrow() -> None:
@@ -83,7 +116,40 @@ def _unpacked(stream: IO[bytes]) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _records(file: IO[bytes]) -> Iterator[dict[str, Any]]:
+def _rows(file: IO[bytes]) -> Iterator[dict[str, Any]]:
+    file.seek(0)
+    head = file.read(8)
+    file.seek(0)
+    return _arrow_rows(file, head) if head.startswith(ARROW) else _parquet_rows(file)
+
+
+def _arrow_rows(file: IO[bytes], head: bytes) -> Iterator[dict[str, Any]]:
+    from pyarrow import ipc
+
+    reader = (ipc.open_file if head.startswith(ARROW[0]) else ipc.open_stream)(file)
+    if said := too_many_columns(len(reader.schema)):
+        raise PackedError(said)
+    batches = (
+        map(reader.get_batch, range(reader.num_record_batches))
+        if head.startswith(ARROW[0])
+        else iter(reader)
+    )
+    rows = decoded = 0
+    for batch in batches:
+        batch.validate(full=True)  # offsets of a damaged file may point anywhere
+        rows += batch.num_rows
+        if rows > settings.ROW_LIMIT:
+            raise PackedError(
+                f"has more than {settings.ROW_LIMIT:,} rows, which is the limit"
+                " (GEVAL_ROW_LIMIT); split it"
+            )
+        decoded += _decoded_bytes(batch)
+        check_unpacked(decoded)
+        for start in range(0, batch.num_rows, BATCH_ROWS):
+            yield from batch.slice(start, BATCH_ROWS).to_pylist()
+
+
+def _parquet_rows(file: IO[bytes]) -> Iterator[dict[str, Any]]:
     from pyarrow import parquet
 
     first = parquet.ParquetFile(file, **LIMITS)

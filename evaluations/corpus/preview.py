@@ -8,12 +8,14 @@ from typing import Any
 
 from evaluations.corpus.fields import as_text
 from evaluations.corpus.mapping import flattened, structure_of
-from evaluations.corpus.packed import UNREADABLE, open_packed, reason_unreadable
-from evaluations.corpus.parquet import max_decoded_size
+from evaluations.corpus.messages import turns_column
+from evaluations.corpus.opening import open_packed
+from evaluations.corpus.packed import UNREADABLE, reason_unreadable
+from evaluations.corpus.parquet import is_parquet, max_decoded_size
 from evaluations.corpus.questions import UploadQuestion
 from evaluations.corpus.rater_names import KnownNames
 from evaluations.corpus.recognition import recognise
-from evaluations.corpus.records import Objects, Table, is_parquet, records_of
+from evaluations.corpus.records import Objects, Table, records_of
 from evaluations.corpus.rows import FileErrors
 from evaluations.texts import storable
 
@@ -119,7 +121,9 @@ def _sample(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 def _of_objects(
     format_: str, records: list[Mapping[str, Any]], known: KnownNames | None
 ) -> Preview:
-    if structure := structure_of(records[0]):
+    # A file of texts may have conversations further down.
+    talks = next(filter(turns_column, records), records[0])
+    if structure := structure_of(records[0]) or structure_of(talks):
         names = tuple(dict.fromkeys(name for row in records for name in row))
         return Preview(format_, _columns(names, records, {}), structure)
     rows = [flattened(record) for record in records]

@@ -13,11 +13,13 @@ from typing import Any
 import orjson
 
 from evaluations.corpus.cells import judges_in
-from evaluations.corpus.conventions import conventional
+from evaluations.corpus.conventions import conventional, is_ours
 from evaluations.corpus.fields import Place, as_text
 from evaluations.corpus.mapping import flattened, renamed, renamed_header
+from evaluations.corpus.messages import turns_column
+from evaluations.corpus.opening import open_packed
 from evaluations.corpus.output_records import output_rows, release_rows, replies_rows
-from evaluations.corpus.packed import UNREADABLE, Counter, open_packed, reason_unreadable
+from evaluations.corpus.packed import UNREADABLE, Counter, reason_unreadable
 from evaluations.corpus.preference_rows import (
     is_preference,
     is_preference_map,
@@ -25,6 +27,7 @@ from evaluations.corpus.preference_rows import (
     read_preference,
 )
 from evaluations.corpus.records import Format, Objects, Table, records_of
+from evaluations.corpus.requests_beside import RequestsBeside
 from evaluations.corpus.rows import (
     EXPECTED,
     Columns,
@@ -41,7 +44,8 @@ from evaluations.corpus.score_records import (
     score_rows,
     wide_rows,
 )
-from evaluations.corpus.tools import tool_of
+from evaluations.corpus.tools import Tool, tool_of
+from evaluations.corpus.tools.parts import Reading
 from evaluations.corpus.unused import WatchedRecord, holds_something
 
 OUTPUT_COLUMNS = ("doc_id", "system_id", "source", "output")
@@ -53,7 +57,8 @@ class InputFile:
 
     `columns` says what its columns are, unless their names say it; `counter` counts the bytes read.
     `corrections` replace cells, by line and column; lines that are `left_out` are not read.
-    `named` is what is known of columns that readers recognise by themselves, for messages.
+    `named` is what is known of columns that readers recognise by themselves, for messages. `beside`
+    are the other files of the load, in which what belongs to its records may be found.
     """
 
     path: Path
@@ -63,6 +68,7 @@ class InputFile:
     corrections: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     left_out: frozenset[int] = frozenset()
     named: Columns = field(default_factory=dict)
+    beside: tuple[Path, ...] = ()
 
 
 def read_rows(file: InputFile, errors: FileErrors, *, defaults: FileDefaults) -> Iterator[Row]:
@@ -165,21 +171,19 @@ def _with_scores_of(judges: Collection[str], rows: Iterator[Row]) -> Iterator[Ro
 def _object_rows(
     records: Objects, file: InputFile, errors: FileErrors, defaults: FileDefaults
 ) -> Iterator[Row]:
+    requests = RequestsBeside(file.beside)
     for line, found in records.lines:
         plain = renamed(found, file.columns) if file.columns else found
         place = Place(file.name, line, errors)
+        if not is_ours(plain) and (tool := tool_of(plain)):
+            yield from _rows_of_tool(tool, requests.put_into(plain), place, defaults)
+            continue
         if records.format == Format.OBJECT and not is_preference_map(plain):
             place.error("", f"one object that spans several lines; {EXPECTED}")
             continue
         if is_preference_map(plain):
             yield from preferences_of_map(plain, line, file.name, errors)
             continue
-        if tool := tool_of(plain):
-            known = tool.read(plain)
-            if known is None:
-                errors.unused.add(file.name, "records without a text to rate")
-                continue
-            plain = known
         record = WatchedRecord(plain)
         if is_preference(record):
             yield from read_preference(record, line, file.name, errors)
@@ -194,6 +198,27 @@ def _object_rows(
         if file.columns:
             _note_unmapped(flattened(found), file, errors)
         _note_unread(record, file, errors)
+
+
+def _rows_of_tool(
+    tool: Tool, record: Mapping[str, Any], place: Place, defaults: FileDefaults
+) -> Iterator[Row]:
+    """What another tool's record holds; what its reader leaves is listed as not used."""
+    reading = Reading(record, place)
+    for found in tool.read(reading.root):
+        if not place.sound:
+            return
+        texts = {} if turns_column(found) else {"source": None, "output": None}
+        columns = texts | {name: value for name, value in found.items() if value is not None}
+        for name in ("doc_id", "system_id", "session_id"):
+            if columns.get(name) == "":
+                del columns[name]
+        ours = WatchedRecord({"system_id": defaults.system, **columns})
+        yield from output_rows(ours, place, defaults)
+        for name in ours.unread():
+            place.errors.unused.add(place.file, name)
+    for name in reading.unread():
+        place.errors.unused.add(place.file, name)
 
 
 def _note_unread(record: WatchedRecord, file: InputFile, errors: FileErrors) -> None:

@@ -1,8 +1,8 @@
 """Convert a file's bytes to records: the format is detected, and errors are collected.
 
-Known formats: CSV with commas, semicolons or tabs, JSON Lines, one JSON list or object, Parquet.
-Tables, JSON Lines and Parquet are streamed; a JSON list or object is one value, and may be as large
-as GEVAL_JSON_LIMIT_MB.
+Known formats: CSV with commas, semicolons or tabs, JSON Lines, one JSON list or object, Parquet,
+Arrow. All are streamed but a JSON list or object: it is one value, and may be as large as
+GEVAL_JSON_LIMIT_MB.
 """
 
 import csv
@@ -11,7 +11,7 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import IO, Any
 
@@ -21,10 +21,11 @@ from django.conf import settings
 from evaluations.corpus.fields import kind
 from evaluations.corpus.limits import too_many_columns, too_many_fields
 from evaluations.corpus.packed import PackedError
-from evaluations.corpus.parquet import parquet_records
+from evaluations.corpus.parquet import columnar_records, is_arrow, is_parquet
 from evaluations.corpus.rows import EXPECTED, FileErrors
+from evaluations.corpus.tools import HOLDERS, held_by
+from evaluations.corpus.tools.spans import is_flat
 
-PARQUET = b"PAR1"
 FAST_CHARACTERS = 2**22
 DELIMITERS = (",", "\t", ";")
 
@@ -37,6 +38,7 @@ class Format(StrEnum):
     LIST = "JSON list"
     OBJECT = "JSON object"
     PARQUET = "Parquet"
+    ARROW = "Arrow"
 
 
 Record = Mapping[str, Any]
@@ -62,9 +64,20 @@ class Objects:
 
 def records_of(raw: IO[bytes], name: str, errors: FileErrors) -> Table | Objects | None:
     """The records in an unpacked file; None if there are none, with an error that says why."""
+    found = _records_of(raw, name, errors)
+    if isinstance(found, Table) and is_flat(found.header):
+        return Objects(found.format, _as_objects(found))
+    if isinstance(found, Objects):
+        return replace(found, lines=_unfolded(found.lines, name, errors))
+    return found
+
+
+def _records_of(raw: IO[bytes], name: str, errors: FileErrors) -> Table | Objects | None:
     stream: Any = raw if hasattr(raw, "peek") else io.BufferedReader(raw)
     if is_parquet(stream):
-        return Objects(Format.PARQUET, parquet_records(stream, name, errors))
+        return Objects(Format.PARQUET, columnar_records(stream, name, errors))
+    if is_arrow(stream):
+        return Objects(Format.ARROW, columnar_records(stream, name, errors))
     # Broken UTF-8 survives as lone surrogates, so that the error can name the line and column it is
     # in.
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
@@ -90,9 +103,29 @@ def records_of(raw: IO[bytes], name: str, errors: FileErrors) -> Table | Objects
     return _table(first, lines, skipped + 1, name, errors)
 
 
-def is_parquet(stream: Any) -> bool:
-    """Whether a stream at its beginning is a Parquet file."""
-    return bool(stream.peek(4)[:4] == PARQUET)
+def _unfolded(
+    lines: Iterator[tuple[int, Record]], name: str, errors: FileErrors
+) -> Iterator[tuple[int, Record]]:
+    """Records; those that a tool keeps in one object are numbered through."""
+    number = 0
+    for line, record in lines:
+        held = None if HOLDERS.isdisjoint(record) else held_by(record)
+        if held is None:
+            yield line, record
+            continue
+        for other in held.others:
+            errors.unused.add(name, other)
+        for inner in held.records:
+            number += 1
+            if isinstance(inner, dict):
+                yield number, inner
+            else:
+                errors.add(name, number, held.tool.holder, f"expected objects, found {kind(inner)}")
+
+
+def _as_objects(table: Table) -> Iterator[tuple[int, Record]]:
+    for line, values in table.lines:
+        yield line, {n: v for n, v in zip(table.header, values, strict=True) if v != ""}
 
 
 def _limited_lines(stream: IO[str]) -> Iterator[str]:

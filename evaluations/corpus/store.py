@@ -8,6 +8,8 @@ they are and are counted as unchanged.
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -67,6 +69,7 @@ def load_files(
     Raises:
         LoadError: at least one error; it lists the first ones, and nothing was written.
     """
+    files = [replace(file, beside=_others(file, files)) for file in files]
     errors = FileErrors(most=most_errors, field_limit=settings.FIELD_LIMIT_BYTES)
     steps = Steps(watch)
     try:
@@ -83,6 +86,10 @@ def load_files(
         errors.add(files[0].name, 0, "", str(error))
         errors.raise_if_any()
     return result
+
+
+def _others(file: InputFile, files: Sequence[InputFile]) -> tuple[Path, ...]:
+    return tuple(other.path.resolve() for other in files if other is not file)
 
 
 def _load(

@@ -69,7 +69,8 @@ class UploadForm(forms.Form):
         label="Files",
         required=False,
         help_text=(
-            "CSV, TSV, JSON, JSON Lines or Parquet; plain, gzip or zip. Choose one or several."
+            "CSV, TSV, JSON, JSON Lines, Parquet or Arrow, and files of other tools; plain, gzip or"
+            " zip. Choose one or several."
         ),
     )
     text = forms.CharField(

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from evaluations.reports.latex import as_latex
+from evaluations.reports.mlflow_metrics import as_metrics
 from evaluations.reports.report import Report
 from evaluations.reports.report_json import as_json
 from evaluations.reports.tables import as_csv, as_markdown, as_text
@@ -25,6 +26,7 @@ FORMATS = (
     Format("json", "JSON", "json", "application/json", as_json),
     Format("markdown", "Markdown", "md", "text/markdown; charset=utf-8", as_markdown),
     Format("latex", "LaTeX", "tex", "application/x-tex; charset=utf-8", as_latex),
+    Format("mlflow", "MLflow metrics", "mlflow", "application/json", as_metrics),
     Format("text", "text", "txt", "text/plain; charset=utf-8", as_text),
 )
 BY_WORD = {one.word: one for one in FORMATS}

@@ -46,9 +46,9 @@ def test_loading_a_parquet_file_says_what_to_install(parquet_file: Path) -> None
 
     assert rows == []
     assert [error.message for error in errors.listed] == [
-        "is a Parquet file, and this site was installed without what reads them: pip install"
-        " 'geval-site[parquet]' where its web processes and workers run, or write the file as CSV"
-        " or JSON Lines"
+        "is a Parquet or Arrow file, and this site was installed without what reads them: pip"
+        " install 'geval-site[parquet]' where its web processes and workers run, or write the file"
+        " as CSV or JSON Lines"
     ]
 
 

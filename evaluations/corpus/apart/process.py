@@ -27,11 +27,11 @@ from evaluations.corpus.apart.messages import (
     next_message,
     packed_message,
 )
-from evaluations.corpus.packed import UNREADABLE, Counter, PackedError, open_packed
+from evaluations.corpus.opening import opens_with_arrow
+from evaluations.corpus.packed import Counter, PackedError
 from evaluations.corpus.parquet import load_arrow
 from evaluations.corpus.preview import preview_file
 from evaluations.corpus.readers import cells_at, read_rows
-from evaluations.corpus.records import is_parquet
 from evaluations.corpus.rows import FileErrors, Row, characters_of
 
 PART_ROWS = 1000
@@ -128,11 +128,7 @@ def _limit_memory() -> None:
 
 def _import_for(path: Path) -> None:
     """Importing Arrow takes more memory than reading many files: that does not count either."""
-    try:
-        with open_packed(path) as raw:
-            if not is_parquet(raw):
-                return
-    except UNREADABLE:
+    if not opens_with_arrow(path):
         return
     resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     with suppress(PackedError):  # reading the file says so

@@ -1,32 +1,44 @@
 """Samples that lm-evaluation-harness logs (`--log_samples`): one object per request."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from evaluations.corpus.tools.parts import Part
+from evaluations.corpus.tools.ratings import Given
+
 TITLE = "samples of lm-evaluation-harness"
+MARKS = ("resps",)
+JUDGE = "lm-evaluation-harness"
 
 
 def knows(record: Mapping[str, Any]) -> bool:
     return "resps" in record and "arguments" in record and isinstance(record.get("doc"), dict)
 
 
-def read(record: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The prompt, the first response after filters, and the target; None for multiple choice,
+def read(record: Part) -> Iterator[dict[str, Any]]:
+    """The prompt, the first response after filters, and the target; nothing of multiple choice,
     whose responses are likelihoods."""
-    output = _first_text(record.get("filtered_resps")) or _first_text(record["resps"])
-    prompt = _prompt(record["arguments"])
+    filtered, responses = record["filtered_resps"].value, record["resps"].value
+    output = _first_text(filtered) or _first_text(responses)
+    prompt = _prompt(record["arguments"].value)
     if output is None:
-        return None
-    found = {
-        "doc_id": f"{record['task']} {record['doc_id']}"
-        if record.get("task")
-        else record.get("doc_id"),
+        record.note_unused("records without a text to rate")
+        return
+    given = Given()
+    for metric in record["metrics"].listed():
+        name = metric.name()
+        given.score(name, JUDGE, record[name])
+    target, task, number = record["target"].value, record["task"].value, record["doc_id"].value
+    for known in ("doc", "doc_hash", "prompt_hash", "target_hash", "filter"):
+        record[known].skip()
+    yield {
+        "doc_id": f"{task} {number}" if task else number,
         "source": prompt,
         "output": output,
-        "references": str(record["target"]) if record.get("target") not in (None, "") else None,
-        "system_id": record.get("model"),
+        "references": str(target) if target not in (None, "") else None,
+        "system_id": record["model"].value,
+        **given.columns,
     }
-    return {name: value for name, value in found.items() if value is not None}
 
 
 def _first_text(value: Any) -> str | None:

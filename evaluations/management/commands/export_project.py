@@ -1,25 +1,69 @@
-"""`manage.py export_project PROJECT FILE`: a whole project as one archive of plain files."""
+"""`manage.py export_project PROJECT FILE`: a whole project as one archive of plain files, or its
+texts and ratings in the form of another tool."""
 
+import shutil
 from argparse import ArgumentParser
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
 
+from annotations.results.downloads import DOWNLOADS
+from annotations.results.hugging_face import write_folder
 from evaluations.archive.write import write_archive
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project
+from evaluations.models import CandidateOutput, Project
+
+ARCHIVE = "archive"
+
+
+def _archive(project: Project, path: Path) -> dict[str, int]:
+    with path.open("xb") as file:
+        return write_archive(project, file)
+
+
+def _download(name: str) -> Callable[[Project, Path], dict[str, int]]:
+    """What writes a download into a file."""
+
+    def write(project: Project, path: Path) -> dict[str, int]:
+        with path.open("xb") as file:
+            for part in DOWNLOADS[name].write(project):
+                file.write(part if isinstance(part, bytes) else part.encode())
+        return {"outputs": CandidateOutput.objects.of_project(project).count()}
+
+    return write
+
+
+FORMS: dict[str, Callable[[Project, Path], dict[str, int]]] = {
+    ARCHIVE: _archive,
+    "hugging-face": write_folder,
+    "label-studio": _download("label-studio.json"),
+    "argilla": _download("argilla.json"),
+}
 
 
 class Command(SiteCommand):
     help = (
         "Write a whole project (corpus, criteria, ratings, preferences, scores, prompts, runs) as"
-        " one zip."
+        " one zip; or its texts and ratings in the form of another tool."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
-        parser.add_argument("file", type=Path, help="the zip to write; it must not exist yet")
+        parser.add_argument("file", type=Path, help="what to write; it must not exist yet")
+        parser.add_argument(
+            "--as",
+            dest="form",
+            choices=FORMS,
+            default=ARCHIVE,
+            help=(
+                "archive: the whole project as a zip (default); hugging-face: outputs, ratings,"
+                " scores and preferences as a folder with a card; label-studio, argilla: outputs"
+                " with their ratings and scores as JSON"
+            ),
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project, path = find_project(options["project"]), options["file"]
@@ -27,12 +71,13 @@ class Command(SiteCommand):
         try:
             if path.exists():
                 raise CommandError(f"{path} already exists; choose another file.")
-            with unfinished.open("xb") as file:
-                counts = write_archive(project, file)
+            counts = FORMS[options["form"]](project, unfinished)
             unfinished.rename(path)
         except OSError as error:
             raise CommandError(f"{path} cannot be written: {error.strerror or error}") from None
         finally:
+            if unfinished.is_dir():
+                shutil.rmtree(unfinished)
             unfinished.unlink(missing_ok=True)
         listed = ", ".join(
             f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count

@@ -13,6 +13,7 @@ from django.db import transaction
 
 from evaluations.corpus.apart import preview_apart
 from evaluations.corpus.cells import is_target_with_names
+from evaluations.corpus.folders import FolderError, files_in
 from evaluations.corpus.load_contents import LoadContents
 from evaluations.corpus.mapping import TARGETS, problems_of
 from evaluations.corpus.questions import UploadQuestion
@@ -46,7 +47,10 @@ class Command(SiteCommand):
             "files",
             nargs="+",
             metavar="FILE",
-            help="CSV, TSV, JSON, JSONL or Parquet; plain, gzip or zip",
+            help=(
+                "CSV, TSV, JSON, JSONL, Parquet or Arrow; plain, gzip or zip; or a folder with a"
+                " dataset of Hugging Face"
+            ),
         )
         parser.add_argument("--json", action="store_true", help="print counts and errors as JSON")
         parser.add_argument(
@@ -125,10 +129,7 @@ class Command(SiteCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         columns, scales = _columns(options["columns"]), _scales(options["scale"])
-        paths = [Path(path) for path in options["files"]]
-        for path in paths:
-            if not path.is_file():
-                raise CommandError(f"{path}: no such file.")
+        paths = _paths(options["files"])
         about = LoadOptions(
             judge=options["judge"] or _stem(paths[0]),
             criterion=options["criterion"],
@@ -290,6 +291,22 @@ class Command(SiteCommand):
         if error.total > len(error.errors):
             self.stderr.write(f"… and {error.total - len(error.errors):,} more")
         self.stderr.write(str(error))
+
+
+def _paths(given: list[str]) -> list[Path]:
+    """The files, and those in folders."""
+    found = []
+    for path in map(Path, given):
+        if path.is_dir():
+            try:
+                found += files_in(path)
+            except FolderError as error:
+                raise CommandError(str(error)) from None
+        elif path.is_file():
+            found.append(path)
+        else:
+            raise CommandError(f"{path}: no such file.")
+    return found
 
 
 def _names(file: RecognisedFile) -> set[str]:

@@ -1,0 +1,112 @@
+"""What a project holds, output by output, as exports for other tools need it.
+
+Ratings of locked documents are left out while a better judge is searched for. Ratings by people
+only; of a judge's scores the newest, if they are on a criterion.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import connection
+
+from annotations.models import Annotator, Rating
+from evaluations.models import CandidateOutput, Document, Judge, Project
+from evaluations.models.improving import withheld_documents
+from evaluations.models.newest_scores import newest_scores
+from evaluations.turns import ASSISTANT, Turn, transcript
+
+CHUNK = 500
+Given = tuple[str, str, float]  # criterion, who, and the number
+_SCORES = f"""
+    SELECT n.output_id, c.name, n.judge_id, n.value
+    FROM ({newest_scores("s.output_id = ANY (%s)")}) AS n
+    JOIN evaluations_criterion c ON c.id = n.criterion_id
+    ORDER BY n.output_id, c.position, c.id, n.judge_id"""
+
+
+@dataclass(frozen=True)
+class ExportedOutput:
+    """An output in the columns that uploads accept, with what people and judges gave it."""
+
+    columns: dict[str, Any]
+    ratings: list[Given] = field(default_factory=list)
+    scores: list[Given] = field(default_factory=list)
+
+
+def exported_outputs(project: Project) -> Iterator[ExportedOutput]:
+    """All outputs, by document."""
+    hidden = frozenset(withheld_documents(project.pk))
+    judges = {judge.pk: judge.label for judge in Judge.objects.filter(project=project)}
+    outputs = CandidateOutput.objects.of_project(project).order_by("document_id", "pk")
+    keys = list(outputs.values_list("pk", flat=True))
+    for start in range(0, len(keys), CHUNK):
+        chunk = keys[start : start + CHUNK]
+        ratings, scores = _ratings_of(chunk), _scores_of(chunk, judges)
+        listed = CandidateOutput.objects.filter(pk__in=chunk).select_related(
+            "system", "document__conversation"
+        )
+        for output in listed.order_by("document_id", "pk"):
+            shown = [] if output.document_id in hidden else ratings[output.pk]
+            yield ExportedOutput(_columns(output), shown, scores[output.pk])
+
+
+def metadata_names(project: Project) -> list[str]:
+    """The names in the metadata of all documents."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT DISTINCT jsonb_object_keys(metadata) AS name FROM evaluations_document
+               WHERE project_id = %s AND NOT (metadata = '{}'::jsonb) ORDER BY name""",
+            [project.pk],
+        )
+        return [name for (name,) in cursor.fetchall()]
+
+
+def _ratings_of(outputs: Sequence[int]) -> dict[int, list[Given]]:
+    found: dict[int, list[Given]] = defaultdict(list)
+    rows = Rating.objects.filter(output__in=outputs, annotator__kind=Annotator.Kind.PERSON)
+    names = ("output_id", "criterion__name", "annotator__name", "score")
+    for output, *given in rows.order_by("pk").values_list(*names):
+        found[output].append((given[0], given[1], given[2]))
+    return found
+
+
+def _scores_of(outputs: Sequence[int], judges: dict[int, str]) -> dict[int, list[Given]]:
+    found: dict[int, list[Given]] = defaultdict(list)
+    with connection.cursor() as cursor:
+        cursor.execute(_SCORES, [list(outputs)])
+        for output, criterion, judge, value in cursor.fetchall():
+            found[output].append((criterion, judges[judge], value))
+    return found
+
+
+def _columns(output: CandidateOutput) -> dict[str, Any]:
+    document = output.document
+    columns: dict[str, Any] = {
+        "doc_id": document.doc_id,
+        "system_id": output.system.name,
+        "source": document.source,
+        **_said(document, output),
+        "context": document.context,
+        "references": list(document.references),
+        "session_id": document.session,
+        **{f"metadata.{name}": value for name, value in document.metadata.items()},
+    }
+    return {name: value for name, value in columns.items() if value or name == "output"}
+
+
+def _said(document: Document, output: CandidateOutput) -> dict[str, Any]:
+    """The output as a text, or in the turns of its conversation."""
+    history, said = document.history(), output.said
+    if not (history or output.turns):
+        return {"output": output.text}
+    if not history and output.text == transcript(said):
+        return {"turns": _as_json(said), "rate": "session"}
+    if output.text and said == (Turn(ASSISTANT, output.text),):
+        return {"turns": _as_json(history), "rate": "reply", "output": output.text}
+    return {"turns": _as_json((*history, *said)), "rate": "reply"}
+
+
+def _as_json(turns: Sequence[Turn]) -> list[dict[str, Any]]:
+    return [turn.as_json() for turn in turns]

@@ -1,0 +1,53 @@
+"""Folders that are loaded as a whole: datasets of Hugging Face on disk, and tables in Parquet."""
+
+from pathlib import Path
+
+import orjson
+
+STATE, SPLITS = "state.json", "dataset_dict.json"
+ENDINGS = (".parquet", ".jsonl", ".arrow")
+CACHED = "cache-"
+
+
+class FolderError(ValueError):
+    """A folder in which nothing can be loaded; the message says what was looked for."""
+
+
+def files_in(folder: Path) -> list[Path]:
+    """The files with the rows of a dataset: as `save_to_disk` wrote it, or of one ending.
+
+    Raises:
+        FolderError: there are none, or a file that the dataset names is missing.
+    """
+    if (folder / SPLITS).is_file():
+        splits = _json(folder / SPLITS).get("splits")
+        if not isinstance(splits, list) or not splits:
+            raise FolderError(f"{folder / SPLITS} names no splits.")
+        return [path for split in splits for path in files_in(folder / str(split))]
+    if (folder / STATE).is_file():
+        listed = _json(folder / STATE).get("_data_files")
+        files = listed if isinstance(listed, list) else []
+        names = [one.get("filename") for one in files if isinstance(one, dict)]
+        paths = [folder / name for name in names if isinstance(name, str)]
+        if missing := [path for path in paths if not path.is_file()]:
+            raise FolderError(f"{missing[0]} is missing, which {folder / STATE} names.")
+        if paths:
+            return paths
+    for ending in ENDINGS:
+        found = sorted(folder.rglob(f"*{ending}"))
+        if usable := [path for path in found if not path.name.startswith(CACHED)]:
+            return usable
+    raise FolderError(
+        f"{folder} holds no dataset: expected {STATE} with Arrow files (save_to_disk), or files"
+        f" {', '.join(f'*{ending}' for ending in ENDINGS)}."
+    )
+
+
+def _json(path: Path) -> dict[str, object]:
+    try:
+        found = orjson.loads(path.read_bytes())
+    except (OSError, orjson.JSONDecodeError) as error:
+        raise FolderError(f"{path} cannot be read ({error}).") from None
+    if not isinstance(found, dict):
+        raise FolderError(f"{path} is not a JSON object.")
+    return found

@@ -1,0 +1,42 @@
+"""A report as metrics of MLflow: one JSON object of names and numbers, for `log_metrics`."""
+
+import re
+from collections.abc import Iterator
+
+import orjson
+
+from evaluations.reports.report import Report
+from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
+
+# What the names of metrics may hold, and how long they may be.
+_REFUSED = re.compile(r"[^\w\-. :/]")
+LONGEST = 250
+
+
+def as_metrics(report: Report) -> str:
+    """`JUDGE/CRITERION/COEFFICIENT/LEVEL`, and at the level of summaries the interval's ends;
+    undefined values are left out."""
+    return orjson.dumps(dict(_metrics(report)), option=orjson.OPT_INDENT_2).decode()
+
+
+def _metrics(report: Report) -> Iterator[tuple[str, float]]:
+    for criterion in report.criteria:
+        for result in criterion.judges:
+            found = result.correlations
+            about = f"{_part(result.judge)}/{_part(criterion.criterion)}"
+            for coefficient in COEFFICIENTS:
+                for level in LEVELS:
+                    value = found.estimates[coefficient][level].value
+                    if value is not None:
+                        yield f"{about}/{coefficient}/{level}"[:LONGEST], value
+                interval = result.intervals[coefficient]
+                for end, value in (("low", interval.low), ("high", interval.high)):
+                    if value is not None:
+                        yield f"{about}/{coefficient}/summary {end}"[:LONGEST], value
+            yield f"{about}/documents", float(found.documents)
+            yield f"{about}/outputs", float(found.pairs)
+
+
+def _part(name: str) -> str:
+    """A part of a name: a slash would begin another."""
+    return _REFUSED.sub("_", name).replace("/", "_")[:100]
