@@ -27,7 +27,7 @@ class JudgeStanding:
 
 
 def judge_standings(report: Report, judge: int) -> list[JudgeStanding]:
-    """A judge's standing on each criterion of a report that it has scores on."""
+    """How a judge stands on each criterion of a report for which it has scores."""
     return [
         _standing(criterion, result)
         for criterion in report.criteria
