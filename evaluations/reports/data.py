@@ -24,7 +24,7 @@ from evaluations.query_arrays import (
 )
 from evaluations.reports.options import ReportOptions
 from evaluations.statistics.bias import Family
-from evaluations.statistics.layout import Outputs, complete, mean_of
+from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import FloatArray, IntArray
 
 # Scores of judges are read in parts of about so many.
@@ -91,7 +91,7 @@ class ReportData:
     def system_means(self, values: FloatArray) -> FloatArray:
         """The mean of each system's values; shape (systems,), NaN where it has none."""
         outputs, (known,) = complete(self.outputs, values)
-        return mean_of(outputs.by_system(known), outputs.by_system())
+        return outputs.means_by_system(known)
 
     def selected(self, options: ReportOptions) -> "ReportData":
         """The part of it that options ask for; annotators left out do not count in means."""

@@ -2,7 +2,8 @@
 
 Angelopoulos et al. (2023), "Prediction-powered inference"; Angelopoulos, Duchi and Zrnic (2023),
 "PPI++", whose lambda weighs the judge by how much it helps. Valid if the rated outputs are a random
-subset.
+subset, or if the probability with which each was rated is known: then errors of the judge count by
+their weights (Zrnic and Candès, 2024, "Active statistical inference").
 """
 
 import itertools
@@ -12,8 +13,9 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
-from evaluations.statistics.layout import Outputs
+from evaluations.statistics.layout import Outputs, sums
 from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.weighted import weighted_mean
 
 # Below this p-value the rated outputs are taken to differ from the unrated ones.
 RANDOM_FROM = 0.01
@@ -83,6 +85,82 @@ def ppi_mean(
         float(estimate + half),
         effective,
     )
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What outputs add to a mean, by how far it would move: `human` as rated, by their weights, and
+    `judge` what the judge's scores of rated outputs say less what those of all say.
+
+    The mean is `mean` - lambda * `shift`, where the squared standard error is the sum of the
+    squares of `human` - lambda * `judge`; shape (outputs,) each.
+    """
+
+    mean: float
+    shift: float
+    human: FloatArray
+    judge: FloatArray
+    rated: int
+
+    @classmethod
+    def of(cls, human: FloatArray, judge: FloatArray, weight: FloatArray) -> "Parts":
+        """Of the outputs that the judge scored; `human` is NaN where nobody rated."""
+        rated = ~np.isnan(human)
+        own = np.where(rated, weight, 0.0) / weight[rated].sum()
+        mean = weighted_mean(human[rated], weight[rated])
+        of_rated = weighted_mean(judge[rated], weight[rated])
+        return cls(
+            mean,
+            of_rated - float(judge.mean()),
+            own * (np.nan_to_num(human) - mean),
+            own * (judge - of_rated) - (judge - judge.mean()) / len(judge),
+            int(rated.sum()),
+        )
+
+    def estimate(self) -> PpiMean:
+        """The mean with the lambda that makes its error least."""
+        squared = float((self.judge**2).sum())
+        weight = float((self.human * self.judge).sum() / squared) if squared else 0.0
+        estimate = self.mean - weight * self.shift
+        variance = float(((self.human - weight * self.judge) ** 2).sum())
+        alone = float((self.human**2).sum())
+        error = float(np.sqrt(variance))
+        half = _z(0.95) * error
+        effective = self.rated * alone / variance if variance > 0 else float(self.rated)
+        return PpiMean(weight, estimate, error, estimate - half, estimate + half, effective)
+
+
+def weighted_ppi_mean(human: FloatArray, judge: FloatArray, weight: FloatArray) -> PpiMean:
+    """The mean human rating over all outputs, from outputs rated with known probabilities. Its
+    standard error is that of the linearised estimate, output by output.
+
+    Args:
+        human: shape (outputs,), NaN where nobody rated.
+        judge: shape (outputs,), complete.
+        weight: shape (outputs,), one by the probability of being rated; it counts where rated.
+
+    Raises:
+        ValueError: nothing was rated.
+    """
+    if np.isnan(human).all():
+        raise ValueError("ratings of at least one output are needed")
+    return _with_enough(Parts.of(human, judge, weight).estimate(), int((~np.isnan(human)).sum()))
+
+
+def _apart(first: Parts, second: Parts, a: IntArray, b: IntArray, documents: int) -> PpiMean:
+    """The difference of two systems' means. What they add is taken together by document, so that
+    it does not matter whether a document's outputs were drawn together.
+
+    Args:
+        a, b: the documents of each system's outputs.
+    """
+    human, judge = (
+        sums(a, of_first, documents) - sums(b, of_second, documents)
+        for of_first, of_second in ((first.human, second.human), (first.judge, second.judge))
+    )
+    rated = min(first.rated, second.rated)
+    parts = Parts(first.mean - second.mean, first.shift - second.shift, human, judge, rated)
+    return _with_enough(parts.estimate(), rated)
 
 
 def neyman_allocation(
@@ -159,6 +237,8 @@ def ppi_table(outputs: Outputs, human: FloatArray, judge: FloatArray) -> PpiTabl
     rated = ~np.isnan(human)
     order = np.argsort(outputs.system, kind="stable")
     of_systems = np.split(order, np.cumsum(outputs.by_system()).astype(int)[:-1])
+    if outputs.weight is not None:
+        return _weighted_table(outputs, human, judge, outputs.weight, of_systems)
     systems = []
     for mine in of_systems:
         has, lacks = mine[rated[mine]], mine[~rated[mine]]
@@ -166,10 +246,8 @@ def ppi_table(outputs: Outputs, human: FloatArray, judge: FloatArray) -> PpiTabl
         if len(has) > 1:
             mean = _with_enough(ppi_mean(human[has], judge[has], judge[lacks]), len(has))
         systems.append(SystemMean(mean, len(has), len(mine)))
-    known = [index for index, system in enumerate(systems) if system.mean is not None]
-    ranked = sorted(known, key=lambda index: -_estimate(systems[index]))
     differences = {}
-    for first, second in itertools.pairwise(ranked):
+    for first, second in itertools.pairwise(_ranked(systems)):
         a, b = _of_both(outputs.document, of_systems[first], of_systems[second])
         both, neither = rated[a] & rated[b], ~(rated[a] | rated[b])
         if both.sum() > 1:
@@ -180,6 +258,43 @@ def ppi_table(outputs: Outputs, human: FloatArray, judge: FloatArray) -> PpiTabl
     if rated.any() and not rated.all():
         unlike = float(stats.ks_2samp(judge[rated], judge[~rated]).pvalue)
     return PpiTable(tuple(systems), differences, unlike)
+
+
+def _weighted_table(
+    outputs: Outputs,
+    human: FloatArray,
+    judge: FloatArray,
+    weight: FloatArray,
+    of_systems: list[IntArray],
+) -> PpiTable:
+    """The same where outputs were rated with probabilities that differ. How the judge scores rated
+    and unrated ones tells nothing then: they are meant to be unlike."""
+    parts = {}
+    systems = []
+    for index, mine in enumerate(of_systems):
+        rated = int((~np.isnan(human[mine])).sum())
+        mean = None
+        if rated > 1:
+            parts[index] = Parts.of(human[mine], judge[mine], weight[mine])
+            mean = _with_enough(parts[index].estimate(), rated)
+        systems.append(SystemMean(mean, rated, len(mine)))
+    differences = {
+        (first, second): _apart(
+            parts[first],
+            parts[second],
+            outputs.document[of_systems[first]],
+            outputs.document[of_systems[second]],
+            outputs.documents,
+        )
+        for first, second in itertools.pairwise(_ranked(systems))
+    }
+    return PpiTable(tuple(systems), differences, None)
+
+
+def _ranked(systems: list[SystemMean]) -> list[int]:
+    """The systems that have a mean, the highest first."""
+    known = [index for index, system in enumerate(systems) if system.mean is not None]
+    return sorted(known, key=lambda index: -_estimate(systems[index]))
 
 
 def _scored(
