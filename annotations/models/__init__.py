@@ -9,6 +9,7 @@ from annotations.models.assignments import (
     ItemKind,
 )
 from annotations.models.campaigns import (
+    ACTIVE,
     Campaign,
     CampaignKind,
     CampaignState,
@@ -18,8 +19,10 @@ from annotations.models.campaigns import (
 )
 from annotations.models.judgements import Preference, Rating, Span
 from annotations.models.people import Annotator
+from annotations.models.probabilities import Inclusion, StatedProbability
 
 __all__ = [
+    "ACTIVE",
     "Annotator",
     "AnswerChange",
     "Assignment",
@@ -29,6 +32,7 @@ __all__ = [
     "CampaignKind",
     "CampaignState",
     "Decision",
+    "Inclusion",
     "ItemKind",
     "ItemOrder",
     "Preference",
@@ -36,4 +40,5 @@ __all__ = [
     "Seat",
     "Selection",
     "Span",
+    "StatedProbability",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 from django.db import connection, models
 
 from annotations.results.human_scores import HumanScores, human_scores
+from annotations.results.weights import with_weights
 from evaluations.changes import Key, state_of
 from evaluations.models import Criterion, EvaluationRun, Judge, Project
 from evaluations.models.corpus import System
@@ -73,6 +74,10 @@ class ReportData:
         unit = np.argsort(np.argsort(first))[at]
         return Outputs(unit[self.outputs.document], self.outputs.system, len(first),
                        self.outputs.systems)  # fmt: skip
+
+    def units_on(self, criterion_id: int) -> Outputs:
+        """The units, with the weights that outputs have among those rated on a criterion."""
+        return self.units.weighted(self.humans[criterion_id].weight)
 
     @property
     def names_of_units(self) -> tuple[str, ...]:
@@ -207,7 +212,8 @@ def _in_sessions(documents: Iterable[tuple[int, str, str]]) -> list[tuple[int, s
 
 def fill_humans(data: ReportData, project: Project, criterion_ids: list[int]) -> None:
     """Read people's ratings on some criteria again."""
-    data.humans |= human_scores(project.pk, criterion_ids, outputs=data.output_ids)
+    found = human_scores(project.pk, criterion_ids, outputs=data.output_ids)
+    data.humans |= with_weights(project.pk, found, outputs=data.output_ids)
 
 
 def fill_judges(

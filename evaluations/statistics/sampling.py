@@ -66,15 +66,6 @@ def active_probabilities(
     ) * proportional_probabilities(filled, size)
 
 
-def stratified_probabilities(stratum: IntArray, sizes: dict[int, int]) -> FloatArray:
-    """Samples of fixed sizes within strata; shape (units,)."""
-    found = np.zeros(len(stratum))
-    for one, size in sizes.items():
-        mine = stratum == one
-        found[mine] = equal_probabilities(int(mine.sum()), size)
-    return found
-
-
 def draw_systematically(probabilities: FloatArray, rng: np.random.Generator) -> IntArray:
     """Units drawn with exactly these probabilities, as many as their sum, rounded up or down.
 

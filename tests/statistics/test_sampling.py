@@ -10,7 +10,6 @@ from evaluations.statistics.sampling import (
     in_any,
     predicted_errors,
     proportional_probabilities,
-    stratified_probabilities,
 )
 
 
@@ -46,11 +45,6 @@ def test_probabilities_are_proportional_but_at_most_one() -> None:
     assert proportional_probabilities(np.zeros(4), 2).tolist() == [0.5] * 4
     assert proportional_probabilities(np.array([0.0, 3.0]), 2).tolist() == [1.0, 1.0]
     assert equal_probabilities(0, 3).tolist() == []
-
-
-def test_strata_have_their_own_probabilities() -> None:
-    found = stratified_probabilities(np.array([1, 1, 1, 1, 7, 7]), {1: 2, 7: 5})
-    assert found.tolist() == [0.5] * 4 + [1.0] * 2
 
 
 def test_samples_combine_if_they_were_drawn_independently() -> None:
