@@ -118,16 +118,39 @@ class Parts:
         )
 
     def estimate(self) -> PpiMean:
-        """The mean with the lambda that makes its error least."""
+        """The mean with the lambda that makes its error least, and an interval that knows that what
+        outputs add is skewed, as most are rated alike and few are far off."""
         squared = float((self.judge**2).sum())
         weight = float((self.human * self.judge).sum() / squared) if squared else 0.0
         estimate = self.mean - weight * self.shift
-        variance = float(((self.human - weight * self.judge) ** 2).sum())
-        alone = float((self.human**2).sum())
-        error = float(np.sqrt(variance))
-        half = _z(0.95) * error
+        added = self.human - weight * self.judge
+        variance, alone = float((added**2).sum()), float((self.human**2).sum())
+        low, high = None, None
+        if self.rated >= LEAST_RATED and variance > 0:
+            low, high = _skewed_interval(estimate, added, self.rated)
         effective = self.rated * alone / variance if variance > 0 else float(self.rated)
-        return PpiMean(weight, estimate, error, estimate - half, estimate + half, effective)
+        return PpiMean(weight, estimate, float(np.sqrt(variance)), low, high, effective)
+
+
+def _skewed_interval(estimate: float, added: FloatArray, rated: int) -> tuple[float, float]:
+    """The 95 % interval of a sum of parts by Hall's transformation (1992, "On the removal of
+    skewness by transformation"), with Student's t and degrees of freedom for the mean and lambda.
+
+    Args:
+        added: shape (outputs,), what each adds to the estimate less what it adds on average.
+    """
+    freedom = rated - 2
+    added = added * np.sqrt(rated / freedom)
+    variance = float((added**2).sum())
+    error, skewness = np.sqrt(variance), float((added**3).sum()) / variance**1.5
+    t = _t(freedom)
+    if abs(skewness) < 1e-9:
+        return float(estimate - error * t), float(estimate + error * t)
+    high, low = (
+        float(estimate - error * 3 / skewness * (np.cbrt(1 + skewness * (x - skewness / 6)) - 1))
+        for x in (-t, t)
+    )
+    return low, high
 
 
 def weighted_ppi_mean(human: FloatArray, judge: FloatArray, weight: FloatArray) -> PpiMean:
@@ -144,7 +167,7 @@ def weighted_ppi_mean(human: FloatArray, judge: FloatArray, weight: FloatArray) 
     """
     if np.isnan(human).all():
         raise ValueError("ratings of at least one output are needed")
-    return _with_enough(Parts.of(human, judge, weight).estimate(), int((~np.isnan(human)).sum()))
+    return Parts.of(human, judge, weight).estimate()
 
 
 def _apart(first: Parts, second: Parts, a: IntArray, b: IntArray, documents: int) -> PpiMean:
@@ -159,8 +182,9 @@ def _apart(first: Parts, second: Parts, a: IntArray, b: IntArray, documents: int
         for of_first, of_second in ((first.human, second.human), (first.judge, second.judge))
     )
     rated = min(first.rated, second.rated)
-    parts = Parts(first.mean - second.mean, first.shift - second.shift, human, judge, rated)
-    return _with_enough(parts.estimate(), rated)
+    return Parts(
+        first.mean - second.mean, first.shift - second.shift, human, judge, rated
+    ).estimate()
 
 
 def neyman_allocation(
@@ -276,7 +300,7 @@ def _weighted_table(
         mean = None
         if rated > 1:
             parts[index] = Parts.of(human[mine], judge[mine], weight[mine])
-            mean = _with_enough(parts[index].estimate(), rated)
+            mean = parts[index].estimate()
         systems.append(SystemMean(mean, rated, len(mine)))
     differences = {
         (first, second): _apart(

@@ -220,3 +220,24 @@ def test_weights_that_differ_widen_the_interval() -> None:
     assert plain is not None
     assert weighted is not None
     assert weighted > plain
+
+
+def test_intervals_of_skewed_ratings_follow_halls_transformation() -> None:
+    """Both ends are where the transformed statistic is Student's t."""
+    rng = chance()
+    human = np.where(rng.random(200) < 0.3, 5 - rng.exponential(1, 200), np.nan)
+    rated = ~np.isnan(human)
+    n = int(rated.sum())
+
+    found = weighted_ppi_mean(human, np.ones(200), np.full(200, 3.0))
+
+    assert found.low is not None
+    assert found.high is not None
+    added = (human[rated] - human[rated].mean()) / n * np.sqrt(n / (n - 2))
+    error = np.sqrt((added**2).sum())
+    skewness = (added**3).sum() / error**3
+    for end, expected in ((found.low, 1), (found.high, -1)):
+        t = (found.estimate - end) / error
+        g = t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / 6
+        assert g == pytest.approx(expected * stats.t.ppf(0.975, n - 2))
+    assert found.estimate - found.low > found.high - found.estimate
