@@ -1,4 +1,4 @@
-"""`make bench-measure`: what campaigns may say of outputs that nobody rated, and when they may stop.
+"""`make bench-measure`: what campaigns may say of outputs nobody rated, and when they may stop.
 
 1. Designs (`benchmarks.sampling`): campaigns that rate more of what the judges disagree on,
    weighted by their probabilities, beside uniform samples and the top of a list.

@@ -45,7 +45,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('pk',),
-                'constraints': [models.UniqueConstraint(fields=('output', 'criterion'), name='stated_probability_once'), models.CheckConstraint(condition=models.Q(('probability__gt', 0), ('probability__lte', 1)), name='stated_is_a_probability')],
+                'constraints': [models.UniqueConstraint(fields=('output', 'criterion'), name='stated_probability_once'), models.CheckConstraint(condition=models.Q(('probability__gte', 0), ('probability__lte', 1)), name='stated_is_a_probability')],
             },
         ),
     ]

@@ -8,6 +8,7 @@ from annotations.models.campaigns import Campaign
 from evaluations.models import CandidateOutput, Criterion
 
 _PROBABLE = models.Q(probability__gt=0, probability__lte=1)
+_STATED = models.Q(probability__gte=0, probability__lte=1)
 
 
 class Inclusion(models.Model):
@@ -36,7 +37,7 @@ class Inclusion(models.Model):
 
 class StatedProbability(models.Model):
     """With which probability an output was chosen to be rated on a criterion, as a file says that
-    brought its ratings."""
+    brought its ratings; 0 for one that was not drawn but picked."""
 
     output = models.ForeignKey(
         CandidateOutput, on_delete=models.CASCADE, related_name="+", db_index=False
@@ -48,7 +49,7 @@ class StatedProbability(models.Model):
         ordering = ("pk",)
         constraints = (
             models.UniqueConstraint(fields=("output", "criterion"), name="stated_probability_once"),
-            models.CheckConstraint(condition=_PROBABLE, name="stated_is_a_probability"),
+            models.CheckConstraint(condition=_STATED, name="stated_is_a_probability"),
         )
 
     def __str__(self) -> str:

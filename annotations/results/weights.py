@@ -8,7 +8,8 @@ handed out in random order, so that these are a random part of it.
 Ratings from elsewhere (files, campaigns over all outputs) are a census of what they cover: an
 output with one has weight 1, unless a file states its probability. Beside a campaign's sample they
 have weight 1 even then: given what the file covers, the sample tells of the rest. What campaigns
-took from the top of a list has no probability and no weight.
+took from the top of a list has no probability and no weight, nor has what a file says was not drawn
+(a stated probability of 0).
 """
 
 from collections.abc import Mapping
@@ -17,8 +18,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annotations.models import ACTIVE, Campaign, CampaignKind, Selection
-from annotations.results.human_scores import HumanScores
-from evaluations.query_arrays import fetch_groups, id_list, positions
+from annotations.results.human_scores import HumanScores, human_scores
+from evaluations.models import Criterion
+from evaluations.query_arrays import fetch_groups, fetch_numbers, id_list, positions
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.sampling import in_any
 
@@ -96,11 +98,42 @@ def sampled(
         if by_draw:
             together = in_any(*(one.at(outputs) for one in by_draw))
             probability[only_drawn] = together[only_drawn]
-        elif criterion in stated:
-            at = positions(stated[criterion][0], outputs)
-            probability[at[at >= 0]] = stated[criterion][1][at >= 0]
-        found[criterion] = Sampled(probability, in_tops & ~in_draws & ~elsewhere)
+        top = in_tops & ~in_draws & ~elsewhere
+        if criterion in stated:
+            output, said = stated[criterion]
+            at = positions(output, outputs)
+            at, said = at[at >= 0], said[at >= 0]
+            if not by_draw:
+                probability[at] = said
+            top[at[said == 0]] = True
+        found[criterion] = Sampled(probability, top)
     return found
+
+
+def stated_probabilities(project_id: int) -> tuple[IntArray, IntArray, FloatArray]:
+    """What a file has to state so that its copy of the ratings weighs the same: outputs, criteria
+    and probabilities, shape (rated,) each. Those of a census are left out; 0 is for outputs that
+    campaigns without a design chose."""
+    nothing = np.array([], dtype=np.int64)
+    if not _campaigns(project_id) and not _stated(project_id):
+        return nothing, nothing, np.array([])
+    outputs = np.sort(
+        fetch_numbers(
+            ["o.id"],
+            f"""FROM evaluations_candidateoutput o
+                JOIN evaluations_document d ON d.id = o.document_id
+                WHERE d.project_id = {int(project_id)}""",
+        )[:, 0].astype(np.int64)
+    )
+    criteria = list(Criterion.objects.filter(project_id=project_id).values_list("pk", flat=True))
+    humans = human_scores(project_id, criteria, outputs=outputs)
+    found = []
+    for pk, of in sampled(project_id, humans, outputs=outputs).items():
+        probability = np.where(of.top, 0.0, of.probability)
+        at = np.flatnonzero(~np.isnan(humans[pk].mean) & (probability < 1))
+        found.append((outputs[at], np.full(len(at), pk, dtype=np.int64), probability[at]))
+    parts = [np.concatenate(side) for side in zip(*found, strict=True)]
+    return (parts[0], parts[1], parts[2]) if parts else (nothing, nothing, np.array([]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -82,8 +82,11 @@ def draw_systematically(probabilities: FloatArray, rng: np.random.Generator) -> 
 
 def in_any(*probabilities: FloatArray) -> FloatArray:
     """The probability of being in at least one of samples that were drawn independently."""
-    left_out = np.ones(len(probabilities[0]))
-    for one in probabilities:
+    first, *others = probabilities
+    if not others:
+        return first
+    left_out = 1 - first
+    for one in others:
         left_out = left_out * (1 - one)
     return 1 - left_out
 

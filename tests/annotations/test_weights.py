@@ -1,5 +1,6 @@
 """Outputs count in the report by the probability with which campaigns chose them."""
 
+import io
 import json
 from collections.abc import Callable
 
@@ -10,6 +11,10 @@ from django.contrib.auth.models import User
 from annotations.answering.submission import submit
 from annotations.models import Campaign, Inclusion, Rating, Seat, StatedProbability
 from annotations.planning.assignment import queue_of
+from annotations.results.exports import as_jsonl
+from evaluations.archive.read import read_archive
+from evaluations.archive.write import write_archive
+from evaluations.corpus.rows import LoadError
 from evaluations.models import CandidateOutput, Criterion, Project
 from evaluations.reports.data import load_data
 from evaluations.reports.report import Report, build_report
@@ -249,3 +254,71 @@ def test_where_the_estimate_needs_it_rated_outputs_have_a_probability_but_are_no
     assert sum(p for pk, p in probabilities.items() if pk not in {o.pk for o in rated}) == (
         pytest.approx(2)
     )
+
+
+def test_a_file_states_probabilities_in_a_column(
+    small_project: Project, load: Callable[..., object]
+) -> None:
+    Rating.objects.all().delete()
+    lines = "d1,good,coherence,ann,3,0.25\nd2,odd,coherence,ann,4,\nd3,odd,coherence,ann,4,0.5\n"
+    load(
+        small_project, {"r.csv": f"doc_id,system_id,criterion,annotator,score,probability\n{lines}"}
+    )
+
+    assert weights_on(small_project) == {"d1/good": 4.0, "d2/odd": 1.0, "d3/odd": 2.0}
+
+
+def test_a_stated_probability_of_0_is_for_outputs_that_were_picked(
+    small_project: Project, load: Callable[..., object]
+) -> None:
+    Rating.objects.all().delete()
+    record = {"system_id": "good", "criterion": "coherence", "annotator": "ann", "score": 3}
+    rows = [record | {"doc_id": "d1", "probability": 0}, record | {"doc_id": "d2"}]
+    load(small_project, {"r.jsonl": "\n".join(map(json.dumps, rows))})
+
+    report = build_report(small_project)
+
+    assert report.chosen == 1
+    assert report.is_chosen_left_out
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("d1,good,coherence,ann,3,1.5\n", "expected a probability from 0 to 1, found '1.5'"),
+        ("d1,good,coherence,ann,3,half\n", "expected a probability from 0 to 1, found 'half'"),
+        (
+            "d1,good,coherence,a,3,0.5\nd1,good,coherence,b,3,0.25\n",
+            "0.25 contradicts 0.5 of another rating",
+        ),
+    ],
+)
+def test_a_wrong_probability_says_where_and_why(
+    small_project: Project, load: Callable[..., object], lines: str, message: str
+) -> None:
+    content = f"doc_id,system_id,criterion,annotator,score,probability\n{lines}"
+    with pytest.raises(LoadError) as error:
+        load(small_project, {"r.csv": content})
+    (found,) = error.value.errors
+    assert found.column == "probability"
+    assert message in found.message
+
+
+def test_ratings_are_exported_and_archived_with_their_probabilities(
+    disputed: Project, rate: Rate, load: Callable[..., object]
+) -> None:
+    rate(selection="disagreement", sample_size=3, answers=3)
+    before = json.loads(as_json(build_report(disputed)))["criteria"]
+    exported = [json.loads(line) for line in as_jsonl(disputed, "ratings")]
+    file = io.BytesIO()
+    write_archive(disputed, file)
+
+    file.seek(0)
+    copy = read_archive(file, slug="copy")
+
+    assert {one["probability"] for one in exported} <= set(
+        Inclusion.objects.values_list("probability", flat=True)
+    )
+    after = json.loads(as_json(build_report(copy)))["criteria"]
+    assert after == before
+    assert weights_on(copy) == weights_on(disputed)
