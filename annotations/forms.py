@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from annotations.models import ACTIVE, Campaign, CampaignKind, CampaignState, Selection
 from annotations.planning.gold import GoldError, read_gold
 from evaluations.field_groups import FieldGroup, field_groups
+from evaluations.forms.campaign_goals import GOAL, GoalFields
 from evaluations.models import Project
 
 User = get_user_model()
@@ -16,7 +17,7 @@ User = get_user_model()
 PLAN = (
     "kind", "criteria", "selection", "sample_size", "whole_documents", "group_size", "overlap",
     "order", "seed", "check_percent",
-    "attention_checks", "gold_csv", "practice_items", "strength",
+    "attention_checks", "gold_csv", "practice_items", "strength", *GOAL,
 )  # fmt: skip
 # Designs that can draw documents with all their outputs.
 WHOLE = (Selection.SAMPLE, *ACTIVE)
@@ -26,6 +27,7 @@ FOLDED = (
         "Items and time",
         ("whole_documents", "group_size", "strength", "order", "seed", "lease_minutes", "deadline"),
     ),
+    ("Stop when it is enough", GOAL),
     (
         "Checks and practice",
         ("check_percent", "attention_checks", "practice_items", "gold_csv"),
@@ -38,7 +40,7 @@ FOLDED = (
 )
 
 
-class CampaignForm(forms.ModelForm):
+class CampaignForm(GoalFields, forms.ModelForm):
     annotators = forms.ModelMultipleChoiceField(
         queryset=User._default_manager.none(),
         widget=forms.CheckboxSelectMultiple,
@@ -149,6 +151,7 @@ class CampaignForm(forms.ModelForm):
         members = User._default_manager.filter(memberships__project=project).order_by("username")
         self.fields["annotators"].queryset = members  # type: ignore[attr-defined]
         campaign = self.instance
+        self.set_up_goal(project, campaign)
         if campaign.pk:
             seated = members.filter(
                 annotators__seats__campaign=campaign, annotators__seats__removed_at=None
@@ -220,6 +223,7 @@ class CampaignForm(forms.ModelForm):
         except GoldError as error:
             self.add_error("gold_csv", str(error))
         self._check_checks(data, kind)
+        self.check_goal(data)
         return data
 
     def _check_whole_documents(self, data: dict[str, Any], kind: str | None) -> None:
@@ -259,6 +263,8 @@ class CampaignForm(forms.ModelForm):
         self.instance.span_categories = self.cleaned_data["categories"]
         self.instance.span_severities = self.cleaned_data["severities"]
         saved: Campaign = super().save(commit)
+        if not self.is_planned:
+            self.save_goal(saved)
         return saved
 
 

@@ -17,6 +17,7 @@ from annotations.models.campaigns import (
     Seat,
     Selection,
 )
+from annotations.models.goals import CampaignGoal, GoalKind
 from annotations.models.judgements import Preference, Rating, Span
 from annotations.models.people import Annotator
 from annotations.models.probabilities import Inclusion, StatedProbability
@@ -28,10 +29,12 @@ __all__ = [
     "Assignment",
     "AssignmentState",
     "Campaign",
+    "CampaignGoal",
     "CampaignItem",
     "CampaignKind",
     "CampaignState",
     "Decision",
+    "GoalKind",
     "Inclusion",
     "ItemKind",
     "ItemOrder",

@@ -71,14 +71,22 @@ def open_campaign(campaign: Campaign) -> int:
     return count
 
 
-def close_campaign(campaign: Campaign) -> None:
-    """Stop assigning items and accepting answers; submitted answers are kept."""
+def close_campaign(campaign: Campaign, *, reason: str = "closed") -> bool:
+    """Stop assigning items and accepting answers; submitted answers are kept.
+
+    Args:
+        reason: what webhooks are told.
+
+    Returns:
+        Whether it was open until now.
+    """
     with transaction.atomic():
         closed = Campaign.objects.filter(pk=campaign.pk, state=CampaignState.OPEN).update(
             state=CampaignState.CLOSED, closed_at=timezone.now()
         )
         if closed:
-            announce_campaign(campaign, reason="closed")
+            announce_campaign(campaign, reason=reason)
+    return bool(closed)
 
 
 def announce_answered_campaigns() -> None:

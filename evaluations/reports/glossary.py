@@ -199,7 +199,7 @@ TERMS: dict[str, Term] = {
         "Weights of a sample",
         "How many outputs a rated one stands for: one by the probability with which its campaign"
         " drew it. Outputs that were likely to be drawn count less, so that numbers speak of all.",
-        "How many of a uniform sample tell as much is Kish's number: far fewer than were rated means"
+        "Kish's number is how many of a uniform sample tell as much: far fewer than were rated mean"
         " that some outputs count many times as much as others.",
         "Correlation",
     ),
