@@ -25,6 +25,7 @@ from evaluations.statistics.correlation import coefficients_by_document
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LeftOut
 from evaluations.statistics.layout import complete
 from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.sampling import active_probabilities
 
 CAMPAIGNS, QUICK, DOCUMENTS = 100, 20, 200
 MOST_WRONG, MOST_WIDE = 0.05, 2.5
@@ -32,6 +33,8 @@ AT = 100
 MOST_BIAS, LEAST_COVERAGE, MOST_COVERAGE = 0.02, 0.94, 0.96
 LEAST_GAIN, LEAST_GAIN_ON_CONSISTENCY, SKEWED = 1.5, 2.0, "consistency"
 DESIGNS, BIASES = 3000, 200
+# Of so many campaigns, one is looked at with weights as well.
+WEIGHTED_EACH = 5
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,19 @@ def always_is_wrong(values: FloatArray, truth: float) -> bool:
     return any(not one.low <= truth <= one.high for one in found)
 
 
+def weighted_is_wrong(known: FloatArray, truth: float, rng: np.random.Generator) -> bool:
+    """The same of documents that are drawn more often the further they are from the mean."""
+    probability = active_probabilities(np.abs(known - truth), 1)
+    at = rng.choice(len(known), DOCUMENTS, p=probability / probability.sum())
+    found = confidence_sequence(
+        known[at],
+        range(LEAST_DOCUMENTS, DOCUMENTS + 1),
+        weight=1 / probability[at],
+        largest=float(1 / probability.min()),
+    )
+    return any(not one.low <= truth <= one.high for one in found)
+
+
 def width(values: FloatArray) -> float:
     """How many times as wide as Student's interval the sequence is at `AT` documents."""
     (ends,) = confidence_sequence(values[:AT], [AT])
@@ -128,17 +144,21 @@ def of_designs(campaigns: int) -> Iterator[Line]:
 def of_stopping(campaigns: int) -> Iterator[Line]:
     """Who looks after every document."""
     rng = np.random.default_rng(1)
-    fixed, always, wide = [], [], []
+    fixed, always, weighted, wide = [], [], [], []
     for known in correlations():
         truth = float(known.mean())
-        for _ in range(campaigns):
+        for number in range(campaigns):
             values = rng.choice(known, DOCUMENTS)
             fixed.append(fixed_is_wrong(values, truth))
             always.append(always_is_wrong(values, truth))
+            if number % WEIGHTED_EACH == 0:
+                weighted.append(weighted_is_wrong(known, truth, rng))
             wide.append(width(values))
     yield Line(f"campaigns of {DOCUMENTS} documents", float(len(always)))
     yield Line("fixed intervals, wrong at some time", float(np.mean(fixed)))
     yield Line("valid at any time, wrong", float(np.mean(always)), most=MOST_WRONG)
+    name = "valid at any time, wrong, documents drawn by an active design"
+    yield Line(name, float(np.mean(weighted)), most=MOST_WRONG)
     yield Line(f"times as wide at {AT} documents", float(np.nanmean(wide)), most=MOST_WIDE)
 
 

@@ -75,7 +75,7 @@ def close_campaign(campaign: Campaign, *, reason: str = "closed") -> bool:
     """Stop assigning items and accepting answers; submitted answers are kept.
 
     Args:
-        reason: what webhooks are told.
+        reason: as webhooks report it.
 
     Returns:
         Whether it was open until now.

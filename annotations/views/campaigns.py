@@ -76,15 +76,19 @@ def campaign_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
 
 @project_view(EDITORS)
 def campaign_progress_piece(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Only the figures, for a page that refreshes them; 286 tells htmx to stop polling."""
+    """Only the figures, for a page that refreshes them; 286 tells htmx to stop polling. A page of a
+    campaign that was open and is closed now is loaded again, with its other buttons."""
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
-    status = 200 if campaign.state == CampaignState.OPEN else STOP_POLLING
-    return render(
+    is_open = campaign.state == CampaignState.OPEN
+    response = render(
         request,
         "annotations/campaign_detail.html#progress",
         _context(project, campaign),
-        status=status,
+        status=200 if is_open else STOP_POLLING,
     )
+    if not is_open:
+        response.headers["HX-Refresh"] = "true"
+    return response
 
 
 def _next_after_saving(campaign: Campaign) -> str:

@@ -81,8 +81,8 @@ def _pairs_that_rise(x: IntArray, y: IntArray, weight: FloatArray) -> float:
 
 
 def rows_pearson(x: FloatArray, y: FloatArray, weight: FloatArray) -> FloatArray:
-    """Pearson's r of each row, NaN where a side is constant; shape (rows,) of (rows, columns),
-    complete."""
+    """Pearson's r of each row, NaN where all values of a side are the same; shape (rows,) of
+    (rows, columns), complete."""
     total = weight.sum(axis=1, keepdims=True)
     x, y = (side - (side * weight).sum(axis=1, keepdims=True) / total for side in (x, y))
     with np.errstate(invalid="ignore", divide="ignore"):

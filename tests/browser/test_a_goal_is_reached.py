@@ -54,5 +54,6 @@ def test_a_campaign_with_a_goal_closes_itself(
     close_reached_campaigns()  # as a worker's heartbeat does
 
     expect(page.get_by_text("Goal reached.")).to_be_visible()
+    expect(page.get_by_role("button", name="Reopen campaign")).to_be_visible()
     wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert page.evaluate(wider) <= 0
