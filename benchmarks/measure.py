@@ -19,7 +19,7 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.improve import summeval
-from benchmarks.sampling import bias_of_rho, means, recorded
+from benchmarks.sampling import bias_of_rho, coverage_of_rho, means, recorded
 from evaluations.statistics.anytime import confidence_sequence
 from evaluations.statistics.correlation import coefficients_by_document
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LeftOut
@@ -59,7 +59,7 @@ class Line:
         nearest = self.most if self.most is not None else self.least
         ratio = f"{self.value / nearest:8.2f}" if nearest else " " * 8
         missed = "" if self.is_reached else "  missed"
-        return f"{self.name:66} {self.value:9.3f} {ratio}  {goal or 'for comparison'}{missed}"
+        return f"{self.name:72} {self.value:9.3f} {ratio}  {goal or 'for comparison'}{missed}"
 
 
 def correlations() -> Iterator[FloatArray]:
@@ -120,6 +120,12 @@ def of_designs(campaigns: int) -> Iterator[Line]:
             yield Line(f"{name}, the top fifth without weights", bias["top"])
         yield Line(f"{name}, a fifth drawn one by one", bias["dataset"], most=MOST_BIAS)
         yield Line(f"{name}, a fifth of documents drawn whole", bias["summary"], most=MOST_BIAS)
+        yield Line(
+            f"{one.criterion}: rho held by 95 % intervals, active, documents drawn whole",
+            coverage_of_rho(one, campaigns, rng),
+            LEAST_COVERAGE,
+            MOST_COVERAGE,
+        )
         found = means(one, campaigns, rng)
         gains.append(found.against_plain)
         for design, coverage in (

@@ -10,7 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.improve import read, summeval
-from evaluations.statistics.correlation import coefficient_of, correlations
+from evaluations.statistics.correlation import (
+    coefficient_of,
+    coefficients_by_document,
+    correlations,
+)
+from evaluations.statistics.jackknife import LeftOut
 from evaluations.statistics.layout import Outputs
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.ppi import weighted_ppi_mean
@@ -21,7 +26,7 @@ from evaluations.statistics.sampling import (
 )
 
 JUDGE = "gpt-4o"
-RATED_SHARE, RATINGS = 0.2, 100
+RATED_SHARE, RATINGS, DOCUMENTS = 0.2, 100, 20
 
 
 @dataclass(frozen=True)
@@ -143,3 +148,20 @@ def means(one: Recorded, campaigns: int, rng: np.random.Generator) -> Means:
         *(float(np.mean(errors[name])) for name in ("plain", "uniform", "active")),
         error_of_ratio(np.array(errors["uniform"]), np.array(errors["active"])),
     )
+
+
+def coverage_of_rho(one: Recorded, campaigns: int, rng: np.random.Generator) -> float:
+    """How often the weighted interval holds the summary-level rho, with `DOCUMENTS` documents drawn
+    whole by an active design."""
+    rho = coefficients_by_document(one.outputs, one.human, one.judge, "spearman")
+    spread = np.sqrt(one.outputs.by_document(one.spread**2))
+    truth, count, held = float(np.nanmean(rho)), len(rho), []
+    for _ in range(campaigns):
+        population = rng.integers(0, count, count)
+        probability = active_probabilities(spread[population], DOCUMENTS)
+        at = draw_systematically(probability, rng)
+        values, weight = np.full(count, np.nan), np.zeros(count)
+        values[at], weight[at] = rho[population[at]], 1 / probability[at]
+        ends = LeftOut.each(count).mean_interval(values, weight=weight).ends
+        held.append(ends is not None and ends[0] <= truth <= ends[1])
+    return float(np.mean(held))
