@@ -102,8 +102,8 @@ class Weights:
 
 
 def weights_of(outputs: Outputs) -> Weights | None:
-    """The weights of the outputs that have one; None where all count alike."""
-    if outputs.weight is None:
+    """The weights of the outputs that have one; None where all count alike, or none is rated."""
+    if outputs.weight is None or not outputs.weight.any():
         return None
     rated = outputs.part(outputs.weight > 0)
     weight = rated.weight

@@ -187,39 +187,6 @@ def _apart(first: Parts, second: Parts, a: IntArray, b: IntArray, documents: int
     ).estimate()
 
 
-def neyman_allocation(
-    unrated: FloatArray, deviations: FloatArray, budget: int
-) -> tuple[FloatArray, np.ndarray]:
-    """How to spread the next ratings over systems so that the pooled mean has the least variance
-    (Neyman, 1934).
-
-    Args:
-        unrated: shape (systems,), how many outputs of each are not rated yet.
-        deviations: shape (systems,), standard deviation of human minus lambda times judge.
-        budget: ratings to give out.
-
-    Returns:
-        The continuous optimum, and whole numbers by giving each next rating where it helps most.
-    """
-    sizes = unrated * deviations
-    continuous = (
-        budget * sizes / sizes.sum()
-        if sizes.sum() > 0
-        else np.full(len(unrated), budget / len(unrated))
-    )
-    counts = (
-        np.ones(len(unrated), dtype=int)
-        if budget >= len(unrated)
-        else np.zeros(len(unrated), dtype=int)
-    )
-    for _ in range(budget - int(counts.sum())):
-        with np.errstate(divide="ignore"):
-            gain = np.where(counts > 0, sizes**2 / (counts * (counts + 1.0)), np.inf)
-        gain[counts >= unrated] = -np.inf
-        counts[int(np.argmax(gain))] += 1
-    return continuous, counts
-
-
 @dataclass(frozen=True)
 class SystemMean:
     """A system's mean human rating by PPI++ from the ratings there are; `rated` of its `outputs`

@@ -17,6 +17,7 @@ from evaluations.archive.write import write_archive
 from evaluations.corpus.rows import LoadError
 from evaluations.models import CandidateOutput, Criterion, Project
 from evaluations.reports.data import load_data
+from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import Report, build_report
 from evaluations.reports.report_json import as_json
 from evaluations.reports.tables import as_markdown, as_text
@@ -178,6 +179,8 @@ def test_outputs_drawn_more_often_count_less(disputed: Project, rate: Rate) -> N
     shown = json.loads(as_json(report))["criteria"]["coherence"]["weights"]
     assert shown["outputs"] == 3
     assert shown["effective"] < 3
+    nothing = build_report(disputed, options=ReportOptions(documents="no such document"))
+    assert nothing.weights == {}
 
 
 def test_a_uniform_sample_and_a_census_have_no_weights(small_project: Project, rate: Rate) -> None:
