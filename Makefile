@@ -35,7 +35,7 @@ help:
 	@echo "make bench-improve  panels learned from 20 documents of SummEval, and how often anything is proven where nothing is better"
 	@echo "make bench-instrument  predictions about a judge's replies, pass rates, drift and planted defects, held to what is observed or simulated"
 	@echo "make bench-start how long commands take to start, and what a web worker holds before its first request"
-	@echo "make bench-measure  how often intervals leave the truth out if they are looked at after every document"
+	@echo "make bench-measure  whether weighted samples and intervals at any time keep their promises; fails where one does not"
 	@echo "make bench-queries  each query written in SQL beside the same one by Django's ORM"
 	@echo "make fuzz     ten minutes of randomly generated API requests, forms and model replies, different each time"
 	@echo "make browser as root on Debian: install Chromium for the browser tests"

@@ -6,24 +6,28 @@ from django import forms
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 
-from annotations.models import Campaign, CampaignKind, CampaignState, Selection
+from annotations.models import ACTIVE, Campaign, CampaignKind, CampaignState, Selection
 from annotations.planning.gold import GoldError, read_gold
 from evaluations.field_groups import FieldGroup, field_groups
+from evaluations.forms.campaign_goals import GOAL, GoalFields
 from evaluations.models import Project
 
 User = get_user_model()
 # What an open campaign's plan depends on; it can be changed in a draft only.
 PLAN = (
-    "kind", "criteria", "selection", "sample_size", "group_size", "overlap", "order", "seed",
-    "check_percent",
-    "attention_checks", "gold_csv", "practice_items", "strength",
+    "kind", "criteria", "selection", "sample_size", "whole_documents", "group_size", "overlap",
+    "order", "seed", "check_percent",
+    "attention_checks", "gold_csv", "practice_items", "strength", *GOAL,
 )  # fmt: skip
+# Designs that can draw documents with all their outputs.
+WHOLE = (Selection.SAMPLE, *ACTIVE)
 BASICS = ("name", "kind", "criteria", "annotators", "selection", "sample_size", "overlap")
 FOLDED = (
     (
         "Items and time",
-        ("group_size", "strength", "order", "seed", "lease_minutes", "deadline"),
+        ("whole_documents", "group_size", "strength", "order", "seed", "lease_minutes", "deadline"),
     ),
+    ("Stop when it is enough", GOAL),
     (
         "Checks and practice",
         ("check_percent", "attention_checks", "practice_items", "gold_csv"),
@@ -36,7 +40,7 @@ FOLDED = (
 )
 
 
-class CampaignForm(forms.ModelForm):
+class CampaignForm(GoalFields, forms.ModelForm):
     annotators = forms.ModelMultipleChoiceField(
         queryset=User._default_manager.none(),
         widget=forms.CheckboxSelectMultiple,
@@ -70,8 +74,8 @@ class CampaignForm(forms.ModelForm):
     class Meta:
         model = Campaign
         fields = (
-            "name", "kind", "criteria", "selection", "sample_size", "group_size", "overlap",
-            "order", "seed",
+            "name", "kind", "criteria", "selection", "sample_size", "whole_documents",
+            "group_size", "overlap", "order", "seed",
             "lease_minutes", "deadline", "check_percent", "attention_checks", "practice_items",
             "show_systems",
             "show_others", "show_scores", "show_markdown", "strength", "adjudicate_beyond",
@@ -86,6 +90,7 @@ class CampaignForm(forms.ModelForm):
             "kind": "Task",
             "selection": "Selection of items",
             "sample_size": "Number of items",
+            "whole_documents": "Draw whole documents",
             "group_size": "Outputs per group",
             "overlap": "Annotators per item",
             "lease_minutes": "Reassign unfinished items after (minutes)",
@@ -102,10 +107,15 @@ class CampaignForm(forms.ModelForm):
         help_texts = {
             "criteria": "Comparisons without a criterion ask which output is better overall.",
             "selection": (
-                "“Where the estimate needs it most” skips outputs that are already rated and"
-                " samples more from systems whose ratings vary most."
+                "Samples tell of all outputs: the report weights each by its chance of being"
+                " drawn. “Where the estimate needs it” takes more where judges were wrong so far,"
+                " and skips what is rated. The last tells of the rated outputs alone."
             ),
             "sample_size": "For a sample. Leave empty for all items.",
+            "whole_documents": (
+                "For ratings of a sample. All outputs of a drawn document are rated, as"
+                " correlations within documents need; the number of items is then approximate."
+            ),
             "group_size": "For best-worst and ranking tasks.",
             "seed": "The same seed gives the same plan.",
             "deadline": "In the site's time zone.",
@@ -141,6 +151,7 @@ class CampaignForm(forms.ModelForm):
         members = User._default_manager.filter(memberships__project=project).order_by("username")
         self.fields["annotators"].queryset = members  # type: ignore[attr-defined]
         campaign = self.instance
+        self.set_up_goal(project, campaign)
         if campaign.pk:
             seated = members.filter(
                 annotators__seats__campaign=campaign, annotators__seats__removed_at=None
@@ -203,6 +214,8 @@ class CampaignForm(forms.ModelForm):
                 "selection",
                 "A sample by system is only for ratings; pairs are always balanced over systems.",
             )
+        if data.get("whole_documents"):
+            self._check_whole_documents(data, kind)
         try:
             self.instance.gold = read_gold(
                 data.get("gold_csv") or "", project=self.project, kind=kind or "", criteria=criteria
@@ -210,7 +223,16 @@ class CampaignForm(forms.ModelForm):
         except GoldError as error:
             self.add_error("gold_csv", str(error))
         self._check_checks(data, kind)
+        self.check_goal(data)
         return data
+
+    def _check_whole_documents(self, data: dict[str, Any], kind: str | None) -> None:
+        if kind != CampaignKind.RATING or data.get("selection") not in WHOLE:
+            self.add_error(
+                "whole_documents",
+                "Whole documents are drawn for ratings of a random sample, or of one with more"
+                " where judges disagree or the estimate needs it.",
+            )
 
     def _check_checks(self, data: dict[str, Any], kind: str | None) -> None:
         gold, practice = len(self.instance.gold), data.get("practice_items") or 0
@@ -241,6 +263,8 @@ class CampaignForm(forms.ModelForm):
         self.instance.span_categories = self.cleaned_data["categories"]
         self.instance.span_severities = self.cleaned_data["severities"]
         saved: Campaign = super().save(commit)
+        if not self.is_planned:
+            self.save_goal(saved)
         return saved
 
 

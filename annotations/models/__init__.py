@@ -9,6 +9,7 @@ from annotations.models.assignments import (
     ItemKind,
 )
 from annotations.models.campaigns import (
+    ACTIVE,
     Campaign,
     CampaignKind,
     CampaignState,
@@ -16,19 +17,25 @@ from annotations.models.campaigns import (
     Seat,
     Selection,
 )
+from annotations.models.goals import CampaignGoal, GoalKind
 from annotations.models.judgements import Preference, Rating, Span
 from annotations.models.people import Annotator
+from annotations.models.probabilities import Inclusion, StatedProbability
 
 __all__ = [
+    "ACTIVE",
     "Annotator",
     "AnswerChange",
     "Assignment",
     "AssignmentState",
     "Campaign",
+    "CampaignGoal",
     "CampaignItem",
     "CampaignKind",
     "CampaignState",
     "Decision",
+    "GoalKind",
+    "Inclusion",
     "ItemKind",
     "ItemOrder",
     "Preference",
@@ -36,4 +43,5 @@ __all__ = [
     "Seat",
     "Selection",
     "Span",
+    "StatedProbability",
 ]

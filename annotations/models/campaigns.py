@@ -26,11 +26,19 @@ class CampaignState(models.TextChoices):
 
 
 class Selection(models.TextChoices):
+    """The design of a campaign. All but the last give every output a known probability above 0;
+    `DISAGREEMENT` and `NEEDED` a higher one where the judge is likely to be wrong."""
+
     ALL = "all", "All"
     SAMPLE = "sample", "A random sample"
     STRATIFIED = "stratified", "A sample, the same number of each system"
-    DISAGREEMENT = "disagreement", "Where judges disagree most"
-    NEEDED = "needed", "Where the estimate needs it most"
+    DISAGREEMENT = "disagreement", "A sample with more where judges disagree"
+    NEEDED = "needed", "A sample with more where the estimate needs it"
+    TOP = "top", "Only where judges disagree most (not a sample)"
+
+
+# Samples that take more of what a prediction points to.
+ACTIVE = (Selection.DISAGREEMENT, Selection.NEEDED)
 
 
 class ItemOrder(models.TextChoices):
@@ -57,6 +65,7 @@ class Campaign(models.Model):
     sample_size = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)]
     )
+    whole_documents = models.BooleanField(default=False, db_default=False)
     group_size = models.PositiveIntegerField(
         default=3, validators=[MinValueValidator(3), MaxValueValidator(9)]
     )
@@ -107,6 +116,11 @@ class Campaign(models.Model):
     @property
     def is_rating(self) -> bool:
         return self.kind == CampaignKind.RATING
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether its items are fewer than all, by whatever design."""
+        return self.selection != Selection.ALL and self.sample_size is not None
 
     def item_counts(self) -> tuple[int, int]:
         """Ordinary items, and how many of them have all their answers."""

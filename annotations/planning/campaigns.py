@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotations.errors import AnnotationError
 from annotations.models import (
+    ACTIVE,
     Annotator,
     Campaign,
     CampaignItem,
@@ -21,15 +22,11 @@ from annotations.models import (
     Seat,
     Selection,
 )
-from annotations.planning import item_plan
+from annotations.planning import designs, item_plan
 from annotations.planning.assignment import release_expired
+from annotations.planning.designs import Drawn, Units
 from annotations.planning.item_plan import Outputs, PlannedItem
-from annotations.planning.selection import (
-    disagreement,
-    needed_per_system,
-    pair_values,
-    project_outputs,
-)
+from annotations.planning.selection import disagreement, likely_errors, pair_values, project_outputs
 from evaluations.models import Criterion, Project, Webhook, WebhookEvent
 from evaluations.webhooks.announcing import announce_campaign
 
@@ -60,9 +57,11 @@ def open_campaign(campaign: Campaign) -> int:
             "Add annotators or lower the overlap."
         )
     rng = np.random.default_rng(campaign.seed)
-    count = _write_items(campaign, _ordinary(campaign, _outputs(campaign, rng), rng))
+    drawn = _drawn(campaign, rng)
+    count = _write_items(campaign, _ordinary(campaign, drawn.outputs, rng))
     if not count:
         raise AnnotationError("There is nothing to annotate: no output matches the selection.")
+    _write_probabilities(campaign, drawn)
     _write_checks(campaign, count)
     campaign.state, campaign.opened_at = CampaignState.OPEN, timezone.now()
     campaign.save(update_fields=["state", "opened_at"])
@@ -72,14 +71,22 @@ def open_campaign(campaign: Campaign) -> int:
     return count
 
 
-def close_campaign(campaign: Campaign) -> None:
-    """Stop assigning items and accepting answers; submitted answers are kept."""
+def close_campaign(campaign: Campaign, *, reason: str = "closed") -> bool:
+    """Stop assigning items and accepting answers; submitted answers are kept.
+
+    Args:
+        reason: as webhooks report it.
+
+    Returns:
+        Whether it was open until now.
+    """
     with transaction.atomic():
         closed = Campaign.objects.filter(pk=campaign.pk, state=CampaignState.OPEN).update(
             state=CampaignState.CLOSED, closed_at=timezone.now()
         )
         if closed:
-            announce_campaign(campaign, reason="closed")
+            announce_campaign(campaign, reason=reason)
+    return bool(closed)
 
 
 def announce_answered_campaigns() -> None:
@@ -130,7 +137,7 @@ def annotator_of(project: Project, user: Any) -> Annotator:
 # The plan
 
 
-def _outputs(campaign: Campaign, rng: np.random.Generator) -> Outputs:
+def _drawn(campaign: Campaign, rng: np.random.Generator) -> Drawn:
     """The outputs of a campaign, except those with known answers, which are checks."""
     outputs = project_outputs(campaign.project)
     gold = np.array([pk for row in campaign.gold for pk in row["outputs"]], dtype=np.int64)
@@ -138,16 +145,20 @@ def _outputs(campaign: Campaign, rng: np.random.Generator) -> Outputs:
         outputs = outputs.at(np.flatnonzero(~np.isin(outputs.ids, gold)))
     size = campaign.sample_size
     if not campaign.is_rating or size is None or campaign.selection == Selection.ALL:
-        return outputs
+        return Drawn(outputs, outputs)
+    units = Units.of(outputs, whole_documents=campaign.whole_documents)
     match campaign.selection:
         case Selection.STRATIFIED:
-            return item_plan.stratified_sample(outputs, size, rng)
+            return designs.stratified(outputs, size, rng)
         case Selection.DISAGREEMENT:
-            return item_plan.highest(outputs, disagreement(campaign, outputs), size)
+            return designs.active(outputs, disagreement(campaign, outputs), size, units, rng)
         case Selection.NEEDED:
-            unrated, wanted = needed_per_system(campaign, outputs, size)
-            return item_plan.allocated_sample(unrated, wanted, rng)
-    return item_plan.sample(outputs, size, rng)
+            error, is_rated = likely_errors(campaign, outputs)
+            return designs.active(outputs, error, size, units, rng, is_known=is_rated)
+        case Selection.TOP:
+            top = item_plan.highest(outputs, disagreement(campaign, outputs), size)
+            return Drawn(top, outputs)
+    return designs.uniform(outputs, size, units, rng)
 
 
 def _ordinary(
@@ -157,23 +168,45 @@ def _ordinary(
     during a COPY, when the connection can do nothing else."""
     in_documents = campaign.order == ItemOrder.DOCUMENT
     if campaign.is_rating:
-        ordered = (
-            item_plan.by_document(outputs, rng)
-            if in_documents
-            else item_plan.systems_in_turn(outputs, rng)
-        )
+        ordered = _in_order(campaign, outputs, rng)
         pairs = zip(ordered.documents.tolist(), ordered.ids.tolist(), strict=True)
         return (PlannedItem(document, (pk,)) for document, pk in pairs)
     most = campaign.sample_size if campaign.selection != Selection.ALL else None
     if campaign.kind != CampaignKind.PAIRWISE:
         return islice(item_plan.groups(outputs, campaign.group_size, rng), most)
-    if campaign.selection in (Selection.DISAGREEMENT, Selection.NEEDED):
+    if campaign.selection in (*ACTIVE, Selection.TOP):
         known = list(item_plan.pairs_connected_early(outputs, rng))
         order = np.argsort(-pair_values(campaign, outputs, known), kind="stable")[:most]
         return (known[index] for index in order)
     by_document = in_documents and campaign.selection == Selection.ALL
     plan = item_plan.pairs_by_document if by_document else item_plan.pairs_connected_early
     return islice(plan(outputs, rng), most)
+
+
+def _in_order(campaign: Campaign, outputs: Outputs, rng: np.random.Generator) -> Outputs:
+    """The order in which outputs are rated. Wherever a campaign ends, what was rated is a random
+    part of what was drawn."""
+    if campaign.order == ItemOrder.DOCUMENT or campaign.whole_documents:
+        return item_plan.by_document(outputs, rng)
+    if campaign.selection in ACTIVE:
+        # Taking systems in turn would rate more of the sample of small systems first.
+        return outputs.at(rng.permutation(len(outputs)))
+    return item_plan.systems_in_turn(outputs, rng)
+
+
+def _write_probabilities(campaign: Campaign, drawn: Drawn) -> None:
+    if drawn.probability is None:
+        return
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(
+            "COPY annotations_inclusion (campaign_id, output_id, probability) FROM STDIN"
+        ) as copy,
+    ):
+        for pk, probability in zip(
+            drawn.frame.ids.tolist(), drawn.probability.tolist(), strict=True
+        ):
+            copy.write_row((campaign.pk, pk, probability))
 
 
 def _write_items(campaign: Campaign, planned: Iterable[PlannedItem]) -> int:

@@ -54,11 +54,6 @@ class PlannedItem:
 # Which outputs
 
 
-def sample(outputs: Outputs, size: int, rng: np.random.Generator) -> Outputs:
-    """A random sample without replacement; all if there are no more than `size`."""
-    return outputs.at(np.sort(rng.permutation(len(outputs))[:size]))
-
-
 def stratified_sample(outputs: Outputs, size: int, rng: np.random.Generator) -> Outputs:
     """As many outputs of each system as possible: numbers differ by at most one while a system has
     outputs left."""
@@ -73,15 +68,6 @@ def highest(outputs: Outputs, values: FloatArray, size: int) -> Outputs:
     order."""
     order = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
     return outputs.at(np.sort(order[:size]))
-
-
-def allocated_sample(outputs: Outputs, wanted: dict[int, int], rng: np.random.Generator) -> Outputs:
-    """A random sample with a given number from each system, for example by Neyman allocation."""
-    chosen = [
-        rng.permutation(np.flatnonzero(outputs.systems == system))[:number]
-        for system, number in sorted(wanted.items())
-    ]
-    return outputs.at(np.sort(np.concatenate(chosen)) if chosen else np.array([], dtype=np.int64))
 
 
 # In which order

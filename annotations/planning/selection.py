@@ -7,8 +7,11 @@ from annotations.models import Campaign, Preference, Selection
 from annotations.planning.item_plan import FloatArray, Outputs, PlannedItem
 from evaluations.models import Project
 from evaluations.models.newest_scores import newest_scores
-from evaluations.statistics.ppi import neyman_allocation
 from evaluations.statistics.preferences import bradley_terry, next_pair_gains
+from evaluations.statistics.sampling import predicted_errors
+
+# Errors of judges are predicted from no fewer rated outputs.
+LEAST_RATED = 30
 
 # Newest scores on the criteria asked for, as far as they lie on the scale: distances elsewhere mean
 # nothing.
@@ -53,13 +56,11 @@ def disagreement(campaign: Campaign, outputs: Outputs) -> FloatArray:
     return _values(query, campaign, outputs)
 
 
-def needed_per_system(
-    campaign: Campaign, outputs: Outputs, size: int
-) -> tuple[Outputs, dict[int, int]]:
-    """Unrated outputs, and how many of each system to rate next for the most precise mean (Neyman).
+def likely_errors(campaign: Campaign, outputs: Outputs) -> tuple[FloatArray, np.ndarray]:
+    """How far people's ratings are likely to lie from what the judges' scores say of each output,
+    and which outputs are rated already; shape (outputs,) each.
 
-    The allocation depends on how much people's means vary around the judges' (or, without judges,
-    around their own mean) per system.
+    With ratings of fewer than `LEAST_RATED` outputs, the judges' disagreement says it.
     """
     human = _values(
         """SELECT h.output_id, avg(h.mean)
@@ -72,23 +73,15 @@ def needed_per_system(
         campaign,
         outputs,
     )
+    is_rated = ~np.isnan(human)
+    if is_rated.sum() < LEAST_RATED:
+        return disagreement(campaign, outputs), is_rated
     judged = _values(
         f"SELECT output_id, avg(value) FROM ({scores_on_scale()}) AS s GROUP BY 1",
         campaign,
         outputs,
     )
-    residual = human - np.where(np.isnan(judged), 0.0, judged)
-    overall = _deviation(residual, default=1.0)
-    unrated = outputs.at(np.flatnonzero(np.isnan(human)))
-    systems = np.unique(unrated.systems)
-    left = np.array([(unrated.systems == system).sum() for system in systems], dtype=float)
-    spread = np.array(
-        [_deviation(residual[outputs.systems == system], default=overall) for system in systems]
-    )
-    if not len(systems):
-        return unrated, {}
-    _, counts = neyman_allocation(left, np.maximum(spread, 1e-9), min(size, int(left.sum())))
-    return unrated, {int(system): int(count) for system, count in zip(systems, counts, strict=True)}
+    return predicted_errors(human, judged, outputs.systems), is_rated
 
 
 def pair_values(campaign: Campaign, outputs: Outputs, pairs: list[PlannedItem]) -> FloatArray:
@@ -98,7 +91,7 @@ def pair_values(campaign: Campaign, outputs: Outputs, pairs: list[PlannedItem]) 
     places = np.searchsorted(
         outputs.ids, np.array([pair.outputs for pair in pairs], dtype=np.int64).reshape(-1, 2)
     )
-    if campaign.selection == Selection.DISAGREEMENT:
+    if campaign.selection in (Selection.DISAGREEMENT, Selection.TOP):
         differing = np.nan_to_num(disagreement(campaign, outputs), nan=0.0)
         means: FloatArray = differing[places].mean(axis=1)
         return means
@@ -135,8 +128,3 @@ def _values(query: str, campaign: Campaign, outputs: Outputs) -> FloatArray:
     known = np.isin(found[:, 0].astype(np.int64), outputs.ids)
     values[np.searchsorted(outputs.ids, found[known, 0].astype(np.int64))] = found[known, 1]
     return values
-
-
-def _deviation(values: FloatArray, *, default: float) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.std(ddof=1)) if len(known) > 1 else default

@@ -1,6 +1,7 @@
 """Stream ratings and preferences as CSV and JSON Lines, in the format that uploads accept.
 
-Those of locked documents are left out while a better judge is searched for.
+Ratings say with which probability their output was chosen to be rated on the criterion. Those of
+locked documents are left out while a better judge is searched for.
 """
 
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from typing import Any
 import orjson
 from django.db import connections, transaction
 
+from annotations.results.weights import stated_probabilities
 from evaluations.models import Project
 from evaluations.models.improving import withheld_documents
 from evaluations.spreadsheets import csv_line
@@ -21,6 +23,7 @@ RATINGS = (
     "score",
     "scores_in_sight",
     "created_at",
+    "probability",
 )
 PREFERENCES = (
     "doc_id", "system_a", "system_b", "criterion", "annotator", "winner", "strength", "shown_first",
@@ -29,8 +32,12 @@ PREFERENCES = (
 )  # fmt: skip
 QUERIES = {
     "ratings": """
-        SELECT d.doc_id, s.name, c.name, n.name, r.score, r.scores_in_sight, r.created_at
+        SELECT d.doc_id, s.name, c.name, n.name, r.score, r.scores_in_sight,
+               r.created_at, coalesce(p.probability, 1)
             FROM annotations_rating r
+        LEFT JOIN unnest(%s::bigint[], %s::bigint[], %s::float8[])
+            AS p(output_id, criterion_id, probability)
+            ON p.output_id = r.output_id AND p.criterion_id = r.criterion_id
         JOIN annotations_annotator n ON n.id = r.annotator_id JOIN evaluations_criterion c
             ON c.id = r.criterion_id
         JOIN evaluations_candidateoutput o ON o.id = r.output_id JOIN evaluations_document d
@@ -77,7 +84,9 @@ def records(project: Project, kind: str) -> Iterator[dict[str, Any]]:
 def _rows(project: Project, kind: str) -> Iterator[tuple[Any, ...]]:
     connection = connections["default"]
     hidden = withheld_documents(project.pk)
+    chosen = [side.tolist() for side in stated_probabilities(project.pk)]
     with transaction.atomic(), connection.chunked_cursor() as cursor:
-        cursor.execute(QUERIES[kind], [project.pk, hidden])
+        first = chosen if kind == "ratings" else []
+        cursor.execute(QUERIES[kind], [*first, project.pk, hidden])
         while rows := cursor.fetchmany(CHUNK):
             yield from rows

@@ -1,7 +1,7 @@
 """Ratings as arrays: the only place where reports read people's ratings."""
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,9 @@ class HumanScores:
 
     `ratings` are those of individual people; `mean` has shape (outputs,) and uses the mean that a
     release states where no individual rated. `in_sight` counts ratings made while LLM scores were
-    visible. `annotator_ids` are parallel to `annotators`, the raters of `ratings`.
+    visible. `annotator_ids` are parallel to `annotators`, the raters of `ratings`. `weight` has
+    shape (outputs,): for how many outputs each rated one stands, None where all stand for as many;
+    `top` says which outputs were chosen by campaigns without a design alone.
     """
 
     annotators: tuple[str, ...]
@@ -25,6 +27,8 @@ class HumanScores:
     mean: FloatArray
     in_sight: int = 0
     annotator_ids: tuple[int, ...] = ()
+    weight: FloatArray | None = None
+    top: np.ndarray | None = None
 
     def among(self, outputs: np.ndarray, annotators: frozenset[int]) -> "HumanScores":
         """The ratings of some outputs, by some annotators (by all, where none are named); means are
@@ -36,13 +40,24 @@ class HumanScores:
         wanted = [not annotators or pk in annotators for pk in self.annotator_ids]
         ratings = self.ratings.among(outputs, np.array(wanted, dtype=bool))
         kept = [index for index, is_wanted in enumerate(wanted) if is_wanted]
-        mean = ratings.means() if annotators else self.mean[outputs]
-        return _of_active(
+        mean = self.mean[outputs]
+        if annotators:
+            mean = np.where(np.isnan(mean) & self._is_left_out(outputs), np.nan, ratings.means())
+        part = _of_active(
             ratings,
             [(self.annotator_ids[index], self.annotators[index]) for index in kept],
             mean,
             self.in_sight,
         )
+        return replace(
+            part,
+            weight=None if self.weight is None else self.weight[outputs],
+            top=None if self.top is None else self.top[outputs],
+        )
+
+    def _is_left_out(self, outputs: np.ndarray) -> np.ndarray:
+        """Which of some outputs have ratings that tell nothing of others, and so no mean."""
+        return np.zeros(int(outputs.sum()), dtype=bool) if self.top is None else self.top[outputs]
 
 
 def human_scores(

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST
 
 from annotations.errors import AnnotationError
 from annotations.forms import CampaignForm, GuidelinesForm
-from annotations.models import Campaign, CampaignState
+from annotations.models import Campaign, CampaignGoal, CampaignState
 from annotations.planning.campaigns import (
     close_campaign,
     open_campaign,
@@ -21,6 +21,9 @@ from evaluations.models import Project
 from evaluations.models.improving import withheld_documents
 from evaluations.people.access import EDITORS, EVERYONE, project_view
 from evaluations.polling import STOP_POLLING
+from evaluations.reports.goals import standing
+from evaluations.reports.live import live_data
+from evaluations.reports.withheld import without_withheld
 
 
 @project_view(EVERYONE)
@@ -73,15 +76,19 @@ def campaign_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
 
 @project_view(EDITORS)
 def campaign_progress_piece(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Only the figures, for a page that refreshes them; 286 tells htmx to stop polling."""
+    """Only the figures, for a page that refreshes them; 286 tells htmx to stop polling. A page of a
+    campaign that was open and is closed now is loaded again, with its other buttons."""
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
-    status = 200 if campaign.state == CampaignState.OPEN else STOP_POLLING
-    return render(
+    is_open = campaign.state == CampaignState.OPEN
+    response = render(
         request,
         "annotations/campaign_detail.html#progress",
         _context(project, campaign),
-        status=status,
+        status=200 if is_open else STOP_POLLING,
     )
+    if not is_open:
+        response.headers["HX-Refresh"] = "true"
+    return response
 
 
 def _next_after_saving(campaign: Campaign) -> str:
@@ -107,7 +114,17 @@ def _context(project: Project, campaign: Campaign) -> dict[str, object]:
         "tab": "annotate",
         "campaign": campaign,
         "progress": campaign_progress(campaign),
+        **_goal_context(campaign),
     }
+
+
+def _goal_context(campaign: Campaign) -> dict[str, object]:
+    """The goal of a campaign, and where it stands while it is open."""
+    goal = CampaignGoal.objects.filter(campaign=campaign).first()
+    if goal is None or campaign.state == CampaignState.DRAFT or goal.reached_at:
+        return {"goal": goal}
+    data = without_withheld(live_data(campaign.project), campaign.project)
+    return {"goal": goal, "standing": standing(goal, data)}
 
 
 @require_POST

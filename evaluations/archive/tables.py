@@ -39,6 +39,8 @@ class Table:
 
 
 Columns = dict[str, str | Ref]
+# Campaigns stay behind, so a temporary table says with which probability outputs were chosen.
+ARCHIVED_PROBABILITIES = "archived_probability"
 
 
 def same(*names: str) -> Columns:
@@ -165,6 +167,15 @@ TABLES = (
             "annotator_id": Ref("annotators", ("annotator",)),
         }
         | same("score", "scores_in_sight", "created_at"),
+    ),
+    Table(
+        "probabilities",
+        "annotations_statedprobability",
+        f"""SELECT d.doc_id, s.name AS system_id, c.name AS criterion, t.probability
+            FROM {ARCHIVED_PROBABILITIES} t {_OUTPUT} {_CRITERION}
+                WHERE d.project_id = %(project)s""",
+        {"output_id": _OF_OUTPUT, "criterion_id": _OF_CRITERION} | same("probability"),
+        is_later=True,
     ),
     Table(
         "preferences",

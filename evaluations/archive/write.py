@@ -8,7 +8,8 @@ from typing import IO
 import orjson
 from django.db import connection, transaction
 
-from evaluations.archive.tables import TABLES
+from annotations.results.weights import stated_probabilities
+from evaluations.archive.tables import ARCHIVED_PROBABILITIES, TABLES
 from evaluations.models import Project
 from geval_site.version import __version__
 
@@ -37,6 +38,7 @@ def write_archive(project: Project, target: Path | IO[bytes]) -> dict[str, int]:
         if is_outermost:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        _stage_probabilities(project.pk)
         for table in TABLES:
             with archive.open(f"{table.name}.jsonl", "w", force_zip64=True) as file:
                 counts[table.name] = _write_rows(file, table.select, project.pk)
@@ -56,6 +58,21 @@ def write_archive(project: Project, target: Path | IO[bytes]) -> dict[str, int]:
         archive.writestr("manifest.json", orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
         archive.writestr("README.txt", README)
     return counts
+
+
+def _stage_probabilities(project_id: int) -> None:
+    """With which probability outputs were chosen, as the archive's ratings have to state it."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""DROP TABLE IF EXISTS {ARCHIVED_PROBABILITIES};
+                CREATE TEMPORARY TABLE {ARCHIVED_PROBABILITIES} (id bigserial, output_id bigint,
+                    criterion_id bigint, probability float8) ON COMMIT DROP"""
+        )
+        cursor.execute(
+            f"""INSERT INTO {ARCHIVED_PROBABILITIES} (output_id, criterion_id, probability)
+                SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::float8[])""",
+            [side.tolist() for side in stated_probabilities(project_id)],
+        )
 
 
 def _write_rows(file: IO[bytes], select: str, project_id: int) -> int:

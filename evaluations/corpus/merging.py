@@ -77,6 +77,7 @@ class Merge:
         self._merge_scores(
             result.ratings, load.rating_table, "annotations_rating", rating_keys, "score"
         )
+        load.probabilities.merge(errors=load.errors, files=load.file_names)
         self.steps.begin("scores")
         score_keys = ("output_id", "criterion_id", "run_id")
         self._merge_scores(

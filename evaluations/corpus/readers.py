@@ -38,6 +38,7 @@ from evaluations.corpus.rows import (
     Row,
 )
 from evaluations.corpus.score_records import (
+    PROBABILITY,
     SCORE_COLUMNS,
     is_wide,
     score_reader,
@@ -272,7 +273,7 @@ def _table_rows(
         unused = [
             (index, table.header[index])
             for index, name in enumerate(header)
-            if name not in rater_columns
+            if name not in (*rater_columns, *([PROBABILITY] if rater == "annotator" else []))
         ]
         for line, values in table.lines:
             yield from read(values, line)

@@ -26,6 +26,7 @@ from evaluations.corpus.rows import (
 )
 from evaluations.corpus.seen_values import SeenValues
 from evaluations.corpus.staging import StagingTable
+from evaluations.corpus.stated import ProbabilityStage
 from evaluations.corpus.verdicts import VerdictStage
 from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
 from evaluations.scales import Scale
@@ -127,6 +128,7 @@ class RowStager:
         }
         self.rating_table = StagingTable("stage_rating", score_columns)
         self.score_table = StagingTable("stage_score", score_columns)
+        self.probabilities = ProbabilityStage()
         self.preferences = PreferenceStage()
         self.verdicts = VerdictStage()
         self.verdicts_of = ""
@@ -142,6 +144,7 @@ class RowStager:
             self.output_table: "doc_id",
             self.rating_table: "",
             self.score_table: "",
+            self.probabilities.table: "",
             self.preferences.table: "",
             self.verdicts.table: "",
             self.replies.table: "file, line",
@@ -275,6 +278,10 @@ class RowStager:
             self.rating_table.add(
                 (file_number, row.line, output, criterion.criterion.pk, annotator, row.score)
             )
+            if row.probability is not None:
+                self.probabilities.table.add(
+                    (file_number, row.line, output, criterion.criterion.pk, row.probability)
+                )
         elif isinstance(row, JudgeScoreRow):
             run = self._import_run(row.rater)
             if run is None:

@@ -110,9 +110,12 @@ class ScoreRow:
 
 @dataclass(frozen=True)
 class RatingRow(ScoreRow):
-    """A person's rating; `is_mean` for a mean over several people, stated by a release."""
+    """A person's rating; `is_mean` for a mean over several people, stated by a release;
+    `probability` is the one with which the output was chosen to be rated, where the file states
+    it."""
 
     is_mean: bool = False
+    probability: float | None = None
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from evaluations.corpus.rows import FileDefaults, FileErrors, JudgeScoreRow, Rat
 
 SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "score")
 WIDE = "ratings."
+PROBABILITY = "probability"
 Read = Callable[[Sequence[str], int], Iterator[Row]]
 
 
@@ -33,7 +34,7 @@ def _is_cell(name: str) -> bool:
 def score_rows(record: Mapping[str, Any], place: Place) -> Iterator[Row]:
     """A rating or a judge's score as an object; read like a line of a table."""
     rater = next((column for column in ("annotator", "judge") if column in record), "annotator")
-    header = [*SCORE_COLUMNS, rater]
+    header = [*SCORE_COLUMNS, rater, *([PROBABILITY] if PROBABILITY in record else [])]
     values = ["" if record.get(column) is None else str(record[column]) for column in header]
     yield from score_reader(header, rater, place.file, place.errors)(values, place.line)
 
@@ -108,10 +109,33 @@ def _number_of_row(
     return defaults.rows_of[key]
 
 
+def _with_probability(header: Sequence[str], name: str, errors: FileErrors) -> Read:
+    """A reader of ratings that say with which probability their output was chosen; an empty cell
+    says nothing."""
+    at = header.index(PROBABILITY)
+    others = [index for index in range(len(header)) if index != at]
+    read = score_reader([header[index] for index in others], "annotator", name, errors)
+
+    def with_probability(values: Sequence[str], line: int) -> Iterator[Row]:
+        written = values[at].strip()
+        probability = written_number(written) if written else None
+        if written and (probability is None or not 0 <= probability <= 1):
+            message = f"expected a probability from 0 to 1, found {shown(written)}"
+            errors.add(name, line, PROBABILITY, message)
+            return
+        for row in read([values[index] for index in others], line):
+            assert isinstance(row, RatingRow)
+            yield replace(row, probability=probability)
+
+    return with_probability
+
+
 def score_reader(header: Sequence[str], rater: str, name: str, errors: FileErrors) -> Read:
     """A reader of a table's lines; these tables are the longest, so columns are looked up once."""
     at = [header.index(column) for column in ("doc_id", "system_id", "criterion", rater, "score")]
     is_rating = rater == "annotator"
+    if is_rating and PROBABILITY in header:
+        return _with_probability(header, name, errors)
     make: type[RatingRow] | type[JudgeScoreRow] = RatingRow if is_rating else JudgeScoreRow
 
     def read(values: Sequence[str], line: int) -> Iterator[Row]:

@@ -12,6 +12,7 @@ SHOWN = 6
 IN_WORDS = {
     "annotations:adjudication_item": "decided a disagreement of annotators",
     "annotations:campaign_close": "closed a campaign",
+    "campaign_goal": "closed a campaign that reached its goal",
     "annotations:campaign_create": "planned a campaign",
     "annotations:campaign_detail": "changed a campaign",
     "annotations:campaign_edit": "changed a campaign",

@@ -36,6 +36,7 @@ from evaluations.statistics.correlation import (
     Level,
     coefficients_by_document,
     correlations,
+    mean_of_documents,
     system_means,
 )
 from evaluations.statistics.gwet import Gwet, gwet
@@ -211,8 +212,10 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
     both, (rated, scored) = complete(outputs, human, scores)
     found = correlations(both, rated, scored)
     intervals = {c: summary_interval(both, found.by_document[c]) for c in COEFFICIENTS}
-    percentile, bca = _bootstrap(found.by_document["spearman"])
-    as_a_rater = judge_as_a_rater(outputs, judged.ratings, scores)
+    percentile, bca = _bootstrap(found.by_document["spearman"], both.document_weight)
+    # What follows about annotators, errors and biases speaks of the outputs as they were rated.
+    as_rated, both_as_rated = outputs.unweighted, both.unweighted
+    as_a_rater = judge_as_a_rater(as_rated, judged.ratings, scores)
     rng = np.random.default_rng(SEED)
     return JudgeAnalysis(
         correlations=found,
@@ -229,19 +232,21 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
         in_place=(
             as_a_rater
             if (view.level, view.coefficient) == ("summary", "spearman")
-            else judge_as_a_rater(outputs, judged.ratings, scores, view.coefficient, view.level)
+            else judge_as_a_rater(as_rated, judged.ratings, scores, view.coefficient, view.level)
         ),
-        disattenuated=disattenuated(outputs, judged.ratings, scores, documents),
+        disattenuated=disattenuated(as_rated, judged.ratings, scores, documents),
         on_scale=_on_scale(scores[~np.isnan(scores)], judged.scale),
         alt_test=_alt_test(judged, view.epsilon),
         spread=concentration(scores),
-        pairwise=tie_calibrated_accuracy(both, rated, scored),
-        soft_pairwise=soft_pairwise_accuracy(both, rated, scored, rng=rng),
+        pairwise=tie_calibrated_accuracy(both_as_rated, rated, scored),
+        soft_pairwise=soft_pairwise_accuracy(both_as_rated, rated, scored, rng=rng),
         ppi=ppi_table(outputs, human, scores),
-        calibration=cross_validated_error(both, rated, scored, rng=rng),
+        calibration=cross_validated_error(both_as_rated, rated, scored, rng=rng),
         reliability=reliability(scored, rated),
-        length=length_bias(outputs, human, scores, judged.words, documents),
-        writers=writer_bias(both, rated, scored, judged.by_human, judged.by_llm, documents),
+        length=length_bias(as_rated, human, scores, judged.words, documents),
+        writers=writer_bias(
+            both_as_rated, rated, scored, judged.by_human, judged.by_llm, documents
+        ),
         passing=(
             pass_fail(outputs, human, scores, middle=sum(judged.scale.points) / 2)
             if len(judged.scale.points) == 2
@@ -250,17 +255,18 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
     )
 
 
-def _bootstrap(by_document: FloatArray) -> tuple[Interval, Interval]:
+def _bootstrap(by_document: FloatArray, weight: FloatArray | None) -> tuple[Interval, Interval]:
     """The percentile and the BCa interval of the summary-level rho, the mean of `by_document`."""
     used = by_document[~np.isnan(by_document)]
     if len(used) < LEAST_FOR_BOOTSTRAP:
         few = no_interval(f"the bootstrap needs {LEAST_FOR_BOOTSTRAP} documents that count")
         return few, few
-    samples = resample_means(by_document, draws_for(len(by_document)))
-    jackknife = leave_one_out_values(by_document)
+    samples = resample_means(by_document, draws_for(len(by_document)), weight)
+    jackknife = leave_one_out_values(by_document, weight)
+    estimate = mean_of_documents(by_document, weight)
     return (
         percentile_interval(samples),
-        bca_interval(samples, estimate=float(used.mean()), jackknife=jackknife),
+        bca_interval(samples, estimate=estimate, jackknife=jackknife),
     )
 
 
@@ -342,15 +348,21 @@ def compare_pairs(
             for pair in pairs[start : start + at_once]
         ]
         if over == "documents":
-            tests = permutation_tests([(a, b) for _, a, b in some], rng=seeded())
+            tests = permutation_tests(
+                [(one.first, one.second) for one in some],
+                rng=seeded(),
+                weights=[one.weight for one in some],
+            )
         else:
             tests = [
                 new_systems_test(outputs, human, first, second, coefficient, over)
                 for (first, _), (second, _) in pairs[start : start + at_once]
             ]  # fmt: skip
         found += [
-            Compared(test, interval_of_difference(*two))
-            for test, two in zip(tests, some, strict=True)
+            Compared(
+                test, interval_of_difference(one.counts, one.first, one.second, weight=one.weight)
+            )
+            for test, one in zip(tests, some, strict=True)
         ]
     return found
 
@@ -359,18 +371,26 @@ def seeded() -> np.random.Generator:
     return np.random.default_rng(SEED)
 
 
+class ByDocument(NamedTuple):
+    """Of each document: how many outputs people rated and both judges scored, each judge's
+    coefficient on them, and for how many documents it stands."""
+
+    counts: FloatArray
+    first: FloatArray
+    second: FloatArray
+    weight: FloatArray | None
+
+
 def _two_judges(
     outputs: Outputs, human: FloatArray, pair: tuple[Found, ...], coefficient: Coefficient
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """By document: how many outputs people rated and both judges scored, and each judge's
-    coefficient on them."""
+) -> ByDocument:
     outputs, (human, *judges) = complete(outputs, human, *(scores for scores, _found in pair))
     # A judge's own correlations hold for both where they scored the same outputs.
     if all(own.pairs == len(outputs) for _scores, own in pair):
         sides = [own.by_document[coefficient] for _scores, own in pair]
     else:
         sides = [coefficients_by_document(outputs, human, side, coefficient) for side in judges]
-    return outputs.by_document(), sides[0], sides[1]
+    return ByDocument(outputs.by_document(), sides[0], sides[1], outputs.document_weight)
 
 
 def williams_of(

@@ -10,6 +10,7 @@ import numpy as np
 from django.db import connection
 
 from annotations.results.human_scores import HumanScores, human_scores
+from annotations.results.weights import with_weights
 from evaluations.changes import Key, state_of
 from evaluations.models import Criterion, EvaluationRun, Judge, Project
 from evaluations.models.corpus import System
@@ -24,7 +25,7 @@ from evaluations.query_arrays import (
 )
 from evaluations.reports.options import ReportOptions
 from evaluations.statistics.bias import Family
-from evaluations.statistics.layout import Outputs, complete, mean_of
+from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import FloatArray, IntArray
 
 # Scores of judges are read in parts of about so many.
@@ -74,6 +75,10 @@ class ReportData:
         return Outputs(unit[self.outputs.document], self.outputs.system, len(first),
                        self.outputs.systems)  # fmt: skip
 
+    def units_on(self, criterion_id: int) -> Outputs:
+        """The units, with the weights that outputs have among those rated on a criterion."""
+        return self.units.weighted(self.humans[criterion_id].weight)
+
     @property
     def names_of_units(self) -> tuple[str, ...]:
         """The names of the documents that `units` counts."""
@@ -91,7 +96,7 @@ class ReportData:
     def system_means(self, values: FloatArray) -> FloatArray:
         """The mean of each system's values; shape (systems,), NaN where it has none."""
         outputs, (known,) = complete(self.outputs, values)
-        return mean_of(outputs.by_system(known), outputs.by_system())
+        return outputs.means_by_system(known)
 
     def selected(self, options: ReportOptions) -> "ReportData":
         """The part of it that options ask for; annotators left out do not count in means."""
@@ -207,7 +212,8 @@ def _in_sessions(documents: Iterable[tuple[int, str, str]]) -> list[tuple[int, s
 
 def fill_humans(data: ReportData, project: Project, criterion_ids: list[int]) -> None:
     """Read people's ratings on some criteria again."""
-    data.humans |= human_scores(project.pk, criterion_ids, outputs=data.output_ids)
+    found = human_scores(project.pk, criterion_ids, outputs=data.output_ids)
+    data.humans |= with_weights(project.pk, found, outputs=data.output_ids)
 
 
 def fill_judges(

@@ -195,6 +195,14 @@ TERMS: dict[str, Term] = {
         " a hundred.",
         "Correlation",
     ),
+    "weights": Term(
+        "Weights of a sample",
+        "How many outputs a rated one stands for: one by the probability with which its campaign"
+        " drew it. Outputs that were likely to be drawn count less, so that numbers speak of all.",
+        "Kish's number is how many of a uniform sample tell as much: far fewer than were rated mean"
+        " that some outputs count many times as much as others.",
+        "Correlation",
+    ),
     "gwet": Term(
         "Gwet's AC1 and AC2",
         "How far people agree beyond chance, where chance does not grow as one rating becomes"

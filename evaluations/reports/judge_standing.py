@@ -27,7 +27,7 @@ class JudgeStanding:
 
 
 def judge_standings(report: Report, judge: int) -> list[JudgeStanding]:
-    """How a judge stands on each criterion of a report for which it has scores."""
+    """The standing of a judge for each criterion of a report that it scored."""
     return [
         _standing(criterion, result)
         for criterion in report.criteria

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from annotations.results.chosen_outputs import chosen_outputs
 from evaluations.models import Criterion, Judge, Project
 from evaluations.reports.analysis import (
     SEED,
@@ -46,6 +45,7 @@ from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.projection import Projection, document_gains, projections
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
+from evaluations.statistics.weighted import kish
 
 MOST_NEXT = 5
 # Of the rated outputs that a judge scored, as a share of the judge with most; fewer are not ranked.
@@ -90,6 +90,35 @@ class JudgeResult:
 
 
 @dataclass(frozen=True)
+class Weights:
+    """Of the `outputs` that are rated: for how many others each stands, at least and at most, and
+    how many of a uniform sample tell as much as they do. `is_within_documents` says whether weights
+    differ within a document, whose outputs were then drawn one by one."""
+
+    outputs: int
+    least: float
+    most: float
+    effective: float
+    is_within_documents: bool
+
+
+def weights_of(outputs: Outputs) -> Weights | None:
+    """The weights of the outputs that have one; None where all count alike, or none is rated."""
+    if outputs.weight is None or not outputs.weight.any():
+        return None
+    rated = outputs.part(outputs.weight > 0)
+    weight = rated.weight
+    assert weight is not None
+    return Weights(
+        len(rated),
+        float(weight.min()),
+        float(weight.max()),
+        kish(weight),
+        rated.weight_in_documents is not None,
+    )
+
+
+@dataclass(frozen=True)
 class CriterionResult:
     """All judges on one criterion. `documents` have at least one human rating on it; `in_sight`
     counts ratings made while LLM scores were visible, which may have influenced them.
@@ -106,6 +135,7 @@ class CriterionResult:
     annotators: tuple[str, ...] = ()
     ratings: int = 0
     rate_next: tuple[str, ...] = ()
+    weights: Weights | None = None
     options: ReportOptions = field(default_factory=ReportOptions)
     # What one annotator reaches, at the level and by the coefficient of the view.
     ceiling: Estimate = NO_CEILING
@@ -214,8 +244,8 @@ def _highest(values: Iterable[float | None]) -> float | None:
 class Report:
     """A project's numbers, in the order of its criteria and judges; `systems` are those the tables
     are over, `boards` the results of comparisons by the name of their criterion; `turns` of its
-    documents belong to `sessions`; campaigns chose `chosen` of the rated outputs, and drew none of
-    these at random."""
+    documents belong to `sessions`; campaigns took `chosen` of the rated outputs from the top of a
+    list, which `is_chosen_left_out` of numbers where others are rated."""
 
     project: str
     name: str
@@ -227,6 +257,7 @@ class Report:
     turns: int = 0
     sessions: int = 0
     chosen: int = 0
+    is_chosen_left_out: bool = False
     boards: tuple[tuple[str, Leaderboard], ...] = ()
 
     @property
@@ -241,6 +272,12 @@ class Report:
     def has_letters(self) -> bool:
         """Whether letters say which judges are not shown to differ."""
         return any(result.letters for criterion in self.criteria for result in criterion.judges)
+
+    @property
+    def weights(self) -> dict[str, Weights]:
+        """By criterion, the weights of outputs where these were drawn with other probabilities
+        than others."""
+        return {one.criterion: one.weights for one in self.criteria if one.weights}
 
     @property
     def in_sight(self) -> int:
@@ -343,11 +380,22 @@ def build_report(
         withheld=data.withheld,
         turns=sum(map(bool, data.sessions)),
         sessions=len(set(filter(None, data.sessions))),
-        chosen=chosen_outputs(project.pk, data.humans.values(), outputs=data.output_ids),
+        **_chosen_outputs(data),
         boards=leaderboards(
             project, data, chosen_judges, chosen_criteria, annotators=options.annotators
         ),
     )
+
+
+def _chosen_outputs(data: ReportData) -> dict[str, Any]:
+    """How many outputs only campaigns without a design chose, on any criterion, and whether all
+    of these count in no mean."""
+    chosen, counted = np.zeros((2, len(data.outputs)), dtype=bool)
+    for human in data.humans.values():
+        if human.top is not None:
+            chosen |= human.top
+            counted |= human.top & ~np.isnan(human.mean)
+    return {"chosen": int(chosen.sum()), "is_chosen_left_out": not counted.any()}
 
 
 def criterion_result(
@@ -393,6 +441,7 @@ def _criterion_result(
         data.units,
         human.ratings,
         human.mean,
+        human.weight,
         data.words,
     )
     return remembered_as(
@@ -429,7 +478,7 @@ def _computed_result(
         judges=tuple(results),
         agreement=agreement,
         significance=_compared(
-            data.units,
+            data.units_on(criterion.pk),
             human.mean,
             {judge.label: scores for judge, scores in present.items()},
             {result.judge: result.correlations for result in results},
@@ -439,6 +488,7 @@ def _computed_result(
         annotators=human.annotators,
         ratings=len(human.ratings),
         rate_next=_rate_next(human.mean, list(present.values()), data),
+        weights=weights_of(data.units_on(criterion.pk)),
         options=options,
         ceiling=ceiling,
         ceiling_interval=ceiling_interval,
@@ -459,7 +509,7 @@ def _judge_result(
         analysis=remembered(
             analyse_judge,
             Judged(
-                outputs=data.units,
+                outputs=data.units_on(criterion.pk),
                 human=human.mean,
                 ratings=human.ratings,
                 scores=scores,

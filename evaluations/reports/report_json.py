@@ -1,5 +1,6 @@
 """A report as JSON; an undefined value is null with its reason beside it."""
 
+from dataclasses import asdict
 from typing import Any
 
 import orjson
@@ -72,7 +73,8 @@ def _rounded(content: Any) -> Any:
 
 
 def _criterion_json(result: CriterionResult) -> dict[str, Any]:
-    return {
+    weights = {} if result.weights is None else {"weights": asdict(result.weights)}
+    return weights | {
         "documents": result.documents,
         "rated_outputs": result.rated_outputs,
         "ratings_with_scores_in_sight": result.in_sight,

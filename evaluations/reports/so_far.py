@@ -58,7 +58,8 @@ def _criterion(run: EvaluationRun, criterion: Criterion, tables: ReportData) -> 
     scores = tables.judges.get((criterion.pk, run.judge_id))
     values = scores[~np.isnan(scores)] if scores is not None else np.empty(0)
     nothing = np.full(human.shape, np.nan)
-    found = correlations(tables.outputs, human, nothing if scores is None else scores)
+    outputs = tables.outputs.weighted(tables.humans[criterion.pk].weight)
+    found = correlations(outputs, human, nothing if scores is None else scores)
     return CriterionSoFar(
         criterion=criterion.name,
         scored=len(values),

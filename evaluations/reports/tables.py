@@ -19,6 +19,7 @@ from evaluations.reports.words import (
     in_sight_note,
     sessions_note,
     stand_in_note,
+    weights_note,
     withheld_note,
 )
 from evaluations.spreadsheets import csv_line
@@ -103,6 +104,8 @@ def as_markdown(report: Report) -> str:
         parts.append(f"\n{sessions_note(report)}")
     if report.chosen:
         parts.append(f"\n{chosen_note(report)}")
+    if report.weights:
+        parts.append(f"\n{weights_note(report)}")
     if report.withheld:
         parts.append(f"\n{withheld_note(report)}")
     if report.stand_ins:
@@ -160,6 +163,8 @@ def as_text(report: Report) -> str:
         parts.append(sessions_note(report))
     if report.chosen:
         parts.append(chosen_note(report))
+    if report.weights:
+        parts.append(weights_note(report))
     if report.withheld:
         parts.append(withheld_note(report))
     if report.stand_ins:

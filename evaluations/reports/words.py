@@ -191,11 +191,42 @@ def chosen_note(report: Report) -> str:
     if not report.chosen:
         return ""
     outputs = "rated output was" if report.chosen == 1 else "rated outputs were"
-    return (
-        f"{report.chosen:,} {outputs} chosen by campaigns (where judges disagree most, or where the"
-        " estimate needs it most), not drawn at random. The numbers speak of the outputs that were"
-        " rated, not of all outputs. Rate a random sample to learn about all."
+    taken = (
+        f"{report.chosen:,} {outputs} taken by campaigns because judges disagree most there, not"
+        " drawn as a sample."
     )
+    if report.is_chosen_left_out:
+        return (
+            f"{taken} They count in no mean, correlation or pass rate, which speak of the others."
+        )
+    return (
+        f"{taken} The numbers speak of the outputs that were rated, not of all outputs. Rate a"
+        " random sample to learn about all."
+    )
+
+
+def weights_note(report: Report) -> str:
+    """The note about outputs that count by their weights; empty if all count alike."""
+    if not report.weights:
+        return ""
+    found = " ".join(
+        f"{name}: {one.outputs:,} rated outputs tell as much as {one.effective:,.0f} of a uniform"
+        " sample."
+        for name, one in report.weights.items()
+    )
+    note = (
+        "Outputs were drawn with known probabilities that differ, and count by their weights, which"
+        " are one by these. Human means, correlations with people and their differences, tests of"
+        " judges, pass rates and prediction-powered means speak of all outputs that could be drawn."
+        " Agreement between annotators, the human ceiling, the alternative annotator test, errors,"
+        " accuracy on pairs, calibration and biases speak of the outputs that were rated. " + found
+    )
+    if any(one.is_within_documents for one in report.weights.values()):
+        note += (
+            " Outputs were drawn one by one, so that a document's correlation rests on the few that"
+            " were rated in it: look at the dataset level, or draw whole documents."
+        )
+    return note
 
 
 def stand_in_note(report: Report) -> str:

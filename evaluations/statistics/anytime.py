@@ -8,6 +8,9 @@ means of bounded random variables by betting", theorem 3: hedged capital; Ville,
 values within known bounds that come in random order, and nothing else: asymptotic sequences
 (Waudby-Smith et al., 2024) are narrower and left the truth out in up to 9 % of runs over
 SummEval's correlations, from ten documents on.
+
+Of values that were drawn with different probabilities the bets are on the weight times the distance
+from the mean, which nobody can foresee either; weights have a largest one that the design knows.
 """
 
 from collections.abc import Sequence
@@ -41,6 +44,8 @@ def confidence_sequence(
     lowest: float = -1.0,
     highest: float = 1.0,
     level: float = LEVEL,
+    weight: FloatArray | None = None,
+    largest: float = 1.0,
 ) -> tuple[Ends, ...]:
     """The ends after some numbers of values; all of them hold together.
 
@@ -49,9 +54,13 @@ def confidence_sequence(
         at: rising counts of values.
         lowest, highest: what a value can be.
         level: in which share of sequences the mean may be left out at some time.
+        weight: shape (values,), one by the probability with which each was drawn; None where all
+            are the same.
+        largest: the largest weight that the design allows.
     """
     scaled = (values - lowest) / (highest - lowest)
-    stakes = _stakes(scaled, level)
+    share = None if weight is None else weight / largest
+    stakes = _stakes(scaled, level) if share is None else _weighted_stakes(scaled, level, share)
     step = 1 / (MEANS - 1)
     means = np.linspace(step / 2, 1 - step / 2, MEANS - 1)
     up, down = np.zeros((2, len(means)))
@@ -60,6 +69,8 @@ def confidence_sequence(
         for begin in range(done, count, MOST_CELLS // MEANS):
             part = slice(begin, min(count, begin + MOST_CELLS // MEANS))
             off, stake = scaled[part, None] - means, stakes[part, None]
+            if share is not None:
+                off *= share[part, None]
             up += np.log1p(np.minimum(stake, MOST_BET / means) * off).sum(axis=0)
             down += np.log1p(-np.minimum(stake, MOST_BET / (1 - means)) * off).sum(axis=0)
         done = count
@@ -76,6 +87,17 @@ def _stakes(scaled: FloatArray, level: float) -> FloatArray:
     count = np.arange(1, len(scaled) + 1)
     mean = (0.5 + np.cumsum(scaled)) / (count + 1)
     variance = (0.25 + np.cumsum((scaled - mean) ** 2)) / (count + 1)
+    before = np.append(0.25, variance)[: len(scaled)]
+    stakes: FloatArray = np.sqrt(2 * np.log(2 / level) / (before * count * np.log(count + 1)))
+    return stakes
+
+
+def _weighted_stakes(scaled: FloatArray, level: float, share: FloatArray) -> FloatArray:
+    """The same for values that count by a share of the largest weight."""
+    count = np.arange(1, len(scaled) + 1)
+    total = np.cumsum(share)
+    mean = (0.5 + np.cumsum(scaled * share)) / (total + 1)
+    variance = (0.25 + np.cumsum((share * (scaled - mean)) ** 2)) / (count + 1)
     before = np.append(0.25, variance)[: len(scaled)]
     stakes: FloatArray = np.sqrt(2 * np.log(2 / level) / (before * count * np.log(count + 1)))
     return stakes

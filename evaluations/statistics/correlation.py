@@ -9,6 +9,10 @@ with constant ratings or scores have no coefficient; they are left out and count
 - system: over systems, each being the mean of its outputs.
 - dataset: over all outputs at once.
 
+Outputs that were drawn with different probabilities count by their weights: coefficients are
+weighted (see `weighted`), documents count by theirs in the mean over documents, and systems have
+Hájek means.
+
 A pair counts only if it has a rating and a score. Coefficients follow scipy's `pearsonr`,
 `spearmanr` and `kendalltau` (variant b), as tests check.
 """
@@ -23,6 +27,7 @@ from evaluations.statistics.layout import BLOCK_CELLS, Outputs, complete
 from evaluations.statistics.once import once
 from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
 from evaluations.statistics.results import Estimate
+from evaluations.statistics.weighted import OF_ROWS, OF_VALUES, weighted_mean
 
 Coefficient = Literal["pearson", "spearman", "kendall"]
 Level = Literal["summary", "system", "dataset"]
@@ -67,9 +72,11 @@ def correlations(outputs: Outputs, human: FloatArray, judge: FloatArray) -> Corr
     estimates: dict[Coefficient, dict[Level, Estimate]] = {}
     for coefficient in COEFFICIENTS:
         estimates[coefficient] = {
-            "summary": _mean(by_document[coefficient], documents),
+            "summary": _mean(by_document[coefficient], documents, outputs.document_weight),
             "system": coefficient_of(*means, coefficient, of="systems"),
-            "dataset": coefficient_of(human, judge, coefficient, of="outputs"),
+            "dataset": coefficient_of(
+                human, judge, coefficient, of="outputs", weight=outputs.weight
+            ),
         }
     used = int((~np.isnan(by_document["pearson"])).sum())
     return Correlations(documents, used, len(outputs), estimates, by_document)
@@ -87,13 +94,18 @@ def system_means(
     count = outputs.by_system()
     some = count > 0
     human_means, judge_means = (
-        np.round(outputs.by_system(side)[some] / count[some], DIGITS) for side in (human, judge)
+        np.round(outputs.means_by_system(side)[some], DIGITS) for side in (human, judge)
     )
     return human_means, judge_means
 
 
 def coefficient_of(
-    x: FloatArray, y: FloatArray, coefficient: Coefficient, *, of: str = "values"
+    x: FloatArray,
+    y: FloatArray,
+    coefficient: Coefficient,
+    *,
+    of: str = "values",
+    weight: FloatArray | None = None,
 ) -> Estimate:
     """One coefficient of two complete vectors; `of` names their elements in the reason."""
     if len(x) < 2:
@@ -101,7 +113,10 @@ def coefficient_of(
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         side = "human ratings" if np.ptp(x) == 0 else "judge's scores"
         return Estimate.undefined(f"the {side} are the same for all {of}")
-    value = _OF_VALUES[coefficient](x, y)
+    if weight is None:
+        value = _OF_VALUES[coefficient](x, y)
+    else:
+        value = OF_VALUES[coefficient](x, y, weight)
     if not np.isfinite(value):
         return Estimate.undefined("the values are too close to each other to be distinguished")
     return Estimate(float(value))
@@ -120,12 +135,16 @@ def coefficients_by_document(
     """
     outputs, (human, judge) = complete(outputs, human, judge)
     found = np.full(outputs.documents, np.nan)
+    weight = outputs.weight_in_documents
     for block in outputs.blocks:
         if block.size < 2:
             continue
         for part in block.parts():
             found[part.groups] = coefficients_of_rows(
-                human[part.members], judge[part.members], coefficient
+                human[part.members],
+                judge[part.members],
+                coefficient,
+                None if weight is None else weight[part.members],
             )
     return found
 
@@ -135,26 +154,43 @@ def mean_by_document(
 ) -> float:
     """The summary-level correlation: the mean of the coefficients of documents, NaN where none has
     one."""
+    outputs, (human, judge) = complete(outputs, human, judge)
     by_document = coefficients_by_document(outputs, human, judge, coefficient)
-    used = by_document[~np.isnan(by_document)]
-    return float(used.mean()) if len(used) else float("nan")
+    return mean_of_documents(by_document, outputs.document_weight)
+
+
+def mean_of_documents(by_document: FloatArray, weight: FloatArray | None = None) -> float:
+    """The mean of what is there, NaN where nothing is; shape (documents,) each."""
+    is_there = ~np.isnan(by_document)
+    if not is_there.any():
+        return float("nan")
+    used = by_document[is_there]
+    return float(used.mean()) if weight is None else weighted_mean(used, weight[is_there])
 
 
 def coefficients_of_rows(
-    human: FloatArray, judge: FloatArray, coefficient: Coefficient
+    human: FloatArray,
+    judge: FloatArray,
+    coefficient: Coefficient,
+    weight: FloatArray | None = None,
 ) -> FloatArray:
     """One coefficient per row, NaN where it has none; shape (rows,).
 
     Args:
         human, judge: shape (rows, columns), NaN at the same cells.
+        weight: shape (rows, columns); then no cell may be NaN.
     """
     rows, columns = human.shape
     if columns == 2:  # then all coefficients say the same
         same_order = np.sign(human[:, 0] - human[:, 1]) * np.sign(judge[:, 0] - judge[:, 1])
         return np.where(same_order == 0, np.nan, same_order)
     if columns > PAIRWISE_SYSTEMS:
-        pairs = zip(human, judge, strict=True)
-        return np.array([_one_row(x, y, coefficient) for x, y in pairs], dtype=float)
+        weights = [None] * rows if weight is None else list(weight)
+        triples = zip(human, judge, weights, strict=True)
+        return np.array([_one_row(x, y, coefficient, own) for x, y, own in triples], dtype=float)
+    if weight is not None:
+        constant = _constant(human) | _constant(judge)
+        return np.where(constant, np.nan, OF_ROWS[coefficient](human, judge, weight))
     step = max(1, BLOCK_CELLS // max(1, columns * columns))
     parts = [
         _OF_ROWS[coefficient](human[start : start + step], judge[start : start + step])
@@ -163,16 +199,19 @@ def coefficients_of_rows(
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def _one_row(x: FloatArray, y: FloatArray, coefficient: Coefficient) -> float:
+def _one_row(
+    x: FloatArray, y: FloatArray, coefficient: Coefficient, weight: FloatArray | None
+) -> float:
     present = ~np.isnan(x)
-    value = coefficient_of(x[present], y[present], coefficient).value
+    own = None if weight is None else weight[present]
+    value = coefficient_of(x[present], y[present], coefficient, weight=own).value
     return np.nan if value is None else value
 
 
-def _mean(values: FloatArray, documents: int) -> Estimate:
-    used = values[~np.isnan(values)]
-    if len(used):
-        return Estimate(float(used.mean()))
+def _mean(values: FloatArray, documents: int, weight: FloatArray | None) -> Estimate:
+    mean = mean_of_documents(values, weight)
+    if not np.isnan(mean):
+        return Estimate(mean)
     if not documents:
         return Estimate.undefined("no document has both a rating and a score")
     return Estimate.undefined(

@@ -24,11 +24,13 @@ from evaluations.statistics.correlation import (
     Level,
     coefficient_of,
     coefficients_by_document,
+    mean_of_documents,
     system_means,
 )
 from evaluations.statistics.layout import Outputs, complete, mean_of, sums
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval, Over
+from evaluations.statistics.weighted import kish
 
 CONFIDENCE = 0.95
 LEAST_DOCUMENTS = 10
@@ -102,24 +104,43 @@ class LeftOut:
         """Degrees of freedom: units without a value tell nothing."""
         return max(1, min(self.groups, counting) - 1)
 
-    def mean_interval(self, by_unit: FloatArray, confidence: float = CONFIDENCE) -> Interval:
-        """The interval of a mean over units; shape (units,), NaN where a unit has no value."""
+    def mean_interval(
+        self,
+        by_unit: FloatArray,
+        confidence: float = CONFIDENCE,
+        weight: FloatArray | None = None,
+    ) -> Interval:
+        """The interval of a mean over units; shape (units,), NaN where a unit has no value.
+
+        Args:
+            weight: shape (units,), for how many units each stands; None where all stand for as
+                many.
+        """
         present = ~np.isnan(by_unit)
         if not present.any():
             return no_interval(TOO_FEW.format(LEAST_DOCUMENTS, self.unit))
-        means = self.means(by_unit)
         return self.interval(
-            float(by_unit[present].mean()),
-            means,
-            counting=int(present.sum()),
+            mean_of_documents(by_unit, weight),
+            self.means(by_unit, weight),
+            counting=counting_by(present, weight),
             confidence=confidence,
         )
 
-    def means(self, by_unit: FloatArray) -> FloatArray:
+    def means(self, by_unit: FloatArray, weight: FloatArray | None = None) -> FloatArray:
         """The mean with each group left out; shape (groups,), NaN where nothing is left."""
         present = ~np.isnan(by_unit)
-        count = self.sums(present.astype(float))
-        return mean_of(self.sums(np.where(present, by_unit, 0.0)), count)
+        counted = present.astype(float) if weight is None else np.where(present, weight, 0.0)
+        total = np.where(present, by_unit if weight is None else by_unit * weight, 0.0)
+        return mean_of(self.sums(total), self.sums(counted))
+
+
+def counting_by(present: np.ndarray, weight: FloatArray | None) -> int:
+    """How many units count; of those with weights, how many equal ones tell as much.
+
+    Args:
+        present: a mask of shape (units,), as is `weight`.
+    """
+    return int(present.sum()) if weight is None else int(kish(weight[present]))
 
 
 def no_interval(reason: str) -> Interval:
@@ -187,17 +208,23 @@ def difference_interval(
     """
     outputs, (human, first, second) = complete(outputs, human, first, second)
     sides = [coefficients_by_document(outputs, human, s, coefficient) for s in (first, second)]
-    return interval_of_difference(outputs.by_document(), sides[0], sides[1], confidence)
+    counts, weight = outputs.by_document(), outputs.document_weight
+    return interval_of_difference(counts, sides[0], sides[1], confidence, weight)
 
 
 def interval_of_difference(
-    counts: FloatArray, first: FloatArray, second: FloatArray, confidence: float = CONFIDENCE
+    counts: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    confidence: float = CONFIDENCE,
+    weight: FloatArray | None = None,
 ) -> Interval:
     """The same from the coefficients by document.
 
     Args:
         counts: shape (documents,), how many outputs people rated and both judges scored.
         first, second: shape (documents,), NaN where a document has no coefficient.
+        weight: shape (documents,), for how many each stands.
     """
     sides = (first, second)
     used = [~np.isnan(side) for side in sides]
@@ -207,11 +234,10 @@ def interval_of_difference(
     both = used[0] & used[1]
     if counts[both].sum() < LEAST_OUTPUTS:
         return no_interval(TOO_FEW.format(LEAST_OUTPUTS, "outputs"))
-    means = [float(side[one].mean()) for side, one in zip(sides, used, strict=True)]
     return documents.interval(
-        means[0] - means[1],
-        documents.means(sides[0]) - documents.means(sides[1]),
-        counting=int(both.sum()),
+        mean_of_documents(first, weight) - mean_of_documents(second, weight),
+        documents.means(first, weight) - documents.means(second, weight),
+        counting=counting_by(both, weight),
         confidence=confidence,
     )
 
@@ -223,7 +249,8 @@ def summary_interval(outputs: Outputs, by_document: FloatArray) -> Interval:
         outputs: those with both a rating and a score.
         by_document: shape (documents,), the coefficient of each; NaN where it has none.
     """
-    found = LeftOut.each(outputs.documents).mean_interval(by_document)
+    documents = LeftOut.each(outputs.documents)
+    found = documents.mean_interval(by_document, weight=outputs.document_weight)
     used = ~np.isnan(by_document)
     if found.low is not None and outputs.by_document()[used].sum() < LEAST_OUTPUTS:
         return no_interval(TOO_FEW.format(LEAST_OUTPUTS, "outputs"))
@@ -291,8 +318,9 @@ def over_systems(
         )
         for judge in judges
     ]  # (groups of systems, documents) each
-    estimate = _difference([float(side[~np.isnan(side)].mean()) for side in by_document])
-    left_out = _difference([mean_of_rows(side) for side in without])
+    weight = outputs.document_weight
+    estimate = _difference([mean_of_documents(side, weight) for side in by_document])
+    left_out = _difference([mean_of_rows(side, weight) for side in without])
     if not np.isfinite(left_out).all():
         return "without some systems there is no value"
     of_systems = systems.variance(left_out)
@@ -302,10 +330,16 @@ def over_systems(
         return Spread(estimate, of_systems, systems.freedom(counting))
     values = _difference(by_document)
     used = ~np.isnan(values)
-    of_documents = documents.variance(_difference([documents.means(s) for s in by_document]))
-    groups, n = len(left_out), int(used.sum())
+    of_documents = documents.variance(
+        _difference([documents.means(side, weight) for side in by_document])
+    )
+    groups, n = len(left_out), counting_by(used, weight)
     shifts = _difference(without)[:, used] - values[used] - (left_out - estimate)[:, None]
-    shared = (groups - 1) / groups * np.nansum(shifts**2) / (n * (n - 1))
+    if weight is not None:
+        shifts = shifts * weight[used] / np.sqrt((weight[used] ** 2).mean())
+        shared = (groups - 1) / groups * np.nansum(shifts**2) / (used.sum() * (n - 1))
+    else:
+        shared = (groups - 1) / groups * np.nansum(shifts**2) / (n * (n - 1))
     variance = max(of_documents + of_systems - shared, of_documents, of_systems)
     if not variance:
         return ALL_THE_SAME.format("document")
@@ -330,14 +364,19 @@ def _dataset(
     counting = int(outputs.documents_with().sum())
     if counting < LEAST_DOCUMENTS:
         return no_interval(TOO_FEW.format(LEAST_DOCUMENTS, "documents"))
-    found = coefficient_of(human, judge, coefficient).value
+    weight = outputs.weight
+    found = coefficient_of(human, judge, coefficient, weight=weight).value
     if found is None or abs(found) >= NEARLY_1:
         return no_interval("the values are on one line, so nothing is known of how much they vary")
     documents = LeftOut.each(outputs.documents)
     without = [
-        coefficient_of(human[kept], judge[kept], coefficient).value
+        coefficient_of(
+            human[kept], judge[kept], coefficient, weight=None if weight is None else weight[kept]
+        ).value
         for kept in (stay[outputs.document] for stay in documents.without_each())
     ]
+    if outputs.document_weight is not None:
+        counting = counting_by(outputs.documents_with(), outputs.document_weight)
     return mapped(
         documents.interval(float(_z(found)), _z(_numbers(without)), counting=counting), np.tanh
     )
@@ -373,9 +412,15 @@ def _system(
     return Interval(float(np.tanh(_z(found) - half)), float(np.tanh(_z(found) + half)))
 
 
-def mean_of_rows(rows: FloatArray) -> FloatArray:
-    """The mean of what is there of each row; NaN for a row without anything."""
-    return mean_of(np.nansum(rows, axis=1), (~np.isnan(rows)).sum(axis=1))
+def mean_of_rows(rows: FloatArray, weight: FloatArray | None = None) -> FloatArray:
+    """The mean of what is there of each row; NaN for a row without anything.
+
+    Args:
+        weight: shape (columns,), how much each column counts.
+    """
+    if weight is None:
+        return mean_of(np.nansum(rows, axis=1), (~np.isnan(rows)).sum(axis=1))
+    return mean_of(np.nansum(rows * weight, axis=1), (~np.isnan(rows)) @ weight)
 
 
 def _numbers(values: list[float | None]) -> FloatArray:

@@ -66,12 +66,16 @@ class Outputs:
     `document` and `system` have shape (outputs,): positions, documents rising. `documents` and
     `systems` say how many there are, also of those without outputs. A value for each output (a mean
     rating, a score) is an array of shape (outputs,), NaN where it is missing.
+
+    `weight` has shape (outputs,): for how many outputs each rated one stands, which is one by its
+    probability of being rated. None where all of them stand for as many.
     """
 
     document: IntArray
     system: IntArray
     documents: int
     systems: int
+    weight: FloatArray | None = None
 
     @classmethod
     def full(cls, documents: int, systems: int) -> "Outputs":
@@ -97,7 +101,40 @@ class Outputs:
         """Some of the outputs, by a mask; documents and systems keep their positions."""
         if chosen.all():
             return self
-        return Outputs(self.document[chosen], self.system[chosen], self.documents, self.systems)
+        return Outputs(self.document[chosen], self.system[chosen], self.documents, self.systems,
+                       None if self.weight is None else self.weight[chosen])  # fmt: skip
+
+    def weighted(self, weight: FloatArray | None) -> "Outputs":
+        """The same outputs, standing for others as `weight` says; shape (outputs,)."""
+        if weight is self.weight:
+            return self
+        return Outputs(self.document, self.system, self.documents, self.systems, weight)
+
+    @property
+    def unweighted(self) -> "Outputs":
+        """The same outputs, each standing for itself."""
+        return self.weighted(None)
+
+    @cached_property
+    def document_weight(self) -> FloatArray | None:
+        """For how many documents each stands: the mean of the weights of its outputs, 0 without
+        any; shape (documents,). None where all stand for as many."""
+        if self.weight is None:
+            return None
+        count = self.by_document()
+        weight = np.where(count > 0, self.by_document(self.weight) / np.maximum(count, 1), 0.0)
+        some = weight[count > 0]
+        return weight if len(some) and np.ptp(some) > 0 else None
+
+    @cached_property
+    def weight_in_documents(self) -> FloatArray | None:
+        """The weights, where they differ within a document; None where documents were drawn
+        whole."""
+        if self.weight is None:
+            return None
+        first = np.full(self.documents, np.nan)
+        first[self.document[::-1]] = self.weight[::-1]
+        return self.weight if (self.weight != first[self.document]).any() else None
 
     def among(self, documents: np.ndarray, systems: np.ndarray) -> "Outputs":
         """The outputs of some documents and systems, which take new positions.
@@ -111,6 +148,7 @@ class Outputs:
             (np.cumsum(systems) - 1)[self.system[chosen]],
             int(documents.sum()),
             int(systems.sum()),
+            None if self.weight is None else self.weight[chosen],
         )
 
     def by_document(self, values: FloatArray | None = None) -> FloatArray:
@@ -142,6 +180,17 @@ class Outputs:
             return np.full(len(sought), -1)
         is_there = (own[order[place]] == sought) & (document >= 0) & (system >= 0)
         return np.where(is_there, order[place], -1)
+
+    def means_by_system(self, values: FloatArray) -> FloatArray:
+        """Each system's mean, of a sample the Hájek mean (1971): the weighted sum by the sum of
+        weights; shape (systems,), NaN where it has no outputs.
+
+        Args:
+            values: shape (outputs,), complete.
+        """
+        if self.weight is None:
+            return mean_of(self.by_system(values), self.by_system())
+        return mean_of(self.by_system(values * self.weight), self.by_system(self.weight))
 
     def table(self, values: FloatArray) -> FloatArray:
         """Values as a table of shape (documents, systems), NaN where there is none."""

@@ -5,14 +5,15 @@ A judge's own pass rate mixes true and false passes. With its sensitivity and sp
 outputs that people rated, the true rate of a system is (p + specificity - 1) / (sensitivity +
 specificity - 1), where p is the share of all its outputs that the judge passes (Rogan and Gladen,
 1978). Intervals leave out each document in turn, so they contain the uncertainty of all three and
-know that outputs of one document are not independent.
+know that outputs of one document are not independent. Where people rated some outputs with other
+probabilities than others, shares are of weighted outputs; the four counts are of outputs as rated.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.statistics.jackknife import LeftOut, no_interval, within
+from evaluations.statistics.jackknife import LeftOut, counting_by, no_interval, within
 from evaluations.statistics.layout import Outputs, complete, mean_of, sums
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import Interval
@@ -95,17 +96,20 @@ def pass_fail(
         return None
     people = rated >= middle
     verdict, threshold = _cross_validated(both, people, scored)
+    is_cell = np.stack(
+        [people & verdict, ~people & verdict, people & ~verdict, ~people & ~verdict]
+    ).astype(float)
+    rated_counts = is_cell.sum(axis=1)
+    weight = both.weight
     cells = np.stack(
-        [
-            both.by_document(cell.astype(float))
-            for cell in (people & verdict, ~people & verdict, people & ~verdict, ~people & ~verdict)
-        ]
+        [both.by_document(cell if weight is None else cell * weight) for cell in is_cell]
     )
     counts = cells.sum(axis=1)
     documents = LeftOut.each(outputs.documents)
     left_out = np.stack([documents.sums(row) for row in cells])
-    counting = int(both.documents_with().sum())
-    enough = min(counts[0] + counts[2], counts[1] + counts[3]) >= LEAST_OF_EACH
+    counting = counting_by(both.documents_with(), both.document_weight)
+    passed, failed = rated_counts[0] + rated_counts[2], rated_counts[1] + rated_counts[3]
+    enough = min(passed, failed) >= LEAST_OF_EACH
 
     def share(of: np.ndarray, each: np.ndarray, low: float = 0.0) -> Share:
         if not enough:
@@ -115,10 +119,10 @@ def pass_fail(
 
     return PassFail(
         threshold,
-        int(counts[0]),
-        int(counts[1]),
-        int(counts[2]),
-        int(counts[3]),
+        int(rated_counts[0]),
+        int(rated_counts[1]),
+        int(rated_counts[2]),
+        int(rated_counts[3]),
         share(_sensitivity(counts), _sensitivity(left_out)),
         share(_specificity(counts), _specificity(left_out)),
         share(_kappa(counts), _kappa(left_out), -1.0),
@@ -141,18 +145,26 @@ def _cross_validated(
     verdict = np.zeros(len(scores), dtype=bool)
     for number in range(FOLDS):
         mine = of_output == number
-        verdict[mine] = scores[mine] >= best_threshold(people[~mine], scores[~mine])
-    return verdict, best_threshold(people, scores)
+        others = None if outputs.weight is None else outputs.weight[~mine]
+        verdict[mine] = scores[mine] >= best_threshold(people[~mine], scores[~mine], others)
+    return verdict, best_threshold(people, scores, outputs.weight)
 
 
-def best_threshold(people: np.ndarray, scores: FloatArray) -> float:
+def best_threshold(
+    people: np.ndarray, scores: FloatArray, weight: FloatArray | None = None
+) -> float:
     """The score from which on outputs pass that makes sensitivity plus specificity greatest
-    (Youden, 1950), halfway to the next lower score; the middle one of several."""
+    (Youden, 1950), halfway to the next lower score; the middle one of several.
+
+    Args:
+        weight: shape (outputs,), for how many each stands.
+    """
     values, place = np.unique(scores, return_inverse=True)
     if len(values) < 2:
         return float(values[0]) if len(values) else 0.0
-    passed = np.bincount(place, people, len(values))
-    failed = np.bincount(place, ~people, len(values))
+    own = 1.0 if weight is None else weight
+    passed = np.bincount(place, people * own, len(values))
+    failed = np.bincount(place, ~people * own, len(values))
     # By threshold below each value but the first: what lies at or above it passes.
     with np.errstate(invalid="ignore", divide="ignore"):
         sensitivity = np.cumsum(passed[::-1])[::-1][1:] / passed.sum()

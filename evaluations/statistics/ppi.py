@@ -2,7 +2,8 @@
 
 Angelopoulos et al. (2023), "Prediction-powered inference"; Angelopoulos, Duchi and Zrnic (2023),
 "PPI++", whose lambda weighs the judge by how much it helps. Valid if the rated outputs are a random
-subset.
+subset, or if the probability with which each was rated is known: then errors of the judge count by
+their weights (Zrnic and Candès, 2024, "Active statistical inference").
 """
 
 import itertools
@@ -12,8 +13,9 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
-from evaluations.statistics.layout import Outputs
+from evaluations.statistics.layout import Outputs, sums
 from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.weighted import weighted_mean
 
 # Below this p-value the rated outputs are taken to differ from the unrated ones.
 RANDOM_FROM = 0.01
@@ -85,37 +87,104 @@ def ppi_mean(
     )
 
 
-def neyman_allocation(
-    unrated: FloatArray, deviations: FloatArray, budget: int
-) -> tuple[FloatArray, np.ndarray]:
-    """How to spread the next ratings over systems so that the pooled mean has the least variance
-    (Neyman, 1934).
+@dataclass(frozen=True)
+class Parts:
+    """What outputs add to a mean, by how far it would move: `human` as rated, by their weights, and
+    `judge` what the judge's scores of rated outputs say less what those of all say.
+
+    The mean is `mean` - lambda * `shift`, where the squared standard error is the sum of the
+    squares of `human` - lambda * `judge`; shape (outputs,) each.
+    """
+
+    mean: float
+    shift: float
+    human: FloatArray
+    judge: FloatArray
+    rated: int
+
+    @classmethod
+    def of(cls, human: FloatArray, judge: FloatArray, weight: FloatArray) -> "Parts":
+        """Of the outputs that the judge scored; `human` is NaN where nobody rated."""
+        rated = ~np.isnan(human)
+        own = np.where(rated, weight, 0.0) / weight[rated].sum()
+        mean = weighted_mean(human[rated], weight[rated])
+        of_rated = weighted_mean(judge[rated], weight[rated])
+        return cls(
+            mean,
+            of_rated - float(judge.mean()),
+            own * (np.nan_to_num(human) - mean),
+            own * (judge - of_rated) - (judge - judge.mean()) / len(judge),
+            int(rated.sum()),
+        )
+
+    def estimate(self) -> PpiMean:
+        """The mean with the lambda that makes its error least, and an interval that knows that what
+        outputs add is skewed, as most are rated alike and few are far off."""
+        squared = float((self.judge**2).sum())
+        weight = float((self.human * self.judge).sum() / squared) if squared else 0.0
+        estimate = self.mean - weight * self.shift
+        added = self.human - weight * self.judge
+        variance, alone = float((added**2).sum()), float((self.human**2).sum())
+        low, high = None, None
+        if self.rated >= LEAST_RATED and variance > 0:
+            low, high = _skewed_interval(estimate, added, self.rated)
+        effective = self.rated * alone / variance if variance > 0 else float(self.rated)
+        return PpiMean(weight, estimate, float(np.sqrt(variance)), low, high, effective)
+
+
+def _skewed_interval(estimate: float, added: FloatArray, rated: int) -> tuple[float, float]:
+    """The 95 % interval of a sum of parts by Hall's transformation (1992, "On the removal of
+    skewness by transformation"), with Student's t and degrees of freedom for the mean and lambda.
 
     Args:
-        unrated: shape (systems,), how many outputs of each are not rated yet.
-        deviations: shape (systems,), standard deviation of human minus lambda times judge.
-        budget: ratings to give out.
-
-    Returns:
-        The continuous optimum, and whole numbers by giving each next rating where it helps most.
+        added: shape (outputs,), what each adds to the estimate less what it adds on average.
     """
-    sizes = unrated * deviations
-    continuous = (
-        budget * sizes / sizes.sum()
-        if sizes.sum() > 0
-        else np.full(len(unrated), budget / len(unrated))
+    freedom = rated - 2
+    added = added * np.sqrt(rated / freedom)
+    variance = float((added**2).sum())
+    error, skewness = np.sqrt(variance), float((added**3).sum()) / variance**1.5
+    t = _t(freedom)
+    if abs(skewness) < 1e-9:
+        return float(estimate - error * t), float(estimate + error * t)
+    high, low = (
+        float(estimate - error * 3 / skewness * (np.cbrt(1 + skewness * (x - skewness / 6)) - 1))
+        for x in (-t, t)
     )
-    counts = (
-        np.ones(len(unrated), dtype=int)
-        if budget >= len(unrated)
-        else np.zeros(len(unrated), dtype=int)
+    return low, high
+
+
+def weighted_ppi_mean(human: FloatArray, judge: FloatArray, weight: FloatArray) -> PpiMean:
+    """The mean human rating over all outputs, from outputs rated with known probabilities. Its
+    standard error is that of the linearised estimate, output by output.
+
+    Args:
+        human: shape (outputs,), NaN where nobody rated.
+        judge: shape (outputs,), complete.
+        weight: shape (outputs,), one by the probability of being rated; it counts where rated.
+
+    Raises:
+        ValueError: nothing was rated.
+    """
+    if np.isnan(human).all():
+        raise ValueError("ratings of at least one output are needed")
+    return Parts.of(human, judge, weight).estimate()
+
+
+def _apart(first: Parts, second: Parts, a: IntArray, b: IntArray, documents: int) -> PpiMean:
+    """The difference of two systems' means. What they add is taken together by document, so that
+    it does not matter whether a document's outputs were drawn together.
+
+    Args:
+        a, b: the documents of each system's outputs.
+    """
+    human, judge = (
+        sums(a, of_first, documents) - sums(b, of_second, documents)
+        for of_first, of_second in ((first.human, second.human), (first.judge, second.judge))
     )
-    for _ in range(budget - int(counts.sum())):
-        with np.errstate(divide="ignore"):
-            gain = np.where(counts > 0, sizes**2 / (counts * (counts + 1.0)), np.inf)
-        gain[counts >= unrated] = -np.inf
-        counts[int(np.argmax(gain))] += 1
-    return continuous, counts
+    rated = min(first.rated, second.rated)
+    return Parts(
+        first.mean - second.mean, first.shift - second.shift, human, judge, rated
+    ).estimate()
 
 
 @dataclass(frozen=True)
@@ -159,6 +228,8 @@ def ppi_table(outputs: Outputs, human: FloatArray, judge: FloatArray) -> PpiTabl
     rated = ~np.isnan(human)
     order = np.argsort(outputs.system, kind="stable")
     of_systems = np.split(order, np.cumsum(outputs.by_system()).astype(int)[:-1])
+    if outputs.weight is not None:
+        return _weighted_table(outputs, human, judge, outputs.weight, of_systems)
     systems = []
     for mine in of_systems:
         has, lacks = mine[rated[mine]], mine[~rated[mine]]
@@ -166,10 +237,8 @@ def ppi_table(outputs: Outputs, human: FloatArray, judge: FloatArray) -> PpiTabl
         if len(has) > 1:
             mean = _with_enough(ppi_mean(human[has], judge[has], judge[lacks]), len(has))
         systems.append(SystemMean(mean, len(has), len(mine)))
-    known = [index for index, system in enumerate(systems) if system.mean is not None]
-    ranked = sorted(known, key=lambda index: -_estimate(systems[index]))
     differences = {}
-    for first, second in itertools.pairwise(ranked):
+    for first, second in itertools.pairwise(_ranked(systems)):
         a, b = _of_both(outputs.document, of_systems[first], of_systems[second])
         both, neither = rated[a] & rated[b], ~(rated[a] | rated[b])
         if both.sum() > 1:
@@ -180,6 +249,43 @@ def ppi_table(outputs: Outputs, human: FloatArray, judge: FloatArray) -> PpiTabl
     if rated.any() and not rated.all():
         unlike = float(stats.ks_2samp(judge[rated], judge[~rated]).pvalue)
     return PpiTable(tuple(systems), differences, unlike)
+
+
+def _weighted_table(
+    outputs: Outputs,
+    human: FloatArray,
+    judge: FloatArray,
+    weight: FloatArray,
+    of_systems: list[IntArray],
+) -> PpiTable:
+    """The same where outputs were rated with probabilities that differ. How the judge scores rated
+    and unrated ones tells nothing then: they are meant to be unlike."""
+    parts = {}
+    systems = []
+    for index, mine in enumerate(of_systems):
+        rated = int((~np.isnan(human[mine])).sum())
+        mean = None
+        if rated > 1:
+            parts[index] = Parts.of(human[mine], judge[mine], weight[mine])
+            mean = parts[index].estimate()
+        systems.append(SystemMean(mean, rated, len(mine)))
+    differences = {
+        (first, second): _apart(
+            parts[first],
+            parts[second],
+            outputs.document[of_systems[first]],
+            outputs.document[of_systems[second]],
+            outputs.documents,
+        )
+        for first, second in itertools.pairwise(_ranked(systems))
+    }
+    return PpiTable(tuple(systems), differences, None)
+
+
+def _ranked(systems: list[SystemMean]) -> list[int]:
+    """The systems that have a mean, the highest first."""
+    known = [index for index, system in enumerate(systems) if system.mean is not None]
+    return sorted(known, key=lambda index: -_estimate(systems[index]))
 
 
 def _scored(

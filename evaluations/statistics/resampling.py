@@ -133,19 +133,22 @@ def bootstrap_samples(
     return np.concatenate(found) if found else np.empty(0)
 
 
-def resample_means(by_document: FloatArray, draws: Draws) -> FloatArray:
+def resample_means(
+    by_document: FloatArray, draws: Draws, weight: FloatArray | None = None
+) -> FloatArray:
     """The mean over documents on each resample of documents; shape (resamples,).
 
     Args:
         by_document: shape (documents,), NaN where a document has no value.
         draws: of the documents, or of fewer groups of them.
+        weight: shape (documents,), for how many each stands, which a document keeps when drawn.
     """
     groups = draws.counts.shape[1]
+    sides = [np.nan_to_num(by_document), (~np.isnan(by_document)).astype(float)]
+    if weight is not None:
+        sides = [side * weight for side in sides]
     with np.errstate(invalid="ignore", divide="ignore"):
-        total, counted = (
-            draws.counts @ in_groups(side, groups)
-            for side in (np.nan_to_num(by_document), (~np.isnan(by_document)).astype(float))
-        )
+        total, counted = (draws.counts @ in_groups(side, groups) for side in sides)
         means: FloatArray = total / counted
     return means
 
@@ -210,9 +213,14 @@ def bca_interval(
     return Interval(float(low), float(high), len(defined))
 
 
-def leave_one_out_values(by_document: FloatArray) -> FloatArray:
+def leave_one_out_values(by_document: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     """The mean over documents with each left out in turn; shape (documents,), NaN for missing."""
     defined = ~np.isnan(by_document)
+    if weight is not None:
+        own = np.where(defined, weight, 0.0)
+        times = own * np.nan_to_num(by_document)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray((times.sum() - times) / (own.sum() - own))
     total, count = np.nansum(by_document), defined.sum()
     without = np.where(defined, count - 1, count)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -18,6 +18,7 @@ from evaluations.statistics.correlation import (
     Coefficient,
     coefficients_by_document,
     coefficients_of_rows,
+    mean_of_documents,
 )
 from evaluations.statistics.jackknife import interval_of_difference, over_systems
 from evaluations.statistics.layout import Outputs, complete
@@ -90,10 +91,13 @@ def permutation_test(
         )
     if over == "documents":  # whose correlations are the same for standardised scores
         sides = [coefficients_by_document(outputs, human, side, coefficient) for side in (a, b)]
-        return permutation_tests([(sides[0], sides[1])], rng=rng, permutations=permutations)[0]
+        weight = outputs.document_weight
+        return permutation_tests(
+            [(sides[0], sides[1])], rng=rng, permutations=permutations, weights=[weight]
+        )[0]
     a, b = _standardised(a), _standardised(b)
     by_document = [coefficients_by_document(outputs, human, side, coefficient) for side in (a, b)]
-    observed = _mean_of(by_document[0]) - _mean_of(by_document[1])
+    observed = mean_of_documents(by_document[0]) - mean_of_documents(by_document[1])
     if np.isnan(observed):
         return NO_CORRELATION
     documents, systems = outputs.documents, outputs.systems
@@ -118,14 +122,20 @@ def permutation_tests(
     *,
     rng: np.random.Generator,
     permutations: int = PERMUTATIONS,
+    weights: Sequence[FloatArray | None] | None = None,
 ) -> list[PairTest]:
     """The tests over documents of several pairs of judges, all by the same orderings.
 
     Args:
         pairs: the summary-level coefficients by document of both judges, each of shape
             (documents,), NaN where a document has none.
+        weights: by pair the weights of documents, None where all count alike.
     """
-    observed = [_mean_of(first) - _mean_of(second) for first, second in pairs]
+    weights = weights or [None] * len(pairs)
+    observed = [
+        mean_of_documents(first, weight) - mean_of_documents(second, weight)
+        for (first, second), weight in zip(pairs, weights, strict=True)
+    ]
     known = [index for index, value in enumerate(observed) if not np.isnan(value)]
     found = [NO_CORRELATION] * len(pairs)
     if not known:
@@ -133,14 +143,14 @@ def permutation_tests(
     bits = min(len(pairs[0][0]), MOST_GROUPS)
     exact = 2**bits <= EXACT_UP_TO
     patterns = _all_patterns(bits) if exact else rng.random((permutations, bits)) < 0.5
-    counts = _counts_as_large([pairs[index] for index in known], patterns)
+    counts = _counts_as_large(pairs, weights, observed, known, patterns)
     for index, count in zip(known, counts, strict=True):
         found[index] = _test_of(float(observed[index]), count, len(patterns), exact)
     closer = [index for index in known if not exact and (found[index].p or 0) <= SMALL_P]
     if closer:
         # Orderings of their own, so that looking closer does not by itself make p smaller.
         patterns = _many_patterns(bits)
-        counts = _counts_as_large([pairs[index] for index in closer], patterns)
+        counts = _counts_as_large(pairs, weights, observed, closer, patterns)
         for index, count in zip(closer, counts, strict=True):
             found[index] = _test_of(float(observed[index]), count, len(patterns), exact)
     return found
@@ -169,7 +179,9 @@ def new_systems_test(
     if outputs.documents * outputs.systems > MOST_CELLS:
         return _untested(f"over systems, at most {MOST_CELLS:,} cells are tested")
     sides = [coefficients_by_document(outputs, human, side, coefficient) for side in judges]
-    among_documents = interval_of_difference(outputs.by_document(), sides[0], sides[1])
+    among_documents = interval_of_difference(
+        outputs.by_document(), sides[0], sides[1], weight=outputs.document_weight
+    )
     if among_documents.low is None:
         return _untested(among_documents.reason)
     found = over_systems(outputs, human, judges, sides, coefficient, over)
@@ -192,15 +204,18 @@ def _test_of(observed: float, count: int, orderings: int, exact: bool) -> PairTe
 
 
 def _counts_as_large(
-    pairs: Sequence[tuple[FloatArray, FloatArray]], patterns: np.ndarray
+    pairs: Sequence[tuple[FloatArray, FloatArray]],
+    weights: Sequence[FloatArray | None],
+    observed: Sequence[float],
+    chosen: Sequence[int],
+    patterns: np.ndarray,
 ) -> list[int]:
-    """By pair, in how many orderings the difference is at least as large as the observed one."""
-    return [
-        _as_large(differences, _mean_of(first) - _mean_of(second))
-        for differences, (first, second) in zip(
-            _differences_by_document(pairs, patterns), pairs, strict=True
-        )
-    ]
+    """By pair, of those chosen, in how many orderings the difference is at least as large as the
+    observed one."""
+    differences = _differences_by_document(
+        [pairs[index] for index in chosen], [weights[index] for index in chosen], patterns
+    )
+    return [_as_large(one, observed[index]) for one, index in zip(differences, chosen, strict=True)]
 
 
 def _as_large(differences: FloatArray, observed: float) -> int:
@@ -292,19 +307,21 @@ def _standardised(scores: FloatArray) -> FloatArray:
     return standardised
 
 
-def _mean_of(by_document: FloatArray) -> float:
-    defined = by_document[~np.isnan(by_document)]
-    return float(defined.mean()) if len(defined) else np.nan
-
-
 def _differences_by_document(
-    pairs: Sequence[tuple[FloatArray, FloatArray]], patterns: np.ndarray
+    pairs: Sequence[tuple[FloatArray, FloatArray]],
+    weights: Sequence[FloatArray | None],
+    patterns: np.ndarray,
 ) -> FloatArray:
     """Swapping whole documents swaps their coefficients, so these are computed once; shape (pairs,
     orderings)."""
     groups = patterns.shape[1]
     # Sums and counts of each side by group of documents; shape (pairs, 2, 2, groups).
-    values = np.array([[_sums_of(side, groups) for side in pair] for pair in pairs])
+    values = np.array(
+        [
+            [_sums_of(side, weight, groups) for side in pair]
+            for pair, weight in zip(pairs, weights, strict=True)
+        ]
+    )
     # What the first judge gains by the swaps the second loses.
     apart = (values[:, 1] - values[:, 0]).reshape(-1, groups)
     moved = (patterns.astype(float, copy=False) @ apart.T).T.reshape(len(pairs), 2, -1)
@@ -316,10 +333,10 @@ def _differences_by_document(
     return np.asarray(means[0] - means[1])
 
 
-def _sums_of(side: FloatArray, groups: int) -> list[FloatArray]:
+def _sums_of(side: FloatArray, weight: FloatArray | None, groups: int) -> list[FloatArray]:
     """Sums of what is there by group, and how much is."""
-    defined = (~np.isnan(side)).astype(float)
-    return [in_groups(np.nan_to_num(side), groups), in_groups(defined, groups)]
+    parts = [np.nan_to_num(side), (~np.isnan(side)).astype(float)]
+    return [in_groups(one if weight is None else one * weight, groups) for one in parts]
 
 
 def _differences_by_cell(

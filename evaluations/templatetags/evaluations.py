@@ -22,6 +22,7 @@ from evaluations.reports.words import (
     in_sight_note,
     sessions_note,
     tested_over,
+    weights_note,
     withheld_note,
 )
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient
@@ -115,6 +116,7 @@ def starts_with(text: str, beginning: str) -> bool:
 register.filter(thin)
 register.filter(sessions_note)
 register.filter(chosen_note)
+register.filter(weights_note)
 register.filter(withheld_note)
 
 

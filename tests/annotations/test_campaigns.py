@@ -351,6 +351,7 @@ def test_pairs_in_dispute_are_compared_by_output_not_by_side(
         ({"gold_csv": "doc_id\nd1"}, "gold_csv", "missing"),
         ({"overlap": "0"}, "overlap", "greater than or equal to 1"),
         ({"deadline": "tomorrow"}, "deadline", "valid date"),
+        ({"whole_documents": "on"}, "whole_documents", "Whole documents are drawn for ratings"),
     ],
 )
 def test_a_form_with_an_error_says_which(

@@ -41,6 +41,7 @@ def test_a_new_campaign_asks_for_seven_things_and_folds_the_rest(client: Client)
     }
     assert groups(page) == {
         "Items and time": False,
+        "Stop when it is enough": False,
         "Checks and practice": False,
         "What annotators see": False,
         "Marked errors and adjudication": False,

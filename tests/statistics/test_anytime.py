@@ -83,3 +83,39 @@ def test_values_that_are_all_the_same_still_leave_room() -> None:
 
     assert found.high == 1.0
     assert found.low < 0.9
+
+
+def test_equal_weights_change_nothing_and_others_are_bet_on_by_their_share() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.beta(4, 2, 80)
+    plain = confidence_sequence(values, [20, 80], lowest=0, highest=1)
+    equal = confidence_sequence(
+        values, [20, 80], lowest=0, highest=1, weight=np.full(80, 3.0), largest=3.0
+    )
+    for one, two in zip(plain, equal, strict=True):
+        assert (two.low, two.high) == pytest.approx((one.low, one.high))
+
+    weight = rng.uniform(1, 3, 80)
+    (found,) = confidence_sequence(values, [80], lowest=0, highest=1, weight=weight, largest=3.0)
+    mean = np.average(values, weights=weight)
+    assert found.low < mean < found.high
+
+
+def test_weighted_sequences_hold_the_mean_of_the_population_at_any_time() -> None:
+    rng = np.random.default_rng(0)
+    population = rng.beta(1, 3, 500)
+    probability = 0.5 + population  # the large ones are drawn more often
+    probability /= probability.sum()
+    truth, wrong = population.mean(), 0
+    for _ in range(60):
+        at = rng.choice(500, 150, p=probability)
+        ends = confidence_sequence(
+            population[at], range(10, 151, 10), lowest=0, highest=1,
+            weight=1 / probability[at], largest=float(1 / probability.min()),
+        )  # fmt: skip
+        wrong += any(not one.low <= truth <= one.high for one in ends)
+    assert wrong <= 6
+    (unweighted,) = confidence_sequence(
+        population[rng.choice(500, 4000, p=probability)], [4000], lowest=0, highest=1
+    )
+    assert unweighted.low > truth

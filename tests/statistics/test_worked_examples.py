@@ -16,7 +16,7 @@ from evaluations.statistics.calibration import isotonic
 from evaluations.statistics.concentration import concentration
 from evaluations.statistics.correlation import COEFFICIENTS
 from evaluations.statistics.pairwise import count_pairs, tau_c
-from evaluations.statistics.ppi import neyman_allocation, ppi_mean
+from evaluations.statistics.ppi import ppi_mean
 from evaluations.statistics.preferences import bradley_terry, next_pair_gains
 from evaluations.statistics.reliability import cohen_kappa
 from evaluations.statistics.resampling import Draws, bootstrap_samples, percentile_interval
@@ -333,24 +333,15 @@ def attenuation(_example: dict[str, Any]) -> dict[str, float | None]:
     }
 
 
-def allocation(example: dict[str, Any]) -> dict[str, Any]:
-    given = example["input"]
-    continuous, counts = neyman_allocation(
-        np.array(given["unlabelled_items"], dtype=float),
-        np.array(given["sd(human - lambda*judge)"]),
-        given["budget"],
-    )
-    return {"continuous": list(continuous), "best_integer": [int(count) for count in counts]}
-
-
 def next_pairs(example: dict[str, Any]) -> dict[str, float]:
     gains = next_pair_gains(bradley_terry(np.array(example["input"]["wins"], dtype=float)))
     return {f"{first}-{second}": gain for (first, second), gain in gains.items()}
 
 
 # What no report states: intervals are bootstrapped, labels are compared by agreement, and ceilings
-# by leaving people out. Examples by the beginning of their id, and single values.
-NOT_REPORTED = ("fisher_ci", "binned_jsd")
+# by leaving people out; samples follow predicted errors. Examples by the beginning of their id, and
+# single values.
+NOT_REPORTED = ("fisher_ci", "binned_jsd", "neyman_allocation")
 VALUES_NOT_REPORTED = {"tau_eq", "max_correlation", "spearman_brown_double"}
 
 # The beginning of an example's id -> how we compute it; the longest beginning that fits is taken.
@@ -389,7 +380,6 @@ COMPUTE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "self_preference": own_family,
     "score_concentration": spread,
     "attenuation_ceiling": attenuation,
-    "neyman_allocation": allocation,
     "bt_next_pair": next_pairs,
 }
 

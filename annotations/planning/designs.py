@@ -1,0 +1,140 @@
+"""Draw a campaign's outputs by its design, and say with which probability each could be drawn.
+
+Pure and seeded, like `item_plan`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotations.planning.item_plan import FloatArray, IntArray, Outputs, stratified_sample
+from evaluations.statistics.sampling import (
+    UNIFORM_SHARE,
+    active_probabilities,
+    draw_systematically,
+    equal_probabilities,
+)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What a design chose. `probability` has shape (frame,), of each output that could have been
+    chosen; None for a census and for what is no probability sample."""
+
+    outputs: Outputs
+    frame: Outputs
+    probability: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class Units:
+    """What is drawn at once: outputs, or documents with all theirs (a session's together).
+
+    `at` has shape (outputs,), the unit of each; `count` says how many there are.
+    """
+
+    at: IntArray
+    count: int
+
+    @classmethod
+    def of(cls, outputs: Outputs, *, whole_documents: bool) -> "Units":
+        if not whole_documents:
+            return cls(np.arange(len(outputs)), len(outputs))
+        together = outputs.documents if outputs.sessions is None else outputs.sessions
+        _, at = np.unique(together, return_inverse=True)
+        return cls(at, int(at.max()) + 1 if len(at) else 0)
+
+    def size(self, outputs: int) -> int:
+        """How many units have about so many outputs; at least one."""
+        return max(1, round(outputs * self.count / max(1, len(self.at))))
+
+    def error(self, of_outputs: FloatArray) -> FloatArray:
+        """The root of the mean square over a unit's outputs, NaN where none is known; shape
+        (units,)."""
+        known = ~np.isnan(of_outputs)
+        total = np.bincount(self.at[known], of_outputs[known] ** 2, self.count)
+        count = np.bincount(self.at[known], minlength=self.count)
+        with np.errstate(invalid="ignore"):
+            return np.where(count > 0, np.sqrt(total / count), np.nan)
+
+    def all_of(self, of_outputs: np.ndarray) -> np.ndarray:
+        """Which units have only outputs that a mask chooses; shape (units,)."""
+        lacking = np.bincount(self.at, ~of_outputs, self.count)
+        return np.asarray(lacking == 0)
+
+
+def uniform(outputs: Outputs, size: int, units: Units, rng: np.random.Generator) -> Drawn:
+    """Every unit with the same probability."""
+    count = min(units.size(size), units.count)
+    chosen = np.zeros(units.count, dtype=bool)
+    chosen[rng.permutation(units.count)[:count]] = True
+    probability = equal_probabilities(units.count, count)[units.at]
+    return Drawn(outputs.at(np.flatnonzero(chosen[units.at])), outputs, probability)
+
+
+def stratified(outputs: Outputs, size: int, rng: np.random.Generator) -> Drawn:
+    """As many outputs of each system as possible. Which systems have one more than others is a
+    draw as well, so that all those with outputs left have the same chance of it."""
+    chosen = stratified_sample(outputs, size, rng)
+    _, system, available = np.unique(outputs.systems, return_inverse=True, return_counts=True)
+    # The mean number of outputs drawn: full rounds, and an equal chance in the last.
+    wanted, left = np.zeros(len(available)), float(min(size, len(outputs)))
+    while left > 1e-9:
+        open_ = wanted < available
+        step = min(1.0, left / open_.sum())
+        wanted[open_] += step
+        left -= step * open_.sum()
+    return Drawn(chosen, outputs, (wanted / available)[system])
+
+
+def active(
+    outputs: Outputs,
+    error: FloatArray,
+    size: int,
+    units: Units,
+    rng: np.random.Generator,
+    *,
+    is_known: np.ndarray | None = None,
+) -> Drawn:
+    """A sample with more of the units whose predicted error is larger.
+
+    Args:
+        error: shape (outputs,), NaN where nothing is known.
+        is_known: shape (outputs,), the outputs that need no rating. Units of such outputs alone
+            are not chosen: they would tell nothing new. They have the probability that they would
+            have been chosen with, so that campaigns combine.
+    """
+    of_units = units.error(error)
+    skipped = np.zeros(units.count, dtype=bool) if is_known is None else units.all_of(is_known)
+    left = np.flatnonzero(~skipped)
+    if not len(left):
+        return Drawn(outputs.at(np.array([], dtype=np.int64)), outputs)
+    of_left = of_units[left]
+    known = of_left[~np.isnan(of_left)]
+    usual = float(known.mean()) if len(known) else 1.0
+    filled = np.nan_to_num(of_units, nan=usual)
+    count = min(units.size(size), len(left))
+    probability = np.empty(units.count)
+    probability[left] = active_probabilities(filled[left], count)
+    if skipped.any():
+        probability[skipped] = _as_if_drawn(filled[skipped], filled[left], probability[left], count)
+    chosen = np.zeros(units.count, dtype=bool)
+    chosen[left[draw_systematically(probability[left], rng)]] = True
+    return Drawn(outputs.at(np.flatnonzero(chosen[units.at])), outputs, probability[units.at])
+
+
+def _as_if_drawn(
+    error: FloatArray, of_others: FloatArray, probability: FloatArray, size: int
+) -> FloatArray:
+    """The probability by the same rule of units that are not drawn from.
+
+    Args:
+        error: shape (units,), theirs.
+        of_others, probability: shape (others,), errors of those that are drawn from, and the
+            probabilities that these have.
+    """
+    equal = UNIFORM_SHARE * equal_probabilities(len(of_others), size)[0]
+    by_error = probability - equal
+    below = (of_others > 0) & (by_error < 1 - UNIFORM_SHARE)
+    times = float((by_error[below] / of_others[below]).max()) if below.any() else 0.0
+    return np.asarray(equal + np.minimum(1 - UNIFORM_SHARE, times * error))

@@ -1,0 +1,57 @@
+"""Stage and merge the probabilities with which outputs were chosen to be rated, as files state
+them."""
+
+from collections.abc import Mapping
+
+from django.db import connection
+
+from evaluations.corpus.rows import FileErrors
+from evaluations.corpus.staging import OUTPUT_IDS, StagingTable
+
+DIFFER = (
+    "the probability {:g} contradicts {:g} of another rating of the same output on this criterion;"
+    " state one for all of them"
+)
+
+
+class ProbabilityStage:
+    """The probabilities of one load, one for each rating that states it."""
+
+    def __init__(self) -> None:
+        self.table = StagingTable(
+            "stage_probability",
+            {
+                "file": "int",
+                "line": "int",
+                "output": "bigint",
+                "criterion": "bigint",
+                "probability": "float8",
+            },
+        )
+
+    def merge(self, *, errors: FileErrors, files: Mapping[int, str]) -> None:
+        """Store them; those of outputs that had one before take its place."""
+        if not self.table.count:
+            return
+        resolved = f"""SELECT p.file, p.line, coalesce(o.id, -p.output) AS output_id,
+                p.criterion AS criterion_id, p.probability
+            FROM stage_probability p LEFT JOIN {OUTPUT_IDS} o ON o.number = p.output"""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"""SELECT file, line, probability, first FROM (
+                        SELECT *, first_value(probability) OVER (
+                            PARTITION BY output_id, criterion_id ORDER BY file, line) AS first
+                        FROM ({resolved}) AS r) AS beside
+                    WHERE probability <> first ORDER BY file, line LIMIT 100"""
+            )
+            for file, line, probability, first in cursor.fetchall():
+                errors.add(files[file], line, "probability", DIFFER.format(probability, first))
+            cursor.execute(
+                f"""INSERT INTO annotations_statedprobability
+                        (output_id, criterion_id, probability)
+                    SELECT DISTINCT ON (output_id, criterion_id)
+                        output_id, criterion_id, probability
+                    FROM ({resolved}) AS r ORDER BY output_id, criterion_id, file, line
+                    ON CONFLICT (output_id, criterion_id)
+                        DO UPDATE SET probability = excluded.probability"""
+            )
