@@ -5,6 +5,8 @@
 2. Stopping: SummEval's recorded judges have a correlation in each document. Documents are drawn
    from these at random, and after each the interval is looked at: how often has the truth been
    outside at some time?
+3. Planning: from a pilot's documents, how many keep a promised width, planned again once there are
+   more, beside how many one needs who knows how documents vary.
 
 Each line has a figure, its goal, and the figure by the goal.
 """
@@ -25,6 +27,7 @@ from evaluations.statistics.correlation import coefficients_by_document
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LeftOut
 from evaluations.statistics.layout import complete
 from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.projection import ASSURANCE, LEAST_TO_PROMISE, documents_for
 from evaluations.statistics.sampling import active_probabilities
 
 CAMPAIGNS, QUICK, DOCUMENTS = 100, 20, 200
@@ -35,6 +38,9 @@ LEAST_GAIN, LEAST_GAIN_ON_CONSISTENCY, SKEWED = 1.5, 2.0, "consistency"
 DESIGNS, BIASES = 3000, 200
 # Of so many campaigns, one is looked at with weights as well.
 WEIGHTED_EACH = 5
+# Documents of a pilot, and those that a campaign takes whose owner knows how documents vary.
+PILOT, NEEDED = 20, (100, 200, 400)
+LEAST_KEPT, MOST_TIMES = 0.90, 1.3
 
 
 @dataclass(frozen=True)
@@ -168,6 +174,66 @@ def of_stopping(campaigns: int) -> Iterator[Line]:
     yield Line(f"times as wide at {AT} documents", float(np.nanmean(wide)), most=MOST_WIDE)
 
 
+def of_planning(campaigns: int) -> Iterator[Line]:
+    """Campaigns of as many documents as their pilot promises for some width."""
+    rng = np.random.default_rng(2)
+    for name, looks, has_goal in (
+        (f"planned from {PILOT} documents", [PILOT], False),
+        (f"planned again at {LEAST_TO_PROMISE}", [PILOT, LEAST_TO_PROMISE], True),
+    ):
+        for assurance in (None, ASSURANCE):
+            is_held_to = has_goal and assurance is not None
+            kept, times = [], []
+            for known in correlations():
+                for needed in NEEDED:
+                    width = stats.t.ppf(0.975, needed - 1) * known.std() / np.sqrt(needed)
+                    for _ in range(campaigns):
+                        found = planned(known, looks, width, assurance, rng)
+                        kept.append(half_width(found) <= width)
+                        times.append(len(found) / needed)
+            number = "likely" if assurance is None else "promised"
+            yield Line(
+                f"{name}, {number} number: width kept",
+                float(np.mean(kept)),
+                least=LEAST_KEPT if is_held_to else None,
+            )
+            yield Line(
+                f"{name}, {number} number: times the documents needed",
+                float(np.mean(times)),
+                most=MOST_TIMES if is_held_to else None,
+            )
+
+
+def planned(
+    known: FloatArray,
+    looks: list[int],
+    width: float,
+    assurance: float | None,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """The documents of a campaign that plans at each look, and rates what its last plan says."""
+    values = rng.choice(known, looks[0])
+    needed = _needed(values, width, assurance)
+    for look in looks[1:]:
+        if needed > look:
+            values = np.append(values, rng.choice(known, look - len(values)))
+            needed = _needed(values, width, assurance)
+    return np.append(values, rng.choice(known, max(0, needed - len(values))))
+
+
+def _needed(values: FloatArray, width: float, assurance: float | None) -> int:
+    found = documents_for(
+        half_width(values), documents=len(values), goal=width, assurance=assurance
+    )
+    assert found is not None
+    return found
+
+
+def half_width(values: FloatArray) -> float:
+    spread = values.std(ddof=1) / np.sqrt(len(values))
+    return float(stats.t.ppf(0.975, len(values) - 1) * spread)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer campaigns")
@@ -176,6 +242,7 @@ def main() -> None:
     for line in itertools.chain(
         of_designs(DESIGNS),
         of_stopping(QUICK if quick else CAMPAIGNS),
+        of_planning(QUICK if quick else CAMPAIGNS),
     ):
         missed += not line.is_reached
         print(line, flush=True)

@@ -238,5 +238,8 @@ def _hints(criterion: CriterionResult, best: JudgeResult, evidence: Evidence) ->
 def _more_ratings(criterion: CriterionResult) -> list[str]:
     if not criterion.projections:
         return []
-    ratings = thin(criterion.projections[0].ratings)
-    return [f"about {ratings} more ratings would narrow its interval, which is too wide to tell"]
+    first = criterion.projections[0]
+    return [
+        f"{thin(first.ratings)} to {thin(first.promised_ratings)} more ratings would narrow its"
+        " interval, which is too wide to tell"
+    ]

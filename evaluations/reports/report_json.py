@@ -92,6 +92,8 @@ def _criterion_json(result: CriterionResult) -> dict[str, Any]:
                 "half_width": one.half_width,
                 "more_documents": one.documents,
                 "more_ratings": one.ratings,
+                "promised_documents": one.promised_documents,
+                "promised_ratings": one.promised_ratings,
             }
             for one in result.projections
         ],

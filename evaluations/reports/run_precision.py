@@ -17,7 +17,7 @@ from evaluations.statistics.anytime import confidence_sequence
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS
 from evaluations.statistics.narrowing import Step, narrowing
 from evaluations.statistics.pairing import FloatArray
-from evaluations.statistics.projection import documents_for
+from evaluations.statistics.projection import ASSURANCE, documents_for
 
 GOALS = (0.1, 0.05, 0.02)
 
@@ -98,7 +98,9 @@ def _said(last: Step, documents: int, one: CriterionSoFar, left: _Open | None, r
     more = (needed - last.documents) * documents / last.documents * per_document
     if left is not None and rate > 0 and more <= left.items:
         return f"{now}; ±{goal:g} in about {in_time(60 * (left.before + more) / rate)}."
-    return f"{now}; ±{goal:g} takes about {thin(needed)} rated documents."
+    promised = documents_for(half, documents=last.documents, goal=goal, assurance=ASSURANCE)
+    most = "" if promised is None else f", at most {thin(promised)} in nine of ten cases"
+    return f"{now}; ±{goal:g} takes about {thin(needed)} rated documents{most}."
 
 
 def _order(run: EvaluationRun, criterion: int) -> list[int]:

@@ -7,7 +7,7 @@ from scipy import stats
 
 from evaluations.statistics.calibration import reliability, reliability_intervals
 from evaluations.statistics.layout import Outputs
-from evaluations.statistics.projection import documents_for, half_width_with
+from evaluations.statistics.projection import ASSURANCE, documents_for, half_width_with
 
 RNG = np.random.default_rng(11)
 
@@ -63,6 +63,25 @@ def test_projected_widths_are_those_of_intervals_with_so_many_documents(wanted: 
     projected = half_width_with(half(40), documents=40, wanted=wanted)
 
     assert projected == pytest.approx(half(wanted), rel=0.03)
+
+
+@pytest.mark.parametrize("documents", [20, 60])
+def test_a_promised_number_of_documents_does_in_nine_of_ten_cases(documents: int) -> None:
+    kept, likely = [], []
+    for values in RNG.normal(0.4, 0.3, (1500, 1500)):
+        for cases, assurance in ((kept, ASSURANCE), (likely, None)):
+            half = half_width_of(values[:documents])
+            needed = documents_for(half, documents=documents, goal=0.05, assurance=assurance)
+            assert needed is not None
+            cases.append(half_width_of(values[: max(needed, documents)]) <= 0.05)
+
+    assert 0.89 <= np.mean(kept) <= 0.95
+    assert np.mean(likely) < 0.7
+
+
+def half_width_of(values: np.ndarray) -> float:
+    spread = values.std(ddof=1) / np.sqrt(len(values))
+    return float(stats.t.ppf(0.975, len(values) - 1) * spread)
 
 
 def test_the_number_of_documents_for_a_goal_is_the_least_that_reaches_it() -> None:
