@@ -95,8 +95,8 @@ def fill(corpus: Corpus) -> Any:
         )
     rows("DROP TABLE made", [])
     for table in ("document", "candidateoutput", "score"):
-        rows(f"ANALYZE evaluations_{table}", [])
-    rows("ANALYZE annotations_rating", [])
+        rows(f"VACUUM ANALYZE evaluations_{table}", [])
+    rows("VACUUM ANALYZE annotations_rating", [])
     return project
 
 
