@@ -25,6 +25,7 @@ from evaluations.corpus.parquet import columnar_records, is_arrow, is_parquet
 from evaluations.corpus.rows import EXPECTED, FileErrors
 from evaluations.corpus.tools import HOLDERS, held_by
 from evaluations.corpus.tools.spans import is_flat
+from evaluations.corpus.tools.system_columns import has_system_columns
 
 FAST_CHARACTERS = 2**22
 DELIMITERS = (",", "\t", ";")
@@ -66,7 +67,9 @@ def records_of(raw: IO[bytes], name: str, errors: FileErrors) -> Table | Objects
     """The records in an unpacked file; None if there are none, with an error that says why."""
     found = _records_of(raw, name, errors)
     if isinstance(found, Table) and is_flat(found.header):
-        return Objects(found.format, _as_objects(found))
+        return Objects(found.format, _as_objects(found, blanks=False))
+    if isinstance(found, Table) and has_system_columns(found.header):
+        return Objects(found.format, _as_objects(found, blanks=True))
     if isinstance(found, Objects):
         return replace(found, lines=_unfolded(found.lines, name, errors))
     return found
@@ -123,9 +126,10 @@ def _unfolded(
                 errors.add(name, number, held.tool.holder, f"expected objects, found {kind(inner)}")
 
 
-def _as_objects(table: Table) -> Iterator[tuple[int, Record]]:
+def _as_objects(table: Table, *, blanks: bool) -> Iterator[tuple[int, Record]]:
     for line, values in table.lines:
-        yield line, {n: v for n, v in zip(table.header, values, strict=True) if v != ""}
+        cells = zip(table.header, values, strict=True)
+        yield line, {name: value for name, value in cells if blanks or value != ""}
 
 
 def _limited_lines(stream: IO[str]) -> Iterator[str]:

@@ -24,6 +24,7 @@ from evaluations.corpus.tools import (
     mlflow,
     promptfoo,
     spans,
+    system_columns,
 )
 from evaluations.corpus.tools.parts import Part
 
@@ -53,7 +54,7 @@ def _tool(module: Any) -> Tool:
 # The first that knows a record reads it.
 _MODULES: tuple[Any, ...] = (
     lm_eval, batches, spans, mlflow, inspect_logs, helm, langsmith, promptfoo, argilla,
-    label_studio, langfuse, doccano,
+    label_studio, langfuse, doccano, system_columns,
 )  # fmt: skip
 TOOLS = tuple(map(_tool, _MODULES))
 # Where a tool's object may hold its records.
@@ -73,7 +74,9 @@ class Held(NamedTuple):
 
 def tool_of(record: Mapping[str, Any]) -> Tool | None:
     """The tool that wrote a record; None if none is known by this shape."""
-    if _MARKS.isdisjoint(record) and not any("." in name for name in record):
+    if _MARKS.isdisjoint(record) and not any(
+        "." in name or name.startswith(system_columns.BEGINNINGS) for name in record
+    ):
         return None  # most files are long tables of ratings
     return next((tool for tool in TOOLS if tool.knows(record)), None)
 
