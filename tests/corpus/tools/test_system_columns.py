@@ -26,7 +26,7 @@ def test_each_system_has_its_outputs_and_ratings(
 ) -> None:
     result = load(project, {"wide.csv": TABLE})
 
-    assert stored_outputs(project) == [
+    assert sorted(stored_outputs(project)) == [
         ("gpt-4o", "What is the time in Tokyo?", "It is eight."),
         ("gpt-4o", "When does the ferry leave?", "At ten past eight."),
         ("gpt-4o-mini", "What is the time in Tokyo?", "I do not know."),
