@@ -8,7 +8,7 @@ from typing import IO
 import orjson
 from django.db import connection, transaction
 
-from evaluations.archive.tables import TABLES
+from evaluations.archive.tables import SHOWN_AS, TABLES
 from evaluations.models import Project
 from geval_site.version import __version__
 
@@ -50,6 +50,7 @@ def write_archive(project: Project, target: Path | IO[bytes]) -> dict[str, int]:
                 "name": project.name,
                 "description": project.description,
                 "guidelines": project.guidelines,
+                **{name: getattr(project, name) for name in SHOWN_AS},
             },
             "records": counts,
         }
