@@ -1,6 +1,7 @@
 """Texts of a corpus in the format that their project gives them."""
 
 from django import template
+from django.template import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
@@ -36,10 +37,20 @@ def formatted(
     found = shown(text, format_)
     written = mark_safe(content)  # noqa: S308 (rendered by a template)
     body = _both(found, written, raw=raw, searched=searched) if found.html else written
-    lang = (of is not None and language_of(of.metadata)) or format_.lang
-    if lang:
+    if lang := _language(of, format_.lang):
         body = format_html('<div lang="{}">{}</div>', lang, body)
     return format_html('{}<p class="small quiet">{}</p>', body, found.why) if found.why else body
+
+
+@register.simple_tag(takes_context=True)
+def lang_of(context: Context, document: Document) -> str:
+    """The attribute `lang` of an element with a document's texts; "" if nobody says which."""
+    lang = _language(document, context["project"].text_language)
+    return format_html(' lang="{}"', lang) if lang else ""
+
+
+def _language(of: Document | None, of_project: str) -> str:
+    return (of is not None and language_of(of.metadata)) or of_project
 
 
 def _both(found: ShownText, written: SafeString, *, raw: bool, searched: bool) -> SafeString:
