@@ -1,4 +1,4 @@
-"""Hostile texts do nothing in any format: they are text, and nothing loads, runs, links or hangs."""
+"""Hostile texts do nothing in any format: nothing loads, runs, links or hangs."""
 
 import re
 
@@ -18,7 +18,7 @@ ACTING = {
     "page": "<base href=https://evil.example><meta http-equiv=refresh content='0;url=//evil'>",
     "closing": "</code></pre></td></table></div></details></main><script>alert(1)</script>",
     "math": "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)></style></math>",
-    "own marks": '<div data-as-written open class="drawer" id="stage" style="position:fixed">x</div>',
+    "own marks": '<div data-formatted class="drawer" id="stage" style="position:fixed">x</div>',
     "template": "{% load x %}{{ settings.SECRET_KEY }} ${alert(1)}",
 }
 WRAPPED = {
