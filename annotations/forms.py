@@ -136,7 +136,8 @@ class CampaignForm(GoalFields, forms.ModelForm):
             ),
             "show_markdown": (
                 "Outputs are shown with headings, lists and tables; annotators can switch to the"
-                " text as it was written. Judges always get the text as it was written."
+                " text as it was written. If off, they are shown as the project shows them. Judges"
+                " always get the text as it was written."
             ),
             "strength": "For pairs: five choices instead of three.",
             "adjudicate_beyond": (

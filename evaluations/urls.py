@@ -35,6 +35,7 @@ urlpatterns = [
     path("new/", projects.project_create, name="project_create"),
     path("p/<slug:slug>/", projects.project_detail, name="project_detail"),
     path("p/<slug:slug>/data/", corpus.document_list, name="document_list"),
+    path("p/<slug:slug>/data/formats/", projects.project_formats, name="project_formats"),
     path("p/<slug:slug>/data/upload/", uploads.upload_create, name="upload_create"),
     path("p/<slug:slug>/data/upload/<int:pk>/", uploads.upload_detail, name="upload_detail"),
     path(

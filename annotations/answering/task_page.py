@@ -20,7 +20,6 @@ from annotations.models import (
     ItemKind,
     Seat,
 )
-from annotations.planning.formatted import output_as_html
 from annotations.planning.selection import scores_on_scale
 from evaluations.models import Criterion, Document
 from evaluations.scales import Scale, short
@@ -73,15 +72,17 @@ class QuestionRow:
 
 @dataclass(frozen=True)
 class ShownOutput:
-    """An output as this annotator sees it; `system` is empty when it is hidden, `formatted` is safe
-    HTML where the campaign shows Markdown."""
+    """An output as this annotator sees it; `system` is empty when it is hidden."""
 
     pk: int
     letter: str
     pieces: tuple[Piece, ...]
     system: str
-    formatted: str = ""
     turns: tuple[Turn, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return "".join(piece.text for piece in self.pieces)
 
     @property
     def is_session(self) -> bool:
@@ -190,7 +191,6 @@ def _outputs(
             LETTERS[index] if several else "",
             tuple(pieces[pk]),
             systems.get(pk, ""),
-            output_as_html(texts[pk]) if campaign.show_markdown and not turns.get(pk) else "",
             turns.get(pk, ()),
         )
         for index, pk in enumerate(assignment.shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -9,6 +10,7 @@ from django.db import connection, models
 from django.urls import reverse
 
 from annotations.models.people import Annotator
+from evaluations.formatting.kinds import FieldFormat, TextFormat
 from evaluations.models import Criterion, Project
 
 
@@ -121,6 +123,18 @@ class Campaign(models.Model):
     def is_drawn(self) -> bool:
         """Whether its items are fewer than all, by whatever design."""
         return self.selection != Selection.ALL and self.sample_size is not None
+
+    @property
+    def output_format(self) -> FieldFormat:
+        """How its outputs are shown: as Markdown if it says so, or else as in its project."""
+        of_project = self.project.formats.output
+        return replace(of_project, kind=TextFormat.MARKDOWN) if self.show_markdown else of_project
+
+    @property
+    def is_formatted(self) -> bool:
+        """Whether annotators see a text otherwise than as it was written."""
+        seen = (self.output_format, self.project.formats.source)
+        return any(one.kind != TextFormat.PLAIN for one in seen)
 
     def item_counts(self) -> tuple[int, int]:
         """Ordinary items, and how many of them have all their answers."""

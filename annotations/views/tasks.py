@@ -20,8 +20,8 @@ from annotations.planning.assignment import (
     queue_of,
     skip,
 )
-from annotations.planning.formatted import as_html
 from annotations.results.comparison import others_of, own_answers, own_of
+from evaluations.formatting.markdown import as_html
 from evaluations.hidden_fields import whole_number
 from evaluations.texts import storable
 

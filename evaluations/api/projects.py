@@ -11,6 +11,7 @@ from evaluations.api.auth import ForbiddenError, project_for
 from evaluations.api.paging import Page, page_of
 from evaluations.api.schemas import In
 from evaluations.archive.write import write_archive
+from evaluations.formatting.kinds import TextFormat
 from evaluations.models import ApiToken, Project
 from evaluations.people.limits import allowances
 from evaluations.reports.withheld import check_whole
@@ -23,11 +24,26 @@ class ProjectIn(In):
     description: str = Field("", max_length=20_000)
 
 
+class FormatsIn(In):
+    """What is left out stays as it is."""
+
+    source_format: TextFormat | None = None
+    output_format: TextFormat | None = None
+    reference_format: TextFormat | None = None
+    code_language: str | None = None
+    text_language: str | None = None
+
+
 class ProjectOut(Schema):
     slug: str
     name: str
     description: str
     created_at: datetime
+    source_format: str
+    output_format: str
+    reference_format: str
+    code_language: str
+    text_language: str
     document_count: int
     system_count: int
     output_count: int
@@ -65,6 +81,17 @@ def make_project(request: HttpRequest, data: ProjectIn) -> Any:
 def get_project(request: HttpRequest, slug: Path[str]) -> Any:
     """One project with its counts."""
     return Project.objects.with_counts().get(pk=project_for(request, slug).pk)
+
+
+@router.put("/{slug}/formats", response=ProjectOut)
+def edit_formats(request: HttpRequest, slug: Path[str], data: FormatsIn) -> Any:
+    """Change how people see the texts. Judges always get them as they were written."""
+    project = project_for(request, slug, change=True)
+    for name, value in data.dict(exclude_none=True).items():
+        setattr(project, name, value)
+    project.full_clean(validate_unique=False)
+    project.save(update_fields=list(data.dict(exclude_none=True)))
+    return Project.objects.with_counts().get(pk=project.pk)
 
 
 class AllowanceOut(Schema):

@@ -15,7 +15,7 @@ from django.core.exceptions import ValidationError
 from django.db import DatabaseError, connection, transaction
 
 from evaluations.archive.checking import Check, WrongValueError, check_record, checks_of
-from evaluations.archive.tables import TABLES, Ref, Table
+from evaluations.archive.tables import SHOWN_AS, TABLES, Ref, Table
 from evaluations.archive.write import FORMAT, VERSION
 from evaluations.changes import note_change
 from evaluations.corpus.packed import UNREADABLE
@@ -43,6 +43,7 @@ class Manifest:
     name: str
     description: str
     guidelines: str
+    shown_as: dict[str, str]
     records: dict[str, int]
 
 
@@ -65,9 +66,11 @@ def read_manifest(archive: zipfile.ZipFile) -> Manifest:
             )
         records = {str(name): int(count) for name, count in found["records"].items()}
         texts = {name: project[name] for name in ("slug", "name", "description", "guidelines")}
-        if not all(isinstance(text, str) and "\0" not in text for text in texts.values()):
-            raise TypeError("texts")
-        return Manifest(**texts, records=records)
+        shown_as = {name: project[name] for name in SHOWN_AS if name in project}
+        for text in (*texts.values(), *shown_as.values()):
+            if not isinstance(text, str) or "\0" in text:
+                raise TypeError("texts")
+        return Manifest(**texts, shown_as=shown_as, records=records)
     except ArchiveError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, *UNREADABLE):
@@ -175,6 +178,7 @@ def _new_project(manifest: Manifest, *, slug: str, name: str) -> Project:
         name=name or manifest.name,
         description=manifest.description,
         guidelines=manifest.guidelines,
+        **manifest.shown_as,
     )
     if Project.objects.filter(slug=project.slug).exists():
         raise ArchiveError(

@@ -7,6 +7,15 @@ of endpoints, members and campaigns are not in an archive.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+# What the manifest says of how texts are shown: fields of a project, which older archives lack.
+SHOWN_AS = (
+    "source_format",
+    "output_format",
+    "reference_format",
+    "code_language",
+    "text_language",
+)
+
 
 @dataclass(frozen=True)
 class Ref:

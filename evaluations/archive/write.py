@@ -9,7 +9,7 @@ import orjson
 from django.db import connection, transaction
 
 from annotations.results.weights import stated_probabilities
-from evaluations.archive.tables import ARCHIVED_PROBABILITIES, TABLES
+from evaluations.archive.tables import ARCHIVED_PROBABILITIES, SHOWN_AS, TABLES
 from evaluations.models import Project
 from geval_site.version import __version__
 
@@ -52,6 +52,7 @@ def write_archive(project: Project, target: Path | IO[bytes]) -> dict[str, int]:
                 "name": project.name,
                 "description": project.description,
                 "guidelines": project.guidelines,
+                **{name: getattr(project, name) for name in SHOWN_AS},
             },
             "records": counts,
         }

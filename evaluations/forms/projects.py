@@ -11,6 +11,27 @@ class ArchiveForm(forms.Form):
     )
 
 
+class FormatsForm(forms.ModelForm):
+    """How the project's texts are shown, and in which language they are."""
+
+    class Meta:
+        model = Project
+        fields = (
+            "source_format",
+            "output_format",
+            "reference_format",
+            "code_language",
+            "text_language",
+        )
+        labels = {
+            "source_format": "Sources",
+            "output_format": "Outputs",
+            "reference_format": "References",
+            "code_language": "Language of code",
+            "text_language": "Language of the texts",
+        }
+
+
 class ProjectForm(forms.ModelForm):
     class Meta:
         model = Project

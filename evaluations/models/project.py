@@ -6,14 +6,46 @@ from typing import Any
 
 from django.apps import apps
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.urls import reverse
 from django.utils.crypto import get_random_string
 from django.utils.text import slugify
 
+from evaluations.formatting.kinds import (
+    CODE_LANGUAGES,
+    LABELS,
+    FieldFormat,
+    Formats,
+    TextFormat,
+    is_language,
+)
+
 SLUG_LENGTH = 50
 RANDOM_LENGTH = 8
 RANDOM_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"  # without letters that look alike
+
+
+FORMATS = [(kind.value, label) for kind, label in LABELS.items()]
+
+
+def check_language(name: str) -> None:
+    """Refuse what is not the name of a language."""
+    if not is_language(name):
+        raise ValidationError(
+            f"{name!r} is not the code of a language; write one such as ar, ja or zh-Hant."
+        )
+
+
+def format_field(text: str) -> models.CharField[str, str]:
+    """The column that says how a project's sources, outputs or references are shown."""
+    return models.CharField(
+        f"format of {text}",
+        max_length=20,
+        choices=FORMATS,
+        default=TextFormat.PLAIN.value,
+        db_default=TextFormat.PLAIN.value,
+    )
 
 
 def new_slug(name: str) -> str:
@@ -78,6 +110,27 @@ class Project(models.Model):
     archived_at = models.DateTimeField(
         null=True, blank=True, help_text="When it was archived; archived projects do not change."
     )
+    source_format = format_field("sources")
+    output_format = format_field("outputs")
+    reference_format = format_field("references")
+    code_language = models.CharField(
+        max_length=20,
+        choices=[("", "Unknown: without colours"), *CODE_LANGUAGES.items()],
+        blank=True,
+        db_default="",
+        help_text="For texts that are shown as code.",
+    )
+    text_language = models.CharField(
+        "language of the texts",
+        max_length=35,
+        blank=True,
+        db_default="",
+        validators=[check_language],
+        help_text=(
+            "Such as ar, ja or zh-Hant: screen readers pronounce, and browsers break lines, by it."
+            " A document's metadata “lang” comes first."
+        ),
+    )
     members = models.ManyToManyField(
         settings.AUTH_USER_MODEL, through="Membership", related_name="projects"
     )
@@ -92,6 +145,15 @@ class Project(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("evaluations:project_detail", args=[self.slug])
+
+    @property
+    def formats(self) -> Formats:
+        """How its texts are shown."""
+
+        def of(kind: str) -> FieldFormat:
+            return FieldFormat(TextFormat(kind), self.code_language, self.text_language)
+
+        return Formats(of(self.source_format), of(self.output_format), of(self.reference_format))
 
 
 class Membership(models.Model):

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 
 from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.archive.write import write_archive
-from evaluations.forms import ArchiveForm, ProjectForm
+from evaluations.forms import ArchiveForm, FormatsForm, ProjectForm
 from evaluations.models import Project, Role
 from evaluations.people.access import (
     EDITORS,
@@ -62,6 +62,18 @@ def project_archive(request: HttpRequest, project: Project) -> HttpResponse:
     project.save(update_fields=["archived_at"])
     note_detail(request, "restored" if bring_back else "archived")
     return redirect(project)
+
+
+@project_view(EDITORS)
+def project_formats(request: HttpRequest, project: Project) -> HttpResponse:
+    """How the project's texts are shown."""
+    form = FormatsForm(request.POST or None, instance=project)
+    if form.is_valid():
+        form.save()
+        messages.success(request, "Saved. Pages show texts in their formats.")
+        return redirect("evaluations:document_list", project.slug)
+    context = {"project": project, "tab": "data", "form": form}
+    return render(request, "evaluations/project_formats.html", context)
 
 
 @login_required

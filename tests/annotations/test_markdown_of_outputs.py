@@ -10,7 +10,9 @@ from django.test import Client
 
 from annotations.forms import CampaignForm
 from annotations.models import Campaign
-from annotations.planning.formatted import MOST_LETTERS, as_html, output_as_html
+from evaluations.formatting.kinds import FieldFormat, TextFormat
+from evaluations.formatting.markdown import as_html, output_as_html
+from evaluations.formatting.showing import MOST_LETTERS, shown
 from evaluations.models import CandidateOutput
 
 WRITTEN = "## Findings\n\n- **one**\n- `two`\n\n| a | b |\n|---|---|\n| 1 | 2 |"
@@ -111,8 +113,11 @@ def test_formatting_is_kept_below_the_headings_of_the_page() -> None:
 
 
 def test_very_long_and_empty_texts_are_shown_as_written() -> None:
-    assert output_as_html(" \n") == ""
-    assert output_as_html("a" * (MOST_LETTERS + 1)) == ""
+    markdown = FieldFormat(TextFormat.MARKDOWN)
+
+    assert not shown(" \n", markdown).html
+    assert not shown("a" * (MOST_LETTERS + 1), markdown).html
+    assert "20,000 characters" in shown("a" * (MOST_LETTERS + 1), markdown).why
 
 
 def test_guidelines_keep_their_links_and_nothing_else_that_acts() -> None:
@@ -139,7 +144,7 @@ def test_a_campaign_shows_outputs_formatted_beside_what_judges_get(
     formatted = page(shown)
     assert "<strong>one</strong>" in formatted
     assert "## Findings" in formatted
-    assert "which is what judges get" in formatted
+    assert "As written, which is what judges get" in formatted
     assert "<script>alert" not in formatted
     assert "<strong>one</strong>" not in page(plain)
     assert "data-as-written" not in page(plain)

@@ -3,6 +3,7 @@ import * as flow from "./flow.js";
 import * as ranking from "./ranking.js";
 import * as reading from "./reading.js";
 import * as spans from "./spans.js";
+import { showAsWritten } from "../as_written.js";
 import { step } from "../turns.js";
 
 const WAIT = 700; // for the second digit of a number
@@ -85,8 +86,8 @@ const actions = {
     if (fold) fold.open = !fold.open;
   },
   d: () => reading.showDifferences(),
-  m: () => reading.showAsWritten(),
-  w: () => { reading.showAsWritten(true); spans.mark(); },
+  m: () => showAsWritten(),
+  w: () => { showAsWritten(true); spans.mark(); },
   ",": () => reading.step(-1),
   ".": () => reading.step(1),
   "[": () => step(-1),

@@ -1,11 +1,17 @@
 // Reading helps: search in the source, sentences of the source that share words with one of the output, differences.
 // Marks are painted with the highlight API, so that the texts themselves stay untouched.
+import { showAsChosen, showAsWritten } from "../as_written.js";
+
 const can = "highlights" in CSS && "Segmenter" in Intl;
 const LEAST_LETTERS = 4;
 let sentence = -1;
 
 const stage = () => document.getElementById("stage");
-const source = () => stage().querySelector("[data-source]");
+// The source in its format, or as it was written: whichever is in sight.
+const source = () => {
+  const both = [...stage().querySelectorAll("[data-source]")];
+  return both.find((one) => one.checkVisibility()) ?? both.at(-1);
+};
 export const paint = (name, ranges) => {
   if (!can) return;
   if (ranges.length) CSS.highlights.set(name, new Highlight(...ranges));
@@ -83,15 +89,6 @@ export function step(by) {
   if (output) share(output, sentence + by);
 }
 
-// Outputs formatted, or as they were written; what was chosen last is kept for the next items.
-let asWritten = null;
-export function showAsWritten(shown = null) {
-  const folds = [...stage().querySelectorAll("[data-as-written]")];
-  if (!folds.length) return;
-  asWritten = shown ?? !folds[0].open;
-  for (const fold of folds) fold.open = asWritten;
-}
-
 export function showDifferences() {
   const button = stage().querySelector("[data-differences]");
   if (!button) return;
@@ -106,8 +103,6 @@ document.addEventListener("input", (event) => {
 });
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-differences]")) showDifferences();
-  const fold = event.target.closest("[data-as-written] > summary");
-  if (fold) asWritten = !fold.parentElement.open;
   const output = event.target.closest("[data-text]");
   if (!output || !can || !getSelection().isCollapsed) return;
   const at = document.createRange();
@@ -125,7 +120,7 @@ document.addEventListener("task", (event) => {
   // What is rated follows the last turn.
   const conversation = stage().querySelector(".task-scroll [data-turns]");
   if (conversation) conversation.closest(".task-scroll").scrollTop = conversation.offsetHeight;
-  if (asWritten !== null) showAsWritten(asWritten);
+  showAsChosen();
   sentence = -1;
   for (const name of ["found", "chosen", "shared"]) paint(name, []);
   const button = stage().querySelector("[data-differences]");

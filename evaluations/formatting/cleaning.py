@@ -1,0 +1,49 @@
+"""What HTML may be left of a text, whoever wrote it: formatting, and nothing that loads or acts."""
+
+import nh3
+from pygments.token import STANDARD_TYPES
+
+_MATH = {
+    "math", "mrow", "mi", "mn", "mo", "ms", "mtext", "mspace", "msup", "msub", "msubsup", "mfrac",
+    "msqrt", "mroot", "munder", "mover", "munderover", "mtable", "mtr", "mtd", "mstyle", "mpadded",
+    "mphantom", "menclose",
+}  # fmt: skip
+# What libraries write is held against this list, so that an error in one does no harm.
+_TAGS = {
+    "p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li",
+    "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "span",
+} | _MATH  # fmt: skip
+_ATTRIBUTES = {
+    "ol": {"start"},
+    "math": {"display"},
+    "mo": {"stretchy", "fence", "form"},
+    "mi": {"mathvariant"},
+    "mover": {"accent"},
+}
+# The colours of code; no other class is left.
+_CLASSES = {"span": {f"code-{name}" for name in STANDARD_TYPES.values() if name}}
+_SCHEMES = {"http", "https", "mailto"}
+
+
+def cleaned(html: str) -> str:
+    """The safe part of HTML, without links: a click would leave the page, and say to whom that
+    somebody reads."""
+    return str(nh3.clean(html, tags=_TAGS, attributes=_ATTRIBUTES, allowed_classes=_CLASSES))
+
+
+def cleaned_with_links(html: str) -> str:
+    """The safe part of HTML that members of a project wrote."""
+    safe = nh3.clean(
+        html,
+        tags=_TAGS | {"a"},
+        attributes=_ATTRIBUTES | {"a": {"href"}},
+        allowed_classes=_CLASSES,
+        url_schemes=_SCHEMES,
+        link_rel="noopener noreferrer nofollow",
+    )
+    return str(safe)
+
+
+def as_text(text: str) -> str:
+    """A text whose characters mean nothing in HTML."""
+    return str(nh3.clean_text(text))

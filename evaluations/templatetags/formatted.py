@@ -1,0 +1,68 @@
+"""Texts of a corpus in the format that their project gives them."""
+
+from django import template
+from django.template import Context
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from evaluations.formatting.kinds import FieldFormat, TextFormat, language_of
+from evaluations.formatting.showing import ShownText, shown
+from evaluations.models import Document
+
+register = template.Library()
+# Code runs from left to right in every language.
+_LEFT_TO_RIGHT = {TextFormat.CODE, TextFormat.HTML, TextFormat.JSON}
+_OPEN, _SEARCHED = SafeString(" open"), SafeString(" data-source")
+# A wide table scrolls by itself, also by keyboard.
+_SCROLLS = SafeString(' tabindex="0" role="region" aria-label="Table"')
+
+
+@register.simple_block_tag
+def formatted(
+    content: str,
+    format_: FieldFormat,
+    text: str,
+    of: Document | None = None,
+    raw: bool = False,
+    searched: bool = False,
+) -> SafeString:
+    """A text in its format, and folded below it `content`, which is the same text as it was
+    written. Without a format, `content` is all.
+
+    Args:
+        of: its document, whose metadata may say in which language it is.
+        raw: show the text as it was written first, because something is marked in it.
+        searched: whether the page's search looks into the formatted text, too.
+    """
+    found = shown(text, format_)
+    written = mark_safe(content)  # noqa: S308 (rendered by a template)
+    body = _both(found, written, raw=raw, searched=searched) if found.html else written
+    if lang := _language(of, format_.lang):
+        body = format_html('<div lang="{}">{}</div>', lang, body)
+    return format_html('{}<p class="small quiet">{}</p>', body, found.why) if found.why else body
+
+
+@register.simple_tag(takes_context=True)
+def lang_of(context: Context, document: Document) -> str:
+    """The attribute `lang` of an element with a document's texts; "" if nobody says which."""
+    lang = _language(document, context["project"].text_language)
+    return format_html(' lang="{}"', lang) if lang else ""
+
+
+def _language(of: Document | None, of_project: str) -> str:
+    return (of is not None and language_of(of.metadata)) or of_project
+
+
+def _both(found: ShownText, written: SafeString, *, raw: bool, searched: bool) -> SafeString:
+    return format_html(
+        '<div class="text formatted formatted-{}" data-formatted dir="{}"{}{}>{}</div>'
+        '<details class="as-written" data-as-written{}><summary lang="en" dir="ltr">As written,'
+        " which is what judges get <kbd>m</kbd></summary>{}</details>",
+        found.kind.value,
+        "ltr" if found.kind in _LEFT_TO_RIGHT else "auto",
+        _SEARCHED if searched else "",
+        _SCROLLS if found.kind == TextFormat.TABLE else "",
+        mark_safe(found.html),  # noqa: S308 (cleaned)
+        _OPEN if raw else "",
+        written,
+    )

@@ -1,0 +1,210 @@
+"""Texts in their formats in a real browser: switched to the raw text, in any script, and harmless
+whatever is in them."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+
+from annotations.models import Campaign
+from annotations.planning.campaigns import open_campaign, seat_annotators
+from evaluations.corpus.store import LoadResult
+from evaluations.models import Project, Role
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
+Load = Callable[..., LoadResult]
+ARABIC = "متى تغادر العبّارة من Sandvik؟"
+REPLY = "تغادر في الساعة 08:10، ثم في 09:40."
+CHINESE = "渡轮每天早上八点十分从码头出发，" * 30
+JAPANESE = "フェリーは毎朝八時十分に港を出ます。" * 30
+LONG_WORD = "Donaudampfschifffahrtsgesellschaft" * 12
+MARKDOWN = (
+    f"# 结果\n\n{CHINESE}\n\n| a | b |\n|---|---|\n| 1 | {LONG_WORD[:60]} |\n\n"
+    f"```python\ndef f():\n    return '{LONG_WORD}'\n```\n\nSo $x^2$. {LONG_WORD}\n\n{ARABIC}"
+)
+ACTING = (
+    "<script>alert(1)</script><img src=https://evil.example/a.png onerror=alert(2)>"
+    "<svg onload=alert(3)></svg><style>@import 'https://evil.example/a.css';</style>"
+    "<form action=https://evil.example><button autofocus onfocus=alert(4)>x</button></form>"
+    "<iframe src=https://evil.example></iframe><base href=https://evil.example>"
+    "<details open ontoggle=alert(5)>x</details> ![p](https://evil.example/b.png)"
+    " [x](javascript:alert(6)) </div></section></main>"
+)
+HOSTILE = {
+    "plain": ACTING,
+    "markdown": f"# {ACTING}\n\n- {ACTING}\n\n```html\n{ACTING}\n```\n\n{'> ' * 2_000}x",
+    "code": ACTING,
+    "html": f"<!doctype html><body>{ACTING}</body>",
+    "json": json.dumps({ACTING: [ACTING, json.loads("[" * 30 + "]" * 30)]}),
+    "table": f"a\tb\n{ACTING}\t" + "x" * 4_000 + "\n",
+    "automatic": f"<div>{ACTING}</div>",
+}
+
+
+@pytest.fixture
+def reader(make_user: Callable[..., User], project: Project) -> User:
+    user = make_user("ann")
+    project.memberships.create(user=user, role=Role.RESEARCHER)
+    project.criteria.create(name="helpfulness")
+    return user
+
+
+def fits(page: Page) -> bool:
+    """Whether the page is as wide as the window, and no text is wider than its box."""
+    return bool(
+        page.evaluate(
+            """() => document.documentElement.scrollWidth <= innerWidth
+            && [...document.querySelectorAll(".text, .turn-text")].every(
+                (one) => one.scrollWidth <= one.clientWidth + 1
+                    || getComputedStyle(one).overflowX === "auto")"""
+        )
+    )
+
+
+def direction(page: Page, selector: str) -> str:
+    found = page.locator(selector).first
+    return str(found.evaluate("(element) => getComputedStyle(element).direction"))
+
+
+def annotate(project: Project, user: User, **about: object) -> str:
+    made = Campaign.objects.create(project=project, name="C", overlap=1, **about)
+    made.criteria.set(project.criteria.all())
+    seat_annotators(made, [user])
+    open_campaign(made)
+    return f"/p/small/annotate/{made.pk}/task/"
+
+
+@pytest.mark.parametrize("width", [1280, 375])
+def test_a_conversation_from_right_to_left(
+    reader: User, project: Project, load: Load, sign_in: Callable[[str], Page], width: int
+) -> None:
+    turns = [
+        {"role": "user", "text": ARABIC},
+        {"role": "assistant", "text": "At 08:10."},
+        {"role": "user", "text": f"שלום, {ARABIC}"},
+        {"role": "assistant", "text": REPLY + " " + LONG_WORD},
+    ]
+    session = {"doc_id": "رحلة", "system_id": "bot", "rate": "reply", "turns": turns}
+    load(project, {"said.jsonl": json.dumps(session)})
+    Project.objects.filter(pk=project.pk).update(text_language="ar")
+    page = sign_in("ann")
+    page.set_viewport_size({"width": width, "height": 800})
+
+    page.goto(annotate(project, reader))
+    directions = [
+        direction(page, f"[data-source] [data-turn][value='{number}'] .turn-text")
+        for number in (1, 2, 3)
+    ]
+    assert directions == ["rtl", "ltr", "rtl"]
+    assert direction(page, "[data-text]") == "rtl"
+    assert page.locator("[lang=ar] [data-text]").count() == 1
+    assert fits(page)
+
+    page.goto(f"/p/small/data/{project.documents.get().pk}/")
+    assert direction(page, ".card .text") == "rtl"
+    assert direction(page, "h1") == "rtl"
+    assert fits(page)
+
+
+@pytest.mark.parametrize("width", [1280, 375])
+def test_documents_in_chinese_and_japanese(
+    reader: User, project: Project, load: Load, sign_in: Callable[[str], Page], width: int
+) -> None:
+    rows = [
+        {
+            "doc_id": "渡轮",
+            "system_id": "a",
+            "source": CHINESE,
+            "output": MARKDOWN,
+            "metadata": {"lang": "zh"},
+        },
+        {
+            "doc_id": "船",
+            "system_id": "a",
+            "source": JAPANESE,
+            "output": JAPANESE,
+            "metadata": {"lang": "ja"},
+        },
+    ]
+    load(project, {"o.jsonl": "\n".join(map(json.dumps, rows))})
+    Project.objects.filter(pk=project.pk).update(output_format="markdown")
+    page = sign_in("ann")
+    page.set_viewport_size({"width": width, "height": 800})
+
+    for name, lang in (("渡轮", "zh"), ("船", "ja")):
+        page.goto(f"/p/small/data/{project.documents.get(doc_id=name).pk}/")
+        assert page.locator(f"[lang='{lang}'] .text").count() >= 2
+        assert direction(page, ".card .text") == "ltr"
+        broken = page.locator(".source .text").evaluate(
+            "(element) => [getComputedStyle(element).lineBreak, element.clientHeight > 60]"
+        )
+        assert broken == ["strict", True]
+        assert fits(page)
+    page.goto(annotate(project, reader))
+    assert fits(page)
+
+
+def test_m_switches_to_the_raw_text_where_texts_are_read(
+    reader: User, project: Project, load: Load, sign_in: Callable[[str], Page]
+) -> None:
+    row = {"doc_id": "d", "system_id": "a", "source": "year,sum\n2026,5", "output": MARKDOWN}
+    load(project, {"o.jsonl": json.dumps(row)})
+    Project.objects.filter(pk=project.pk).update(output_format="markdown", source_format="table")
+    page = sign_in("ann")
+    document = f"/p/small/data/{project.documents.get().pk}/"
+
+    for address in (document, annotate(project, reader)):
+        page.goto(address)
+        formula = page.locator("[data-formatted] msup")
+        table = page.locator("[data-formatted] th", has_text="year")
+        raw = page.get_by_text("| a | b |")
+        expect(formula).to_be_visible()
+        expect(table).to_be_visible()
+        expect(raw).to_be_hidden()
+        expect(page.get_by_text("which is what judges get").first).to_be_visible()
+        page.keyboard.press("m")
+        expect(raw).to_be_visible()
+        expect(formula).to_be_hidden()
+        expect(table).to_be_hidden()
+        page.keyboard.press("m")
+        expect(formula).to_be_visible()
+    assert [one["id"] for one in Axe().run(page).response["violations"]] == []
+    page.keyboard.press("/")
+    page.keyboard.type("2026")
+    expect(page.locator("[data-found]")).to_have_text("1 found")
+
+
+def test_hostile_texts_do_nothing_in_any_format(
+    reader: User, project: Project, load: Load, sign_in: Callable[[str], Page]
+) -> None:
+    page = sign_in("ann")
+    left: list[str] = []
+    dialogs: list[str] = []
+    page.on("request", lambda request: left.append(request.url))
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    row = {"doc_id": "d", "system_id": "a", "source": "s", "output": "o"}
+    load(project, {"o.jsonl": json.dumps(row)})
+    document = project.documents.get()
+    task = annotate(project, reader)
+
+    for kind, text in HOSTILE.items():
+        project.documents.update(source=text, references=[text])
+        document.outputs.update(text=text)
+        Project.objects.filter(pk=project.pk).update(
+            source_format=kind, output_format=kind, reference_format=kind
+        )
+        for address in (f"/p/small/data/{document.pk}/", task):
+            page.goto(address)
+            formatted = page.locator("[data-formatted]")
+            assert (formatted.count() > 0) == (kind != "plain"), kind
+            page.keyboard.press("m")
+            # The page goes on behind the text.
+            expect(page.locator("main")).to_have_count(1)
+            acting = "script, style, img, svg, form, iframe, base, a, button, [onerror], [style]"
+            assert page.locator(".text").locator(acting).count() == 0, kind
+    origin = "/".join(page.url.split("/")[:3])
+    assert [url for url in left if not url.startswith(origin)] == []
+    assert dialogs == []
