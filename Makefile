@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo screenshots test test-durations test-browser test-neural test-slow test-hostile test-servers test-package test-image lint docs release-data clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument bench-start bench-measure fuzz
+.PHONY: help demo screenshots test test-durations test-browser test-neural test-slow test-hostile test-servers test-package test-image lint docs release-data update test-upgrade clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument bench-start bench-measure fuzz
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table)"
@@ -18,12 +18,14 @@ help:
 	@echo "make test-slow     the demo, the README and docs/operations.md as a user runs them; kill -9; backups; an archive into an empty site; OpenID Connect; single tests that take long"
 	@echo "make test-hostile  hostile servers, files, visitors and random requests; ends with a table of what was tried, survived and lost"
 	@echo "make test-package  build the wheel, install it into new environments, run the demo, open its pages in Chromium"
+	@echo "make test-upgrade  databases of earlier versions of the site, and of PostgreSQL"
 	@echo "make test-image    build the container image, judge the demo through it, check compose.yaml, systemd's units and Kubernetes' manifests (root; says which packages of Debian it needs)"
 	@echo "make test-servers  GPTScore and G-Eval with llama.cpp's server (builds it: about six minutes)"
 	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, migrations that are safe while the site runs, licences of all packages, and pip-audit if its database is reachable"
 	@echo "make screenshots  the demo's main pages in both themes and widths, in the folder SHOTS (DOCS=1: also those of the docs; needs Chromium)"
 	@echo "make docs    the docs as a site, which the product serves at /docs/; fails if a link leads nowhere"
 	@echo "make release-data   what tests keep of the version that is released, so that later ones migrate it"
+	@echo "make update   newer versions of all that the site is made of, with hashes, and what changed (ONLY=\"NAME …\": of these alone)"
 	@echo "make bench-judge   the judge engine compared with a bare loop, and at a rate limit (LARGE=1: also 160,000 items; LIMITS=1: only the rate limit)"
 	@echo "make bench-annotate   twenty annotators at once (LARGE=1: also with 1,600,000 outputs)"
 	@echo "make bench-report   the whole report on SummEval, compared with scipy and nlpstats, and on 100 times the data (LARGE=1: also huge and sparse corpora)"
@@ -103,6 +105,9 @@ test-servers: $(VENV)/.installed-dev
 test-package: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -q tests/package
 
+test-upgrade: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest $(PARALLEL) tests/slow/test_upgrade_of_postgresql.py tests/settings/test_a_database_of_an_earlier_version.py
+
 # Schemas of all versions of Kubernetes weigh more than all else, so they have an environment of their own.
 .validators/.installed: constraints.txt
 	test -x .validators/bin/python || $(PYTHON) -m venv .validators
@@ -132,11 +137,21 @@ docs: $(VENV)/.installed-dev
 release-data: $(VENV)/.installed-dev
 	@$(BIN)/python .ci/release_data.py
 
+# uv finds versions for all platforms; it has an environment of its own, as nothing here runs it.
+.updater/bin/uv: constraints.txt
+	test -x .updater/bin/python || $(PYTHON) -m venv .updater
+	.updater/bin/python -m pip install --quiet --constraint constraints.txt uv
+	@touch $@
+
+ONLY ?=
+update: .updater/bin/uv
+	@.updater/bin/python .ci/update.py $(if $(ONLY),--only $(ONLY))
+
 browser:
 	apt-get update -q && apt-get install -q -y chromium
 
 clean:
-	rm -rf $(VENV) .servers .validators *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis docs_site .docs_pages
+	rm -rf $(VENV) .servers .updater .validators *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis docs_site .docs_pages
 
 bench-judge: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.judge $(if $(LARGE),--large) $(if $(LIMITS),--only-limits)

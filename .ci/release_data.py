@@ -16,7 +16,8 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(CHECKOUT))
 
 from geval_site.embedded.paths import DATABASE, USER, socket_dir  # noqa: E402
-from geval_site.embedded.server import embedded_server, packaged_programs  # noqa: E402
+from geval_site.embedded.programs import packaged_programs  # noqa: E402
+from geval_site.embedded.server import embedded_server  # noqa: E402
 from geval_site.version import __version__  # noqa: E402
 
 

@@ -10,7 +10,7 @@ from django.db import connections
 
 from evaluations.management.base import bring_up_to_date
 from geval_site.databases import EMBEDDED
-from geval_site.embedded.server import EmbeddedServerError
+from geval_site.embedded.errors import EmbeddedServerError
 
 
 @worker_init.connect

@@ -29,6 +29,7 @@ from evaluations.operations.readiness import (
 )
 from evaluations.operations.waiting import stale_leases
 from evaluations.sealing import SealError
+from geval_site.embedded.upgrade import kept_folders
 from geval_site.program import command
 from geval_site.version import __version__
 
@@ -120,6 +121,9 @@ def disk_findings() -> Iterator[Finding]:
         yield Finding("disk", Severity.ERROR, f"{folder} cannot be written", advice)
     else:
         yield Finding("disk", Severity.OK, free)
+    for kept in kept_folders(settings.DATA_DIR):
+        seen = f"data from before an upgrade of PostgreSQL are in {kept}"
+        yield Finding("disk", Severity.WARNING, seen, "Delete that folder when all is well.")
 
 
 def postgres_version() -> Finding:

@@ -27,7 +27,7 @@ from evaluations.models import (
 )
 from evaluations.operations.spending import spending_by_judge
 from evaluations.operations.waiting import stale_leases, waiting_jobs
-from geval_site.embedded.server import EmbeddedServerError
+from geval_site.embedded.errors import EmbeddedServerError
 from geval_site.metrics_folder import VARIABLE
 from geval_site.version import __version__
 

@@ -16,7 +16,7 @@ from kombu.exceptions import OperationalError
 from evaluations.models import WorkerHeartbeat
 from geval_site.celery import app
 from geval_site.databases import PGMQ
-from geval_site.embedded.server import EmbeddedServerError
+from geval_site.embedded.errors import EmbeddedServerError
 from geval_site.program import command
 
 HEARTBEAT_WITHIN = timedelta(minutes=1)

@@ -5,6 +5,8 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +20,7 @@ from tests.package.conftest import VERSIONS, others_may_use, outside
 from tests.processes import free_port
 
 ORDINARY = "nobody"
+PLOTLY = "plotly/plotly.min.js"
 PRODUCTION = {
     "GEVAL_MODE": "production",
     "GEVAL_ALLOW_EMBEDDED": "1",
@@ -58,6 +61,21 @@ def running(
         process.terminate()
         process.wait(60)
         process.stdout.close()
+
+
+def collected(programs: Path) -> tuple[Path, dict[str, str]]:
+    """The folder of an installed wheel's static files, and their hashed names by name."""
+    packages = next((programs.parent / "lib").iterdir()) / "site-packages"
+    folder = packages / "geval_site" / "collected_static"
+    return folder, orjson.loads((folder / "staticfiles.json").read_bytes())["paths"]
+
+
+def as_sent(address: str, coding: str) -> bytes:
+    """The bytes that a browser gets which accepts this coding."""
+    asked = urllib.request.Request(address, headers={"Accept-Encoding": coding})
+    with urllib.request.urlopen(asked, timeout=30) as answer:
+        assert answer.headers.get("Content-Encoding", "identity") == coding
+        return bytes(answer.read())
 
 
 def is_missing(got: Response) -> bool:
@@ -106,7 +124,7 @@ def test_the_demo_runs_and_its_pages_open(
 
 
 def test_a_production_site_brings_its_collected_static_files(
-    installed: Callable[[str], Path], folder: Path, page: Page
+    installed: Callable[[str], Path], folder: Path, page: Page, capsys: pytest.CaptureFixture[str]
 ) -> None:
     programs = installed(VERSIONS[0])
     home = folder / "production"
@@ -119,7 +137,13 @@ def test_a_production_site_brings_its_collected_static_files(
     with running(serve, home, user=None, until="Ctrl-C", **PRODUCTION) as address:
         page.goto(address + "sign-in/")
         styles = page.locator("link[rel=stylesheet]").evaluate_all("all => all.map(it => it.href)")
+        plotly = address + "static/" + collected(programs)[1][PLOTLY]
+        sizes = {coding: len(as_sent(plotly, coding)) for coding in ("identity", "gzip", "br")}
 
+    with capsys.disabled():
+        said = (f"{coding} {size / 1e6:.2f} MB" for coding, size in sizes.items())
+        sys.stdout.write(f"\nplotly.min.js as it is sent: {', '.join(said)}\n")
+    assert sizes["br"] < sizes["gzip"] < sizes["identity"] / 2
     assert styles
     assert all(re.search(r"\.[0-9a-f]{12}\.css$", style) for style in styles)
 
@@ -127,9 +151,8 @@ def test_a_production_site_brings_its_collected_static_files(
 def test_every_static_file_that_a_template_names_is_in_the_wheel(
     installed: Callable[[str], Path],
 ) -> None:
-    packages = next((installed(VERSIONS[0]).parent / "lib").iterdir()) / "site-packages"
-    collected = packages / "geval_site" / "collected_static"
-    paths = orjson.loads((collected / "staticfiles.json").read_bytes())["paths"]
+    folder, paths = collected(installed(VERSIONS[0]))
+    packages = folder.parents[1]
 
     templates = sorted(path.relative_to(CHECKOUT) for path in (CHECKOUT / "templates").rglob("*.*"))
     named = {
@@ -140,4 +163,13 @@ def test_every_static_file_that_a_template_names_is_in_the_wheel(
 
     assert [path for path in templates if not (packages / "geval_site" / path).exists()] == []
     assert sorted(named - paths.keys()) == []
-    assert all((collected / name).exists() for name in paths.values())
+    assert all((folder / name).exists() for name in paths.values())
+
+
+def test_static_files_are_compressed_in_both_ways(installed: Callable[[str], Path]) -> None:
+    folder, paths = collected(installed(VERSIONS[0]))
+    gzipped = {path.with_suffix("") for path in folder.rglob("*.gz")}
+    by_brotli = {path.with_suffix("") for path in folder.rglob("*.br")}
+
+    assert folder / paths[PLOTLY] in gzipped
+    assert gzipped <= by_brotli

@@ -19,7 +19,7 @@ import pytest
 from evaluations.operations.backup.container import verify
 from evaluations.operations.backup.errors import BackupError
 from geval_site.embedded.account import system_account
-from geval_site.embedded.server import SYSTEM_USER
+from geval_site.embedded.runner import SYSTEM_USER
 from tests.conftest import CHECKOUT
 from tests.processes import StandInProcess, free_port
 from tests.slow.test_kills import ITEMS, Site, begin, expire_leases

