@@ -51,11 +51,13 @@ class Answer(BaseHTTPRequestHandler):
         lines = self.rfile.read(int(self.headers["Content-Length"])).splitlines()
         self.server.open.wait(10)
         self.server.received.append((self.path, [json.loads(line) for line in lines]))
-        self.send_response(self.server.status)
-        self.send_header("Content-Length", str(len(self.server.problem)))
-        self.end_headers()
-        self.wfile.write(self.server.problem)
+        status, problem = self.server.status, self.server.problem
+        # Before it answers: the test may then say what the next answer is.
         self.server.status, self.server.problem = 200, b"{}"
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(problem)))
+        self.end_headers()
+        self.wfile.write(problem)
 
     def log_message(self, *_args: object) -> None:
         pass

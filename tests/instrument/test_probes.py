@@ -112,7 +112,7 @@ def test_the_panel_is_on_the_pages_and_in_the_api(
     assert study.items.values("output__document").distinct().count() == 10
     client = as_role("viewer")
     work_on_run(start_run(judge, [criterion]).pk, "tester")
-    report = reverse("evaluations:report_detail", args=["small"])
+    report = reverse("evaluations:report_numbers", args=["small"])
     title = "Sentences as a bullet list"
     assert title not in client.get(report).content.decode()
 
