@@ -156,6 +156,7 @@ def test_a_closed_campaign_hands_out_nothing(
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.slow
 def test_fifty_annotators_of_whom_half_vanish_leave_every_item_with_exactly_three_ratings(
     make_user: Callable[..., User], project: Project
 ) -> None:

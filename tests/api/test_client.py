@@ -175,6 +175,7 @@ def test_the_notebook_runs_from_top_to_bottom(
     assert issubclass(Run, object)
 
 
+@pytest.mark.slow
 def test_a_judge_is_made_once_a_worker_has_asked_its_endpoint(
     site: Client,
     small_project: Project,

@@ -132,6 +132,7 @@ def test_requests_are_counted_by_route_and_status_and_addresses_add_no_series() 
 
 
 @pytest.mark.django_db
+@pytest.mark.slow
 def test_a_scrape_reads_no_scores_and_takes_as_few_queries_with_many(run: EvaluationRun) -> None:
     with CaptureQueriesContext(connection) as few:
         scrape()

@@ -13,7 +13,7 @@ from evaluations.runs.resuming import TRY_AGAIN, resume_due_runs
 from evaluations.runs.worker import work_on_run
 from tests.conftest import wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 MakeJudge = Callable[..., Judge]
 
 

@@ -20,7 +20,7 @@ from evaluations.uploads.loading import (
 )
 from tests.conftest import OUTPUTS
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 @pytest.fixture

@@ -73,6 +73,7 @@ def test_documents_that_are_not_given_do_not_count(seed):
     assert np.array_equal(first.by_document, second.by_document, equal_nan=True)
 
 
+@pytest.mark.slow
 def test_what_a_choice_among_noise_is_said_to_be_worth_is_nothing():
     """The best of 20 arms of pure noise looks good on the documents it was chosen by."""
     said, naive = [], []
