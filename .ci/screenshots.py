@@ -1,7 +1,7 @@
 """`make screenshots`: the demo's main pages in both themes and widths, as pictures in a folder.
 
 Starts the demo in a folder of its own, signs in with its invented accounts, and stops it again.
-FIVE of the pictures are in the README and the docs: `make screenshots DOCS=1` writes them there,
+Six of the pictures are in the README and the docs: `make screenshots DOCS=1` writes them there,
 with few colours, so that the repository stays small.
 """
 
@@ -52,6 +52,7 @@ PAGES = (
     Shot("items", "ada", "/p/demo/runs/1/items/"),
     Shot("report", "ada", "/p/demo/report/"),
     Shot("figures", "ada", "/p/demo/report/", "#figures"),
+    Shot("numbers", "ada", "/p/demo/report/numbers/"),
     Shot("disagreements", "ada", "/p/demo/report/disagreements/"),
     Shot("compare", "ada", "/p/demo/report/compare/"),
     Shot("members", "ada", "/p/demo/members/"),
@@ -59,6 +60,7 @@ PAGES = (
 )
 # Which are in the docs: the page, theme, screen, and its highest pixel.
 DOCS = (
+    ("report", "light", "desk", 900),
     ("home", "light", "desk", 850),
     ("figures", "light", "desk", 900),
     ("disagreements", "light", "desk", 850),
