@@ -28,7 +28,7 @@ def test_a_run_paused_by_a_worker_names_the_request_that_started_it(
         return run.state == RunState.PAUSED
 
     with json_worker(database_url) as worker:
-        wait_until(is_paused)
+        wait_until(is_paused, seconds=180)
         worker.terminate()
         said = worker.communicate(timeout=60)[1]
 
