@@ -87,10 +87,12 @@ TERMS: dict[str, Term] = {
         "Correlation",
     ),
     "level": Term(
-        "Summary, system and dataset level",
+        "Summary, session, system and dataset level",
         "Summary level: a correlation within each document, averaged; for choosing between outputs"
-        " of one text. System level: over the means of systems; for ranking systems. Dataset level:"
-        " over all outputs at once; for filtering outputs.",
+        " of one text. Session level, where documents are turns of sessions: over the mean of each"
+        " system's turns of a session; for finding sessions that went wrong. System level: over the"
+        " means of systems; for ranking systems. Dataset level: over all outputs (or turns) at"
+        " once; for filtering outputs.",
         "System level with few systems says little: ten are needed for an interval.",
         "Correlation",
     ),

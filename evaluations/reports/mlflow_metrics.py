@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import orjson
 
 from evaluations.reports.report import Report
-from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
+from evaluations.statistics.correlation import COEFFICIENTS
 
 # What the names of metrics may hold, and how long they may be.
 _REFUSED = re.compile(r"[^\w\-. :/]")
@@ -25,7 +25,7 @@ def _metrics(report: Report) -> Iterator[tuple[str, float]]:
             found = result.correlations
             about = f"{_part(result.judge)}/{_part(criterion.criterion)}"
             for coefficient in COEFFICIENTS:
-                for level in LEVELS:
+                for level in report.levels:
                     value = found.estimates[coefficient][level].value
                     if value is not None:
                         yield f"{about}/{coefficient}/{level}"[:LONGEST], value

@@ -34,7 +34,7 @@ from evaluations.reports.withheld import without_withheld
 from evaluations.statistics.agreement import rater_at
 from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.bias import Family, FamilyBias, family_bias
-from evaluations.statistics.correlation import Coefficient, Correlations, Level
+from evaluations.statistics.correlation import Coefficient, Correlations, Level, levels_of
 from evaluations.statistics.jackknife import (
     LEAST_DOCUMENTS,
     LeftOut,
@@ -267,6 +267,11 @@ class Report:
                 result.judge for criterion in self.criteria for result in criterion.judges
             )
         )
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The levels that correlations are given at."""
+        return levels_of(sessions=bool(self.sessions))
 
     @property
     def has_letters(self) -> bool:

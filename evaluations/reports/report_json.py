@@ -1,5 +1,6 @@
 """A report as JSON; an undefined value is null with its reason beside it."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -16,7 +17,7 @@ from evaluations.reports.board_tables import board_json
 from evaluations.reports.json_values import ends_json, estimate_json, with_interval
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.statistics.alt_test import AltTest
-from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
+from evaluations.statistics.correlation import COEFFICIENTS, Level
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LEAST_OUTPUTS, LEAST_SYSTEMS
 from evaluations.statistics.passing import PassFail
 from evaluations.statistics.ppi import PpiTable
@@ -48,7 +49,9 @@ def as_json(report: Report) -> str:
             "query": report.options.query,
         },
         "systems": list(report.systems),
-        "criteria": {result.criterion: _criterion_json(result) for result in report.criteria},
+        "criteria": {
+            result.criterion: _criterion_json(result, report.levels) for result in report.criteria
+        },
     }
     if report.sessions:
         content["sessions"] = {"sessions": report.sessions, "turns": report.turns}
@@ -72,13 +75,15 @@ def _rounded(content: Any) -> Any:
     return content
 
 
-def _criterion_json(result: CriterionResult) -> dict[str, Any]:
+def _criterion_json(result: CriterionResult, levels: Sequence[Level]) -> dict[str, Any]:
     weights = {} if result.weights is None else {"weights": asdict(result.weights)}
     return weights | {
         "documents": result.documents,
         "rated_outputs": result.rated_outputs,
         "ratings_with_scores_in_sight": result.in_sight,
-        "judges": {judge.judge: _judge_json(judge, result.annotators) for judge in result.judges},
+        "judges": {
+            judge.judge: _judge_json(judge, result.annotators, levels) for judge in result.judges
+        },
         "agreement": _agreement_json(result.agreement),
         "ceiling": {
             name: with_interval(ceiling.estimate, ceiling.interval)
@@ -117,10 +122,12 @@ def _verdict_json(result: CriterionResult) -> dict[str, Any]:
     }
 
 
-def _judge_json(result: JudgeResult, annotators: tuple[str, ...]) -> dict[str, Any]:
+def _judge_json(
+    result: JudgeResult, annotators: tuple[str, ...], levels: Sequence[Level]
+) -> dict[str, Any]:
     found = result.correlations
     values: dict[str, Any] = {
-        coefficient: {level: estimate_json(found.estimates[coefficient][level]) for level in LEVELS}
+        coefficient: {level: estimate_json(found.estimates[coefficient][level]) for level in levels}
         for coefficient in COEFFICIENTS
     }
     for coefficient, interval in result.intervals.items():

@@ -23,7 +23,7 @@ from evaluations.reports.words import (
     withheld_note,
 )
 from evaluations.spreadsheets import csv_line
-from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
+from evaluations.statistics.correlation import COEFFICIENTS, Level
 from evaluations.statistics.resampling import Interval
 from geval_site.program import command
 
@@ -39,7 +39,7 @@ def as_csv(report: Report) -> str:
     for criterion in report.criteria:
         for result in criterion.judges:
             found = result.correlations
-            for level in LEVELS:
+            for level in report.levels:
                 for coefficient in COEFFICIENTS:
                     estimate = found.estimates[coefficient][level]
                     interval = (
@@ -75,7 +75,7 @@ def as_markdown(report: Report) -> str:
     for criterion in report.criteria:
         header = [
             "judge",
-            *(f"{level} {SYMBOLS[c]}" for level in LEVELS for c in COEFFICIENTS),
+            *(f"{level} {SYMBOLS[c]}" for level in report.levels for c in COEFFICIENTS),
             "documents",
             "missing",
         ]
@@ -83,7 +83,7 @@ def as_markdown(report: Report) -> str:
         parts.append("| " + " | ".join(header) + " |")
         parts.append("|---" + "|---:" * (len(header) - 1) + "|")
         parts.extend(
-            "| " + " | ".join(_markdown_cell(cell) for cell in _cells(result)) + " |"
+            "| " + " | ".join(_markdown_cell(cell) for cell in _cells(result, report.levels)) + " |"
             for result in criterion.judges
         )
         if said := in_a_sentence(criterion):
@@ -129,14 +129,14 @@ def as_text(report: Report) -> str:
         f"{report.name}: how well judges agree with the mean human rating (r Pearson, rho "
         "Spearman, tau Kendall's tau-b)"
     ]
-    symbols = [SYMBOLS[coefficient] for _level in LEVELS for coefficient in COEFFICIENTS]
+    symbols = [SYMBOLS[coefficient] for _level in report.levels for coefficient in COEFFICIENTS]
     name_width = max(len(name) for name in ("judge", *report.judges))
     number = 5
     group = len(COEFFICIENTS) * (number + 1) - 1
     for criterion in report.criteria:
-        rows = [_cells(result) for result in criterion.judges]
+        rows = [_cells(result, report.levels) for result in criterion.judges]
         parts.append(f"\n{criterion.criterion}")
-        levels = "  ".join(level.center(group, "·") for level in LEVELS)
+        levels = "  ".join(level.center(group, "·") for level in report.levels)
         parts.append(f"{'':{name_width}}  {levels}")
         for name, *cells in [["judge", *symbols, "documents", "missing"], *rows]:
             numbers, counts = cells[: len(symbols)], cells[len(symbols) :]
@@ -184,13 +184,13 @@ def _markdown_cell(text: str) -> str:
     return " ".join(text.replace("|", "\\|").splitlines())
 
 
-def _cells(result: JudgeResult) -> list[str]:
+def _cells(result: JudgeResult, levels: Sequence[Level]) -> list[str]:
     """A judge's row: name, coefficients level by level, documents used of all, outputs without a
     score."""
     found = result.correlations
     numbers = [
         shown(found.estimates[coefficient][level])
-        for level in LEVELS
+        for level in levels
         for coefficient in COEFFICIENTS
     ]
     return [

@@ -13,7 +13,12 @@ SYMBOLS = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
 
 
 # What a judge ranks at each level.
-RANKED = {"summary": "a document's outputs", "system": "the systems", "dataset": "all outputs"}
+RANKED = {
+    "summary": "a document's outputs",
+    "session": "the sessions",
+    "system": "the systems",
+    "dataset": "all outputs",
+}
 
 
 def in_a_sentence(result: CriterionResult) -> str:
@@ -182,7 +187,7 @@ def sessions_note(report: Report) -> str:
     return (
         f"{report.turns:,} documents are turns of {report.sessions:,} sessions. Turns of a session"
         " are alike, so intervals and tests take sessions as documents: summary level is within"
-        " each session, dataset level over all turns."
+        " each session, session level over the means of sessions, dataset level over all turns."
     )
 
 

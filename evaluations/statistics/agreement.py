@@ -225,12 +225,14 @@ def _at_level(
     each = []
     for mine in np.split(order, ends[:-1]) if len(ends) else []:
         own, rest = values[mine], others[mine]
+        at = ratings.output[mine]
+        rated = Outputs(
+            outputs.document[at], outputs.system[at], outputs.documents, outputs.systems
+        )
         if level == "system":
-            at = ratings.output[mine]
-            rated = Outputs(
-                outputs.document[at], outputs.system[at], outputs.documents, outputs.systems
-            )
             own, rest = system_means(rated, own, rest)
+        elif level == "session":
+            _sessions, (own, rest) = rated.in_sessions(own, rest)
         found = coefficient_of(own, rest, coefficient).value
         if found is not None:
             each.append(found)

@@ -1,4 +1,4 @@
-"""Pearson's r, Spearman's rho and Kendall's tau-b of a judge with humans, at three levels.
+"""Pearson's r, Spearman's rho and Kendall's tau-b of a judge with humans, at four levels.
 
 Levels (Deutsch, Dror and Roth, 2021, "A Statistical Analysis of Summarization Evaluation Metrics
 Using Resampling Methods"):
@@ -6,6 +6,8 @@ Using Resampling Methods"):
 - summary: one coefficient per document over its systems, then the mean over documents. Documents
 with constant ratings or scores have no coefficient; they are left out and counted. Also called
   turn-, sample- or input-level.
+- session: over the means of sessions, each being what a system's turns of a session have on
+average. Without sessions a document has one output of a system, and this is the dataset level.
 - system: over systems, each being the mean of its outputs.
 - dataset: over all outputs at once.
 
@@ -30,15 +32,20 @@ from evaluations.statistics.results import Estimate
 from evaluations.statistics.weighted import OF_ROWS, OF_VALUES, weighted_mean
 
 Coefficient = Literal["pearson", "spearman", "kendall"]
-Level = Literal["summary", "system", "dataset"]
+Level = Literal["summary", "session", "system", "dataset"]
 COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
-LEVELS: tuple[Level, ...] = ("summary", "system", "dataset")
+LEVELS: tuple[Level, ...] = ("summary", "session", "system", "dataset")
 
 # Documents with more outputs are taken one by one: tables of their pairs grow too large.
 PAIRWISE_SYSTEMS = 200
 # Pairs are counted in a table of the values of both sides, where it has no more cells than this, or
 # than this times the values.
 LEAST_TABLE, TABLE_CELLS = 2**16, 16
+
+
+def levels_of(*, sessions: bool) -> tuple[Level, ...]:
+    """The levels that differ, with sessions or without."""
+    return tuple(level for level in LEVELS if sessions or level != "session")
 
 
 @dataclass(frozen=True)
@@ -69,14 +76,19 @@ def correlations(outputs: Outputs, human: FloatArray, judge: FloatArray) -> Corr
     }
     documents = int(outputs.documents_with().sum())
     means = system_means(outputs, human, judge)
+    sessions, (human_of, judge_of) = outputs.in_sessions(human, judge)
     estimates: dict[Coefficient, dict[Level, Estimate]] = {}
     for coefficient in COEFFICIENTS:
+        of_outputs = coefficient_of(human, judge, coefficient, of="outputs", weight=outputs.weight)
         estimates[coefficient] = {
             "summary": _mean(by_document[coefficient], documents, outputs.document_weight),
-            "system": coefficient_of(*means, coefficient, of="systems"),
-            "dataset": coefficient_of(
-                human, judge, coefficient, of="outputs", weight=outputs.weight
+            "session": of_outputs
+            if sessions is outputs
+            else coefficient_of(
+                human_of, judge_of, coefficient, of="sessions", weight=sessions.weight
             ),
+            "system": coefficient_of(*means, coefficient, of="systems"),
+            "dataset": of_outputs,
         }
     used = int((~np.isnan(by_document["pearson"])).sum())
     return Correlations(documents, used, len(outputs), estimates, by_document)

@@ -188,7 +188,11 @@ def correlation_interval(
         human, judge: shape (outputs,), NaN for missing.
     """
     outputs, (human, judge) = complete(outputs, human, judge)
-    compute = {"summary": _summary, "dataset": _dataset, "system": _system}[level]
+    if level == "session":
+        outputs, (human, judge) = outputs.in_sessions(human, judge)
+    compute = {
+        "summary": _summary, "session": _dataset, "system": _system, "dataset": _dataset
+    }[level]  # fmt: skip
     return within(compute(outputs, human, judge, coefficient, over), -1.0, 1.0)
 
 
@@ -360,7 +364,7 @@ def _dataset(
     """The interval over documents, on Fisher's z. Outputs of a document are alike, so documents are
     left out whole."""
     if over != "documents":
-        return no_interval("intervals at dataset level are given over documents")
+        return no_interval("intervals at this level are given over documents")
     counting = int(outputs.documents_with().sum())
     if counting < LEAST_DOCUMENTS:
         return no_interval(TOO_FEW.format(LEAST_DOCUMENTS, "documents"))

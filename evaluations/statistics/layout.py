@@ -192,6 +192,24 @@ class Outputs:
             return mean_of(self.by_system(values), self.by_system())
         return mean_of(self.by_system(values * self.weight), self.by_system(self.weight))
 
+    def in_sessions(self, *values: FloatArray) -> tuple["Outputs", list[FloatArray]]:
+        """One output for each document and system, with the means of theirs; the outputs
+        themselves where none has a second one. A document is a session where there are any.
+
+        Args:
+            values: shape (outputs,) each, complete.
+        """
+        if self.has_cells:
+            return self, list(values)
+        cells = self.document.astype(np.int64) * self.systems + self.system
+        own, at = np.unique(cells, return_inverse=True)
+        weight = np.ones(len(self)) if self.weight is None else self.weight
+        total, count = sums(at, weight, len(own)), sums(at, None, len(own))
+        means = [np.round(sums(at, side * weight, len(own)) / total, DIGITS) for side in values]
+        document, system = np.divmod(own, self.systems)
+        return Outputs(document, system, self.documents, self.systems,
+                       None if self.weight is None else total / count), means  # fmt: skip
+
     def table(self, values: FloatArray) -> FloatArray:
         """Values as a table of shape (documents, systems), NaN where there is none."""
         filled = np.full((self.documents, self.systems), np.nan)

@@ -115,7 +115,7 @@ def bootstrap_samples(
     human, judge = np.where(missing, np.nan, human), np.where(missing, np.nan, judge)
     if level == "system":
         return _system_level(human, judge, coefficient, draws)
-    if level == "dataset":
+    if level in ("session", "dataset"):  # the same for a table
         tables = (_resampled(human, judge, draws, number) for number in range(len(draws)))
         return np.array([_dataset(x, y, coefficient) for x, y in tables])
     if draws.systems is None:

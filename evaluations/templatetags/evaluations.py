@@ -1,5 +1,6 @@
 """Template tags and filters for a report's numbers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -25,7 +26,7 @@ from evaluations.reports.words import (
     weights_note,
     withheld_note,
 )
-from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient
+from evaluations.statistics.correlation import COEFFICIENTS, Coefficient, Level
 from evaluations.statistics.passing import SystemRate
 from evaluations.statistics.ppi import SystemMean
 from evaluations.statistics.resampling import Interval
@@ -42,12 +43,6 @@ class TableNumber:
     reason: str
     begins_group: bool
     interval: str
-
-
-@register.simple_tag
-def report_levels() -> tuple[str, ...]:
-    """The levels in the order of the table's columns."""
-    return LEVELS
 
 
 @register.simple_tag
@@ -139,8 +134,8 @@ def estimate(value: Estimate) -> str:
 
 
 @register.filter
-def estimate_cells(result: JudgeResult) -> list[TableNumber]:
-    """A judge's nine coefficients in the order of the table's columns."""
+def estimate_cells(result: JudgeResult, levels: Sequence[Level]) -> list[TableNumber]:
+    """A judge's coefficients at some levels in the order of the table's columns."""
     found = result.correlations.estimates
     return [
         TableNumber(
@@ -149,7 +144,7 @@ def estimate_cells(result: JudgeResult) -> list[TableNumber]:
             begins_group=coefficient == COEFFICIENTS[0],
             interval=in_brackets(result.intervals[coefficient]) if level == "summary" else "",
         )
-        for level in LEVELS
+        for level in levels
         for coefficient in COEFFICIENTS
     ]
 

@@ -122,6 +122,7 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
     options, errors = options_of(request.GET, project)
     choices = choices_of(project)
     kept = kept_view(project, options)
+    page = shown_page(project, options, kept) if kept is None or kept.last else None
     return {
         "project": project,
         # Names can change without a change of scores.
@@ -129,11 +130,11 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
             [(record.pk, str(record)) for records in choices.values() for record in records]
         ),
         "tab": "report",
-        "page": shown_page(project, options, kept) if kept is None or kept.last else None,
+        "page": page,
         "kept": kept,
         "errors": errors,
         "choices": choices,
-        "words": WORDS,
+        "words": WORDS | {"level": page.report.levels if page else WORDS["level"]},
         "base": base or request.path,
         "options": options,
         "formats": FORMATS,

@@ -50,7 +50,7 @@ def test_what_cannot_be_is_said_in_words() -> None:
 
     assert options == ReportOptions(criteria=(7,))
     assert errors == [
-        "level is summary, system or dataset, not 'word'.",
+        "level is summary, session, system or dataset, not 'word'.",
         "There is no annotator 'x' here.",
         "There is no judge '99' here.",
     ]

@@ -76,7 +76,7 @@ def test_every_view_has_a_page(client: Client, judged_project: Project) -> None:
 def test_nonsense_in_the_address_is_answered_in_words(client: Client) -> None:
     text = client.get(ADDRESS + "?level=galaxy").content.decode()
 
-    assert "level is summary, system or dataset, not &#x27;galaxy&#x27;." in text
+    assert "level is summary, session, system or dataset, not &#x27;galaxy&#x27;." in text
 
 
 def test_a_number_leads_to_its_documents_the_most_different_first(

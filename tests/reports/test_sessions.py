@@ -80,6 +80,45 @@ def test_intervals_are_over_sessions_not_over_turns(sessions: Project) -> None:
     assert report.criteria[0].documents == SESSIONS
 
 
+def test_session_level_is_over_the_means_of_sessions(sessions: Project) -> None:
+    report = build_report(sessions, options=ReportOptions(level="session", coefficient="pearson"))
+    result = report.criteria[0].judges[0]
+    data = load_data(sessions, list(sessions.judges.all()), list(sessions.criteria.all()))
+    criterion = sessions.criteria.get().pk
+    sides = (data.humans[criterion].mean, data.judges[criterion, result.pk])
+    means = [
+        [np.mean(side[np.array(data.sessions) == name]) for name in dict.fromkeys(data.sessions)]
+        for side in sides
+    ]
+
+    expected = np.corrcoef(*means)[0, 1]
+    assert result.shown(report.options).value == pytest.approx(expected)
+    assert result.analysis.shown.low < expected < result.analysis.shown.high
+
+
+def test_session_level_is_shown_where_there_are_sessions_alone(
+    sessions: Project, load: Callable[..., LoadResult]
+) -> None:
+    with_sessions = json.loads(as_json(build_report(sessions)))
+    assert set(with_sessions["criteria"]["quality"]["judges"]["j"]["pearson"]) == {
+        "summary", "session", "system", "dataset",
+    }  # fmt: skip
+
+    other = Project.objects.create(slug="other", name="Other")
+    load(
+        other,
+        {
+            "o.csv": "doc_id,system_id,source,output\nd,a,t,x\nd,b,t,y\n",
+            "r.csv": "doc_id,system_id,criterion,annotator,score\nd,a,quality,ann,1\n",
+            "s.csv": "doc_id,system_id,criterion,judge,score\nd,a,quality,j,1\n",
+        },
+    )
+    without = json.loads(as_json(build_report(other)))
+    assert set(without["criteria"]["quality"]["judges"]["j"]["pearson"]) == {
+        "summary", "system", "dataset",
+    }  # fmt: skip
+
+
 def test_the_report_says_what_its_intervals_are_over(sessions: Project) -> None:
     report = build_report(sessions)
 
@@ -113,7 +152,7 @@ def test_turns_of_a_session_that_came_in_several_files_are_taken_together(
 @pytest.mark.slow
 def test_by_session_intervals_hold_the_truth_and_by_turn_they_do_not() -> None:
     """Sessions share what people and the judge see alike; 95 % is meant to be 95 %."""
-    rng, true, held = np.random.default_rng(7), 0.5, [0, 0]
+    rng, true, held = np.random.default_rng(7), 0.5, [0, 0, 0]
     sessions, turns, runs = 40, 8, 300
     session = np.repeat(np.arange(sessions), turns)
     for _ in range(runs):
@@ -125,6 +164,13 @@ def test_by_session_intervals_hold_the_truth_and_by_turn_they_do_not() -> None:
             found = correlation_interval(outputs, human, judge, "pearson", "dataset", "documents")
             assert found.ends is not None
             held[at] += found.ends[0] <= true <= found.ends[1]
+            if not at:
+                found = correlation_interval(
+                    outputs, human, judge, "pearson", "session", "documents"
+                )
+                assert found.ends is not None
+                held[2] += found.ends[0] <= true <= found.ends[1]
 
     assert held[0] / runs > 0.91
+    assert held[2] / runs > 0.91
     assert held[1] / runs < 0.75

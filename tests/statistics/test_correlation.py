@@ -68,6 +68,8 @@ def test_every_level_equals_scipy_on_the_pairs_that_are_there(
             "summary": float(np.mean(defined)) if defined else NAN,
             "system": by_scipy(*means, coefficient),
             "dataset": by_scipy(human[there], judge[there], coefficient),
+            # A table has one output of a system in a document, so that there are no sessions.
+            "session": by_scipy(human[there], judge[there], coefficient),
         }
         for level in LEVELS:
             estimate = found.estimates[coefficient][level]
@@ -112,7 +114,7 @@ def test_undefined_is_none_with_a_reason(coefficient: Coefficient) -> None:
 
     found = correlations(same, np.arange(6.0).reshape(2, 3)).estimates[coefficient]
 
-    assert [found[level].value for level in LEVELS] == [None, None, None]
+    assert [found[level].value for level in LEVELS] == [None] * len(LEVELS)
     assert "human ratings are the same" in found["dataset"].reason
     assert all(found[level].reason for level in LEVELS)
 
