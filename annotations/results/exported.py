@@ -98,7 +98,10 @@ def _columns(output: CandidateOutput) -> dict[str, Any]:
 
 def _said(document: Document, output: CandidateOutput) -> dict[str, Any]:
     """The output as a text, or in the turns of its conversation."""
-    history, said = document.history(), output.said
+    history, later, said = document.history(), document.later(), output.said
+    if said == document.rated_turn():
+        turns = (*history, *said, *later)
+        return {"turns": _as_json(turns), "rate": f"#{document.turns_before + 1}"}
     if not (history or output.turns):
         return {"output": output.text}
     if not history and output.text == transcript(said):

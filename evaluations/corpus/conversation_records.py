@@ -39,7 +39,8 @@ def conversation_rows(
     """The turns of a record, and one output for each thing in it that is rated.
 
     `rate` says what: `reply` (the last turn of the assistant, or `output` after all turns; the
-    default), `session`, or a role, each of whose turns becomes a document of its own.
+    default), `session`, one turn by its number, such as `#3`, or a role, each of whose turns
+    becomes a document of its own.
     """
     said = _read(record, place, defaults)
     if not place.sound:
@@ -48,6 +49,8 @@ def conversation_rows(
         rows = _reply(said, place)
     elif said.rate == SESSION:
         rows = _session(said, place)
+    elif said.rate.startswith("#"):
+        rows = _turn(said, place)
     else:
         rows = _turns_of_role(said, place)
     yield from rows
@@ -60,7 +63,7 @@ def _read(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Sa
     sessions = [name for name in SESSION_NAMES if record.get(name) not in (None, "")]
     rate = defaults.rate or record.get("rate") or REPLY
     if not isinstance(rate, str):
-        place.error("rate", "expected reply, session, or a role such as assistant")
+        place.error("rate", "expected reply, session, #3 or a role such as assistant")
         rate = REPLY
     return Said(
         turns=read_turns(record[column], column, place),
@@ -103,7 +106,7 @@ def _reply(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
         conversation=_digest(history) if history else "",
         turns_before=len(history),
         session=said.session,
-        turns="" if history and reply.is_plain else _stored([reply]),
+        turns=_apart_from(history, reply),
     )
 
 
@@ -121,6 +124,36 @@ def _session(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
         said.metadata,
         turns=_stored(said.turns),
     )
+
+
+def _turn(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
+    """One turn, after those before it and before those that came later."""
+    written = said.rate.removeprefix("#")
+    index = int(written) - 1 if written.isdecimal() and len(written) < 10 else -1
+    if not 0 <= index < len(said.turns):
+        place.error("rate", f"there is no turn {said.rate}; turns are #1 to #{len(said.turns)}")
+        return
+    yield _conversation(said.turns, place)
+    turn, before = said.turns[index], said.turns[:index]
+    yield OutputRow(
+        place.line,
+        said.doc_id,
+        said.system,
+        said.source or transcript(_answered(before, turn.role)),
+        turn.body,
+        said.context,
+        said.references,
+        said.metadata,
+        conversation=_digest(said.turns),
+        turns_before=index,
+        session=said.session,
+        turns=_apart_from(before, turn),
+    )
+
+
+def _apart_from(before: Sequence[Turn], turn: Turn) -> str:
+    """A rated turn as it is stored; "" for a plain reply, which its text says."""
+    return "" if before and turn.is_plain and turn.role == ASSISTANT else _stored([turn])
 
 
 def _turns_of_role(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
@@ -151,7 +184,7 @@ def _turns_of_role(said: Said, place: Place) -> Iterator[ConversationRow | Outpu
             conversation=digest,
             turns_before=index,
             session=session,
-            turns="" if index and turn.is_plain and turn.role == ASSISTANT else _stored([turn]),
+            turns=_apart_from(said.turns[:index], turn),
         )
 
 

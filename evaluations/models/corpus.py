@@ -203,6 +203,10 @@ class Document(models.Model):
         """The turns before what is rated; none if it is not a conversation."""
         return self._turns[: self.turns_before]
 
+    def rated_turn(self) -> tuple[Turn, ...]:
+        """The turn that is rated, where the conversation has it."""
+        return self._turns[self.turns_before : self.turns_before + 1]
+
     def later(self) -> tuple[Turn, ...]:
         """The turns after what is rated, which no judge sees."""
         return self._turns[self.turns_before + 1 :]

@@ -120,7 +120,10 @@ def test_the_report_is_the_commands(send: Send, judged_project: Project) -> None
 
     assert answer.content.decode() == as_json(build_report(judged_project))
     refused = send("GET", "/small/report?level=turn").json()
-    assert refused["errors"][0]["message"] == "level is summary, session, system or dataset, not 'turn'."
+    assert (
+        refused["errors"][0]["message"]
+        == "level is summary, session, system or dataset, not 'turn'."
+    )
 
 
 def test_a_run_is_started_looked_at_paused_and_ended(send: Send, judged_project: Project) -> None:

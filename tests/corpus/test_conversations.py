@@ -148,3 +148,25 @@ def test_a_role_that_nobody_has_is_refused_with_the_roles_there_are(
         load(project, {"a.jsonl": lines(session(rate="clerk"))})
 
     assert "no turn has the role clerk; the roles are assistant" in str(error.value.errors[0])
+
+
+def test_one_turn_is_rated_by_its_number_and_later_ones_are_kept(
+    project: Project, load: Callable[..., LoadResult]
+) -> None:
+    load(project, {"a.jsonl": lines(session(doc_id="d", rate="#2"))})
+
+    output = CandidateOutput.objects.select_related("document").get()
+    assert output.said[0].role == "user"
+    assert [turn.role for turn in output.document.history()] == ["system"]
+    assert output.document.later()[-1].text == "You are welcome."
+    assert output.document.unit == "s1"
+
+
+@pytest.mark.parametrize("rate", ["#0", "#7", "#", "#x", "#99999999999"])
+def test_a_turn_that_is_not_there_is_refused_with_those_that_are(
+    project: Project, load: Callable[..., LoadResult], rate: str
+) -> None:
+    with pytest.raises(LoadError) as error:
+        load(project, {"a.jsonl": lines(session(rate=rate))})
+
+    assert f"there is no turn {rate}; turns are #1 to #6" in str(error.value.errors[0])

@@ -34,6 +34,11 @@ OUTPUTS: list[dict[str, Any]] = [
      "turns": [*HISTORY, {"role": "assistant", "text": "Let me see.", "tool_calls": [CALL]}]},
     {"doc_id": "d", "system_id": "bot", "source": "Be helpful.", "rate": "session",
      "turns": [*HISTORY, {"role": "assistant", "text": "At 08:10."}]},
+    {"session_id": "e", "system_id": "bot", "rate": "user", "turns": [
+        *HISTORY, {"role": "assistant", "text": "At 08:10."}, {"role": "user", "text": "Thanks."}]},
+    {"session_id": "f", "system_id": "bot", "rate": "assistant", "turns": [
+        *HISTORY, {"role": "assistant", "text": "One.", "name": "Bo"},
+        {"role": "assistant", "text": "Two.", "tool_calls": [CALL]}, *HISTORY]},
 ]  # fmt: skip
 RATINGS = (
     "doc_id,system_id,criterion,annotator,score\na,good,quality,anna,4\na,good,quality,bob,3\n"
@@ -64,7 +69,7 @@ def contents(project: Project) -> dict[str, Any]:
         "outputs": {
             (o.document.doc_id, o.system.name, o.document.source, o.text, o.document.context,
              tuple(o.document.references), o.document.session, str(o.document.metadata),
-             o.document.history(), o.said, o.is_session)
+             o.document.history(), o.document.later(), o.said, o.is_session)
             for o in outputs
         },
         "ratings": set(Rating.objects.filter(criterion__project=project).values_list(
@@ -109,7 +114,7 @@ def test_the_card_says_what_is_in_which_file(filled: Project, tmp_path: Path) ->
     counts = hugging_face.write_folder(filled, tmp_path / "d")
 
     card = (tmp_path / "d" / "README.md").read_text()
-    assert counts == {"outputs": 6, "ratings": 5, "scores": 2, "preferences": 1}
+    assert counts == {"outputs": 10, "ratings": 5, "scores": 2, "preferences": 1}
     _, header, text = card.split("---\n")
     assert '\npretty_name: "Small"\n' in f"\n{header}"
     assert "- config_name: outputs\n  default: true\n  data_files:\n  - split: train" in header
@@ -130,7 +135,7 @@ def test_the_page_and_the_api_give_the_same_files(
     called = b"".join(browser.get("/api/v1/projects/small/exports/label-studio.json"))
     zipped = b"".join(browser.get("/p/small/annotate/export/hugging-face.zip").streaming_content)
 
-    assert len(json.loads(tasks)) == 6
+    assert len(json.loads(tasks)) == 10
     assert tasks == called
     names = zipfile.ZipFile(io.BytesIO(zipped)).namelist()
     assert {"README.md", "outputs.parquet", "ratings.parquet"} <= set(names)
