@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo screenshots test test-durations test-browser test-neural test-slow test-hostile test-servers test-package test-image lint docs release-data update test-upgrade clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument bench-start bench-measure fuzz
+.PHONY: help demo screenshots test test-durations test-browser test-neural test-slow test-hostile test-servers test-package test-image dist lint docs release-data update test-upgrade clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument bench-start bench-measure fuzz
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table)"
@@ -21,7 +21,7 @@ help:
 	@echo "make test-upgrade  databases of earlier versions of the site, and of PostgreSQL"
 	@echo "make test-image    build the container image, judge the demo through it, check compose.yaml, systemd's units and Kubernetes' manifests (root; says which packages of Debian it needs)"
 	@echo "make test-servers  GPTScore and G-Eval with llama.cpp's server (builds it: about six minutes)"
-	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, migrations that are safe while the site runs, licences of all packages, and pip-audit if its database is reachable"
+	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, zizmor for workflows, migrations that are safe while the site runs, licences of all packages, and pip-audit if its database is reachable"
 	@echo "make screenshots  the demo's main pages in both themes and widths, in the folder SHOTS (DOCS=1: also those of the docs; needs Chromium)"
 	@echo "make docs    the docs as a site, which the product serves at /docs/; fails if a link leads nowhere"
 	@echo "make release-data   what tests keep of the version that is released, so that later ones migrate it"
@@ -102,6 +102,12 @@ test-servers: $(VENV)/.installed-dev
 	.servers/bin/python -m pip install --quiet "llama-cpp-python[server]>=0.3.9" "gguf>=0.17"
 	@GEVAL_SERVERS=.servers/bin/python $(BIN)/python -m pytest -n auto --dist worksteal tests/servers
 
+# The wheel is built from the sdist, as package managers do.
+dist: $(VENV)/.installed-dev
+	rm -rf dist && mkdir dist
+	$(BIN)/python -c "from setuptools import build_meta; build_meta.build_sdist('dist')"
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist dist/*.tar.gz
+
 test-package: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -q tests/package
 
@@ -123,6 +129,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 	$(BIN)/oxlint static/js
+	$(BIN)/zizmor --offline --quiet .github
 	$(BIN)/python .ci/migrations.py
 	$(BIN)/python .ci/licences.py
 	@$(BIN)/python .ci/audit.py

@@ -7,8 +7,16 @@ from typing import Any
 
 import structlog
 from celery import Celery, Task
-from celery.signals import before_task_publish, setup_logging, task_postrun, task_prerun
+from celery.signals import (
+    before_task_publish,
+    setup_logging,
+    task_postrun,
+    task_prerun,
+    worker_init,
+)
 from django.conf import settings
+
+from geval_site import telemetry
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
 
@@ -25,6 +33,11 @@ app.autodiscover_tasks()
 def _use_the_sites_log(**_kwargs: Any) -> None:
     """Log as the site does; Celery's `--loglevel` has no effect."""
     logging.config.dictConfig(settings.LOGGING)
+
+
+@worker_init.connect
+def _start_telemetry(**_kwargs: Any) -> None:
+    telemetry.start()
 
 
 @before_task_publish.connect

@@ -118,7 +118,7 @@ def test_the_demo_runs_and_its_pages_open(
         page.get_by_role("button", name="Sign in").click()
         for path in ("p/demo/data/", "admin/", "api/v1/docs"):
             page.goto(address + path)
-        page.goto(address + "p/demo/report/")
+        page.goto(address + "p/demo/report/numbers/")
         page.locator(".chart").first.scroll_into_view_if_needed()
         page.locator(".chart .plot-container").first.wait_for()
 

@@ -1,0 +1,153 @@
+"""Traces by OpenTelemetry and errors to Sentry, for sites whose environment asks for them.
+
+Both follow the log's rule: never a text of a document, a key or a token. Of a span its name, times
+and the attributes named here leave the site; of an error its types and places, without messages,
+variables and addresses. The extra `telemetry` brings the libraries.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+
+from geval_site import environment
+from geval_site.version import __version__
+
+INSTALL = "{} is set, but {} is not installed: pip install 'geval-site[telemetry]'."
+ATTRIBUTES = frozenset(
+    {
+        "http.request.method",
+        "http.method",
+        "http.route",
+        "http.response.status_code",
+        "http.status_code",
+        "db.system",
+        "db.system.name",
+        "db.statement",
+        "db.query.text",
+        "celery.action",
+        "celery.task_name",
+        "celery.state",
+        "messaging.destination",
+        "messaging.destination.name",
+        "messaging.message.id",
+        "error.type",
+    }
+)
+# Asked several times a minute by machines.
+UNTRACED = "healthz,readyz,metrics,static/"
+OF_AN_EVENT = frozenset(
+    {
+        "event_id",
+        "level",
+        "timestamp",
+        "platform",
+        "release",
+        "environment",
+        "transaction",
+        "logger",
+        "exception",
+        "threads",
+        "sdk",
+        "tags",
+        "server_name",
+        "modules",
+        "fingerprint",
+    }
+)
+
+
+def start() -> None:
+    """Begin, once in each web or worker process, before Django loads its middleware.
+
+    Raises:
+        ImproperlyConfigured: a library is missing, or the address of Sentry is none.
+    """
+    if dsn := environment.text("GEVAL_SENTRY_DSN"):
+        _send_errors(dsn)
+    # OpenTelemetry's own variable; its others (headers, sampling, …) apply as well.
+    if environment.text("OTEL_EXPORTER_OTLP_ENDPOINT"):
+        _send_traces()
+
+
+def _send_errors(dsn: str) -> None:
+    try:
+        import sentry_sdk
+        from sentry_sdk.utils import BadDsn
+    except ImportError:
+        raise ImproperlyConfigured(INSTALL.format("GEVAL_SENTRY_DSN", "sentry-sdk")) from None
+    try:
+        sentry_sdk.init(
+            dsn,
+            release=f"geval-site@{__version__}",
+            include_local_variables=False,
+            max_request_body_size="never",
+            max_breadcrumbs=0,
+            before_send=discreet_event,
+        )
+    except BadDsn:
+        raise ImproperlyConfigured(
+            "GEVAL_SENTRY_DSN is no address of a Sentry project; copy it from the project's"
+            " settings there."
+        ) from None
+
+
+def discreet_event(event: Any, _hint: Mapping[str, Any] | None = None) -> Any:
+    """An event of Sentry with types and places of errors alone."""
+    kept = {name: value for name, value in event.items() if name in OF_AN_EVENT}
+    for error in kept.get("exception", {}).get("values", ()):
+        error.pop("value", None)
+    return kept
+
+
+def _send_traces() -> None:
+    try:
+        from opentelemetry import trace
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.instrumentation.celery import CeleryInstrumentor
+        from opentelemetry.instrumentation.django import DjangoInstrumentor
+        from opentelemetry.instrumentation.psycopg import PsycopgInstrumentor
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError as error:
+        raise ImproperlyConfigured(
+            INSTALL.format("OTEL_EXPORTER_OTLP_ENDPOINT", error.name)
+        ) from None
+    os.environ.setdefault("OTEL_PYTHON_DJANGO_EXCLUDED_URLS", UNTRACED)
+    about = {"service.name": "geval-site", "service.version": __version__}
+    # What the environment says of the service (OTEL_SERVICE_NAME) is merged over it.
+    provider = TracerProvider(resource=Resource(about).merge(Resource.create()))
+    exporter = OTLPSpanExporter()
+    send = exporter.export
+
+    def export(spans: Sequence[Any]) -> Any:
+        return send([discreet_span(span) for span in spans])
+
+    exporter.export = export  # type: ignore[method-assign]
+    provider.add_span_processor(BatchSpanProcessor(exporter))
+    trace.set_tracer_provider(provider)
+    for instrumentor in (DjangoInstrumentor, CeleryInstrumentor, PsycopgInstrumentor):
+        instrumentor().instrument()
+
+
+def discreet_span(span: Any) -> Any:
+    """A span with the attributes named above, and without events: these hold errors' messages."""
+    from opentelemetry.sdk.trace import ReadableSpan
+    from opentelemetry.trace import Status
+
+    kept = {name: value for name, value in span.attributes.items() if name in ATTRIBUTES}
+    return ReadableSpan(
+        name=span.name,
+        context=span.context,
+        parent=span.parent,
+        resource=span.resource,
+        attributes=kept,
+        links=span.links,
+        kind=span.kind,
+        status=Status(span.status.status_code),
+        start_time=span.start_time,
+        end_time=span.end_time,
+        instrumentation_scope=span.instrumentation_scope,
+    )
