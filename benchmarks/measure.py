@@ -6,7 +6,8 @@
    from these at random, and after each the interval is looked at: how often has the truth been
    outside at some time?
 3. Planning: from a pilot's documents, how many keep a promised width, planned again once there are
-   more, beside how many one needs who knows how documents vary.
+   more, beside how many one needs who knows how documents vary. And how many documents campaigns
+   take that look after every one, beside how many were planned.
 
 Each line has a figure, its goal, and the figure by the goal.
 """
@@ -27,6 +28,7 @@ from evaluations.statistics.correlation import coefficients_by_document
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LeftOut
 from evaluations.statistics.layout import complete
 from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.planning import for_any_time
 from evaluations.statistics.projection import ASSURANCE, LEAST_TO_PROMISE, documents_for
 from evaluations.statistics.sampling import active_probabilities
 
@@ -41,6 +43,8 @@ WEIGHTED_EACH = 5
 # Documents of a pilot, and those that a campaign takes whose owner knows how documents vary.
 PILOT, NEEDED = 20, (100, 200, 400)
 LEAST_KEPT, MOST_TIMES = 0.90, 1.3
+# Widths of campaigns that close themselves; how many are followed, for how many documents.
+GOALS, STOPS, MOST_STOP = (0.1, 0.07), 24, 1200
 
 
 @dataclass(frozen=True)
@@ -204,6 +208,39 @@ def of_planning(campaigns: int) -> Iterator[Line]:
             )
 
 
+def of_goals(campaigns: int) -> Iterator[Line]:
+    """Campaigns that look after every document and close themselves at some width."""
+    rng = np.random.default_rng(4)
+    likely, kept, times = [], [], []
+    for known, width in itertools.product(list(correlations())[::2], GOALS):
+        stops = np.array([_stop(rng.choice(known, MOST_STOP), width) for _ in range(STOPS)])
+        usual = float(np.median(stops))
+        for _ in range(campaigns // 5):
+            values = rng.choice(known, LEAST_TO_PROMISE)
+            found = for_any_time(values, width, lowest=-1.0, highest=1.0)
+            if found.likely is None or found.promised is None:
+                continue
+            likely.append(found.likely / usual)
+            kept.append((stops <= found.promised).mean())
+            times.append(found.promised / usual)
+    name = f"closing by themselves, planned from {LEAST_TO_PROMISE} documents"
+    yield Line(f"{name}, likely number: times those taken", float(np.median(likely)))
+    yield Line(f"{name}, promised number: reached", float(np.mean(kept)), least=LEAST_KEPT)
+    yield Line(
+        f"{name}, promised number: times those taken", float(np.mean(times)), most=MOST_TIMES
+    )
+
+
+def _stop(values: FloatArray, width: float) -> int:
+    """After how many documents the interval at any time is narrow enough; beyond all if it is not.
+
+    It is looked at a hundred times, as a look after each would find the same at a higher cost.
+    """
+    at = np.unique(np.geomspace(LEAST_DOCUMENTS, len(values), 100).astype(int)).tolist()
+    ends = confidence_sequence(values, at)
+    return next((one.count for one in ends if one.high - one.low <= 2 * width), 2 * len(values))
+
+
 def planned(
     known: FloatArray,
     looks: list[int],
@@ -243,6 +280,7 @@ def main() -> None:
         of_designs(DESIGNS),
         of_stopping(QUICK if quick else CAMPAIGNS),
         of_planning(QUICK if quick else CAMPAIGNS),
+        of_goals(QUICK if quick else CAMPAIGNS),
     ):
         missed += not line.is_reached
         print(line, flush=True)

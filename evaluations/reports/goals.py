@@ -29,6 +29,7 @@ from evaluations.statistics.anytime import confidence_sequence
 from evaluations.statistics.correlation import coefficients_by_document, mean_of_documents
 from evaluations.statistics.layout import Outputs, mean_of
 from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.planning import Needed, for_any_time
 
 # A rho lies from -1 to 1, the difference of two from -2 to 2.
 RHO, TWO_RHOS = 1.0, 2.0
@@ -37,8 +38,8 @@ RHO, TWO_RHOS = 1.0, 2.0
 @dataclass(frozen=True)
 class Standing:
     """How far a campaign is towards its goal: an interval that holds at any time, of `documents`
-    that count out of `planned`; `needed` is how many documents the goal may take in all, at this
-    rate of narrowing. Without any that counts there is no interval."""
+    that count out of `planned`; `needed` is how many documents the goal will likely take in all,
+    `promised` how many do in nine of ten cases. Without any that counts there is no interval."""
 
     documents: int
     planned: int
@@ -47,6 +48,7 @@ class Standing:
     high: float | None = None
     is_reached: bool = False
     needed: int | None = None
+    promised: int | None = None
 
     @property
     def half_width(self) -> float | None:
@@ -91,11 +93,16 @@ def standing(goal: CampaignGoal, data: ReportData) -> Standing:
     else:
         wanted = abs(estimate)
         is_reached = not ends.low <= 0 <= ends.high
-    needed = None
+    needed = Needed(None, None)
     if not is_reached and wanted > 0:
-        # Widths shrink with about the square root of how many documents there are.
-        needed = int(np.ceil(count * (half / wanted) ** 2))
-    return Standing(count, found.planned, estimate, ends.low, ends.high, is_reached, needed)
+        needed = for_any_time(
+            found.values, wanted, lowest=-found.most, highest=found.most, now=half
+        )
+    # How large a difference is, is not known well enough to promise when it is found.
+    promised = needed.promised if goal.kind == GoalKind.WIDTH else None
+    return Standing(
+        count, found.planned, estimate, ends.low, ends.high, is_reached, needed.likely, promised
+    )
 
 
 def close_reached_campaigns() -> None:

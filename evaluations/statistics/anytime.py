@@ -101,3 +101,25 @@ def _weighted_stakes(scaled: FloatArray, level: float, share: FloatArray) -> Flo
     before = np.append(0.25, variance)[: len(scaled)]
     stakes: FloatArray = np.sqrt(2 * np.log(2 / level) / (before * count * np.log(count + 1)))
     return stakes
+
+
+def expected_half_width(spread: float, count: int, *, level: float = LEVEL) -> float:
+    """How wide plus or minus the ends will likely be after so many values.
+
+    The stakes of `confidence_sequence` grow the logarithm of the capital by about sum(stakes) *
+    distance - sum(stakes^2) * (variance + distance^2) / 2 at a distance from the mean; the ends
+    are where it is log(2 / level).
+
+    Args:
+        spread: the values' standard deviation, by the distance from the lowest to the highest that
+            there can be; so is the result.
+    """
+    number = np.arange(1, count + 1)
+    variance = (0.25 + (number - 1) * spread**2) / number
+    stakes = np.minimum(
+        np.sqrt(2 * np.log(2 / level) / (variance * number * np.log(number + 1))), 1
+    )
+    first, second = stakes.sum(), (stakes**2).sum()
+    below = first**2 - 2 * second * (np.log(2 / level) + second * spread**2 / 2)
+    half = (first - np.sqrt(below)) / second if below > 0 else 0.5
+    return float(min(half + 0.5 / (MEANS - 1), 0.5))
