@@ -102,8 +102,8 @@ test-servers: $(VENV)/.installed-dev
 	.servers/bin/python -m pip install --quiet "llama-cpp-python[server]>=0.3.9" "gguf>=0.17"
 	@GEVAL_SERVERS=.servers/bin/python $(BIN)/python -m pytest -n auto --dist worksteal tests/servers
 
-# The wheel is built from the sdist, as package managers do.
-dist: $(VENV)/.installed-dev
+# The wheel is built from the sdist, as package managers do, with the docs in it.
+dist: docs
 	rm -rf dist && mkdir dist
 	$(BIN)/python -c "from setuptools import build_meta; build_meta.build_sdist('dist')"
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist dist/*.tar.gz

@@ -288,6 +288,6 @@ def test_what_is_built_is_what_is_in_the_checkout() -> None:
     ignored = (CHECKOUT / ".containerignore").read_text().split("\n")
 
     assert ignored[1] == "*"
-    assert [
-        line for line in ignored if line.startswith("!") and not (CHECKOUT / line[1:]).exists()
-    ] == []
+    named = {line[1:] for line in ignored if line.startswith("!")}
+    # The docs are there once `make docs` has made them.
+    assert [name for name in named - {"docs_site"} if not (CHECKOUT / name).exists()] == []

@@ -68,8 +68,8 @@ def before_settings(example: str) -> list[str]:
 
 @cache
 def settings_of_the_site() -> set[str]:
-    readme = (CHECKOUT / "README.md").read_text()
-    return set(re.findall(r"^\| `([A-Z_]+)` \|", readme, re.M))
+    table = (CHECKOUT / "docs" / "settings.md").read_text()
+    return set(re.findall(r"^\| `([A-Z_]+)` \|", table, re.M))
 
 
 @pytest.mark.parametrize(
