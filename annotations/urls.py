@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotations.views import adjudication, campaigns, files, tasks
+from annotations.views import adjudication, campaigns, files, plans, tasks
 
 app_name = "annotations"
 ANNOTATE = "p/<slug:slug>/annotate/"
@@ -11,6 +11,7 @@ CAMPAIGN = ANNOTATE + "<int:pk>/"
 urlpatterns = [
     path(ANNOTATE, campaigns.campaign_list, name="campaign_list"),
     path(ANNOTATE + "new/", campaigns.campaign_create, name="campaign_create"),
+    path(ANNOTATE + "plan/", plans.campaign_plan, name="campaign_plan"),
     path(ANNOTATE + "guidelines/", campaigns.guidelines_edit, name="guidelines_edit"),
     path(ANNOTATE + "export/<str:name>", files.export, name="export"),
     path(CAMPAIGN, campaigns.campaign_detail, name="campaign_detail"),

@@ -7,6 +7,7 @@ from ninja.errors import AuthenticationError, HttpError
 from ninja.errors import ValidationError as RequestError
 
 from evaluations.api.auth import AUTH, ForbiddenError
+from evaluations.api.campaigns import router as campaigns
 from evaluations.api.certificates import router as certificates
 from evaluations.api.corpus import router as corpus
 from evaluations.api.improving import router as improving
@@ -34,6 +35,7 @@ api.add_router("/projects", projects, tags=["projects"])
 api.add_router("/projects/{slug}", corpus, tags=["corpus"])
 api.add_router("/projects/{slug}", judges, tags=["judges"])
 api.add_router("/projects/{slug}", runs, tags=["runs and reports"])
+api.add_router("/projects/{slug}", campaigns, tags=["campaigns"])
 api.add_router("/projects/{slug}", certificates, tags=["certificates"])
 api.add_router("/projects/{slug}", instrument, tags=["studies of judges"])
 api.add_router("/projects/{slug}", improving, tags=["improving judges"])

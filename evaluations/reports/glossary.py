@@ -205,6 +205,15 @@ TERMS: dict[str, Term] = {
         " a hundred.",
         "Correlation",
     ),
+    "campaign_plan": Term(
+        "Documents that a campaign takes",
+        "With the likely number the interval is as narrow as wanted, or the test finds the"
+        " difference, in about half of campaigns; with the other in nine of ten. Both follow from"
+        " how much the pilot's documents vary.",
+        "From fewer than 60 documents the second number is half as large again as is needed. A plan"
+        " holds for documents, raters and systems like the pilot's.",
+        "Correlation",
+    ),
     "weights": Term(
         "Weights of a sample",
         "How many outputs a rated one stands for: one by the probability with which its campaign"

@@ -145,7 +145,7 @@ def _sequence(goal: CampaignGoal, data: ReportData) -> _Sequence:
     planned = units.documents_with(asked)
     counting = planned & (lacking == 0)
     human = np.where(asked & counting[units.document], human, np.nan)
-    by_document, most = _values(goal, data, units, human)
+    by_document, most = values_of(goal, data, units, human)
     order = np.argsort(first, kind="stable")
     order = order[~np.isnan(by_document[order])]
     weight, largest = _weights(goal.campaign, data, units)
@@ -158,11 +158,15 @@ def _sequence(goal: CampaignGoal, data: ReportData) -> _Sequence:
     )
 
 
-def _values(
+def values_of(
     goal: CampaignGoal, data: ReportData, units: Outputs, human: FloatArray
 ) -> tuple[FloatArray, float]:
-    """A value for each document, shape (documents,), NaN where it has none; and how far from 0 it
-    can be."""
+    """What each document says of a goal, shape (documents,), NaN where it says nothing; and how far
+    from 0 it can be.
+
+    Args:
+        human: shape (outputs,), the mean rating of each, NaN for none.
+    """
     if goal.kind == GoalKind.SYSTEMS:
         scale = goal.criterion.scale
         sides = []

@@ -10,9 +10,7 @@ from evaluations.templatetags.evaluations import what_is
 from tests.conftest import CHECKOUT
 
 METHOD = (CHECKOUT / "docs/method.md").read_text()
-TEMPLATES = "\n".join(
-    path.read_text() for path in (CHECKOUT / "templates/evaluations").glob("*.html")
-)
+TEMPLATES = "\n".join(path.read_text() for path in (CHECKOUT / "templates").rglob("*.html"))
 
 
 def test_the_page_of_the_docs_is_the_glossary() -> None:

@@ -1,0 +1,121 @@
+"""Campaigns with their designs and goals in the HTTP API: made, opened, followed and closed."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotations.models import Annotator, Campaign, CampaignState
+from evaluations.models import Membership, Project, Role
+from tests.annotations.answered import answer, many_documents
+from tests.annotations.test_goals import by_system
+
+pytestmark = pytest.mark.django_db
+CAMPAIGNS = "/api/v1/projects/small/campaigns"
+
+
+@pytest.fixture
+def ready(project: Project, owner: User, make_user: Callable[..., User], client: Client) -> Client:
+    """Thirty documents of two systems, an annotator, and the owner at the API."""
+    many_documents(project, 30)
+    Membership.objects.create(project=project, user=make_user("ann"), role=Role.ANNOTATOR)
+    client.force_login(owner)
+    return client
+
+
+def send(client: Client, path: str, data: dict[str, Any] | None = None) -> Any:
+    return client.post(path, json.dumps(data or {}), content_type="application/json")
+
+
+def with_goal(project: Project) -> dict[str, Any]:
+    criterion = project.criteria.get().pk
+    better, worse = project.systems.order_by("name")
+    return {
+        "name": "Enough", "criteria": [criterion], "annotators": ["ann"], "overlap": 1,
+        "goal": {"kind": "systems", "criterion": criterion, "system": better.pk,
+                 "other": worse.pk},
+    }  # fmt: skip
+
+
+def test_a_campaign_is_made_opened_followed_and_closed(ready: Client, project: Project) -> None:
+    made = send(ready, CAMPAIGNS, with_goal(project))
+    assert made.status_code == 201, made.content
+    campaign = made.json()
+    assert (campaign["state"], campaign["selection"]) == ("draft", "all")
+    assert campaign["goal"]["kind"] == "systems"
+    assert campaign["goal"]["reached_at"] is None
+
+    address = f"{CAMPAIGNS}/{campaign['id']}"
+    opened = send(ready, f"{address}/open").json()
+    assert (opened["state"], opened["items"], opened["complete"]) == ("open", 60, 0)
+    answer(Campaign.objects.get(), Annotator.objects.get(), by_system, most=20)
+    standing = ready.get(address).json()["standing"]
+    assert standing["documents"] > 0
+    assert standing["low"] < standing["estimate"] <= standing["high"]
+
+    assert send(ready, f"{address}/close").json()["state"] == "closed"
+    assert [one["id"] for one in ready.get(CAMPAIGNS).json()["items"]] == [campaign["id"]]
+
+
+def test_a_design_has_its_probabilities_in_the_downloads(ready: Client, project: Project) -> None:
+    data = with_goal(project) | {"selection": "sample", "sample_size": 20, "goal": None,
+                                 "whole_documents": True}  # fmt: skip
+    pk = send(ready, CAMPAIGNS, data).json()["id"]
+    send(ready, f"{CAMPAIGNS}/{pk}/open")
+    answer(Campaign.objects.get(), Annotator.objects.get(), by_system)
+
+    answered = ready.get("/p/small/annotate/export/ratings.csv")
+    lines = b"".join(answered.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
+    at = lines[0].split(",").index("probability")
+    stated = [float(line.split(",")[at]) for line in lines[1:]]
+    assert stated == pytest.approx([20 / 60] * len(stated))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"criteria": []}, "Choose at least one criterion"),
+        ({"selection": "sample"}, "Enter the number of items"),
+        ({"annotators": ["nobody"]}, "nobody is not a member of this project"),
+        ({"goal": {"kind": "width", "criterion": 1}}, "This goal needs it"),
+        ({"overlap": 0}, "greater than or equal to 1"),
+    ],
+)
+def test_what_the_page_refuses_the_api_refuses(
+    ready: Client, project: Project, change: dict[str, Any], said: str
+) -> None:
+    refused = send(ready, CAMPAIGNS, with_goal(project) | change)
+
+    assert refused.status_code == 422
+    assert said in refused.content.decode()
+    assert not Campaign.objects.exists()
+
+
+def test_a_campaign_that_cannot_be_opened_stays_a_draft(ready: Client, project: Project) -> None:
+    pk = send(ready, CAMPAIGNS, with_goal(project) | {"annotators": []}).json()["id"]
+
+    refused = send(ready, f"{CAMPAIGNS}/{pk}/open")
+
+    assert refused.status_code == 422
+    assert "annotators are needed" in refused.content.decode()
+    assert Campaign.objects.get().state == CampaignState.DRAFT
+
+
+def test_a_plan_is_asked_for(ready: Client, project: Project) -> None:
+    send(ready, CAMPAIGNS, with_goal(project) | {"goal": None})
+    send(ready, f"{CAMPAIGNS}/{Campaign.objects.get().pk}/open")
+    answer(Campaign.objects.get(), Annotator.objects.get(), by_system)
+    better, worse = project.systems.order_by("name")
+    asked = {"kind": "systems", "criterion": project.criteria.get().pk, "system": better.pk,
+             "other": worse.pk}  # fmt: skip
+
+    found = ready.get("/api/v1/projects/small/plan", asked)
+
+    assert found.status_code == 200, found.content
+    assert found.json()["documents"] == 30
+    refused = ready.get("/api/v1/projects/small/plan", asked | {"other": better.pk})
+    assert "Choose another one to compare with." in refused.content.decode()
+    assert ready.get("/api/v1/projects/small/plan").status_code == 422

@@ -1,0 +1,141 @@
+"""A campaign is planned before there is one, from what is rated and scored already."""
+
+import json
+import random
+from collections.abc import Callable
+from decimal import Decimal
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotations.models import CampaignGoal, GoalKind
+from evaluations.models import Project
+from evaluations.reports.data import load_data
+from evaluations.reports.plans import Plan, plan
+
+pytestmark = pytest.mark.django_db
+ADDRESS = "/p/small/annotate/plan/"
+
+
+@pytest.fixture
+def pilot(project: Project, load: Callable[..., object]) -> Project:
+    """Sixty documents by four systems, three raters, and two judges of which one is better."""
+    draw = random.Random(3)
+    outputs, ratings, scores = [], [], []
+    for number in range(60):
+        for system in range(4):
+            name = f"d{number:02},s{system},quality"
+            outputs.append(
+                json.dumps({"doc_id": f"d{number:02}", "system_id": f"s{system}", "source": "Text.",
+                            "output": f"{number} of {system}"})
+            )  # fmt: skip
+            quality = draw.gauss(3 + 0.2 * system, 0.8)
+            for rater in ("ann", "bob", "cyd"):
+                score = min(5, max(1, round(quality + draw.gauss(0, 0.8))))
+                ratings.append(f"{name},{rater},{score}\n")
+            scores.append(f"{name},near,{quality + draw.gauss(0, 0.5):.3f}\n")
+            scores.append(f"{name},far,{quality + draw.gauss(0, 1.5):.3f}\n")
+    load(
+        project,
+        {
+            "o.jsonl": "\n".join(outputs),
+            "r.csv": "doc_id,system_id,criterion,annotator,score\n" + "".join(ratings),
+            "s.csv": "doc_id,system_id,criterion,judge,score\n" + "".join(scores),
+        },
+    )
+    return project
+
+
+def planned(project: Project, kind: GoalKind, **more: object) -> Plan:
+    near, far = project.judges.order_by("-name")
+    low, *_, high = project.systems.order_by("name")
+    sides = {
+        GoalKind.WIDTH: {"judge": near, "width": 0.05},
+        GoalKind.JUDGES: {"judge": near, "rival": far},
+        GoalKind.SYSTEMS: {"system": high, "other": low},
+    }
+    aim = CampaignGoal(kind=kind, criterion=project.criteria.get(), **sides[kind])
+    data = load_data(project, list(project.judges.all()), list(project.criteria.all()))
+    return plan(aim, data, **more)  # type: ignore[arg-type]
+
+
+def test_more_raters_for_each_output_take_fewer_documents_and_more_ratings(pilot: Project) -> None:
+    found = planned(pilot, GoalKind.WIDTH)
+
+    assert [row.raters for row in found.rows] == [1, 2, 3]
+    estimates = [row.estimate or 0 for row in found.rows]
+    assert estimates[0] < min(estimates[1:])
+    likely = [row.once.likely or 0 for row in found.rows]
+    assert likely[0] > likely[2] > 60
+    for row in found.rows:
+        assert row.once.likely is not None
+        assert row.once.promised is not None
+        assert row.looking.likely is not None
+        assert row.once.likely < row.once.promised
+        assert row.once.likely < row.looking.likely
+        assert row.ratings == row.once.promised * 4 * row.raters
+    assert found.cheapest == 1
+
+
+def test_money_is_that_of_the_ratings(pilot: Project) -> None:
+    (first, *_) = planned(pilot, GoalKind.WIDTH, price=Decimal("0.25")).rows
+
+    assert first.people_money == Decimal("0.25") * (first.ratings or 0)
+    assert first.money == first.people_money
+    assert first.hours is None
+
+
+@pytest.mark.parametrize("kind", [GoalKind.JUDGES, GoalKind.SYSTEMS])
+def test_a_smaller_difference_takes_more_documents(pilot: Project, kind: GoalKind) -> None:
+    own = planned(pilot, kind)
+    small = planned(pilot, kind, difference=(own.difference or 0) / 2)
+
+    assert own.difference is not None
+    assert own.difference > 0
+    for one, other in zip(own.rows, small.rows, strict=True):
+        assert (other.once.likely or 0) > 2 * (one.once.likely or 0)
+
+
+def test_a_pilot_that_is_too_small_says_so(project: Project, load: Callable[..., object]) -> None:
+    load(
+        project,
+        {
+            "o.csv": "doc_id,system_id,source,output\nd,a,t,x\nd,b,t,y\n",
+            "r.csv": "doc_id,system_id,criterion,annotator,score\nd,a,quality,ann,1\n"
+            "d,b,quality,ann,2\n",
+            "s.csv": "doc_id,system_id,criterion,judge,score\nd,a,quality,near,1\n"
+            "d,b,quality,near,2\nd,a,quality,far,1\n",
+        },
+    )
+
+    (row,) = planned(project, GoalKind.WIDTH).rows
+
+    assert row.once.likely is None
+    assert "fewer than 10 documents of the pilot" in row.once.reason
+
+
+def test_the_page_asks_what_a_question_needs_and_answers(
+    pilot: Project, owner: User, client: Client
+) -> None:
+    client.force_login(owner)
+    judge = pilot.judges.get(name="near").pk
+    criterion = pilot.criteria.get().pk
+
+    empty = client.get(ADDRESS).content.decode()
+    assert "What it takes" not in empty
+    assert 'name="width"' in empty
+    assert 'name="rival"' not in empty
+
+    answered = client.get(
+        ADDRESS,
+        {"kind": "width", "criterion": criterion, "judge": judge, "width": "0.05", "price": "1"},
+    ).content.decode()
+    assert "in nine of ten cases" in answered
+    assert "(fewest ratings)" in answered
+
+    refused = client.get(
+        ADDRESS, {"kind": "judges", "criterion": criterion, "judge": judge, "rival": judge}
+    ).content.decode()
+    assert "Choose another one to compare with." in refused
+    assert "What it takes" not in refused
