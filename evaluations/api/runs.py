@@ -118,6 +118,7 @@ class ReportQuery(In):
     level: str = Field("", max_length=20)
     coefficient: str = Field("", max_length=20)
     over: str = Field("", max_length=20)
+    human_score: str = Field("", max_length=20)
     documents: str = Field("", max_length=200)
 
 

@@ -1,5 +1,5 @@
-"""Dawid and Skene's model: which class an output is likely to have, from how each annotator mistakes
-classes for each other.
+"""Dawid and Skene's model: which class an output is likely to have, from how each annotator
+mistakes classes for each other.
 
 Dawid and Skene (1979), "Maximum likelihood estimation of observer error-rates using the EM
 algorithm": outputs have classes of unknown frequency; each annotator has a table of how often they

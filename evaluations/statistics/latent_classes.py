@@ -1,5 +1,5 @@
-"""What Dawid and Skene's model and MACE share: ratings as labels of an unknown class of each output,
-EM, and intervals of annotators' competence.
+"""What Dawid and Skene's model and MACE share: ratings as labels of an unknown class of each
+output, EM, and intervals of annotators' competence.
 
 Both take the values of the scale as categories without order, and annotators as independent given
 the class of an output.

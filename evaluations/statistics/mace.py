@@ -2,9 +2,9 @@
 
 Hovy, Berg-Kirkpatrick, Vaswani and Hovy (2013), "Learning whom to trust with MACE": each output has
 a class. An annotator gives that class if they know (with probability theta, the annotator's
-competence), and otherwise a value by a habit of their own, such as always the middle one. Estimated
-by EM with the smoothing of the authors' program, 0.01 over the number of classes, from the shares of
-votes.
+competence), and otherwise a value by a habit of their own, such as always the middle one. It is
+estimated by EM with the smoothing of the authors' program, 0.01 over the number of classes, from
+the shares of votes.
 
 The authors take all classes as equally likely. Ratings of good systems crowd at one end of a scale;
 there the assumption takes frequent agreement for frequent chance, and competence came out 0.10 too

@@ -83,7 +83,7 @@ class ManyFacets:
     reason: str = ""
 
 
-def many_facets(outputs: Outputs, ratings: Ratings) -> ManyFacets:
+def many_facets(outputs: Outputs, ratings: Ratings, *, has_intervals: bool = True) -> ManyFacets:
     """The severity of every annotator, and ratings adjusted for it.
 
     Answers who is strict, where not everybody rated everything as well. Severities compare
@@ -91,6 +91,7 @@ def many_facets(outputs: Outputs, ratings: Ratings) -> ManyFacets:
 
     Args:
         outputs: their documents are the units of the intervals.
+        has_intervals: whether severities have intervals, which take some of the time.
     """
     values = np.unique(ratings.value)
     linked, reasons = _linked(ratings)
@@ -108,7 +109,9 @@ def many_facets(outputs: Outputs, ratings: Ratings) -> ManyFacets:
     model = _Conditional(_Patterns.of(part, values))
     severity, steps = model.fitted()
     share = _share_of_qualities(model.patterns, severity, steps)
-    variance, documents = model.variance(severity, steps, outputs)
+    variance, documents = (
+        model.variance(severity, steps, outputs) if has_intervals else (severity * np.nan, 0)
+    )
     found = iter(
         _rater(at, severity, steps, values, share, variance, documents)
         for at in range(len(severity))
@@ -210,7 +213,7 @@ class _Conditional:
         self.size = patterns.raters + patterns.codes - 2
 
     def fitted(self) -> tuple[FloatArray, FloatArray]:
-        """Severities of shape (raters,), which sum to 0, and of each code what it adds, (codes,)."""
+        """Severities of shape (raters,), which sum to 0, and what each code adds, (codes,)."""
         found = optimize.minimize(
             self._loss, np.zeros(self.size), jac=True, method="BFGS", options={"gtol": 1e-6}
         )
@@ -339,9 +342,7 @@ def _likelihood(block: _Block, severity: FloatArray, steps: FloatArray) -> Float
     (patterns, grid)."""
     norm = np.array(
         [
-            special.logsumexp(
-                np.multiply.outer(GRID - own, np.arange(len(steps))) + steps, axis=1
-            )
+            special.logsumexp(np.multiply.outer(GRID - own, np.arange(len(steps))) + steps, axis=1)
             for own in severity
         ]
     )
@@ -350,9 +351,7 @@ def _likelihood(block: _Block, severity: FloatArray, steps: FloatArray) -> Float
     return found
 
 
-def _share_of_qualities(
-    patterns: _Patterns, severity: FloatArray, steps: FloatArray
-) -> FloatArray:
+def _share_of_qualities(patterns: _Patterns, severity: FloatArray, steps: FloatArray) -> FloatArray:
     """The distribution of outputs over the grid, by EM from a uniform one."""
     likelihood = np.concatenate([_likelihood(block, severity, steps) for block in patterns])
     count = np.concatenate([block.count for block in patterns])
