@@ -398,7 +398,8 @@ TERMS: dict[str, Term] = {
         "Split outputs",
         "Outputs of whose class Dawid and Skene's model is less than 80 % sure, as people who can"
         " be trusted differ.",
-        "Read them: the criterion may be vague there, or one more rating settles it.",
+        "Read them: the criterion may be vague there, or one more rating settles it. From few"
+        " ratings the model is surer than it should be, and lists too few.",
         "Annotators as instruments",
     ),
     "span_f1": Term(

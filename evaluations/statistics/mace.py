@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluations.statistics.latent_classes import CHANGE, MOST_ROUNDS, Fit, Labels, normalized
+from evaluations.statistics.layout import sums
 from evaluations.statistics.pairing import FloatArray
 
 # A class that nobody gave can still turn out to be one.
@@ -74,8 +75,8 @@ def _round(
     posterior = normalized(np.log(common) + labels.over_items(logs))
     # Who gave the class has known it in this share of cases.
     knew = posterior[labels.item, labels.code] * known / (guessed + known)
-    by_rater = np.bincount(labels.rater, knew, minlength=labels.raters)
-    by_habit = np.bincount(labels.cell, 1 - knew, minlength=labels.raters * classes)
+    by_rater = sums(labels.rater, knew, labels.raters)
+    by_habit = sums(labels.cell, 1 - knew, labels.raters * classes)
     return posterior, _maximized(labels, by_rater, by_habit.reshape(labels.raters, classes))
 
 

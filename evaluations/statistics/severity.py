@@ -39,8 +39,9 @@ RIDGE = 0.01
 # Qualities in logits at which their distribution is estimated.
 GRID = np.linspace(-10.0, 10.0, 61)
 MOST_ROUNDS, CHANGE = 500, 1e-7
-# Beyond it an annotator is stricter or more lenient wherever others differ.
-MOST_LOGITS = 8.0
+# Where the standard error by the information is larger, hardly more than the prior is known: an
+# annotator differs from the others in one direction alone.
+MOST_ERROR = 2.0
 ONE_VALUE = "all ratings are the same"
 MANY_VALUES = f"ratings take more than {MOST_VALUES} values, too many for an ordinal model"
 ALONE = f"no two annotators share {LEAST_SHARED} outputs with others"
@@ -109,13 +110,8 @@ def many_facets(outputs: Outputs, ratings: Ratings, *, has_intervals: bool = Tru
     model = _Conditional(_Patterns.of(part, values))
     severity, steps = model.fitted()
     share = _share_of_qualities(model.patterns, severity, steps)
-    variance, documents = (
-        model.variance(severity, steps, outputs) if has_intervals else (severity * np.nan, 0)
-    )
-    found = iter(
-        _rater(at, severity, steps, values, share, variance, documents)
-        for at in range(len(severity))
-    )
+    errors = model.errors(severity, steps, outputs) if has_intervals else None
+    found = iter(_rater(at, severity, steps, values, share, errors) for at in range(len(severity)))
     return ManyFacets(
         tuple(
             next(found) if is_linked else RaterSeverity.undefined(why)
@@ -204,6 +200,16 @@ class _Block:
         return sums(self.pattern, None, len(self.total))
 
 
+@dataclass(frozen=True, eq=False)
+class _Errors:
+    """Standard errors of severities, shape (raters,): clustered by document, and by the information
+    alone; `documents` tell something."""
+
+    clustered: FloatArray
+    by_information: FloatArray
+    documents: int
+
+
 class _Conditional:
     """The conditional likelihood. Parameters are severities, then `steps`: what each code but the
     first and the last adds to the logarithm of its probability; these two are fixed at 0."""
@@ -246,11 +252,8 @@ class _Conditional:
             score[:, self.patterns.raters + code - 1] = surplus.sum(axis=1)
         return score
 
-    def variance(
-        self, severity: FloatArray, steps: FloatArray, outputs: Outputs
-    ) -> tuple[FloatArray, int]:
-        """The variance of each severity, clustered by document, and how many documents tell
-        something; shape (raters,)."""
+    def errors(self, severity: FloatArray, steps: FloatArray, outputs: Outputs) -> "_Errors":
+        """How far severities may be off, over documents."""
         parameters = np.concatenate([severity, steps[1:-1]])
         information = self._information(parameters)
         by_document = np.zeros((outputs.documents, self.size))
@@ -260,10 +263,17 @@ class _Conditional:
                 by_document, outputs.document[block.outputs], self._by_output(block, expected)
             )
         telling = int((np.abs(by_document) > 1e-12).any(axis=1).sum())
-        moved = np.linalg.solve(information, by_document.T)[: self.patterns.raters]
-        freedom = max(1, telling - 1)
-        variance: FloatArray = (moved**2).sum(axis=1) * telling / freedom
-        return variance, telling
+        raters = self.patterns.raters
+        inverse = np.linalg.inv(information)[:raters]
+        moved = inverse @ by_document.T
+        # The data say nothing of all severities together, which are 0 on average.
+        known = inverse[:, :raters]
+        known = known - known.mean(axis=0) - known.mean(axis=1, keepdims=True) + known.mean()
+        return _Errors(
+            np.sqrt((moved**2).sum(axis=1) * telling / max(1, telling - 1)),
+            np.sqrt(np.maximum(0, np.diagonal(known))),
+            telling,
+        )
 
     def _information(self, parameters: FloatArray, width: float = 1e-4) -> FloatArray:
         """Minus the second derivatives, from differences of the first."""
@@ -391,8 +401,7 @@ def _rater(
     steps: FloatArray,
     values: FloatArray,
     share: FloatArray,
-    variance: FloatArray,
-    documents: int,
+    errors: _Errors | None,
 ) -> RaterSeverity:
     """An annotator's severity; in points it rises with the logits, so its interval's ends do."""
     average = _probabilities(GRID, 0.0, steps) @ values
@@ -401,14 +410,13 @@ def _rater(
         return float(share @ (average - _probabilities(GRID, logits, steps) @ values))
 
     own = float(severity[at])
-    if abs(own) > MOST_LOGITS:
+    if errors is not None and errors.by_information[at] > MOST_ERROR:
         return RaterSeverity.undefined(EXTREME)
     logits, in_points = Estimate(own), Estimate(points(own))
-    if documents < LEAST_DOCUMENTS:
+    if errors is None or errors.documents < LEAST_DOCUMENTS:
         nowhere = no_interval(FEW_DOCUMENTS)
         return RaterSeverity(logits, nowhere, in_points, nowhere)
-    quantile = stats.t.ppf((1 + CONFIDENCE) / 2, documents - 1)
-    half = float(quantile * np.sqrt(variance[at]))
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, errors.documents - 1) * errors.clustered[at])
     low, high = own - half, own + half
     return RaterSeverity(
         logits, Interval(low, high), in_points, Interval(points(low), points(high))
