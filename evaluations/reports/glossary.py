@@ -396,10 +396,9 @@ TERMS: dict[str, Term] = {
     ),
     "split": Term(
         "Split outputs",
-        "Outputs of whose class Dawid and Skene's model is less than 80 % sure, as people who can"
-        " be trusted differ.",
-        "Read them: the criterion may be vague there, or one more rating settles it. From few"
-        " ratings the model is surer than it should be, and lists too few.",
+        "Outputs of whose class MACE is less than 80 % sure, as people who can be trusted differ.",
+        "Read them: the criterion may be vague there, or one more rating settles it. The"
+        " model takes a neighbouring value as just another class.",
         "Annotators as instruments",
     ),
     "span_f1": Term(
