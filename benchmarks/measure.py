@@ -45,7 +45,7 @@ WEIGHTED_EACH = 5
 PILOT, NEEDED = 20, (100, 200, 400)
 LEAST_KEPT, MOST_TIMES = 0.90, 1.3
 RATED, LEAST_HELD, MOST_HELD = (30, 100), 0.93, 0.97
-OF_ANNOTATORS, QUICK_OF_ANNOTATORS = 60, 10
+OF_ANNOTATORS = 25
 
 
 @dataclass(frozen=True)
@@ -274,7 +274,7 @@ def main() -> None:
         of_designs(DESIGNS),
         of_stopping(QUICK if quick else CAMPAIGNS),
         of_planning(QUICK if quick else CAMPAIGNS),
-        of_annotators(QUICK_OF_ANNOTATORS if quick else OF_ANNOTATORS),
+        of_annotators(OF_ANNOTATORS),
     ):
         missed += not line.is_reached
         print(line, flush=True)
