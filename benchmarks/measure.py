@@ -8,6 +8,8 @@
 3. Planning: from a pilot's documents, how many keep a promised width, planned again once there are
    more, beside how many one needs who knows how documents vary. And how many documents campaigns
    take that look after every one, beside how many were planned.
+4. Annotators (`benchmarks.annotators`): how often intervals of severity and competence hold those
+   of simulated annotators.
 
 Each line has a figure, its goal, and the figure by the goal.
 """
@@ -21,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from benchmarks.annotators import Corpus, giving, held, knowing, severities
 from benchmarks.improve import summeval
 from benchmarks.sampling import bias_of_rho, coverage_of_rho, means, recorded
 from evaluations.statistics.anytime import confidence_sequence
@@ -45,6 +48,8 @@ PILOT, NEEDED = 20, (100, 200, 400)
 LEAST_KEPT, MOST_TIMES = 0.90, 1.3
 # Widths of campaigns that close themselves; how many are followed, for how many documents.
 GOALS, STOPS, MOST_STOP = (0.1, 0.07), 24, 1200
+RATED, LEAST_HELD, MOST_HELD = (30, 100), 0.93, 0.97
+OF_ANNOTATORS = 25
 
 
 @dataclass(frozen=True)
@@ -271,6 +276,32 @@ def half_width(values: FloatArray) -> float:
     return float(stats.t.ppf(0.975, len(values) - 1) * spread)
 
 
+def of_annotators(campaigns: int) -> Iterator[Line]:
+    """Campaigns with annotators whose severity or competence is known."""
+    rng = np.random.default_rng(4)
+    corpora = []
+    for arms in summeval().values():
+        outputs, (human,) = complete(arms.outputs, arms.human)
+        corpora.append(Corpus(outputs.document, human))
+    for name, of_campaign in (
+        ("severity", severities),
+        ("competence by MACE", knowing),
+        ("giving the class by Dawid and Skene", giving),
+    ):
+        for documents in RATED:
+            found = [
+                one
+                for corpus in corpora
+                for one in held(campaigns, of_campaign, corpus, documents, rng)
+            ]
+            yield Line(
+                f"{name}, {documents} documents: held by 95 % intervals",
+                float(np.mean(found)),
+                LEAST_HELD,
+                MOST_HELD,
+            )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer campaigns")
@@ -281,6 +312,7 @@ def main() -> None:
         of_stopping(QUICK if quick else CAMPAIGNS),
         of_planning(QUICK if quick else CAMPAIGNS),
         of_goals(QUICK if quick else CAMPAIGNS),
+        of_annotators(OF_ANNOTATORS),
     ):
         missed += not line.is_reached
         print(line, flush=True)

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from evaluations.views import (
+    annotators,
     certificates,
     compare,
     corpus,
@@ -203,6 +204,11 @@ urlpatterns = [
         name="disagreement_list",
     ),
     path("p/<slug:slug>/report/compare/", compare.judge_compare, name="judge_compare"),
+    path(
+        "p/<slug:slug>/report/annotators/",
+        annotators.report_annotators,
+        name="report_annotators",
+    ),
     path(
         "p/<slug:slug>/report/compare/tests/",
         compare.judge_compare_tests,

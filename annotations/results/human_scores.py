@@ -7,6 +7,7 @@ import numpy as np
 
 from annotations.models import Annotator
 from evaluations.query_arrays import fetch_groups, id_list, ids_of_key, positions, two_ids
+from evaluations.statistics.consensus import Consensus
 from evaluations.statistics.layout import Ratings
 from evaluations.statistics.pairing import FloatArray, IntArray
 
@@ -15,8 +16,10 @@ from evaluations.statistics.pairing import FloatArray, IntArray
 class HumanScores:
     """People's ratings on one criterion.
 
-    `ratings` are those of individual people; `mean` has shape (outputs,) and uses the mean that a
-    release states where no individual rated. `in_sight` counts ratings made while LLM scores were
+    `ratings` are those of individual people; `mean` has shape (outputs,) and is the human score of
+    each output: the mean rating, and the mean that a release states where no individual rated,
+    unless another score was chosen (`scored`). `reason` says why no output has the chosen one, and
+    `unscored` counts rated outputs without it. `in_sight` counts ratings made while LLM scores were
     visible. `annotator_ids` are parallel to `annotators`, the raters of `ratings`. `weight` has
     shape (outputs,): for how many outputs each rated one stands, None where all stand for as many;
     `top` says which outputs were chosen by campaigns without a design alone.
@@ -29,6 +32,8 @@ class HumanScores:
     annotator_ids: tuple[int, ...] = ()
     weight: FloatArray | None = None
     top: np.ndarray | None = None
+    reason: str = ""
+    unscored: int = 0
 
     def among(self, outputs: np.ndarray, annotators: frozenset[int]) -> "HumanScores":
         """The ratings of some outputs, by some annotators (by all, where none are named); means are
@@ -54,6 +59,14 @@ class HumanScores:
             weight=None if self.weight is None else self.weight[outputs],
             top=None if self.top is None else self.top[outputs],
         )
+
+    def scored(self, found: Consensus) -> "HumanScores":
+        """With another human score of each output. Outputs without a mean, which campaigns took
+        from the top of a list, stay without a score."""
+        rated = ~np.isnan(self.mean)
+        mean = np.where(rated, found.values, np.nan)
+        unscored = int(np.count_nonzero(rated & np.isnan(mean)))
+        return replace(self, mean=mean, reason=found.reason, unscored=unscored)
 
     def _is_left_out(self, outputs: np.ndarray) -> np.ndarray:
         """Which of some outputs have ratings that tell nothing of others, and so no mean."""

@@ -16,11 +16,12 @@ from evaluations.api.problems import problem
 from evaluations.api.schemas import In
 from evaluations.corpus.removing import remove_criterion
 from evaluations.models import Criterion, EvaluationRun, JudgeKind, Project
+from evaluations.reports.annotators import annotators_json
 from evaluations.reports.data import ids_of
 from evaluations.reports.kept import KeptView, NotComputedError, kept_view
-from evaluations.reports.options import read_options
+from evaluations.reports.options import ReportOptions, read_options
 from evaluations.reports.progress import run_progress
-from evaluations.reports.shown import shown_download
+from evaluations.reports.shown import shown_annotators, shown_download
 from evaluations.runs.lifecycle import (
     cancel_run,
     pause_by_person,
@@ -118,6 +119,7 @@ class ReportQuery(In):
     level: str = Field("", max_length=20)
     coefficient: str = Field("", max_length=20)
     over: str = Field("", max_length=20)
+    human_score: str = Field("", max_length=20)
     documents: str = Field("", max_length=200)
 
 
@@ -251,6 +253,17 @@ def get_report(
     if kept and kept.coming:
         content = _stale(content, kept)
     return HttpResponse(content, content_type="application/json")
+
+
+@router.get("/annotator-numbers", response={200: dict[str, Any], 202: ReportProgress})
+def get_annotator_numbers(request: HttpRequest, response: HttpResponse, slug: Path[str]) -> Any:
+    """Severity and competence of each annotator with intervals, the outputs on which annotators are
+    split, and agreement on marked spans. 202 with Retry-After while a worker computes them."""
+    project = project_for(request, slug)
+    try:
+        return annotators_json(shown_annotators(project, ReportOptions()))
+    except NotComputedError as error:
+        return _not_computed(error.kept, response)
 
 
 def _not_computed(kept: KeptView, response: HttpResponse) -> Any:

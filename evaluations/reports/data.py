@@ -23,8 +23,10 @@ from evaluations.query_arrays import (
     positions,
     two_ids,
 )
-from evaluations.reports.options import ReportOptions
+from evaluations.reports.memo import remembered
+from evaluations.reports.options import MEAN, ReportOptions
 from evaluations.statistics.bias import Family
+from evaluations.statistics.consensus import HumanScore, consensus
 from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import FloatArray, IntArray
 
@@ -99,9 +101,24 @@ class ReportData:
         return outputs.means_by_system(known)
 
     def selected(self, options: ReportOptions) -> "ReportData":
-        """The part of it that options ask for; annotators left out do not count in means."""
-        if not options.is_filtered:
+        """The part of it that options ask for, with the human score that they name; annotators left
+        out do not count in it."""
+        part = self._filtered(options) if options.is_filtered else self
+        return part.scored(options.human_score)
+
+    def scored(self, kind: HumanScore) -> "ReportData":
+        """With a human score of each output. It follows from the ratings of this part alone."""
+        if kind == MEAN:
             return self
+        return replace(
+            self,
+            humans={
+                pk: human.scored(remembered(consensus, kind, self.units, human.ratings))
+                for pk, human in self.humans.items()
+            },
+        )
+
+    def _filtered(self, options: ReportOptions) -> "ReportData":
         sought, wanted = options.documents.lower(), set(options.systems)
         documents = np.array([sought in name.lower() for name in self.doc_ids], dtype=bool)
         systems = np.array([not wanted or pk in wanted for pk in self.system_ids.tolist()], bool)

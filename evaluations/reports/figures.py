@@ -177,17 +177,18 @@ def scatter(subject: Subject) -> Figure:
             for text, a, b in zip(texts, x, y, strict=True)
         )
     scale = subject.criterion.scale
+    label = subject.result.options.human_score_label
     pad = (scale.highest - scale.lowest) * 0.05
     sampled = f" A random sample is drawn; {left_out} marks are left out." if left_out else ""
     return Figure(
         title=title_of(subject, "scatter"),
-        caption=f"Each mark is an output: mean human rating of {name} and judge's score. The shade "
+        caption=f"Each mark is an output: {label} on {name}, and judge's score. The shade "
                 "shows where most of the best judge's outputs are; the bars show how often each "
                 f"value was given.{sampled}",
         traces=traces,
         layout={
             "xaxis": {
-                "title": {"text": "mean human rating "
+                "title": {"text": f"{label} "
                                   f"({short(scale.lowest)}-{short(scale.highest)})"},
                 "range": [scale.lowest - pad, scale.highest + pad], "domain": [0, 0.86],
             },
@@ -196,7 +197,7 @@ def scatter(subject: Subject) -> Figure:
             "yaxis2": {"domain": [0.88, 1], "showticklabels": False},
             "barmode": "overlay",
         },
-        columns=("judge", "document", "system", "human mean", "judge's score"),
+        columns=("judge", "document", "system", "human score", "judge's score"),
         rows=tuple(rows[:TABLE_ROWS]),
     )  # fmt: skip
 
@@ -453,15 +454,15 @@ def calibration(subject: Subject) -> Figure:
         traces=traces,
         layout={
             "xaxis": {"title": {"text": "judge's score"}},
-            "yaxis": {"title": {"text": "mean human rating"}},
+            "yaxis": {"title": {"text": "mean human score"}},
         },
-        columns=("judge", "mean score", "mean human rating", "outputs"),
+        columns=("judge", "mean score", "mean human score", "outputs"),
         rows=tuple(rows),
     )
 
 
 def leaderboard(subject: Subject) -> Figure:
-    """Systems by their mean human rating, with each judge's mean scores."""
+    """Systems by their mean human score, with each judge's mean scores."""
     sides = subject.sides_on_scale
     means = {name: subject.data.system_means(scores) for name, (_, scores) in sides.items()}
     by_people = means[PEOPLE]

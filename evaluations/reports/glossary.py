@@ -369,6 +369,57 @@ TERMS: dict[str, Term] = {
         " is not noise. It may exceed 1 by chance.",
         "The human ceiling, and whether the judge can replace an annotator",
     ),
+    "human_score": Term(
+        "Human score",
+        "What judges are compared with: one value of each output from what people gave it. Usually"
+        " the mean of ratings; the filters offer the median, ratings adjusted for annotators'"
+        " severity, and the expected class by Dawid and Skene's model or by MACE.",
+        "Where everybody rated every output, they hardly differ. Where annotators rated different"
+        " outputs, adjust for severity; where some of them guess, use one of the two models. Choose"
+        " before you look at judges.",
+        "Annotators as instruments",
+    ),
+    "severity": Term(
+        "Severity",
+        "How much lower than an average annotator's a person's ratings of the same outputs are, in"
+        " points of the scale; above 0 is strict. The JSON also has it in logits, the unit of the"
+        " many-facet Rasch model.",
+        "It compares people who are linked by outputs that they share, 20 each or more. Strict is"
+        " not wrong: the average of these annotators is no truth.",
+        "Annotators as instruments",
+    ),
+    "competence": Term(
+        "Competence (MACE)",
+        "With which probability a person's rating follows from the output; otherwise they give a"
+        " value by habit, such as always the middle one. 0 is guessing, 1 is never guessing.",
+        "It takes three people with 30 shared outputs each. Any other value counts as wrong, so"
+        " people who differ by a point from most look less competent: compare people with each"
+        " other, on one criterion.",
+        "Annotators as instruments",
+    ),
+    "gives_the_class": Term(
+        "Gives the likely class (Dawid-Skene)",
+        "How often a person gives the value that the model takes for an output's class, from how"
+        " everybody mistakes classes for each other.",
+        "Not corrected for chance: where nearly all outputs are of one class, it is high for"
+        " somebody who always gives that one.",
+        "Annotators as instruments",
+    ),
+    "split": Term(
+        "Split outputs",
+        "Outputs of whose class MACE is less than 80 % sure, as people who can be trusted differ.",
+        "Read them: the criterion may be vague there, or one more rating settles it. The"
+        " model takes a neighbouring value as just another class.",
+        "Annotators as instruments",
+    ),
+    "span_f1": Term(
+        "Agreement on spans (F1)",
+        "How far the characters that two people marked are the same: 1 if all are, 0 if none is."
+        " Over all pairs of people who marked the same output.",
+        "Not corrected for chance: where much is marked, marks overlap by chance. Only outputs in"
+        " which somebody marked something are known.",
+        "Annotators as instruments",
+    ),
     "fleiss": Term(
         "Fleiss' kappa",
         "How often people give the very same rating, beyond chance.",

@@ -21,6 +21,7 @@ from evaluations.models import KeptPart, KeptReport, KeptState, Project
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.kept_reports import OPEN
 from evaluations.reports import memo
+from evaluations.reports.annotators import AnnotatorsFound, annotators_found, of_ratings
 from evaluations.reports.data import ReportData, ids_of, load_data
 from evaluations.reports.drawings.numbers import CriterionNumbers, numbers_for_figures
 from evaluations.reports.drilldown import DocumentsBehind, documents_behind
@@ -29,6 +30,7 @@ from evaluations.reports.formats import FORMATS
 from evaluations.reports.gap_numbers import GapNumbers, largest_gaps
 from evaluations.reports.gap_view import GapView, read_gap_view
 from evaluations.reports.kept import (
+    ANNOTATORS,
     CODE,
     COMPARE,
     DISAGREEMENTS,
@@ -71,10 +73,12 @@ _LOCK = (
     0x6B657074  # any constant: with a project's id it is the lock under which its views are taken
 )
 # Pages of their own, with what reads their view.
-READ: dict[str, Callable[[QueryDict, ReportOptions], GapView | PairView]] = {
+PageView = GapView | PairView | ReportOptions
+READ: dict[str, Callable[[QueryDict, ReportOptions], PageView]] = {
     DISAGREEMENTS: read_gap_view,
     COMPARE: read_pair_view,
     PAIR_TESTS: read_pair_view,
+    ANNOTATORS: lambda _query, options: of_ratings(options),
 }
 FAILED = (
     "Computing this report failed unexpectedly ({}). Try again. If that does not help, choose fewer"
@@ -220,8 +224,7 @@ def _computed(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
     everything = load_data(project, list(project.judges.all()), list(project.criteria.all()))
     data = without_withheld(everything, project)
     if on_page is not None:
-        on_step(0.5, "comparing scores with ratings")
-        yield page_part(), _page(project, data, page, on_page)
+        yield page_part(), _page(project, data, page, on_page, between(on_step, 0.5, 1.0))
         return
     selected = data.selected(options)
     report = build_report(
@@ -241,8 +244,11 @@ def _computed(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
         yield from _documents(project, data)
 
 
-def _page(project: Project, data: ReportData, page: str, view: GapView | PairView) -> bytes:
+def _page(project: Project, data: ReportData, page: str, view: PageView, on_step: OnStep) -> bytes:
     """What a page of its own shows."""
+    if isinstance(view, ReportOptions):
+        return stored(annotators_found(project, data, view, on_step), AnnotatorsFound)
+    on_step(0.0, "comparing scores with ratings")
     if isinstance(view, GapView):
         return stored(largest_gaps(project, data, view), GapNumbers)
     if page == PAIR_TESTS:

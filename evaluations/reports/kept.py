@@ -15,6 +15,7 @@ from django.utils import timezone
 from evaluations.changes import state_of
 from evaluations.models import KeptPart, KeptReport, KeptState, Project, WorkerHeartbeat
 from evaluations.models.kept_reports import OPEN
+from evaluations.reports.annotators import AnnotatorsFound
 from evaluations.reports.drawings.numbers import CriterionNumbers
 from evaluations.reports.drilldown import DocumentsBehind
 from evaluations.reports.figures import Figure
@@ -42,6 +43,7 @@ _TYPES = (
     GapNumbers,
     PairNumbers,
     PairTests,
+    AnnotatorsFound,
 )
 CODE = f"{__version__} {shape_of(*_TYPES)}"
 # A computation that failed is tried again when somebody looks after this time, or asks for it.
@@ -51,7 +53,8 @@ MOST_WAITING = 20
 QUEUE = "reports"
 # Pages of their own.
 DISAGREEMENTS, COMPARE, PAIR_TESTS = "disagreements", "compare", "pair-tests"
-PAGES = (DISAGREEMENTS, COMPARE, PAIR_TESTS)
+ANNOTATORS = "annotators"
+PAGES = (DISAGREEMENTS, COMPARE, PAIR_TESTS, ANNOTATORS)
 # Every name and setting that a report shows or depends on.
 _FRAME = " || ".join(
     f"""(SELECT md5(coalesce(string_agg(t::text, ';' ORDER BY t.id), ''))
@@ -101,6 +104,13 @@ class KeptView:
     def has_worker(self) -> bool:
         """Whether a worker is alive that computes reports."""
         return WorkerHeartbeat.objects.doing(QUEUE).exists()
+
+    @property
+    def is_of_large(self) -> bool:
+        """Whether a worker computes it because the project is large; some pages take one in any
+        project."""
+        row = self.coming or self.last
+        return row is None or page_and_query(row.view)[0] not in (PAIR_TESTS, ANNOTATORS)
 
     @property
     def in_words(self) -> str:
@@ -228,6 +238,11 @@ def kept_page(project: Project, page: str, query: str) -> KeptView | None:
 def kept_tests(project: Project, query: str) -> KeptView:
     """What is kept of the tests between two judges, which take a worker seconds in any project."""
     return _kept(project, page_view(PAIR_TESTS, query))
+
+
+def kept_annotators(project: Project, query: str) -> KeptView:
+    """What is kept of annotators' numbers, which take a worker seconds in any project."""
+    return _kept(project, page_view(ANNOTATORS, query))
 
 
 def page_view(page: str, query: str) -> str:

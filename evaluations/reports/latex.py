@@ -108,7 +108,7 @@ def _correlations(report: Report) -> str:
         r"\bottomrule",
     ]
     caption = (
-        f"{options.level.capitalize()}-level correlations with the mean human rating"
+        f"{options.level.capitalize()}-level correlations with {options.human_score_in_words}"
         f" ({SYMBOLS[options.coefficient]} and {SYMBOLS[second]})."
     )
     if report.has_letters:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 from urllib.parse import urlencode
 
+from evaluations.statistics.consensus import HumanScore
 from evaluations.statistics.correlation import Coefficient, Level
 from evaluations.statistics.resampling import Over
 
@@ -15,7 +16,23 @@ WORDS = {
     "coefficient": get_args(Coefficient),
     "over": get_args(Over),
     "epsilon": get_args(Epsilon),
+    "human_score": get_args(HumanScore),
 }
+MEAN: HumanScore = "mean"
+# What judges are compared with: in a list of choices, and in a sentence.
+HUMAN_SCORES: dict[HumanScore, tuple[str, str]] = {
+    "mean": ("mean of ratings", "the mean human rating"),
+    "median": ("median of ratings", "the median human rating"),
+    "severity-adjusted": (
+        "ratings adjusted for severity",
+        "human ratings adjusted for annotators' severity",
+    ),
+    "dawid-skene": ("Dawid-Skene", "human scores by Dawid and Skene's model"),
+    "mace": ("MACE", "human scores by MACE"),
+}
+HUMAN_SCORE_HELP = "what judges are compared with: " + ", ".join(
+    f"{word} ({name})" if word != name else word for word, (name, _said) in HUMAN_SCORES.items()
+)
 # In whose place each epsilon lets a judge stand.
 EPSILON_FOR = {"0.2": "experts", "0.15": "skilled people", "0.1": "crowds"}
 EPSILON_HELP = "of the annotator test: " + ", ".join(
@@ -29,13 +46,14 @@ class ReportOptions:
     """A view of a report. Empty lists mean all; `documents` is a part of their doc_id.
 
     `over` is what is left out for intervals and swapped for significance; `epsilon` is of the
-    annotator test.
+    annotator test; `human_score` is what judges are compared with.
     """
 
     level: Level = "summary"
     coefficient: Coefficient = "spearman"
     over: Over = "documents"
     epsilon: Epsilon = "0.2"
+    human_score: HumanScore = MEAN
     annotators: tuple[int, ...] = ()
     systems: tuple[int, ...] = ()
     judges: tuple[int, ...] = ()
@@ -63,6 +81,21 @@ class ReportOptions:
     def second(self) -> Coefficient:
         """The coefficient next to the chosen one in the paper's table."""
         return "spearman" if self.coefficient == "kendall" else "kendall"
+
+    @property
+    def human_score_name(self) -> str:
+        """What judges are compared with, as a choice is named."""
+        return HUMAN_SCORES[self.human_score][0]
+
+    @property
+    def human_score_in_words(self) -> str:
+        """What judges are compared with, in a sentence."""
+        return HUMAN_SCORES[self.human_score][1]
+
+    @property
+    def human_score_label(self) -> str:
+        """What judges are compared with, at an axis."""
+        return self.human_score_in_words.removeprefix("the ")
 
     @property
     def is_filtered(self) -> bool:

@@ -1,4 +1,4 @@
-"""A project's report: how well each judge's scores agree with the mean human rating."""
+"""A project's report: how well each judge's scores agree with people's ratings."""
 
 import itertools
 from collections.abc import Collection, Iterable
@@ -122,6 +122,8 @@ def weights_of(outputs: Outputs) -> Weights | None:
 class CriterionResult:
     """All judges on one criterion. `documents` have at least one human rating on it; `in_sight`
     counts ratings made while LLM scores were visible, which may have influenced them.
+    `no_human_score` says why no output has the human score of the view; `unscored` counts the rated
+    outputs without one.
     """
 
     pk: int
@@ -136,6 +138,8 @@ class CriterionResult:
     ratings: int = 0
     rate_next: tuple[str, ...] = ()
     weights: Weights | None = None
+    no_human_score: str = ""
+    unscored: int = 0
     options: ReportOptions = field(default_factory=ReportOptions)
     # What one annotator reaches, at the level and by the coefficient of the view.
     ceiling: Estimate = NO_CEILING
@@ -446,6 +450,8 @@ def _criterion_result(
         data.units,
         human.ratings,
         human.mean,
+        human.reason,
+        human.unscored,
         human.weight,
         data.words,
     )
@@ -491,6 +497,8 @@ def _computed_result(
         ),
         in_sight=human.in_sight,
         annotators=human.annotators,
+        no_human_score=human.reason,
+        unscored=human.unscored,
         ratings=len(human.ratings),
         rate_next=_rate_next(human.mean, list(present.values()), data),
         weights=weights_of(data.units_on(criterion.pk)),

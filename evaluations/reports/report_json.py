@@ -15,6 +15,7 @@ from evaluations.reports.analysis import (
 )
 from evaluations.reports.board_tables import board_json
 from evaluations.reports.json_values import ends_json, estimate_json, with_interval
+from evaluations.reports.options import MEAN
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.correlation import COEFFICIENTS, Level
@@ -53,6 +54,19 @@ def as_json(report: Report) -> str:
             result.criterion: _criterion_json(result, report.levels) for result in report.criteria
         },
     }
+    if report.options.human_score != MEAN:
+        content["human_score"] = {
+            "kind": report.options.human_score,
+            "name": report.options.human_score_name,
+            "criteria": {
+                result.criterion: {
+                    "outputs": result.rated_outputs,
+                    "rated_outputs_without_one": result.unscored,
+                    "reason": result.no_human_score or None,
+                }
+                for result in report.criteria
+            },
+        }
     if report.sessions:
         content["sessions"] = {"sessions": report.sessions, "turns": report.turns}
     if report.chosen:

@@ -2,6 +2,7 @@
 a large one what a worker has kept."""
 
 from evaluations.models import Criterion, Project
+from evaluations.reports.annotators import AnnotatorsFound, of_ratings
 from evaluations.reports.data import ReportData, ids_of
 from evaluations.reports.drawings.numbers import CriterionNumbers, numbers_for_figures
 from evaluations.reports.drilldown import DocumentsBehind, documents_behind
@@ -13,6 +14,7 @@ from evaluations.reports.kept import (
     COMPARE,
     DISAGREEMENTS,
     KeptView,
+    kept_annotators,
     kept_page,
     kept_tests,
     kept_view,
@@ -133,6 +135,11 @@ def shown_pair(project: Project, view: PairView) -> tuple[PairNumbers, Report]:
     if kept and report:
         return kept.page(PairNumbers), report.numbers().report
     return pair_numbers(project, live_data(project), wanted), shown_report(project, view.options)
+
+
+def shown_annotators(project: Project, options: ReportOptions) -> AnnotatorsFound:
+    """What each annotator's ratings are worth, as a worker has computed it."""
+    return kept_annotators(project, of_ratings(options).query).page(AnnotatorsFound)
 
 
 def shown_pair_tests(project: Project, view: PairView) -> PairTests:

@@ -15,6 +15,7 @@ from evaluations.reports.report import JudgeResult, Report
 from evaluations.reports.words import (
     SYMBOLS,
     chosen_note,
+    human_score_note,
     in_a_sentence,
     in_sight_note,
     sessions_note,
@@ -98,6 +99,8 @@ def as_markdown(report: Report) -> str:
                 parts += ["", *_markdown_table(names, cells)]
     if report.boards:
         parts.append(f"\n{NOTE}")
+    if note := human_score_note(report):
+        parts.append(f"\n{note}")
     if report.in_sight:
         parts.append(f"\n{in_sight_note(report)}")
     if report.sessions:
@@ -126,8 +129,8 @@ def as_text(report: Report) -> str:
             f" `{command(f'judge {report.project}')}`.\n"
         )
     parts = [
-        f"{report.name}: how well judges agree with the mean human rating (r Pearson, rho "
-        "Spearman, tau Kendall's tau-b)"
+        f"{report.name}: how well judges agree with {report.options.human_score_in_words} (r"
+        " Pearson, rho Spearman, tau Kendall's tau-b)"
     ]
     symbols = [SYMBOLS[coefficient] for _level in report.levels for coefficient in COEFFICIENTS]
     name_width = max(len(name) for name in ("judge", *report.judges))
@@ -157,6 +160,8 @@ def as_text(report: Report) -> str:
         "score. missing: outputs without a score. -: undefined, `--format json` says why."
     )
     parts += boards_text(report.boards)
+    if note := human_score_note(report):
+        parts.append(note)
     if report.in_sight:
         parts.append(in_sight_note(report))
     if report.sessions:

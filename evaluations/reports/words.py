@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from evaluations.formats import in_brackets, shown
+from evaluations.reports.options import MEAN
 from evaluations.reports.report import CriterionResult, Report
 from evaluations.reports.verdict import Evidence, Verdict
 from evaluations.standin import HONEST_NAME
@@ -24,6 +25,8 @@ RANKED = {
 def in_a_sentence(result: CriterionResult) -> str:
     """A criterion's result in one sentence, in its view; empty if no judge has a correlation."""
     best = result.best
+    if result.no_human_score:
+        return _without_human_score(result)
     if best is None:
         return _too_early(result)
     options = result.options
@@ -44,6 +47,13 @@ def in_a_sentence(result: CriterionResult) -> str:
     return (
         f"{said}; by the alternative annotator test it {can} replace an annotator at epsilon"
         f" {best.alt_test.epsilon:g}."
+    )
+
+
+def _without_human_score(result: CriterionResult) -> str:
+    return (
+        f"There is no human score of this kind ({result.options.human_score_name}):"
+        f" {result.no_human_score}. Choose another one, or collect more ratings."
     )
 
 
@@ -139,6 +149,8 @@ def _not_near(evidence: Evidence) -> str:
 
 
 def _without_a_best(result: CriterionResult) -> str:
+    if result.no_human_score:
+        return _without_human_score(result)
     if early := _too_early(result):
         return early[0].upper() + early[1:]
     if result.verdict == Verdict.KEEP_PEOPLE:
@@ -231,6 +243,24 @@ def weights_note(report: Report) -> str:
             " Outputs were drawn one by one, so that a document's correlation rests on the few that"
             " were rated in it: look at the dataset level, or draw whole documents."
         )
+    return note
+
+
+def human_score_note(report: Report) -> str:
+    """The note about a human score that is not the mean of ratings; empty if it is."""
+    if report.options.human_score == MEAN:
+        return ""
+    note = (
+        f"Judges are compared with {report.options.human_score_in_words}, not with the mean of"
+        " ratings. Agreement between annotators, the human ceiling and the alternative annotator"
+        " test use ratings as they were given."
+    )
+    for result in report.criteria:
+        if result.no_human_score:
+            note += f" {result.criterion} has no such score: {result.no_human_score}."
+        elif result.unscored:
+            outputs = "output has" if result.unscored == 1 else "outputs have"
+            note += f" {result.criterion}: {result.unscored:,} rated {outputs} no such score."
     return note
 
 

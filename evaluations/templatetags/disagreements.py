@@ -20,6 +20,7 @@ PARTS = (
     ("verdicts", "Verdicts", "report_detail"),
     ("disagreements", "Disagreements", "disagreement_list"),
     ("compare", "Compare judges", "judge_compare"),
+    ("annotators", "Annotators", "report_annotators"),
     ("numbers", "All numbers", "report_numbers"),
     ("frozen", "Frozen reports", "snapshot_list"),
 )

@@ -14,11 +14,12 @@ from django.utils.safestring import SafeString
 from evaluations.formats import in_brackets, in_time, p_value, shown, signed, thin
 from evaluations.reports.figures import FIGURE_TITLES
 from evaluations.reports.glossary import TERMS, Term
-from evaluations.reports.options import ReportOptions
+from evaluations.reports.options import HUMAN_SCORES, ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.words import (
     SYMBOLS,
     chosen_note,
+    human_score_note,
     in_a_sentence,
     in_sight_note,
     sessions_note,
@@ -26,6 +27,7 @@ from evaluations.reports.words import (
     weights_note,
     withheld_note,
 )
+from evaluations.statistics.consensus import HumanScore
 from evaluations.statistics.correlation import COEFFICIENTS, Coefficient, Level
 from evaluations.statistics.passing import SystemRate
 from evaluations.statistics.ppi import SystemMean
@@ -111,8 +113,15 @@ def starts_with(text: str, beginning: str) -> bool:
 register.filter(thin)
 register.filter(sessions_note)
 register.filter(chosen_note)
+register.filter(human_score_note)
 register.filter(weights_note)
 register.filter(withheld_note)
+
+
+@register.filter
+def human_score(kind: HumanScore) -> str:
+    """A human score as a choice is named."""
+    return HUMAN_SCORES[kind][0]
 
 
 @register.filter

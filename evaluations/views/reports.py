@@ -23,6 +23,7 @@ from evaluations.reports.drawings.chosen import ChosenFigures
 from evaluations.reports.figures import FIGURES
 from evaluations.reports.formats import BY_ENDING, FORMATS
 from evaluations.reports.kept import (
+    ANNOTATORS,
     COMPARE,
     DISAGREEMENTS,
     KeptView,
@@ -47,6 +48,7 @@ ADDRESSES = {
     "": "report_detail",
     DISAGREEMENTS: "disagreement_list",
     COMPARE: "judge_compare",
+    ANNOTATORS: "report_annotators",
 }
 RETRY_SECONDS = 5
 # The end of the address of the page with all numbers, below the report's.

@@ -25,7 +25,7 @@ READING = {
         " get_preferences get_scores get_export"
         " get_causes list_systems list_endpoints show_probe list_judges list_criteria list_runs"
         " get_steadiness get_judge_tests get_run get_report get_locked list_certificates"
-        " list_campaigns get_campaign get_plan"
+        " list_campaigns get_campaign get_plan get_annotator_numbers"
         " get_certificate list_searches get_search list_studies get_study"
     ),
     "evaluations": (
@@ -40,6 +40,7 @@ READING = {
         " report_export"
         " report_drawings report_drawing report_bubble"
         " disagreement_list judge_compare judge_compare_tests cause_export snapshot_list"
+        " report_annotators"
         " snapshot_detail snapshot_page"
         " member_list audit_list"
         " project_export"

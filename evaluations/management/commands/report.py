@@ -6,14 +6,19 @@ from typing import Any
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.reports.formats import BY_WORD
-from evaluations.reports.options import EPSILON_HELP, WORDS, ReportOptions
+from evaluations.reports.options import (
+    EPSILON_HELP,
+    HUMAN_SCORE_HELP,
+    MEAN,
+    WORDS,
+    ReportOptions,
+)
 from evaluations.reports.report import build_report
 
 
 class Command(SiteCommand):
     help = (
-        "Correlations of every judge with the mean human rating, at summary, system and dataset"
-        " level."
+        "Correlations of every judge with people's ratings, at summary, system and dataset level."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -50,6 +55,9 @@ class Command(SiteCommand):
             default="0.2",
             help=EPSILON_HELP,
         )
+        parser.add_argument(
+            "--human-score", choices=WORDS["human_score"], default=MEAN, help=HUMAN_SCORE_HELP
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
@@ -59,7 +67,11 @@ class Command(SiteCommand):
             judges=[find_judge(project, name) for name in names] if names else None,
             criteria=find_criteria(project, options["criterion"]),
             options=ReportOptions(
-                options["level"], options["coefficient"], options["over"], options["epsilon"]
+                options["level"],
+                options["coefficient"],
+                options["over"],
+                options["epsilon"],
+                options["human_score"],
             ),
         )
         self.stdout.write(BY_WORD[options["format"]].write(report).rstrip("\n"))

@@ -25,7 +25,7 @@ def bubbles(numbers: CriterionNumbers, judge: JudgeNumbers, address: Callable[..
     across = (numbers.lowest, numbers.highest)
     scores = [one.score for one in judge.bubbles]
     up = across if judge.on_scale or not scores else _ends(scores)
-    shapes = [*_ground(across, up, judge)]
+    shapes = [*_ground(across, up, judge, numbers.human_label)]
     radii = _radii(judge.bubbles)
     for one in sorted(judge.bubbles, key=lambda one: -one.outputs):
         x, y = _at(one.human, across, LEFT, RIGHT), _at(one.score, up, BOTTOM, TOP)
@@ -42,13 +42,13 @@ def bubbles(numbers: CriterionNumbers, judge: JudgeNumbers, address: Callable[..
         kind="bubbles",
         title=_finding(judge),
         caption=(
-            f"{numbers.name}: mean human rating (across) and {judge.name}'s score (up) of"
+            f"{numbers.name}: {numbers.human_label} (across) and {judge.name}'s score (up) of"
             f" {counted(judge.outputs, 'output')}. The area of a circle is how many outputs it"
             f" holds.{_diagonal(judge)} {judge.correlation}, 95 % interval in brackets."
         ),
         height=HEIGHT,
         shapes=tuple(shapes),
-        columns=("human mean", "judge's score", "outputs"),
+        columns=("human score", "judge's score", "outputs"),
         rows=tuple(
             (f"{one.human:.2f}", f"{one.score:.2f}", thin(one.outputs)) for one in judge.bubbles
         ),
@@ -69,7 +69,7 @@ def _diagonal(judge: JudgeNumbers) -> str:
 
 
 def _ground(
-    across: tuple[float, float], up: tuple[float, float], judge: JudgeNumbers
+    across: tuple[float, float], up: tuple[float, float], judge: JudgeNumbers, label: str
 ) -> Iterable[Shape]:
     for value in _ticks(across):
         x = _at(value, across, LEFT, RIGHT)
@@ -83,7 +83,7 @@ def _ground(
         yield Line(LEFT, BOTTOM, RIGHT, TOP, "axis", dashed=True)
     yield Words(0, 10, "judge's score", "llm")
     yield Words(RIGHT + 12, 10, judge.correlation, "ink", "end", is_bold=True)
-    yield Words(RIGHT + 12, HEIGHT - 4, "people's mean rating", "human", "end")
+    yield Words(RIGHT + 12, HEIGHT - 4, label, "human", "end")
 
 
 def _radii(found: tuple[Bubble, ...]) -> dict[tuple[float, float], float]:

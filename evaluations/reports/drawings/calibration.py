@@ -32,12 +32,12 @@ def calibration(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
         title=_finding(drawn),
         caption=(
             f"{numbers.name}: outputs in groups of similar scores. Across: the judge's mean score;"
-            " up: people's mean rating with its 95 % interval over documents, from ten documents"
+            " up: people's mean score with its 95 % interval over documents, from ten documents"
             f" up. On the dashes a score can be taken as it stands.{said}"
         ),
         height=rows * (SIDE + HEAD + FOOT),
         shapes=tuple(shapes),
-        columns=("judge", "mean score", "mean human rating", "95 % interval", "outputs"),
+        columns=("judge", "mean score", "mean human score", "95 % interval", "outputs"),
         rows=tuple(
             (
                 one.name, f"{point.score:.2f}", f"{point.rating:.2f}",

@@ -73,7 +73,8 @@ class JudgeNumbers:
 @dataclass(frozen=True)
 class CriterionNumbers:
     """A criterion's. `sides` are judges and annotators, `pairs[i][j]` the summary-level rho of two,
-    None where there is none; `people` says which are annotators."""
+    None where there is none; `people` says which are annotators; `human_label` is what people's
+    side is."""
 
     pk: int
     name: str
@@ -84,6 +85,7 @@ class CriterionNumbers:
     best: int
     sides: tuple[str, ...]
     people: tuple[bool, ...]
+    human_label: str
     pairs: tuple[tuple[float | None, ...], ...]
 
     def judge(self, pk: int | None) -> JudgeNumbers:
@@ -107,6 +109,7 @@ def numbers_for_figures(subject: Subject) -> CriterionNumbers:
         best=best.pk,
         sides=tuple(sides),
         people=tuple(people),
+        human_label=subject.result.options.human_score_label,
         pairs=_pairs(subject, values),
     )
 

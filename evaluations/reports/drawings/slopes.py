@@ -42,12 +42,12 @@ def slopes(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
         kind="systems",
         title=_finding(rows, moved, judge.name),
         caption=(
-            f"{numbers.name}: systems by their mean human rating (left) and by {judge.name}'s mean"
+            f"{numbers.name}: systems by their mean human score (left) and by {judge.name}'s mean"
             f" score (right), over the outputs that both rated, the best on top.{some}"
         ),
         height=HEAD + len(shown) * STEP,
         shapes=tuple(shapes),
-        columns=("system", "place by people", "human mean", "place by the judge", "judge's mean"),
+        columns=("system", "place by people", "human score", "place by the judge", "judge's mean"),
         rows=tuple(
             (one.system, str(first), f"{one.human:.2f}", str(second), f"{one.judge:.2f}")
             for one, first, second in rows

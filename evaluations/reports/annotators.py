@@ -1,0 +1,275 @@
+"""What each annotator's ratings are worth: severity, competence, the outputs on which those who can
+be trusted differ, and how far people mark the same spans.
+
+A worker computes it, as intervals take the models of a criterion many times.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annotations.results.human_scores import HumanScores
+from annotations.results.marked_spans import marked_texts
+from evaluations.formats import in_brackets, signed
+from evaluations.models import Criterion, Project
+from evaluations.reports.data import ReportData
+from evaluations.reports.json_values import with_interval
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.steps import OnStep, unseen
+from evaluations.scales import short
+from evaluations.statistics.dawid_skene import dawid_skene
+from evaluations.statistics.latent_classes import (
+    SPLIT,
+    LatentClasses,
+    RaterCompetence,
+    latent_classes,
+)
+from evaluations.statistics.mace import mace
+from evaluations.statistics.severity import ManyFacets, RaterSeverity, many_facets
+from evaluations.statistics.span_agreement import SpanAgreement, span_agreement
+
+# Of the outputs on which people are split, so many are listed.
+MOST_SPLIT = 20
+
+
+@dataclass(frozen=True)
+class AnnotatorNumbers:
+    """An annotator on a criterion; `shared` of the ratings are of outputs that others rated
+    too."""
+
+    pk: int
+    name: str
+    ratings: int
+    shared: int
+    severity: RaterSeverity
+    knows: RaterCompetence
+    gives_the_class: RaterCompetence
+
+    @property
+    def severity_shown(self) -> str:
+        """In points of the scale, with its sign."""
+        points = self.severity.points.value
+        return "–" if points is None else signed(points)
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the interval of the severity lies on one side of 0."""
+        ends = self.severity.points_interval.ends
+        return ends is not None and (ends[0] > 0 or ends[1] < 0)
+
+
+@dataclass(frozen=True)
+class SplitOutput:
+    """An output whose class is not clear: its likely value, how sure that is, and what each
+    annotator gave, such as "3 ann, 5 ben"."""
+
+    output: int
+    document: int
+    doc_id: str
+    system: str
+    likeliest: float
+    sure: float
+    given: str
+
+
+@dataclass(frozen=True)
+class CriterionAnnotators:
+    """All annotators on a criterion, the strictest first; `no_severity` and `no_competence` say why
+    there is none at all. `split` counts outputs, of which the least clear are `listed`."""
+
+    pk: int
+    criterion: str
+    outputs: int
+    annotators: tuple[AnnotatorNumbers, ...]
+    no_severity: str
+    no_competence: str
+    split: int
+    listed: tuple[SplitOutput, ...]
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why there is no severity or competence at all, in sentences."""
+        said = (("severity", self.no_severity), ("competence", self.no_competence))
+        return [f"There is no {what}: {why}." for what, why in said if why]
+
+
+@dataclass(frozen=True)
+class AnnotatorsFound:
+    """What the page shows; `spans` is None where nobody marked any."""
+
+    criteria: tuple[CriterionAnnotators, ...]
+    spans: SpanAgreement | None
+
+    @property
+    def lead(self) -> str:
+        """Who is furthest from an average annotator, and whose ratings follow least from the
+        outputs."""
+        found = [(criterion, one) for criterion in self.criteria for one in criterion.annotators]
+        apart = [(c, one, one.severity.points.value or 0.0) for c, one in found if one.is_apart]
+        said = ["No annotator is shown to be stricter or milder than the others."]
+        if apart:
+            criterion, one, points = max(apart, key=lambda row: abs(row[2]))
+            said = [
+                f"{one.name} is {'stricter' if points > 0 else 'milder'} than an average annotator"
+                f" on {criterion.criterion}, by {abs(points):.2f} points on the same outputs."
+            ]
+        known = [
+            (c, one, one.knows.estimate.value)
+            for c, one in found
+            if one.knows.estimate.value is not None
+        ]
+        if known:
+            criterion, one, share = min(known, key=lambda row: row[2])
+            said.append(
+                f"The lowest competence is {one.name}'s on {criterion.criterion}: {share:.2f}"
+                f" {in_brackets(one.knows.interval)}".rstrip()
+                + " on a scale from 0 (guessing) to 1."
+            )
+        return " ".join(said)
+
+
+def of_ratings(options: ReportOptions) -> ReportOptions:
+    """The part of a view that annotators' numbers depend on."""
+    return ReportOptions(
+        annotators=options.annotators,
+        systems=options.systems,
+        criteria=options.criteria,
+        documents=options.documents,
+    )
+
+
+def annotators_found(
+    project: Project, data: ReportData, options: ReportOptions, on_step: OnStep = unseen
+) -> AnnotatorsFound:
+    """The numbers of a view.
+
+    Args:
+        data: all numbers of the project.
+    """
+    part = data.selected(of_ratings(options))
+    criteria = [one for one in project.criteria.all() if one.pk in (options.criteria or (one.pk,))]
+    found = []
+    for at, criterion in enumerate(criteria):
+        on_step(at / len(criteria), f"{criterion.name}: severity and competence of annotators")
+        human = part.humans[criterion.pk]
+        if len(human.ratings):
+            found.append(_on_criterion(part, criterion, human))
+    texts = marked_texts(
+        project.pk,
+        part.units,
+        output_ids=part.output_ids,
+        annotators=frozenset(options.annotators),
+    )
+    spans = span_agreement(texts, part.units.documents) if texts else None
+    return AnnotatorsFound(tuple(found), spans)
+
+
+def _on_criterion(
+    data: ReportData, criterion: Criterion, human: HumanScores
+) -> CriterionAnnotators:
+    ratings = human.ratings
+    facets = many_facets(data.units, ratings)
+    knows = latent_classes(data.units, ratings, mace)
+    classes = latent_classes(data.units, ratings, dawid_skene)
+    split = knows.split
+    return CriterionAnnotators(
+        criterion.pk,
+        criterion.name,
+        int(np.count_nonzero(ratings.count)),
+        _annotators(human, facets, knows, classes),
+        facets.reason,
+        classes.reason,
+        len(split),
+        tuple(_split(data, human, knows, at) for at in split[:MOST_SPLIT].tolist()),
+    )
+
+
+def _annotators(
+    human: HumanScores, facets: ManyFacets, knows: LatentClasses, classes: LatentClasses
+) -> tuple[AnnotatorNumbers, ...]:
+    ratings = human.ratings
+    shared = ratings.count[ratings.output] > 1
+    found = [
+        AnnotatorNumbers(
+            pk,
+            name,
+            int(np.count_nonzero(ratings.rater == at)),
+            int(np.count_nonzero((ratings.rater == at) & shared)),
+            facets.raters[at],
+            knows.raters[at],
+            classes.raters[at],
+        )
+        for at, (pk, name) in enumerate(zip(human.annotator_ids, human.annotators, strict=True))
+    ]
+    return tuple(sorted(found, key=_strictness))
+
+
+def _strictness(one: AnnotatorNumbers) -> float:
+    strict = one.severity.points.value
+    return np.inf if strict is None else -strict
+
+
+def _split(data: ReportData, human: HumanScores, knows: LatentClasses, at: int) -> SplitOutput:
+    doc_id, system = data.name_of(at)
+    ratings = human.ratings
+    mine = np.flatnonzero(ratings.output == at)
+    given = sorted(
+        (value, human.annotators[rater])
+        for value, rater in zip(ratings.value[mine], ratings.rater[mine], strict=True)
+    )
+    return SplitOutput(
+        int(data.output_ids[at]),
+        int(data.document_ids[data.outputs.document[at]]),
+        doc_id,
+        system,
+        float(knows.likeliest[at]),
+        float(knows.surest[at]),
+        ", ".join(f"{short(value)} {name}" for value, name in given),
+    )
+
+
+def annotators_json(found: AnnotatorsFound) -> dict[str, Any]:
+    """The numbers for the API, by criterion."""
+    content: dict[str, Any] = {
+        "split_below": SPLIT,
+        "criteria": {one.criterion: _criterion_json(one) for one in found.criteria},
+    }
+    if found.spans is not None:
+        content["spans"] = with_interval(found.spans.f1, found.spans.interval) | {
+            "outputs": found.spans.texts,
+            "pairs": found.spans.pairs,
+        }
+    return content
+
+
+def _criterion_json(found: CriterionAnnotators) -> dict[str, Any]:
+    return {
+        "outputs": found.outputs,
+        "annotators": {one.name: _annotator_json(one) for one in found.annotators},
+        "split_outputs": found.split,
+        "least_clear": [
+            {
+                "output": one.output,
+                "doc_id": one.doc_id,
+                "system": one.system,
+                "likely_class": one.likeliest,
+                "probability": one.sure,
+            }
+            for one in found.listed
+        ],
+    }
+
+
+def _annotator_json(one: AnnotatorNumbers) -> dict[str, Any]:
+    severity = one.severity
+    return {
+        "ratings": one.ratings,
+        "shared_outputs": one.shared,
+        "severity": with_interval(severity.points, severity.points_interval),
+        "severity_in_logits": with_interval(severity.logits, severity.logits_interval),
+        "mace_competence": with_interval(one.knows.estimate, one.knows.interval),
+        "dawid_skene_gives_the_class": with_interval(
+            one.gives_the_class.estimate, one.gives_the_class.interval
+        ),
+    }

@@ -1,0 +1,249 @@
+"""What Dawid and Skene's model and MACE share: ratings as labels of an unknown class of each
+output, EM, and intervals of annotators' competence.
+
+Both take the values of the scale as categories without order, and annotators as independent given
+the class of an output.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy import special
+
+from evaluations.statistics.jackknife import (
+    LEAST_DOCUMENTS,
+    TOO_FEW,
+    LeftOut,
+    mapped,
+    no_interval,
+)
+from evaluations.statistics.layout import Outputs, Ratings, sums
+from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.resampling import Interval
+from evaluations.statistics.results import Estimate
+
+# Two annotators who differ do not show which of them is right.
+LEAST_RATERS = 3
+LEAST_OUTPUTS = 50
+# Of an annotator, outputs that others rated too.
+LEAST_SHARED = 30
+MOST_VALUES = 11
+# Documents are left out in so many groups, as each takes the EM algorithm once more.
+GROUPS = 20
+MOST_ROUNDS, CHANGE = 300, 1e-5
+# An output whose most likely class is less likely than this is split.
+SPLIT = 0.8
+# Competences nearer to 0 and 1 are no further apart on the log-odds scale.
+EDGE = 1e-3
+FEW_RATERS = f"fewer than {LEAST_RATERS} annotators share {LEAST_SHARED} outputs with others"
+FEW_OUTPUTS = f"fewer than {LEAST_OUTPUTS} outputs have ratings by two annotators"
+FEW_SHARED = f"shares fewer than {LEAST_SHARED} outputs with others"
+ONE_VALUE = "all ratings are the same"
+MANY_VALUES = f"ratings take more than {MOST_VALUES} values, too many for categories"
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Ratings as labels. `item`, `rater` and `code` have shape (ratings,), items rise; `values`
+    are the categories."""
+
+    item: IntArray
+    rater: IntArray
+    code: IntArray
+    values: FloatArray
+    items: int
+    raters: int
+
+    @classmethod
+    def of(cls, ratings: Ratings) -> "Labels":
+        values, code = np.unique(ratings.value, return_inverse=True)
+        rated, item = np.unique(ratings.output, return_inverse=True)
+        return cls(item, ratings.rater, code, values, len(rated), ratings.raters)
+
+    def only(self, ratings: np.ndarray) -> "Labels":
+        """Some of the ratings, by a mask; items take new positions, categories stay."""
+        kept, item = np.unique(self.item[ratings], return_inverse=True)
+        return Labels(
+            item, self.rater[ratings], self.code[ratings], self.values, len(kept), self.raters
+        )
+
+    @property
+    def classes(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def cell(self) -> IntArray:
+        """Rater and code of each rating as one number."""
+        return self.rater * self.classes + self.code
+
+    @cached_property
+    def _first(self) -> IntArray:
+        return np.searchsorted(self.item, np.arange(self.items))
+
+    def over_items(self, of_rating: FloatArray) -> FloatArray:
+        """Sums over the ratings of each item; shape (items, ...) for (ratings, ...)."""
+        found: FloatArray = np.add.reduceat(of_rating, self._first, axis=0)
+        return found
+
+    def counts(self, posterior: FloatArray) -> FloatArray:
+        """How often each rater gave each code to items of each class; shape (raters, codes,
+        classes)."""
+        columns = [
+            sums(self.cell, posterior[self.item, at], self.raters * self.classes)
+            for at in range(self.classes)
+        ]
+        return np.stack(columns, axis=-1).reshape(self.raters, self.classes, self.classes)
+
+    def majority(self) -> FloatArray:
+        """The share of each item's ratings that are of each class; shape (items, classes)."""
+        share = self.over_items(np.eye(self.classes)[self.code])
+        found: FloatArray = share / share.sum(axis=1, keepdims=True)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted model: of each item the probability of each class, shape (items, classes), and of
+    each rater the competence, shape (raters,)."""
+
+    posterior: FloatArray
+    competence: FloatArray
+
+
+# Fits labels, from probabilities of their classes to begin with.
+Model = Callable[[Labels, FloatArray], Fit]
+
+
+def normalized(logs: FloatArray) -> FloatArray:
+    """Probabilities from logarithms, over the last axis."""
+    found: FloatArray = special.softmax(logs, axis=-1)
+    return found
+
+
+@dataclass(frozen=True)
+class RaterCompetence:
+    """How competent an annotator is by a model, with an interval over documents."""
+
+    estimate: Estimate
+    interval: Interval
+
+    @classmethod
+    def undefined(cls, reason: str) -> "RaterCompetence":
+        return cls(Estimate.undefined(reason), no_interval(reason))
+
+
+@dataclass(frozen=True, eq=False)
+class LatentClasses:
+    """What a model says of annotators and outputs.
+
+    `raters` are parallel to the raters of the ratings; `expected` has shape (outputs,): the
+    posterior mean of the class's value, NaN for an output without ratings; `surest` the probability
+    of its most likely class, and `likeliest` that class's value. `reason` says why there is no
+    model.
+    """
+
+    raters: tuple[RaterCompetence, ...]
+    expected: FloatArray
+    surest: FloatArray
+    likeliest: FloatArray
+    reason: str = field(default="")
+
+    @property
+    def split(self) -> IntArray:
+        """Outputs whose class is not clear, the least clear first."""
+        found = np.flatnonzero(self.surest < SPLIT)
+        return found[np.argsort(self.surest[found], kind="stable")]
+
+
+def latent_classes(
+    outputs: Outputs, ratings: Ratings, model: Model, *, has_intervals: bool = True
+) -> LatentClasses:
+    """A model of all ratings.
+
+    Args:
+        outputs: their documents are the units of the intervals.
+        has_intervals: whether competence has intervals, which take most of the time.
+    """
+    reason = why_not(ratings)
+    nowhere = np.full(ratings.outputs, np.nan)
+    if reason:
+        nobody = (RaterCompetence.undefined(reason),) * ratings.raters
+        return LatentClasses(nobody, nowhere, nowhere, nowhere, reason)
+    labels = Labels.of(ratings)
+    fit = model(labels, labels.majority())
+    rated = np.flatnonzero(ratings.count > 0)
+    expected, surest, likeliest = (nowhere.copy() for _ in range(3))
+    expected[rated] = fit.posterior @ labels.values
+    surest[rated] = fit.posterior.max(axis=1)
+    likeliest[rated] = labels.values[fit.posterior.argmax(axis=1)]
+    left_out = _left_out(outputs, ratings, labels, fit, model) if has_intervals else None
+    enough = shared_outputs(ratings) >= LEAST_SHARED
+    return LatentClasses(
+        tuple(
+            _rater(float(fit.competence[at]), left_out, at, outputs, ratings)
+            if enough[at]
+            else RaterCompetence.undefined(FEW_SHARED)
+            for at in range(ratings.raters)
+        ),
+        expected,
+        surest,
+        likeliest,
+    )
+
+
+def why_not(ratings: Ratings) -> str:
+    """Why such models say nothing of some ratings; empty if they do."""
+    values = len(np.unique(ratings.value))
+    if np.count_nonzero(shared_outputs(ratings) >= LEAST_SHARED) < LEAST_RATERS:
+        return FEW_RATERS
+    if np.count_nonzero(ratings.count > 1) < LEAST_OUTPUTS:
+        return FEW_OUTPUTS
+    if values < 2:
+        return ONE_VALUE
+    return MANY_VALUES if values > MOST_VALUES else ""
+
+
+def shared_outputs(ratings: Ratings) -> FloatArray:
+    """How many outputs each rater rated that others rated too; shape (raters,)."""
+    return sums(ratings.rater[ratings.count[ratings.output] > 1], None, ratings.raters)
+
+
+def _left_out(
+    outputs: Outputs, ratings: Ratings, labels: Labels, fit: Fit, model: Model
+) -> FloatArray:
+    """Competences without each group of documents, on the log-odds scale; shape (groups,
+    raters)."""
+    group = _groups(outputs).group[outputs.document[ratings.output]]
+    rows = []
+    for one in range(_groups(outputs).groups):
+        part = labels.only(group != one)
+        begin = fit.posterior[np.unique(labels.item[group != one])]
+        rows.append(_log_odds(model(part, begin).competence))
+    return np.array(rows)
+
+
+def _groups(outputs: Outputs) -> LeftOut:
+    groups = min(outputs.documents, GROUPS)
+    return LeftOut(np.arange(outputs.documents) % max(1, groups), groups)
+
+
+def _rater(
+    competence: float, left_out: FloatArray | None, at: int, outputs: Outputs, ratings: Ratings
+) -> RaterCompetence:
+    own, _values = ratings.of(at)
+    documents = len(np.unique(outputs.document[own]))
+    if left_out is None or documents < LEAST_DOCUMENTS:
+        few = no_interval(TOO_FEW.format(LEAST_DOCUMENTS, "documents"))
+        return RaterCompetence(Estimate(competence), few)
+    value = float(_log_odds(np.array(competence)))
+    interval = _groups(outputs).interval(value, left_out[:, at], counting=documents)
+    return RaterCompetence(
+        Estimate(competence), mapped(interval, lambda end: float(special.expit(end)))
+    )
+
+
+def _log_odds(share: FloatArray) -> FloatArray:
+    found: FloatArray = special.logit(np.clip(share, EDGE, 1 - EDGE))
+    return found

@@ -1,0 +1,32 @@
+"""The page that says what each annotator's ratings are worth."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from evaluations.models import Project
+from evaluations.people.access import READERS, project_view
+from evaluations.reports.annotators import of_ratings
+from evaluations.reports.kept import kept_annotators
+from evaluations.reports.shown import shown_annotators
+from evaluations.statistics.latent_classes import SPLIT
+from evaluations.views.reports import options_of, waits
+
+
+@project_view(READERS)
+@waits
+def report_annotators(request: HttpRequest, project: Project) -> HttpResponse:
+    """Severity and competence of each annotator on each criterion, outputs on which they are split,
+    and agreement on spans."""
+    options, errors = options_of(request.GET, project)
+    options = of_ratings(options)
+    context = {
+        "project": project,
+        "tab": "report",
+        "part": "annotators",
+        "found": shown_annotators(project, options),
+        "kept": kept_annotators(project, options.query),
+        "split_below": SPLIT,
+        "errors": errors,
+        "options": options,
+    }
+    return render(request, "evaluations/annotator_report.html", context)

@@ -1,0 +1,125 @@
+"""The page that says what annotators' ratings are worth, and the same by the API."""
+
+from collections.abc import Callable, Iterable
+from html import unescape
+
+import numpy as np
+import pytest
+from django.test import Client
+
+from evaluations.models import Project
+from evaluations.reports import live
+from evaluations.reports.keeping import neglected_reports, work_on_report
+
+pytestmark = pytest.mark.django_db
+PAGE, API = "/p/small/report/annotators/", "/api/v1/projects/small/annotator-numbers"
+Load = Callable[..., object]
+
+
+@pytest.fixture
+def rated(project: Project, load: Load) -> Project:
+    """Twenty documents by three systems; ada is strict, ben mild, cleo knows, dan guesses."""
+    live.forget()
+    rng = np.random.default_rng(2)
+    outputs, ratings = [], []
+    for document in range(20):
+        for system in range(3):
+            key, good = f"d{document},s{system}", int(rng.integers(2, 5))
+            outputs.append(f"{key},Source.,Text {document} {system}.\n")
+            given = {
+                "ada": good - (rng.random() < 0.6), "ben": good + (rng.random() < 0.6),
+                "cleo": good, "dan": rng.integers(1, 6),
+            }  # fmt: skip
+            ratings += [f"{key},coherence,{name},{value}\n" for name, value in given.items()]
+    load(
+        project,
+        {
+            "o.csv": "doc_id,system_id,source,output\n" + "".join(outputs),
+            "r.csv": "doc_id,system_id,criterion,annotator,score\n" + "".join(ratings),
+        },
+    )
+    return project
+
+
+def compute() -> None:
+    for pk in neglected_reports():
+        work_on_report(pk)
+
+
+def in_order(text: str, words: Iterable[str]) -> bool:
+    places = [text.index(word) for word in words]
+    return places == sorted(places)
+
+
+def test_a_worker_computes_them_and_the_strictest_comes_first(
+    rated: Project, as_role: Callable[[str], Client]
+) -> None:
+    reader = as_role("viewer")
+    waiting = reader.get(PAGE)
+    assert waiting.status_code == 202
+    assert "These take a worker some seconds" in waiting.content.decode()
+
+    compute()
+
+    text = unescape(reader.get(PAGE).content.decode())
+    assert "ada is stricter than an average annotator on coherence" in text
+    assert "The lowest competence is dan's on coherence" in text
+    assert in_order(text.split("<tbody>")[1], (">ada<", ">cleo<", ">ben<"))
+    assert "outputs are split" in text
+
+
+def test_the_api_has_the_same_numbers(rated: Project, as_role: Callable[[str], Client]) -> None:
+    reader = as_role("viewer")
+    assert reader.get(API).status_code == 202
+    compute()
+
+    found = reader.get(API).json()["criteria"]["coherence"]
+
+    ada, dan = found["annotators"]["ada"], found["annotators"]["dan"]
+    assert (found["outputs"], ada["ratings"], ada["shared_outputs"]) == (60, 60, 60)
+    assert ada["severity"]["ci"][0] > 0
+    assert dan["mace_competence"]["value"] < ada["mace_competence"]["value"]
+    assert len(found["least_clear"]) == min(20, found["split_outputs"])
+
+
+def test_each_split_output_leads_to_its_text(
+    rated: Project, as_role: Callable[[str], Client]
+) -> None:
+    reader = as_role("viewer")
+    reader.get(PAGE)
+    compute()
+    text = reader.get(PAGE).content.decode()
+
+    address, _, anchor = text.split('<th scope="row"><a', 1)[1].split('"')[1].partition("#")
+
+    assert f'id="{anchor}"' in reader.get(address).content.decode()
+
+
+def test_two_annotators_have_no_competence_and_the_page_says_why(
+    rated: Project, as_role: Callable[[str], Client]
+) -> None:
+    reader = as_role("viewer")
+    two = rated.annotators.filter(name__in=("ada", "ben")).values_list("pk", flat=True)
+    view = {"annotators": list(two)}
+    reader.get(PAGE, view)
+    compute()
+
+    text = reader.get(PAGE, view).content.decode()
+
+    assert "There is no competence: fewer than 3 annotators share 30 outputs" in text
+    assert "This view has part of the data" in text
+
+
+def test_a_project_without_ratings_says_what_to_do(
+    project: Project, as_role: Callable[[str], Client]
+) -> None:
+    reader = as_role("viewer")
+    reader.get(PAGE)
+    compute()
+
+    assert "Invite annotators, or upload" in reader.get(PAGE).content.decode()
+
+
+def test_annotators_do_not_see_it(rated: Project, as_role: Callable[[str], Client]) -> None:
+    assert as_role("annotator").get(PAGE).status_code == 403
+    assert as_role("stranger").get(PAGE).status_code == 404

@@ -1,0 +1,149 @@
+"""What judges are compared with: means of ratings unless another human score is chosen, which is
+said wherever the numbers are."""
+
+import json
+from collections.abc import Callable
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from evaluations.models import Project
+from evaluations.reports import live
+from evaluations.reports.latex import as_latex
+from evaluations.reports.options import HUMAN_SCORES, ReportOptions
+from evaluations.reports.report import Report, build_report
+from evaluations.reports.report_json import as_json
+from evaluations.reports.tables import as_markdown, as_text
+from evaluations.reports.words import human_score_note, reading
+from evaluations.statistics.consensus import NO_RATINGS, HumanScore
+from evaluations.statistics.latent_classes import FEW_RATERS
+
+pytestmark = pytest.mark.django_db
+Load = Callable[..., object]
+
+
+@pytest.fixture
+def rated(project: Project, load: Load) -> Project:
+    """Thirty documents by three systems, rated by two of four people each: ada and ben are strict.
+    On fluency, only a mean is stated. The judge gives what is good, with noise."""
+    live.forget()
+    rng = np.random.default_rng(8)
+    outputs, ratings, scores = [], [], []
+    for document in range(30):
+        for system in range(3):
+            key, good = f"d{document},s{system}", float(np.clip(rng.normal(3.2, 0.9), 1, 5))
+            outputs.append(f"{key},Source.,Text {document} {system}.\n")
+            for name in rng.choice(["ada", "ben", "cleo", "dan"], 2, replace=False):
+                strict = 1.0 if name in ("ada", "ben") else -0.4
+                value = int(np.clip(round(good - strict + rng.normal(0, 0.4)), 1, 5))
+                ratings.append(f"{key},coherence,{name},{value}\n")
+            judged = np.clip(good + rng.normal(0, 0.5), 1, 5)
+            scores.append(f"{key},coherence,near,{judged:.2f}\n")
+            scores.append(f"{key},fluency,near,{judged:.2f}\n")
+            ratings.append(f"{key},fluency,mean,{good:.2f}\n")
+    load(
+        project,
+        {
+            "o.csv": "doc_id,system_id,source,output\n" + "".join(outputs),
+            "r.csv": "doc_id,system_id,criterion,annotator,score\n" + "".join(ratings),
+            "s.csv": "doc_id,system_id,criterion,judge,score\n" + "".join(scores),
+        },
+    )
+    project.annotators.filter(name="mean").update(kind="mean")
+    return project
+
+
+def report(project: Project, kind: HumanScore) -> Report:
+    return build_report(project, options=ReportOptions(human_score=kind))
+
+
+def rho(found: Report) -> float:
+    value = found.criteria[0].judges[0].correlations.estimates["spearman"]["dataset"].value
+    assert value is not None
+    return value
+
+
+def test_the_mean_is_the_default_and_changes_nothing(rated: Project) -> None:
+    usual = build_report(rated)
+
+    assert as_json(report(rated, "mean")) == as_json(usual)
+    assert human_score_note(usual) == ""
+    assert "human_score" not in json.loads(as_json(usual))
+
+
+def test_adjusting_for_severity_helps_where_people_rated_different_outputs(rated: Project) -> None:
+    assert rho(report(rated, "severity-adjusted")) > rho(report(rated, "mean")) + 0.05
+
+
+@pytest.mark.parametrize("kind", [one for one in HUMAN_SCORES if one != "mean"])
+def test_each_is_named_in_every_format(rated: Project, kind: HumanScore) -> None:
+    found = report(rated, kind)
+    words = found.options.human_score_in_words
+
+    # Of two ratings, the median is the mean.
+    assert (rho(found) == rho(report(rated, "mean"))) == (kind == "median")
+    for text in (as_markdown(found), as_text(found), as_latex(found), human_score_note(found)):
+        assert words in text.replace("\\", "")
+    assert json.loads(as_json(found))["human_score"]["kind"] == kind
+    assert json.loads(as_json(found))["view"]["query"] == f"human_score={kind}"
+
+
+def test_where_there_is_none_the_report_says_why_and_uses_nothing_else(rated: Project) -> None:
+    found = report(rated, "median")
+    coherence, fluency = found.criteria
+
+    assert coherence.no_human_score == ""
+    assert (fluency.no_human_score, fluency.rated_outputs) == (NO_RATINGS, 0)
+    assert fluency.judges[0].correlations.pairs == 0
+    assert "no ratings of single people are known" in reading(fluency)
+    assert f"fluency has no such score: {NO_RATINGS}." in human_score_note(found)
+    assert json.loads(as_json(found))["human_score"]["criteria"]["fluency"]["reason"] == NO_RATINGS
+
+
+def test_two_annotators_have_no_class_to_tell(rated: Project) -> None:
+    two = rated.annotators.filter(name__in=("ada", "cleo")).values_list("pk", flat=True)
+    options = ReportOptions(human_score="mace", annotators=tuple(two))
+
+    found = build_report(rated, options=options)
+
+    assert found.criteria[0].no_human_score == FEW_RATERS
+
+
+def test_outputs_without_the_score_are_counted(rated: Project, load: Load) -> None:
+    load(rated, {"r.csv": "doc_id,system_id,criterion,annotator,score\n"
+                          "d0,s0,coherence,eva,3\nd1,s0,coherence,eva,4\n"})  # fmt: skip
+    ids = rated.annotators.exclude(name__in=("ada", "ben")).values_list("pk", flat=True)
+    options = ReportOptions(human_score="severity-adjusted", annotators=tuple(ids))
+
+    found = build_report(rated, options=options)
+
+    rest = found.criteria[0]
+    usual = build_report(rated, options=ReportOptions(annotators=tuple(ids))).criteria[0]
+    assert rest.rated_outputs + rest.unscored == usual.rated_outputs
+
+
+def test_the_page_its_address_and_the_api_take_it(
+    rated: Project, as_role: Callable[[str], Client]
+) -> None:
+    reader = as_role("viewer")
+
+    text = reader.get("/p/small/report/", {"human_score": "dawid-skene"}).content.decode()
+    assert "human score: Dawid-Skene" in text
+    assert "level correlation with\n  human scores by Dawid and Skene" in text
+    assert "human score: mean of ratings" in reader.get("/p/small/report/").content.decode()
+    assert reader.get("/p/small/report/disagreements/?human_score=median").status_code == 200
+    wrong = reader.get("/p/small/report/", {"human_score": "mode"}).content.decode()
+    assert "human_score is mean, median" in wrong
+    found = reader.get("/api/v1/projects/small/report", {"human_score": "median"}).json()
+    assert found["human_score"]["name"] == "median of ratings"
+
+
+def test_the_command_takes_it(rated: Project) -> None:
+    out = StringIO()
+
+    call_command("report", "small", "--human-score", "severity-adjusted", stdout=out)
+
+    assert "human ratings adjusted for annotators' severity" in out.getvalue()
