@@ -43,7 +43,8 @@ PASSING = frozenset({429, 502, 503, 504})
 
 
 class ApiError(Exception):
-    """The site refused a request: the status, its message, and each error with its place."""
+    """The site refused a request: the status, its message, each error with its place, and the
+    `questions` about columns that can be read in several ways."""
 
     def __init__(
         self, status: int, problem: Mapping[str, Any], *, retry_after: float = 0.0
@@ -54,6 +55,7 @@ class ApiError(Exception):
         self.probe = str(problem.get("probe", ""))
         self.detail = str(problem.get("detail", ""))
         self.errors: list[dict[str, Any]] = list(problem.get("errors", []))
+        self.questions: list[dict[str, Any]] = list(problem.get("questions", []))
         lines = [
             ": ".join(
                 str(error[name])
@@ -61,6 +63,11 @@ class ApiError(Exception):
                 if error.get(name) not in (None, "", 0)
             )
             for error in self.errors[:5]
+        ]
+        lines += [
+            f"{choice['label']} ({', '.join(choice['columns'])}): {choice['gives']}"
+            for question in self.questions
+            for choice in question["choices"]
         ]
         super().__init__("\n".join([f"{status} {self.title}: {self.detail}", *lines]))
 
@@ -246,6 +253,34 @@ class Project:
         found: dict[str, Any] = self.client.call("GET", self.path)
         return found
 
+    def upload(
+        self,
+        rows: Rows,
+        *,
+        columns: Mapping[str, str] | None = None,
+        scales: Mapping[str, str] | None = None,
+        check: bool = False,
+        **more: str,
+    ) -> dict[str, Any]:
+        """Load a table as it comes: outputs, ratings by people and scores of judges in columns.
+
+        Args:
+            columns: the meaning of columns that are not recognised, such as
+                `{"Note_Anna": 'ratings["quality","Anna"]'}`; "" leaves one out.
+            scales: of new criteria, such as `{"quality": "1-5"}`; otherwise guessed.
+            check: a dry run: `contents` of what it returns says what would exist.
+            more: `judge`, `annotator`, `criterion`, `rate` for rows that do not say theirs.
+
+        Raises:
+            ApiError: with `questions` if columns can be read in several ways; answer with
+                `columns`.
+        """
+        said = {
+            "columns": [f"{name}={target}" for name, target in (columns or {}).items()],
+            "scale": [f"{name}={scale}" for name, scale in (scales or {}).items()],
+        }
+        return self._upload("outputs", rows, **said, check="true" if check else "", **more)
+
     def upload_outputs(self, rows: Rows, *, rate: str = "") -> dict[str, Any]:
         """Load outputs: a file that the upload page accepts, or dictionaries: `doc_id, system_id,
         source, output`, or `turns` of a conversation.
@@ -386,7 +421,7 @@ class Project:
 
         return pandas.DataFrame(rows)
 
-    def _upload(self, name: str, rows: Rows, **query: str) -> dict[str, Any]:
+    def _upload(self, name: str, rows: Rows, **query: str | list[str]) -> dict[str, Any]:
         """Send a file unchanged, or rows as JSON Lines; if there is any error, nothing is loaded.
 
         Raises:
@@ -400,7 +435,9 @@ class Project:
                 )
         return self.send_lines(name, (json.dumps(dict(row)).encode() for row in rows), **query)
 
-    def send_lines(self, name: str, lines: Iterable[bytes], **query: str) -> dict[str, Any]:
+    def send_lines(
+        self, name: str, lines: Iterable[bytes], **query: str | list[str]
+    ) -> dict[str, Any]:
         """Load lines of JSON, each a row of `outputs`, `ratings`, `preferences` or `scores`."""
         with tempfile.TemporaryFile() as file:
             file.writelines(line + b"\n" for line in lines)
@@ -408,9 +445,9 @@ class Project:
             path = self._loading(name, query)
             return dict(self.client.call("POST", path, file, content_type="application/x-ndjson"))
 
-    def _loading(self, name: str, query: Mapping[str, str]) -> str:
+    def _loading(self, name: str, query: Mapping[str, str | list[str]]) -> str:
         given = {key: value for key, value in query.items() if value}
-        return f"{self.path}/{name}?{urlencode(given)}"
+        return f"{self.path}/{name}?{urlencode(given, doseq=True)}"
 
 
 @dataclass(frozen=True)

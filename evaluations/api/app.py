@@ -18,8 +18,10 @@ from evaluations.api.problems import problem
 from evaluations.api.projects import router as projects
 from evaluations.api.runs import router as runs
 from evaluations.certifying.requirements import RequirementError
+from evaluations.corpus.recognised import UnclearColumnsError
 from evaluations.corpus.removing import StillInUseError
 from evaluations.corpus.rows import LoadError
+from evaluations.corpus.said import SaidError, wider_scales, written_columns
 from evaluations.improving.arms import ImproveError
 from evaluations.instrument.studies import StudyError
 from evaluations.judges.judges import ProbeNeededError
@@ -79,7 +81,38 @@ def _errors(_request: HttpRequest, error: LoadError) -> HttpResponse:
     errors = [
         {"at": found.column, "line": found.line, "message": found.message} for found in error.errors
     ]
-    return problem(422, "Invalid rows", str(error), errors=errors, total=error.total)
+    scales = wider_scales(error.contents)
+    more = {"wider_scales": scales} if scales else {}
+    return problem(422, "Invalid rows", str(error), errors=errors, total=error.total, **more)
+
+
+@api.exception_handler(SaidError)
+def _cannot_be(_request: HttpRequest, error: SaidError) -> HttpResponse:
+    return problem(422, "Invalid columns or scales", str(error))
+
+
+@api.exception_handler(UnclearColumnsError)
+def _unclear(_request: HttpRequest, error: UnclearColumnsError) -> HttpResponse:
+    """Questions with their answers, as parameters of the same request."""
+    questions = [
+        {
+            "text": question.text,
+            "choices": [
+                {
+                    "label": choice.label,
+                    "gives": choice.gives,
+                    "columns": written_columns(choice.columns),
+                }
+                for choice in question.choices
+            ],
+        }
+        for question in error.questions
+    ]
+    detail = (
+        f"{error} Send the body again, with the `columns` of one of the `choices` of each question"
+        " as parameters; nothing was loaded."
+    )
+    return problem(422, "Unclear columns", detail, questions=questions)
 
 
 @api.exception_handler(RunError)

@@ -3,12 +3,12 @@
 import tempfile
 from dataclasses import asdict
 from pathlib import Path as FilePath
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 import orjson
 from django.conf import settings
 from django.db import connection, transaction
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Query, Router, Schema, Status
 from ninja.errors import HttpError
@@ -19,8 +19,10 @@ from evaluations.api.auth import project_for
 from evaluations.api.paging import Page, page_of
 from evaluations.api.schemas import In
 from evaluations.corpus.families import keep_families
-from evaluations.corpus.readers import InputFile
+from evaluations.corpus.load_contents import LoadContents
+from evaluations.corpus.recognised import as_input, recognised_files, remember_said
 from evaluations.corpus.removing import remove_document, remove_output
+from evaluations.corpus.said import parsed_columns, parsed_scales
 from evaluations.corpus.store import LoadOptions, load_files
 from evaluations.models import CandidateOutput, Document, System
 from evaluations.reports import gap_causes
@@ -130,8 +132,46 @@ class TallyOut(Schema):
     changed: int
 
 
+class CriterionContentsOut(Schema):
+    """A criterion in the body. Its scale is `from_data` if it is a guess."""
+
+    name: str
+    is_new: bool
+    scale: str
+    from_data: bool
+    ratings: int
+    scores: int
+
+
+class ExampleScoreOut(Schema):
+    criterion: str
+    rater: str
+    score: float
+    by_judge: bool
+
+
+class ExampleItemOut(Schema):
+    doc_id: str
+    system: str
+    source: str
+    output: str
+    scores: list[ExampleScoreOut]
+
+
+class ContentsOut(Schema):
+    """The criteria of the body; after a dry run also who rated and wrote how many rows, and three
+    examples."""
+
+    criteria: list[CriterionContentsOut]
+    raters: dict[str, int]
+    judges: dict[str, int]
+    systems: dict[str, int]
+    examples: list[ExampleItemOut]
+
+
 class Loaded(Schema):
-    """The result of a load: everything was loaded, or nothing."""
+    """The result of a load: everything was loaded, or nothing. `columns` are the meanings of
+    columns that were read."""
 
     documents: TallyOut
     outputs: TallyOut
@@ -142,6 +182,8 @@ class Loaded(Schema):
     replies: TallyOut
     unreadable: int
     unused: list[UnusedOut]
+    columns: dict[str, str]
+    contents: ContentsOut
 
 
 class LoadQuery(In):
@@ -149,7 +191,9 @@ class LoadQuery(In):
     With a `judge`, preferences are this judge's verdicts, not people's.
 
     `rate` says what of conversations is rated, where their records do not. `replace` replaces
-    texts that nothing depends on; `check` is a dry run.
+    texts that nothing depends on; `check` is a dry run. `columns` (THEIRS=OURS) and `scale`
+    (CRITERION=1-5) can be repeated; they say what columns are that are not recognised, and
+    which scales new criteria have.
     """
 
     judge: str = Field("", max_length=200)
@@ -158,6 +202,8 @@ class LoadQuery(In):
     rate: str = Field("", max_length=60)
     replace: bool = False
     check: bool = False
+    columns: list[str] = Field([], max_length=500)
+    scale: list[str] = Field([], max_length=500)
 
 
 @router.get("/documents", response=Documents)
@@ -318,22 +364,12 @@ def _text(value: str) -> str:
     return value.replace("\0", "")
 
 
-def _load(
-    request: HttpRequest, slug: str, about: LoadQuery, name: str
-) -> HttpResponse | dict[str, Any]:
+def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> dict[str, Any]:
     """Write the body to a file and load it; errors are problem details with their lines."""
     project = project_for(request, slug, change=True)
+    columns, scales = parsed_columns(about.columns), parsed_scales(about.scale)
     with tempfile.NamedTemporaryFile(dir=settings.TEMPORARY_DIR) as file:
-        size = 0
-        while chunk := request.read(CHUNK):
-            size += len(chunk)
-            if size > settings.UPLOAD_LIMIT_BYTES:
-                raise HttpError(
-                    413,
-                    f"The body is larger than {settings.UPLOAD_LIMIT_BYTES // 2**20} MB; split it.",
-                )
-            file.write(chunk)
-        file.flush()
+        _write_body(request, file)
         given = LoadOptions(
             judge=_text(about.judge).strip() or "imported",
             criterion=_text(about.criterion),
@@ -341,11 +377,29 @@ def _load(
             replace=about.replace,
             rate=_text(about.rate).strip().lower(),
             verdicts_by=_text(about.judge).strip(),
+            scales=scales,
         )
-        result = load_files(
-            project, [InputFile(FilePath(file.name), name)], about=given, rehearse=about.check
-        )
+        files = recognised_files(project, [(FilePath(file.name), name)], columns)
+        inputs = [as_input(found, said=bool(columns)) for found in files]
+        result = load_files(project, inputs, about=given, rehearse=about.check)
+    if columns and not about.check:
+        remember_said(project, files)
     return result.as_json() | {
         "unreadable": result.unreadable,
         "unused": [asdict(column) for column in result.unused],
+        "columns": files[0].columns,
+        "contents": result.contents or LoadContents(),
     }
+
+
+def _write_body(request: HttpRequest, file: IO[bytes]) -> None:
+    size = 0
+    while chunk := request.read(CHUNK):
+        size += len(chunk)
+        if size > settings.UPLOAD_LIMIT_BYTES:
+            raise HttpError(
+                413,
+                f"The body is larger than {settings.UPLOAD_LIMIT_BYTES // 2**20} MB; split it.",
+            )
+        file.write(chunk)
+    file.flush()

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluations.corpus.apart import preview_apart
-from evaluations.corpus.mapping import SEVERAL, is_native
+from evaluations.corpus.mapping import SEVERAL, is_native, problems_of
 from evaluations.corpus.preview import Preview
 from evaluations.corpus.questions import UploadQuestion
 from evaluations.corpus.rater_names import KnownNames
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.rows import Columns
+from evaluations.corpus.said import SaidError
 from evaluations.models import JudgeKind, Project, SavedColumns
 
 LONGEST_NAME = 90
@@ -21,9 +22,23 @@ LONGEST_NAME = 90
 class RecognisedFile:
     """A file's preview, the meaning of its columns, and what is still to be asked."""
 
+    path: Path
+    name: str
     preview: Preview
     columns: Columns
     questions: tuple[UploadQuestion, ...] = ()
+
+    @property
+    def column_names(self) -> list[str]:
+        return [column.name for column in self.preview.columns]
+
+
+class UnclearColumnsError(Exception):
+    """Files can be read in several ways; each question says what its answers would give."""
+
+    def __init__(self, questions: list[UploadQuestion]) -> None:
+        super().__init__(" ".join(question.text for question in questions))
+        self.questions = questions
 
 
 def recognise_file(
@@ -34,8 +49,8 @@ def recognise_file(
     names = sorted(column.name for column in preview.columns)
     like = next((one for one in saved if one.file_columns == names), None)
     if like is not None:
-        return RecognisedFile(replace(preview, questions=()), like.columns)
-    return RecognisedFile(preview, preview.guess, preview.questions)
+        return RecognisedFile(path, name, replace(preview, questions=()), like.columns)
+    return RecognisedFile(path, name, preview, preview.guess, preview.questions)
 
 
 def known_names(project: Project) -> KnownNames:
@@ -59,7 +74,7 @@ def with_columns(found: RecognisedFile, said: Columns) -> RecognisedFile:
     }
     columns |= {name: target for name, target in said.items() if target}
     open_ = tuple(one for one in found.questions if not set(said) & columns_asked_about(one))
-    return RecognisedFile(found.preview, columns, open_)
+    return replace(found, columns=columns, questions=open_)
 
 
 def columns_asked_about(question: UploadQuestion) -> set[str]:
@@ -98,5 +113,45 @@ def remember_columns(
     saved.create(name=free, file_columns=header, columns=dict(columns))
 
 
-def unanswered(files: Sequence[RecognisedFile]) -> list[UploadQuestion]:
-    return [question for file in files for question in file.questions]
+def recognised_files(
+    project: Project, files: Iterable[tuple[Path, str]], said: Columns
+) -> list[RecognisedFile]:
+    """Files by path and name, with what somebody says of their columns.
+
+    Raises:
+        SaidError: no file has a column of which something is said.
+        UnclearColumnsError: something about them has to be said first.
+    """
+    known, saved = known_names(project), list(project.saved_columns.all())
+    found = []
+    for path, name in files:
+        file = recognise_file(path, name, known, saved)
+        own = {column: said[column] for column in file.column_names if column in said}
+        found.append(with_columns(file, own))
+    for column in said:
+        if not any(column in file.column_names or file.preview.structure for file in found):
+            raise SaidError(f"No file has a column {column}.")
+    if open_ := [question for file in found for question in file.questions]:
+        raise UnclearColumnsError(open_)
+    return found
+
+
+def as_input(file: RecognisedFile, *, said: bool) -> InputFile:
+    """A file to load. Without columns that make sense, readers say what is missing.
+
+    Raises:
+        SaidError: somebody `said` what columns are, and that cannot be loaded.
+    """
+    problems = problems_of(file.columns)
+    if said and problems and not file.preview.structure:
+        raise SaidError(" ".join(problems))
+    if problems or file.preview.structure or file.preview.error:
+        return InputFile(file.path, file.name)
+    return input_file(file.path, file.name, file.columns, file.preview.guess)
+
+
+def remember_said(project: Project, files: Iterable[RecognisedFile]) -> None:
+    """Use columns that were said for the project's next files with the same headers."""
+    for file in files:
+        if file.columns != file.preview.guess and not file.preview.structure:
+            remember_columns(project, file.path.name, file.column_names, file.columns)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 
 from evaluations.models import Criterion, Judge, Project, Transport
 from evaluations.runs.pilot import USUAL_DOCUMENTS
@@ -52,7 +53,8 @@ class RunForm(forms.Form):
         criteria = project.criteria.all()
         judges = project.judges.that_run()
         self.fields["judge"].queryset = judges  # type: ignore[attr-defined]
-        self.fields["judge"].initial = judges.last()  # most often the one that was just created
+        # Without a link that names one, most often the one that was just created.
+        self.fields["judge"].initial = judges.last()
         self.fields["criteria"].queryset = criteria  # type: ignore[attr-defined]
         self.fields["criteria"].initial = [criterion.pk for criterion in criteria]
 
@@ -63,6 +65,18 @@ class RunForm(forms.Form):
     def pilot(self) -> int:
         """On how many documents only, as a valid form says; 0 for all."""
         return USUAL_DOCUMENTS if self.cleaned_data["outputs"] == PILOT else 0
+
+
+def wanted_run(project: Project, query: QueryDict) -> dict[str, Any]:
+    """What a link to the form fills in: a judge, a criterion, and whether it is a pilot."""
+    wanted: dict[str, Any] = {}
+    if query.get("judge") in {str(judge.pk) for judge in project.judges.that_run()}:
+        wanted["judge"] = query["judge"]
+    if query.get("criterion") in {str(criterion.pk) for criterion in project.criteria.all()}:
+        wanted["criteria"] = [query["criterion"]]
+    if query.get("outputs") == PILOT:
+        wanted["outputs"] = PILOT
+    return wanted
 
 
 class ResumeForm(forms.Form):

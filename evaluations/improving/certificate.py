@@ -3,10 +3,27 @@
 from typing import Any
 
 from evaluations.formats import signed
-from evaluations.models import Candidate, LockedDocuments, Look, Proposal, Search
+from evaluations.models import (
+    Candidate,
+    Change,
+    ErrandState,
+    LockedDocuments,
+    Look,
+    Proposal,
+    Search,
+)
+from evaluations.models.improving import ASKING_CHANGES
 from evaluations.statistics.proof import Outcome
 
 _DIGITS = 3
+_FOUND_NOTHING = {
+    Change.WORDING: "tried, and no proposal was kept",
+    Change.EXAMPLES: "tried, and no set of examples was kept",
+    Change.SCORING: "tried, and no other scoring was kept",
+    Change.CHOICE: "tried; no other judge ranks better",
+    Change.PANEL: "tried; it takes two judges that together rank better than each alone",
+    Change.CALIBRATION: "tried; the scores do not vary, or too few documents have ratings",
+}
 
 
 def sentence_of(candidate: Candidate) -> str:
@@ -43,6 +60,24 @@ def look_of(candidate: Candidate) -> Look | None:
     return getattr(candidate, "look", None)
 
 
+def not_tried(search: Search) -> tuple[tuple[str, str], ...]:
+    """What a search left out or found nothing with, and why: changes, then judges."""
+    if search.state != ErrandState.DONE:
+        return ()
+    found = set(search.candidates.values_list("change", flat=True))
+    changes = [
+        (
+            change.label,
+            _FOUND_NOTHING[change]
+            if change in search.changes
+            else "it was not asked for" + (", as it makes calls" * (change in ASKING_CHANGES)),
+        )
+        for change in Change
+        if change not in found
+    ]
+    return (*changes, *search.found.get("left_out", {}).items())
+
+
 def search_json(search: Search) -> dict[str, Any]:
     return {
         "search": search.pk,
@@ -52,6 +87,7 @@ def search_json(search: Search) -> dict[str, Any]:
         "state": search.state,
         "message": search.message or None,
         **search.found,
+        "not_tried": dict(not_tried(search)),
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from evaluations.formats import signed
-from evaluations.improving.certificate import look_of
+from evaluations.improving.certificate import look_of, not_tried
 from evaluations.improving.locking import locked_of
 from evaluations.improving.looking import looks_taken
 from evaluations.improving.proposals import Progress, against_today, progress_of
@@ -36,15 +36,16 @@ MOST_ROWS = 30
 @dataclass(frozen=True)
 class Row:
     """A candidate beside today's judge: a ring for training, a dot and an interval for locked
-    documents, as places on the axis of gains in rho (a map's gain is a distance, so it has
-    none)."""
+    documents, as places on the axis of gains in rho. A map's gain is a distance in points, so it
+    has an axis of its own, with its `ticks`; 0 is in the middle of both."""
 
     candidate: Candidate
     gain: float
     look: Look | None
-    ring: str | None
+    ring: str
     dot: str | None
     span: Span | None
+    ticks: tuple[tuple[str, str], ...] = ()
 
     @property
     def wording(self) -> list[ChangedPart]:
@@ -83,6 +84,7 @@ class Page:
     progress: Progress | None
     last: Search | None
     rows: tuple[Row, ...]
+    not_tried: tuple[tuple[str, str], ...]
     axis: Axis
     ticks: tuple[tuple[str, str], ...]
     zero: str
@@ -128,6 +130,7 @@ def improve_page(project: Project, *, judge: str = "", criterion: str = "") -> P
     rows, axis = _rows(searches)
     current = searches.filter(state__in=OPEN_STATES).first()
     shown = current or searches.filter(proposals__isnull=False).first()
+    last_search = searches.exclude(state__in=OPEN_STATES).first()
     return Page(
         judge=chosen_judge,
         criterion=chosen,
@@ -138,8 +141,9 @@ def improve_page(project: Project, *, judge: str = "", criterion: str = "") -> P
         documents=Document.objects.filter(project=project).count(),
         search=current,
         progress=progress_of(shown) if shown else None,
-        last=searches.exclude(state__in=OPEN_STATES).first(),
+        last=last_search,
         rows=rows,
+        not_tried=not_tried(last_search) if last_search else (),
         axis=axis,
         ticks=_ticks(axis),
         zero=axis.at(0.0),
@@ -165,25 +169,30 @@ def _rows(searches: QuerySet[Search]) -> tuple[tuple[Row, ...], Axis]:
         .order_by("-search", "pk")[:MOST_ROWS]
     )
     shown = [look_of(candidate) for candidate in candidates]
-    ranked: list[float] = [
+    both = list(zip(candidates, shown, strict=True))
+    axes = {
+        measure: _axis([one for one in both if one[0].measure == measure])
+        for measure in Candidate.Measure.values
+    }
+    rows = tuple(_row(candidate, look, axes[candidate.measure]) for candidate, look in both)
+    return rows, axes[Candidate.Measure.RANK]
+
+
+def _axis(rows: Sequence[tuple[Candidate, Look | None]]) -> Axis:
+    """As far to both sides as the largest gain or end of an interval."""
+    values = [
         value
-        for candidate, look in zip(candidates, shown, strict=True)
-        if candidate.measure == Candidate.Measure.RANK
+        for candidate, look in rows
         for value in (candidate.training["gain"], *((look.low, look.high) if look else ()))
         if value is not None
     ]
-    reach = max([LEAST_REACH, *(abs(value) for value in ranked)])
+    reach = max([LEAST_REACH, *(abs(value) for value in values)])
     reach = math.ceil(reach / STEP - 1e-9) * STEP
-    axis = Axis(-reach, reach)
-    return tuple(
-        _row(candidate, look, axis) for candidate, look in zip(candidates, shown, strict=True)
-    ), axis
+    return Axis(-reach, reach)
 
 
 def _row(candidate: Candidate, look: Look | None, axis: Axis) -> Row:
     gain = candidate.training["gain"]
-    if candidate.measure != Candidate.Measure.RANK:
-        return Row(candidate, gain, look, None, None, None)
     has_ends = look is not None and look.low is not None and look.high is not None
     return Row(
         candidate,
@@ -192,6 +201,7 @@ def _row(candidate: Candidate, look: Look | None, axis: Axis) -> Row:
         ring=axis.at(gain),
         dot=axis.at(look.gain) if look and look.gain is not None else None,
         span=axis.span(look.low, look.high) if look and has_ends else None,  # type: ignore[arg-type]
+        ticks=() if candidate.measure == Candidate.Measure.RANK else _ticks(axis),
     )
 
 

@@ -73,6 +73,38 @@ class ShownStudy:
         return "no drift found" if self.askings else "frozen"
 
     @property
+    def in_words(self) -> str:
+        """Where a watch stands, in a sentence."""
+        study = self.study
+        if study.drifted_at is not None:
+            return "It has drifted: its scores are no longer what they were."
+        if not self.is_frozen:
+            said = (
+                f"{self.parts} of {study.replies} first askings are done; nothing can be compared"
+                " yet"
+            )
+        elif not self.askings:
+            said = "Its scores are frozen; the next asking is the first that is compared with them"
+        else:
+            count = "the last asking" if len(self.askings) == 1 else "the askings below"
+            said = (
+                f"No drift: {count} gave scores like the frozen ones. The strongest evidence is"
+                f" {self.strongest:.2f}, of the {self.bound:g} that would be drift"
+            )
+        return f"{said}." if study.is_on else f"Stopped. {said}."
+
+    @property
+    def strongest(self) -> float:
+        """The strongest evidence of the askings that are shown."""
+        found = [
+            evidence
+            for asking in self.askings
+            for evidence in (asking.scores_evidence, asking.agreement_evidence)
+            if evidence is not None
+        ]
+        return max(found, default=0.0)
+
+    @property
     def is_watch(self) -> bool:
         return self.study.kind == StudyKind.DRIFT
 

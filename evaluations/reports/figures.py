@@ -205,7 +205,7 @@ def scatter(subject: Subject) -> Figure:
 def _density(x: list[float], y: list[float]) -> dict[str, Any]:
     return {
         "type": "histogram2d", "x": x, "y": y, "nbinsx": 24, "nbinsy": 24, "showscale": False,
-        "hoverinfo": "skip",
+        "zsmooth": "best", "hoverinfo": "skip",
         "colorscale": [[0, "rgba(0,0,0,0)"], [1, "--llm"]], "opacity": 0.5, "name": "density",
     }  # fmt: skip
 
@@ -313,7 +313,9 @@ def _heatmap(outputs: Outputs, sides: dict[str, FloatArray], title: str, caption
                 "zmin": -1, "zmax": 1,
                 "colorscale": [[0, "--heat-low"], [0.5, "--paper"], [1, "--heat-high"]],
                 "textfont": {"color": "--ink"},
-                "colorbar": {"title": {"text": "rho"}, "thickness": 10},
+                # Each cell has its number. Without gaps or smoothing Plotly draws a picture with
+                # a style of its own, which our policy refuses.
+                "showscale": False, "xgap": 1, "ygap": 1,
             }
         ],
         layout={"yaxis": {"autorange": "reversed"}, "showlegend": False},

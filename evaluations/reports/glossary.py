@@ -465,6 +465,47 @@ TERMS: dict[str, Term] = {
         " tested. A pattern is no cause: read some cases.",
         "Disagreements",
     ),
+    "difference": Term(
+        "The difference between two judges",
+        "How much higher the first judge's correlation with people is than the second's, on the"
+        " same outputs, with its 95 % interval.",
+        "An interval that leaves out 0 is one comparison of many: read the adjusted p beside it.",
+        "Which judges differ",
+    ),
+    "adjusted_p": Term(
+        "The adjusted p",
+        "How often two judges that are alike would seem to differ at least so much. It is adjusted"
+        " for all pairs of judges and all criteria of the report.",
+        "At most 0.05 counts as a difference. A large p does not mean that two judges are equal.",
+        "Which judges differ",
+    ),
+    "same_point": Term(
+        "The same point",
+        "The share of outputs to which two judges give the same point of the scale, rounded.",
+        "Two judges can agree with each other and be wrong together: people are not in it.",
+        "Agreement among people",
+    ),
+    "judge_cost": Term(
+        "The cost of 1 000 items",
+        "Tokens, minutes and money of a judge's finished runs, for 1,000 outputs on one criterion.",
+        "What was answered from stored replies is left out. Minutes depend on the endpoint's limits"
+        " and on how many calls were made at once.",
+        "The report page",
+    ),
+    "no_score": Term(
+        "No score",
+        "How many outputs have no score by the judge: it was not run on them, a call failed, or no"
+        " rating could be read. They are left out of its numbers.",
+        "If there are many, and of one kind, the other numbers speak of the easy outputs.",
+        "Correlation",
+    ),
+    "pass_counts": Term(
+        "Who passes what",
+        "How many outputs pass by the judge and by people: both, only one of them, or neither."
+        " People's mean passes from the middle of the scale.",
+        "Outputs that only the judge passes are what slips through if it decides alone.",
+        "Pass or fail",
+    ),
     "one_agrees": Term(
         "Exactly one agrees",
         "One judge's score is within half a step of the mean rating, the other's more than one step"

@@ -38,6 +38,7 @@ class Difference:
     """A criterion's row: both correlations, their difference with its interval, the p-value
     adjusted as on the report, and what follows; `ahead` is 1, 2, or 0 where it is undecided."""
 
+    pk: int
     criterion: str
     first: str
     second: str
@@ -178,7 +179,7 @@ def _differences(
     width = (high - low) or 0.2
     axis = Axis(low - 0.05 * width, high + 0.05 * width)
     rows = tuple(
-        _difference(criteria[pair.criterion], one, interval, p, reason, axis)
+        _difference(pair.criterion, criteria[pair.criterion], one, interval, p, reason, axis)
         for pair, one, (interval, p, reason) in zip(pairs, values, compared, strict=True)
     )
     return rows, axis, ends
@@ -202,6 +203,7 @@ def _compared_in(
 
 
 def _difference(
+    pk: int,
     criterion: str,
     values: tuple[float, float],
     interval: Interval,
@@ -214,6 +216,7 @@ def _difference(
     ahead = 0 if p is None or p > ALPHA or np.isnan(gap) else 1 if gap > 0 else 2
     ends = interval.ends
     return Difference(
+        pk=pk,
         criterion=criterion,
         first="–" if np.isnan(first) else f"{first:.2f}",
         second="–" if np.isnan(second) else f"{second:.2f}",

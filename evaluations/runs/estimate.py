@@ -63,11 +63,13 @@ def estimate_run(
     fresh: bool,
     transport: str,
     pilot: int = 0,
+    outputs: Sequence[int] = (),
 ) -> RunEstimate:
     """Estimate a run of a judge on criteria, its evaluation steps included.
 
     Args:
         pilot: on how many documents only; 0 for all.
+        outputs: the ids of the only ones; none for all.
 
     Raises:
         PromptError: a criterion's prompt cannot be sent.
@@ -79,7 +81,6 @@ def estimate_run(
         criterion.pk: _prompt(evaluator, judge, criterion)
         for criterion in (criteria if evaluator.per_criterion else ())
     }
-    outputs: Sequence[int] = ()
     if pilot:
         outputs = pilot_outputs(judge.project_id, list(prompts), documents=pilot) or (0,)
     count, looked_at = _missing(evaluator, judge, prompts, fresh=fresh, outputs=outputs)

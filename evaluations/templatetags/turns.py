@@ -50,8 +50,8 @@ def _turn(turn: Turn, number: int) -> str:
     time = f' data-time="{escape(turn.time)}"' if turn.time else ""
     return (
         f'<li class="turn turn-{kind}" data-turn tabindex="-1" value="{number}"'
-        f'{time}><span class="turn-who" data-number="{number}">{escape(turn.speaker)}'
-        f'<span class="sep">: </span></span>{_body(turn)}'
+        f'{time}><span class="turn-who" role="heading" aria-level="4" data-number="{number}">'
+        f'{escape(turn.speaker)}<span class="sep">: </span></span>{_body(turn)}'
     )
 
 
@@ -87,4 +87,7 @@ def _links(turn: Turn) -> Iterator[str]:
                 f' rel="noopener noreferrer nofollow" aria-label="Attachment {shown}"></a>'
             )
         else:
-            yield f'<span class="turn-link" data-label="{shown}"></span>'
+            yield (
+                f'<span class="turn-link" role="img" data-label="{shown}"'
+                f' aria-label="Attachment {shown}"></span>'
+            )

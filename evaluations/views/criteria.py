@@ -1,20 +1,23 @@
 """Pages of criteria: the list, presets, the editor with its prompt, versions of steps."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from evaluations.corpus.removing import StillInUseError, remove_criterion
 from evaluations.forms import CriterionForm, PresetForm, StepsForm
 from evaluations.judges.criteria import add_presets, preview
 from evaluations.judges.steps import store_steps
-from evaluations.models import Criterion, EvaluationSteps, Project
+from evaluations.models import Criterion, EvaluationSteps, Judge, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail, note_nothing
 from evaluations.runs.errands import request_steps
+from evaluations.runs.pilot import USUAL_DOCUMENTS
 from evaluations.views.errands import shown_errand
 from evaluations.word_differences import line_differences
 
@@ -66,7 +69,7 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
             messages.success(
                 request, f"{drafted.name} is saved. Running runs keep the prompt they started with."
             )
-            return redirect("evaluations:criterion_edit", project.slug, drafted.pk)
+            return _back_to(request, drafted)
     shown = (
         preview(form.instance) if form.is_valid() or (criterion.pk and not form.is_bound) else None
     )
@@ -84,8 +87,23 @@ def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpR
             "steps_form": StepsForm(project=project),
             "versions": criterion.steps.order_by("-version"),
             "shown_errand": _latest_request(criterion),
+            "pilot_judge": _pilot_judge(request, project),
+            "pilot_documents": USUAL_DOCUMENTS,
         }
     return render(request, "evaluations/criterion_form.html", context)
+
+
+def _pilot_judge(request: HttpRequest, project: Project) -> Judge | None:
+    """The judge that tries a changed criterion: the one whose scores led here, or the newest."""
+    judges = {str(judge.pk): judge for judge in project.judges.that_run()}
+    return judges.get(request.GET.get("judge", "")) or next(reversed(judges.values()), None)
+
+
+def _back_to(request: HttpRequest, criterion: Criterion) -> HttpResponse:
+    """To the criterion's page, which keeps the judge whose scores led there."""
+    judge = request.GET.get("judge", "")
+    address = reverse("evaluations:criterion_edit", args=[criterion.project.slug, criterion.pk])
+    return redirect(f"{address}?{urlencode({'judge': judge})}" if judge else address)
 
 
 def _latest_request(criterion: Criterion) -> dict[str, Any] | None:
@@ -120,7 +138,7 @@ def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         messages.success(request, f"Version {steps.version} is saved; the next run uses it.")
     else:
         messages.error(request, "Write steps, or let a judge's model generate them.")
-    return redirect("evaluations:criterion_edit", project.slug, pk)
+    return _back_to(request, criterion)
 
 
 def _keep_typed_steps(request: HttpRequest, criterion: Criterion, text: str) -> None:

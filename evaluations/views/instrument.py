@@ -7,11 +7,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from evaluations.forms import StudyForm
+from evaluations.instrument.estimating import StudyEstimate, estimate_study
 from evaluations.instrument.page import studies_of
 from evaluations.instrument.sensitivity import sensitivities
 from evaluations.instrument.studies import StudyError, make_study, stop, why_not
 from evaluations.models import Judge, Project, Study, StudyKind
 from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.audit import note_nothing
 from evaluations.reports.steadiness import rows_of, steadiness
 
 STARTED = {
@@ -25,37 +27,60 @@ NEXT = "Workers ask in the background; this page shows what they find."
 @project_view(READERS)
 def judge_instrument(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     judge = get_object_or_404(Judge.objects.select_related("endpoint"), project=project, pk=pk)
-    return render(request, "evaluations/instrument.html", _context(project, judge))
+    return render(request, "evaluations/instrument.html", _context(request, project, judge))
 
 
-def _context(project: Project, judge: Judge) -> dict[str, object]:
+def _context(
+    request: HttpRequest, project: Project, judge: Judge, sent: StudyForm | None = None
+) -> dict[str, object]:
+    """Everything on the page, with a form as it was `sent` in its place."""
     steady = steadiness(judge)
+    forms = {kind: StudyForm(project=project, kind=kind) for kind in StudyKind.values}
+    if sent is not None:
+        forms[sent.kind] = sent
+    reason = why_not(judge)
+    may_start = request.may_edit and not reason  # type: ignore[attr-defined]
     return {
         "project": project,
         "tab": "judges",
         "judge": judge,
-        "why_not": why_not(judge),
+        "why_not": reason,
         "sensitivities": sensitivities(project, judge),
         "steadiness": steady,
         "steadiness_rows": rows_of(steady),
         "sections": [
-            (kind, studies_of(judge, kind), StudyForm(project=project, kind=kind))
-            for kind in StudyKind.values
+            (kind, studies_of(judge, kind), form, _estimate(judge, form) if may_start else None)
+            for kind, form in forms.items()
         ],
     }
+
+
+def _estimate(judge: Judge, form: StudyForm) -> StudyEstimate | None:
+    """What would be asked: as the form says, or what is usual on the first criterion."""
+    said = form.cleaned_data if form.is_bound and form.is_valid() else {}
+    criterion = said.get("criterion") or judge.project.criteria.first()
+    if criterion is None:
+        return None
+    return estimate_study(
+        judge, criterion, form.kind, items=said.get("items"), replies=said.get("replies")
+    )
 
 
 @require_POST
 @project_view(EDITORS)
 def judge_study(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Start a study of the kind that the form names."""
+    """Start a study of the kind that the form names; with the button "Estimate", show its cost
+    instead."""
     judge = get_object_or_404(Judge.objects.select_related("endpoint"), project=project, pk=pk)
     kind = request.POST.get("kind", StudyKind.DRIFT)
     if kind not in StudyKind.values:
         raise Http404(f"There are studies of the kinds {', '.join(StudyKind.values)}.")
     form = StudyForm(request.POST, project=project, kind=kind)
-    if form.is_valid():
-        about = form.cleaned_data
+    only_looks = "estimate" in request.POST
+    if only_looks:
+        note_nothing(request)
+    elif form.is_valid():
+        about = form.cleaned_data.copy()
         try:
             study = make_study(judge, about.pop("criterion"), kind, **about, by=request.user)
         except StudyError as error:
@@ -63,14 +88,9 @@ def judge_study(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         else:
             messages.success(request, f"{STARTED[StudyKind(study.kind)]} {NEXT}")
             return redirect(study)
-    context = _context(project, judge)
-    sections = [
-        (one, studies, form if one == kind else other)
-        for one, studies, other in context["sections"]  # type: ignore[attr-defined]
-    ]
-    return render(
-        request, "evaluations/instrument.html", context | {"sections": sections}, status=422
-    )
+    context = _context(request, project, judge, form)
+    status = 200 if only_looks and form.is_valid() else 422
+    return render(request, "evaluations/instrument.html", context, status=status)
 
 
 @require_POST

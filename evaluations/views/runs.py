@@ -6,6 +6,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from evaluations.forms import RestForm, ResumeForm, RunForm
+from evaluations.forms.runs import wanted_run
 from evaluations.llm.prompts import PromptError
 from evaluations.models import EvaluationRun, Project, WorkerHeartbeat
 from evaluations.people.access import EDITORS, READERS, project_view
@@ -34,7 +35,8 @@ from geval_site.queues import RUNS
 @project_view(READERS)
 def run_list(request: HttpRequest, project: Project) -> HttpResponse:
     runs = project.runs.counting().of_judges_that_run().select_related("judge")[:100]
-    context = {"project": project, "tab": "runs", "runs": runs, "form": RunForm(project=project)}
+    form = RunForm(project=project, initial=wanted_run(project, request.GET))
+    context = {"project": project, "tab": "runs", "runs": runs, "form": form}
     return render(request, "evaluations/run_list.html", context)
 
 

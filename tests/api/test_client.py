@@ -80,7 +80,8 @@ def test_refusals_say_where_and_what(site: Client, small_project: Project) -> No
             [{"doc_id": "d1", "system_id": "good", "criterion": "fluency", "score": 3}]
         )
     assert refused.value.status == 422
-    assert "annotator: expected a name, found nothing" in str(refused.value)
+    assert "Whose are the scores in “score”?" in str(refused.value)
+    assert "By one person (score=ratings" in str(refused.value)
     with pytest.raises(ApiError, match="404 Not found"):
         site.project("hidden").info()
     with pytest.raises(ApiError, match="401 Not signed in"):

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from evaluations.models import Project
+from tests.browser.clicks import Clicks
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
 MOST_CLICKS = 5
@@ -27,17 +28,6 @@ def made_up_table() -> str:
         cells = [document, source, output, f"modell-{system}", *ratings]
         lines.append(";".join(map(str, cells)))
     return "\n".join(lines) + "\n"
-
-
-class Clicks:
-    """Counts what somebody does with the mouse; choosing a file is a click as well."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def on(self, target: Locator) -> None:
-        self.count += 1
-        target.click()
 
 
 def test_raters_as_columns_become_a_report_in_few_clicks(

@@ -8,9 +8,10 @@ from collections.abc import Callable
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from evaluations.models import GapCause, Project
+from tests.browser.clicks import Clicks
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
 REPORT = "/p/small/report/"
@@ -46,17 +47,6 @@ def judged(owner: User, project: Project, load: Callable[..., object]) -> Projec
         },
     )
     return project
-
-
-class Clicks:
-    """Clicks, counted."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def on(self, target: Locator) -> None:
-        target.click()
-        self.count += 1
 
 
 def press(page: Page, key: str) -> None:

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from evaluations.models import Project
-from tests.conftest import OUTPUTS, RATINGS
+from tests.conftest import OUTPUTS, RATINGS, wait_until
 from tests.processes import StandInProcess, WorkerProcess
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
@@ -92,6 +92,11 @@ def test_a_judge_s_form_waits_for_its_endpoint_and_goes_on_by_itself(
     page.get_by_role("button", name="Create judge").click()
     expect(page.get_by_text("Probing what nobody can do with offline-stand-in…")).to_be_visible()
     expect(page.get_by_text("No worker is running")).to_be_visible()
+    asked: list[str] = []
+    page.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.get_by_role("link", name="Cancel").click(no_wait_after=True)
+    wait_until(lambda: not page.wait_for_timeout(50) and asked == ["beforeunload"])
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Judge Judy")
 
     start_worker()
 

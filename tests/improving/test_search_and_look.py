@@ -8,7 +8,7 @@ from scipy import stats
 from annotations.models import Rating
 from evaluations.improving.adopting import adopt
 from evaluations.improving.arms import ImproveError, ground_of
-from evaluations.improving.certificate import certificate, outcome_in_words
+from evaluations.improving.certificate import certificate, not_tried, outcome_in_words
 from evaluations.improving.locking import unlock_documents
 from evaluations.improving.looking import look
 from evaluations.improving.work import neglected_searches, request_search, work_on_search
@@ -138,6 +138,11 @@ def test_a_judge_without_scores_of_every_output_is_left_out_and_named(judge, cri
     search = searched(judge, criterion, ["panel"])
     assert search.found["left_out"] == {"second": "scores are missing for outputs that count"}
     assert "second" not in {m["judge"] for m in search.candidates.get().formula["members"]}
+    said = dict(not_tried(search))
+    assert said["Wording"] == "it was not asked for, as it makes calls"
+    assert said["Calibration map"] == "it was not asked for"
+    assert said["second"] == "scores are missing for outputs that count"
+    assert "Panel" not in said
 
 
 def test_too_few_rated_documents_are_refused_with_how_many_are_missing(

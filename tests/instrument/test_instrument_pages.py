@@ -122,3 +122,44 @@ def test_an_archive_has_what_a_watch_found_and_its_copy_asks_nothing(watch: Stud
     assert [(item.output.text, item.scores) for item in copied.items.all()] == there
     assert copy.runs.count() == 0
     assert StudyItem.objects.count() == 40
+
+
+def test_what_a_study_would_ask_is_shown_before_it_starts(
+    judge: Judge, criterion: Criterion, as_role: AsRole
+) -> None:
+    client = as_role("researcher")
+    Judge.objects.filter(pk=judge.pk).update(price_in=1, price_out=2)
+    usual = " ".join(client.get(address(judge)).content.decode().split())
+    given = {"kind": "drift", "criterion": criterion.pk, "items": 30, "replies": 3}
+    given |= {"every_hours": 24, "estimate": "1"}
+
+    looked = client.post(reverse("evaluations:judge_study", args=["small", judge.pk]), given)
+
+    page = " ".join(looked.content.decode().split())
+    assert usual.count("in the currency of the prices") == 3
+    assert looked.status_code == 200
+    assert "30 outputs, 3 times each: at most <strong>90</strong> calls" in page
+    assert "Then 30 calls at every asking" in page
+    assert not Study.objects.exists()
+    assert "in the currency" not in as_role("viewer").get(address(judge)).content.decode()
+
+
+def test_a_stand_in_is_said_to_be_none_of_the_real_ones(judge: Judge, as_role: AsRole) -> None:
+    assert "which is not an LLM" in as_role("viewer").get(address(judge)).content.decode()
+
+
+def test_where_a_watch_stands_is_a_sentence(
+    judge: Judge, criterion: Criterion, as_role: AsRole
+) -> None:
+    client = as_role("viewer")
+    made = make_study(judge, criterion, "drift", items=20, replies=2)
+    learning = client.get(address(judge)).content.decode()
+    freeze(made)
+    frozen = client.get(address(judge)).content.decode()
+    ask_now(made)
+    asked = client.get(address(judge)).content.decode()
+
+    assert "0 of 2 first askings are done; nothing can be compared yet." in learning
+    assert "the next asking is the first that is compared with them." in frozen
+    assert "No drift: the last asking gave scores like the frozen ones." in asked
+    assert "of the 40 that would be drift." in asked

@@ -53,6 +53,14 @@ def test_hostile_turns_are_text() -> None:
     assert 'rel="noopener noreferrer nofollow"' in html
 
 
+def test_speakers_are_headings_and_attachments_have_names() -> None:
+    html = session([Turn("user", "See.", attachments=("file.png", "https://example.org/a"))])
+
+    assert 'class="turn-who" role="heading" aria-level="4"' in html
+    assert 'role="img" data-label="file.png" aria-label="Attachment file.png"' in html
+    assert 'aria-label="Attachment https://example.org/a"' in html
+
+
 def test_long_results_are_folded_and_short_ones_open() -> None:
     short, long = (
         session([Turn("assistant", calls=(ToolCall("t", "{}", "x" * size),))])

@@ -12,7 +12,12 @@ from django.core.management.base import CommandError
 
 from evaluations.improving.adopting import adopt
 from evaluations.improving.arms import ImproveError
-from evaluations.improving.certificate import candidate_json, search_json, sentence_of
+from evaluations.improving.certificate import (
+    candidate_json,
+    not_tried,
+    search_json,
+    sentence_of,
+)
 from evaluations.improving.estimating import estimate_search
 from evaluations.improving.locking import LOOKS, SHARE, lock_documents, locked_of
 from evaluations.improving.looking import look
@@ -166,6 +171,8 @@ class Command(SiteCommand):
             self.stderr.write(f"  {sentence_of(candidate)}")
         if not candidates:
             self.stderr.write("  Nothing better was found; no look was spent.")
+        for what, why in not_tried(search):
+            self.stderr.write(f"  Without {what}: {why}.")
         return search_json(search) | {
             "candidates": [candidate_json(candidate) for candidate in candidates]
         }

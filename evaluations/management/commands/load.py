@@ -1,39 +1,40 @@
 """`manage.py load PROJECT FILE…`: load outputs, ratings and scores into a project."""
 
-import re
 import shlex
 from argparse import ArgumentParser
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from evaluations.corpus.apart import preview_apart
-from evaluations.corpus.cells import is_target_with_names
 from evaluations.corpus.folders import FolderError, files_in
 from evaluations.corpus.load_contents import LoadContents
-from evaluations.corpus.mapping import TARGETS, problems_of
+from evaluations.corpus.mapping import TARGETS
 from evaluations.corpus.questions import UploadQuestion
-from evaluations.corpus.readers import InputFile
 from evaluations.corpus.recognised import (
-    RecognisedFile,
-    input_file,
-    known_names,
-    recognise_file,
-    remember_columns,
-    unanswered,
-    with_columns,
+    UnclearColumnsError,
+    as_input,
+    recognised_files,
+    remember_said,
 )
 from evaluations.corpus.refusing import RefusedRow, load_rest, refused_csv
 from evaluations.corpus.rows import LoadError
+from evaluations.corpus.said import (
+    SaidError,
+    parsed_columns,
+    parsed_scales,
+    wider_scales,
+    written_columns,
+)
 from evaluations.corpus.store import LoadOptions, LoadResult
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import project_or_new
-from evaluations.models import Project
-from evaluations.scales import parsed_scale, usual_scale_for
+
+T = TypeVar("T")
 
 
 class Command(SiteCommand):
@@ -128,7 +129,8 @@ class Command(SiteCommand):
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        columns, scales = _columns(options["columns"]), _scales(options["scale"])
+        columns = _parsed("--columns", parsed_columns, options["columns"])
+        scales = _parsed("--scale", parsed_scales, options["scale"])
         paths = _paths(options["files"])
         about = LoadOptions(
             judge=options["judge"] or _stem(paths[0]),
@@ -145,18 +147,23 @@ class Command(SiteCommand):
         try:
             with transaction.atomic():  # a new project is removed if its files cannot be loaded
                 project = project_or_new(options["project"], owner=options["owner"])
-                files = self._recognised(project, paths, columns, as_json=options["json"])
+                files = recognised_files(project, [(path, str(path)) for path in paths], columns)
                 loaded = load_rest(
                     project,
-                    files,
+                    [as_input(file, said=bool(columns)) for file in files],
                     about=about,
                     rehearse=options["check"],
                     leave_out=bool(options["keep_errors"]),
                 )
                 if columns and not options["check"]:
-                    self._remember(project, files)
+                    remember_said(project, files)
                 if options["check"]:
                     transaction.set_rollback(True)
+        except SaidError as error:
+            raise CommandError(str(error)) from None
+        except UnclearColumnsError as error:
+            self._ask(error.questions, as_json=options["json"])
+            raise SystemExit(1) from None
         except LoadError as error:
             self._say_errors(error, as_json=options["json"])
             raise SystemExit(1) from None
@@ -167,31 +174,6 @@ class Command(SiteCommand):
         if options["check"] and not options["json"]:
             self.stdout.write("Dry run: nothing was written.")
 
-    def _recognised(
-        self, project: Project, paths: list[Path], said: dict[str, str], *, as_json: bool
-    ) -> list[InputFile]:
-        """The files with the meaning of their columns; ends if something is unclear."""
-        known, saved = known_names(project), list(project.saved_columns.all())
-        found = {path: recognise_file(path, str(path), known, saved) for path in paths}
-        found = {
-            path: with_columns(file, {n: t for n, t in said.items() if n in _names(file)})
-            for path, file in found.items()
-        }
-        for name in said:
-            if not any(name in _names(file) or file.preview.structure for file in found.values()):
-                raise CommandError(f"--columns {name}: no file has such a column.")
-        if open_ := unanswered(list(found.values())):
-            self._ask(open_, as_json=as_json)
-            raise SystemExit(1)
-        return [_input(path, file, said=bool(said)) for path, file in found.items()]
-
-    def _remember(self, project: Project, files: list[InputFile]) -> None:
-        """Use columns that were said for the project's next file with the same header."""
-        for file in files:
-            names = [column.name for column in preview_apart(file.path, file.name).columns]
-            if file.columns:
-                remember_columns(project, file.path.name, names, file.columns)
-
     def _ask(self, questions: list[UploadQuestion], *, as_json: bool) -> None:
         if as_json:
             unclear = [asdict(question) for question in questions]
@@ -201,7 +183,7 @@ class Command(SiteCommand):
             self.stderr.write(f"{question.text} Say it with --columns:")
             for choice in question.choices:
                 self.stderr.write(f"  {choice.label}: {choice.gives}")
-                written = (shlex.quote(f"{name}={to}") for name, to in choice.columns.items())
+                written = map(shlex.quote, written_columns(choice.columns))
                 self.stderr.write("    " + " ".join(f"--columns {one}" for one in written))
         self.stderr.write("Nothing was loaded.")
 
@@ -283,11 +265,9 @@ class Command(SiteCommand):
             return
         for found in error.errors:
             self.stderr.write(str(found))
-        for criterion in error.contents.criteria if error.contents else ():
-            if criterion.off:
-                wider = usual_scale_for([criterion.lowest, criterion.highest, *criterion.off])
-                option = shlex.quote(f"{criterion.name}={wider}")
-                self.stderr.write(f"If they are right, set the scale: --scale {option}")
+        for scale in wider_scales(error.contents):
+            option = shlex.quote(scale)
+            self.stderr.write(f"If they are right, set the scale: --scale {option}")
         if error.total > len(error.errors):
             self.stderr.write(f"… and {error.total - len(error.errors):,} more")
         self.stderr.write(str(error))
@@ -309,46 +289,11 @@ def _paths(given: list[str]) -> list[Path]:
     return found
 
 
-def _names(file: RecognisedFile) -> set[str]:
-    return {column.name for column in file.preview.columns}
-
-
-def _input(path: Path, file: RecognisedFile, *, said: bool) -> InputFile:
-    """A file to load. Without columns that make sense, readers say what is missing."""
-    problems = problems_of(file.columns)
-    if said and problems and not file.preview.structure:
-        raise CommandError(" ".join(problems))
-    if problems or file.preview.structure or file.preview.error:
-        return InputFile(path, str(path))
-    return input_file(path, str(path), file.columns, file.preview.guess)
-
-
-def _columns(given: list[str]) -> dict[str, str]:
-    """Parse `--columns`; errors are sentences."""
-    columns = {}
-    for one in given:
-        found = re.fullmatch(r"(.+?)=((?:ratings|scores|annotator)\[.*\]|[^=]*)", one, re.DOTALL)
-        if not found or not (found[2] in ("", *TARGETS) or is_target_with_names(found[2])):
-            raise CommandError(
-                f"--columns {one}: write THEIRS=OURS, with OURS one of {', '.join(TARGETS)}."
-            )
-        columns[found[1]] = found[2]
-    return columns
-
-
-def _scales(given: list[str]) -> dict[str, tuple[float, float, float]]:
-    """Parse `--scale`; errors are sentences."""
-    scales = {}
-    for one in given:
-        criterion, _, written = one.rpartition("=")
-        try:
-            scale = parsed_scale(written)
-        except ValueError as error:
-            raise CommandError(f"--scale {one}: {error}") from None
-        if not criterion:
-            raise CommandError(f"--scale {one}: write CRITERION=LOWEST-HIGHEST.")
-        scales[criterion] = (scale.lowest, scale.highest, scale.step)
-    return scales
+def _parsed(option: str, parse: Callable[[list[str]], T], given: list[str]) -> T:
+    try:
+        return parse(given)
+    except SaidError as error:
+        raise CommandError(f"{option} {error}") from None
 
 
 def _short(text: str) -> str:
