@@ -101,7 +101,16 @@ def announce_answered_campaigns() -> None:
 
 
 def reopen_campaign(campaign: Campaign) -> None:
-    """Reopen a closed campaign."""
+    """Reopen a closed campaign.
+
+    Raises:
+        AnnotationError: it has no items, as it came with a project's archive.
+    """
+    if not campaign.items.exists():
+        raise AnnotationError(
+            f"{campaign.name} came with a project's archive, which has no items of campaigns."
+            " Create a new campaign with the same design."
+        )
     Campaign.objects.filter(pk=campaign.pk, state=CampaignState.CLOSED).update(
         state=CampaignState.OPEN, closed_at=None, deadline=None
     )

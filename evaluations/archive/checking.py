@@ -53,7 +53,11 @@ def check_record(table: Table, row: Mapping[str, Any]) -> None:
 
 
 def _model_of(table: Table) -> type[models.Model]:
-    return next(model for model in apps.get_models() if model._meta.db_table == table.target)
+    return next(
+        model
+        for model in apps.get_models(include_auto_created=True)
+        if model._meta.db_table == table.target
+    )
 
 
 def _check_of(field: models.Field[Any, Any]) -> Check:

@@ -1,7 +1,8 @@
 """The contents of an archive: one JSON Lines file per kind of record, with names instead of ids.
 
 `outputs.jsonl`, `ratings.jsonl` and `preferences.jsonl` have the columns that uploads accept. Keys
-of endpoints, members and campaigns are not in an archive.
+of endpoints and members are not in an archive; of campaigns it has designs and goals, without who
+annotates and which items are left.
 """
 
 from collections.abc import Mapping
@@ -48,7 +49,8 @@ class Table:
 
 
 Columns = dict[str, str | Ref]
-# Campaigns stay behind, so a temporary table says with which probability outputs were chosen.
+# Items of campaigns stay behind, so a temporary table says with which probability outputs were
+# chosen.
 ARCHIVED_PROBABILITIES = "archived_probability"
 
 
@@ -462,6 +464,64 @@ TABLES = (
         {"study_id": Ref("studies", ("study",))}
         | same("number", "name", "model", "scores_evidence", "agreement_evidence")
         | same("started_at", "recorded_at"),
+        is_later=True,
+    ),
+    Table(
+        "campaigns",
+        "annotations_campaign",
+        # Its annotators and items are not in a copy, so there it is over.
+        """SELECT t.name AS campaign, t.kind,
+                  CASE WHEN t.state = 'open' THEN 'closed' ELSE t.state END AS state,
+                  t.selection, t.sample_size, t.whole_documents, t.group_size, t.overlap, t."order",
+                  t.seed, t.lease_minutes, t.deadline, t.show_systems, t.show_others, t.show_scores,
+                  t.show_markdown, t.strength, t.span_categories, t.span_severities,
+                  t.adjudicate_beyond, t.created_at, t.opened_at, t.closed_at
+           FROM annotations_campaign t WHERE t.project_id = %(project)s""",
+        {"name": "campaign"}
+        | same("kind", "state", "selection", "sample_size", "whole_documents", "group_size")
+        | same("overlap", "order", "seed", "lease_minutes", "deadline", "show_systems")
+        | same("show_others", "show_scores", "show_markdown", "strength", "span_categories")
+        | same("span_severities", "adjudicate_beyond", "created_at", "opened_at", "closed_at"),
+        key=("campaign",),
+        of_project=True,
+        json=frozenset({"span_categories", "span_severities"}),
+        # Known answers and checks name outputs and belong to the items.
+        defaults={"check_percent": 0, "attention_checks": False, "gold": "[]", "practice_items": 0},
+        is_later=True,
+    ),
+    Table(
+        "campaign_criteria",
+        "annotations_campaign_criteria",
+        """SELECT k.name AS campaign, c.name AS criterion
+           FROM annotations_campaign_criteria t
+           JOIN annotations_campaign k ON k.id = t.campaign_id
+           JOIN evaluations_criterion c ON c.id = t.criterion_id
+           WHERE k.project_id = %(project)s""",
+        {"campaign_id": Ref("campaigns", ("campaign",)), "criterion_id": _OF_CRITERION},
+        is_later=True,
+    ),
+    Table(
+        "campaign_goals",
+        "annotations_campaigngoal",
+        """SELECT k.name AS campaign, c.name AS criterion, t.kind, t.width, j.name AS judge,
+                  j.version, r.name AS rival, r.version AS rival_version, s.name AS system_id,
+                  o.name AS other, t.reached_at, t.documents, t.low, t.high
+           FROM annotations_campaigngoal t JOIN annotations_campaign k ON k.id = t.campaign_id
+           JOIN evaluations_criterion c ON c.id = t.criterion_id
+           LEFT JOIN evaluations_judge j ON j.id = t.judge_id
+           LEFT JOIN evaluations_judge r ON r.id = t.rival_id
+           LEFT JOIN evaluations_system s ON s.id = t.system_id
+           LEFT JOIN evaluations_system o ON o.id = t.other_id
+           WHERE k.project_id = %(project)s""",
+        {
+            "campaign_id": Ref("campaigns", ("campaign",)),
+            "criterion_id": _OF_CRITERION,
+            "judge_id": Ref("judges", ("judge", "version")),
+            "rival_id": Ref("judges", ("rival", "rival_version")),
+            "system_id": Ref("systems", ("system_id",)),
+            "other_id": Ref("systems", ("other",)),
+        }
+        | same("kind", "width", "reached_at", "documents", "low", "high"),
         is_later=True,
     ),
 )

@@ -19,8 +19,8 @@ FETCHED_ROWS = 2000
 README = """One project of geval_site as plain files: JSON Lines, one record per line, UTF-8.
 
 manifest.json states the format's version and how many records each file has. Import it on another
-site with `geval-site import_project FILE`, or on the page that creates a project. Endpoint keys,
-members and campaigns are not included.
+site with `geval-site import_project FILE`, or on the page that creates a project. Endpoint keys
+and members are not included; campaigns are, without their annotators and items.
 """
 
 

@@ -128,7 +128,7 @@ def test_the_api_lists_them(project: Project, owner: User) -> None:
     ApiToken.objects.create(user=owner, name="t", digest=digest)
 
     answer = Client().post(
-        f"/api/v1/projects/{project.slug}/outputs",
+        f"/api/v1/projects/{project.slug}/outputs?columns=note%3D",
         json.dumps(OURS | {"note": "x"}),
         content_type="application/jsonl",
         headers={"Authorization": f"Bearer {token}"},

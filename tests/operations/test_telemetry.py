@@ -80,6 +80,7 @@ def run(tmp_path: object, **variables: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_request_becomes_a_span_without_its_address(
     tmp_path: object, collector: tuple[str, list[tuple[str, bytes]]]
 ) -> None:
@@ -103,6 +104,7 @@ def test_a_request_becomes_a_span_without_its_address(
     assert SECRET.encode() not in b"".join(body for _, body in received)
 
 
+@pytest.mark.slow
 def test_an_error_goes_with_its_type_and_place_and_without_its_message(
     tmp_path: object, collector: tuple[str, list[tuple[str, bytes]]]
 ) -> None:
@@ -121,6 +123,7 @@ def test_an_error_goes_with_its_type_and_place_and_without_its_message(
     assert "request" not in events[0]
 
 
+@pytest.mark.slow
 def test_nothing_is_sent_or_loaded_unless_asked_for(tmp_path: object) -> None:
     asked = (
         "import sys, geval_site.wsgi; print({'sentry_sdk', 'opentelemetry.sdk'} & {*sys.modules})"

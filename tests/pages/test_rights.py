@@ -158,6 +158,7 @@ def address(name: str, place: dict[str, Any], member: int) -> str:
             "candidates": "candidate",
             "certificates": "certificate",
             "studies": "study",
+            "campaigns": "campaign",
         }
         kind = next((one for part, one in kinds.items() if f"/{part}/{{pk}}" in name), "judge")
         return (

@@ -65,6 +65,7 @@ def test_projected_widths_are_those_of_intervals_with_so_many_documents(wanted: 
     assert projected == pytest.approx(half(wanted), rel=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("documents", [20, 60])
 def test_a_promised_number_of_documents_does_in_nine_of_ten_cases(documents: int) -> None:
     kept, likely = [], []

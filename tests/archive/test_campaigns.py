@@ -1,0 +1,93 @@
+"""Designs and goals of campaigns travel in a project's archive, without annotators and items."""
+
+import io
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from annotations.models import Annotator, Campaign, CampaignGoal, CampaignState, GoalKind
+from annotations.planning.campaigns import open_campaign, seat_annotators
+from evaluations.archive.read import read_archive
+from evaluations.archive.write import write_archive
+from evaluations.models import Judge, JudgeKind, Membership, Project, Role
+from tests.annotations.answered import answer, many_documents
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def campaigns(project: Project, make_user: Callable[..., User]) -> Project:
+    """One open with a sample of whole documents, and one that closed at its goal."""
+    many_documents(project, 12)
+    criterion = project.criteria.get()
+    user = make_user("ann")
+    Membership.objects.create(project=project, user=user, role=Role.ANNOTATOR)
+    drawn = Campaign.objects.create(
+        project=project, name="Drawn", selection="sample", sample_size=8, whole_documents=True,
+        overlap=1, seed=7, span_categories=["Fluency"],
+    )  # fmt: skip
+    drawn.criteria.set([criterion])
+    seat_annotators(drawn, [user])
+    open_campaign(drawn)
+    answer(drawn, Annotator.objects.get(), lambda name: 4.0 if name == "better" else 2.0)
+    ended = Campaign.objects.create(project=project, name="Ended", state=CampaignState.CLOSED)
+    judge = Judge.objects.create(project=project, name="j", kind=JudgeKind.IMPORTED)
+    CampaignGoal.objects.create(
+        campaign=ended, criterion=criterion, kind=GoalKind.WIDTH, width=0.1, judge=judge,
+        reached_at=timezone.now(), documents=40, low=0.3, high=0.5,
+    )  # fmt: skip
+    return project
+
+
+def copied(project: Project) -> Project:
+    content = io.BytesIO()
+    write_archive(project, content)
+    content.seek(0)
+    return read_archive(content, slug="copy", name="Copy")
+
+
+def test_designs_and_goals_are_those_of_the_original(campaigns: Project) -> None:
+    copy = copied(campaigns)
+
+    drawn, ended = copy.campaigns.get(name="Drawn"), copy.campaigns.get(name="Ended")
+    assert (drawn.selection, drawn.sample_size, drawn.whole_documents, drawn.seed) == (
+        "sample", 8, True, 7,
+    )  # fmt: skip
+    assert drawn.state == CampaignState.CLOSED
+    assert drawn.span_categories == ["Fluency"]
+    assert [one.name for one in drawn.criteria.all()] == ["coherence"]
+    assert not drawn.items.exists()
+    assert not drawn.seats.exists()
+    goal = ended.goal  # type: ignore[attr-defined]
+    assert (goal.kind, goal.width, goal.documents) == ("width", 0.1, 40)
+    assert goal.judge == copy.judges.get(name="j")
+    assert goal.reached_at is not None
+
+
+def test_a_copy_of_a_copy_is_the_same(campaigns: Project) -> None:
+    content = io.BytesIO()
+    write_archive(copied(campaigns), content)
+    content.seek(0)
+    again = read_archive(content, slug="again", name="Again")
+
+    first = Project.objects.get(slug="copy").campaigns
+    fields = ("name", "state", "selection", "sample_size", "overlap", "created_at")
+    assert list(again.campaigns.values(*fields)) == list(first.values(*fields))
+
+
+def test_a_campaign_without_items_is_not_reopened(
+    campaigns: Project, owner: User, client: Client
+) -> None:
+    copy = copied(campaigns)
+    Membership.objects.create(project=copy, user=owner, role=Role.OWNER)
+    client.force_login(owner)
+    campaign = copy.campaigns.get(name="Drawn")
+
+    answered = client.post(f"/p/copy/annotate/{campaign.pk}/open/", follow=True)
+
+    assert "came with a project&#x27;s archive" in answered.content.decode()
+    campaign.refresh_from_db()
+    assert campaign.state == CampaignState.CLOSED
