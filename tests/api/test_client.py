@@ -62,6 +62,7 @@ def test_from_files_to_a_frame(site: Client, small_project: Project, tmp_path: P
     assert summary["judge"] == "metric"
 
 
+@pytest.mark.slow
 def test_a_session_goes_in_turn_by_turn(site: Client, small_project: Project) -> None:
     project = site.project("small")
     said = [{"role": "user", "text": "Hello"}, {"role": "assistant", "text": "Hi."}]
@@ -123,6 +124,7 @@ class LosesAnswers(BaseHTTPRequestHandler):
         pass
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_lost_is_asked_for_again_and_nothing_happens_twice(
     site: Client, small_project: Project, tmp_path: Path
 ) -> None:

@@ -72,6 +72,7 @@ def test_a_body_of_the_same_length_is_another_request(
     assert make(token, other, "k1").status_code == 422
 
 
+@pytest.mark.slow
 def test_a_long_body_is_taken_as_it_comes_and_distinguished(
     token: str, small_project: Project
 ) -> None:

@@ -14,6 +14,7 @@ Manage = Callable[..., CompletedProcess[str]]
 Start = Callable[..., StandInProcess]
 
 
+@pytest.mark.slow
 def test_an_endpoint_is_made_and_changed_piece_by_piece(
     manage: Manage, small_project: Project
 ) -> None:

@@ -58,6 +58,7 @@ def test_the_whole_flow_from_the_terminal(manage: Manage, add_judge: Manage) -> 
     assert not WorkerHeartbeat.objects.exists()  # the worker that came along has left
 
 
+@pytest.mark.slow
 def test_only_some_criteria_are_judged(manage: Manage, add_judge: Manage, worker: None) -> None:
     add_judge("G-Eval", "--mode", "direct")
 
@@ -66,6 +67,7 @@ def test_only_some_criteria_are_judged(manage: Manage, add_judge: Manage, worker
     assert json.loads(judged.stdout)["done"] == 6
 
 
+@pytest.mark.slow
 def test_failed_items_end_with_code_1_and_can_be_retried(
     manage: Manage,
     add_judge: Manage,

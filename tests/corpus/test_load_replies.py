@@ -152,6 +152,7 @@ def test_version_and_source_are_kept_with_the_judge(small_project: Project, load
     }
 
 
+@pytest.mark.slow
 def test_real_replies_come_in_whole(project: Project, load: Load, benchmarks: Path) -> None:
     folder = benchmarks / "topical_chat"
     load(

@@ -73,6 +73,7 @@ def test_an_output_equal_to_a_reference_gets_the_best_score_and_another_a_low_on
     }
 
 
+@pytest.mark.slow
 def test_the_mean_over_references_is_a_setting(referenced: Project) -> None:
     best = by_system(computed(referenced, "rouge", variant="rouge1"))["same"]
     mean = by_system(computed(referenced, "rouge", variant="rouge1", references="mean"))["same"]
@@ -123,6 +124,7 @@ def test_a_corpus_without_references_is_refused_before_it_starts(small_project: 
         start_run(judge, [])
 
 
+@pytest.mark.slow
 def test_a_paused_run_stores_what_was_done_and_resumes_from_there(
     project: Project, load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,6 +190,7 @@ def test_settings_that_an_evaluator_does_not_take_are_refused_with_what_it_takes
     ]
 
 
+@pytest.mark.slow
 def test_changing_a_used_judge_makes_a_version_and_its_scores_stay_apart(
     referenced: Project,
 ) -> None:

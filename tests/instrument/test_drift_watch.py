@@ -21,6 +21,7 @@ def watch(judge: Judge, criterion: Criterion) -> Study:
     return make_study(judge, criterion, "drift", items=30, replies=3)
 
 
+@pytest.mark.slow
 def test_sentinels_are_frozen_and_asked_again(watch: Study) -> None:
     freeze(watch)
 
@@ -36,6 +37,7 @@ def test_sentinels_are_frozen_and_asked_again(watch: Study) -> None:
     assert watch.parts.get(number=4).scores_evidence is not None
 
 
+@pytest.mark.slow
 def test_its_runs_count_nowhere_and_use_no_stored_reply(
     judge: Judge, criterion: Criterion, watch: Study
 ) -> None:

@@ -117,6 +117,7 @@ def changed(backup: Path, *, dump: bytes | None = None, **fields: object) -> Pat
     return backup.with_name("changed")
 
 
+@pytest.mark.slow
 def test_a_site_is_replaced_only_on_request_and_kept(
     backup: Path, elsewhere: str, server: "psycopg.Connection[tuple[str]]"
 ) -> None:
@@ -235,6 +236,7 @@ def test_what_the_database_refuses_is_said_in_its_words(elsewhere: str, tmp_path
     assert "division by zero" in str(refused.value)
 
 
+@pytest.mark.slow
 def test_databases_that_restores_left_are_listed_and_dropped(
     backup: Path,
     elsewhere: str,

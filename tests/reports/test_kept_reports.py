@@ -247,6 +247,7 @@ def test_after_a_change_the_last_numbers_are_shown_with_their_age(
     assert "up to date" in text_of(client)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", ["criterion", "system", "judge"])
 def test_new_names_are_a_reason_to_compute_again(
     client: Client, large: Project, field: str
@@ -392,6 +393,7 @@ def test_a_failure_hides_no_earlier_numbers_and_is_tried_again_after_a_while(
     assert "up to date" in text_of(client)
 
 
+@pytest.mark.slow
 def test_a_change_is_a_reason_to_try_again(
     client: Client, large: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

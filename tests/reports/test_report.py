@@ -45,6 +45,7 @@ def test_summeval_reads_as_a_paper_would_say_it(project: Project, benchmarks: Pa
     assert found["alt_test"]["outputs"] == 1600
 
 
+@pytest.mark.slow
 def test_a_judge_that_says_5_nearly_always_is_seen_as_what_it_is(
     project: Project, benchmarks: Path
 ) -> None:

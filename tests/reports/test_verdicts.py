@@ -61,6 +61,7 @@ def criteria(project: Project, **options: object) -> tuple[CriterionResult, ...]
     return build_report(project, options=ReportOptions(**options)).criteria  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_on_summeval_one_criterion_of_four_can_be_left_to_a_judge(
     project: Project, benchmarks: Path

@@ -31,6 +31,7 @@ LIMITS = Limits(most_calls=400)
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.slow
 def test_sets_of_training_documents_are_tried_and_kept(
     judge: Judge,
     criterion: Criterion,
@@ -62,6 +63,7 @@ def test_sets_of_training_documents_are_tried_and_kept(
     assert as_role("viewer").get(address).content.decode().count("&lt;example&gt;") == 3
 
 
+@pytest.mark.slow
 def test_examples_that_are_used_are_in_the_next_versions_prompt(
     judge: Judge, criterion: Criterion, locked: LockedDocuments
 ) -> None:

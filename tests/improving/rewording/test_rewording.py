@@ -90,6 +90,7 @@ def test_a_search_that_is_left_again_and_again_asks_what_one_in_one_go_asks(
     assert spent_on(search).calls == calls
 
 
+@pytest.mark.slow
 def test_a_paused_search_goes_on_where_it_was_and_a_cancelled_one_keeps_what_it_tried(
     judge: Judge, criterion: Criterion, locked: LockedDocuments
 ) -> None:
@@ -135,6 +136,7 @@ def test_a_search_keeps_to_its_calls_and_to_its_budget(
         request_search(judge, criterion, [Change.WORDING], limits=Limits(budget=Decimal(1)))
 
 
+@pytest.mark.slow
 def test_what_was_tried_is_on_no_report_and_in_no_list(
     judge: Judge, criterion: Criterion, locked: LockedDocuments, planted: Project
 ) -> None:
@@ -152,6 +154,7 @@ def test_what_was_tried_is_on_no_report_and_in_no_list(
     assert shown() == before
 
 
+@pytest.mark.slow
 def test_locked_ratings_change_no_proposal(
     judge: Judge, criterion: Criterion, locked: LockedDocuments, planted: Project
 ) -> None:

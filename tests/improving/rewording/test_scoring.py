@@ -90,6 +90,7 @@ def test_a_judge_that_gives_whole_points_is_improved_by_its_scoring(
     assert criterion.scale.spans(min(values), max(values))
 
 
+@pytest.mark.slow
 def test_fewer_samples_are_read_from_the_replies_there_are(
     planted: Project,
     make_judge: Callable[..., Judge],

@@ -25,6 +25,7 @@ def priced(judge: Judge) -> Judge:
     return judge
 
 
+@pytest.mark.slow
 def test_a_search_pauses_when_the_month_has_no_money_left_and_says_so(
     priced: Judge, criterion: Criterion, locked: LockedDocuments
 ) -> None:
