@@ -75,6 +75,7 @@ def test_a_session_goes_in_turn_by_turn(site: Client, small_project: Project) ->
     assert project.conversation(document["id"]) == {"turns": said, "rated": 2}
 
 
+@pytest.mark.slow
 def test_refusals_say_where_and_what(site: Client, small_project: Project) -> None:
     with pytest.raises(ApiError) as refused:
         site.project("small").upload_ratings(

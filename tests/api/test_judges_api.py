@@ -43,6 +43,7 @@ def caller(user: User, **fields: Any) -> Call:
     return send
 
 
+@pytest.mark.slow
 def test_from_an_endpoint_to_a_judge(
     call: Call, small_project: Project, start_standin: Callable[..., StandInProcess]
 ) -> None:

@@ -55,6 +55,7 @@ def test_the_papers_figures_come_out(benchmarks: Path, quick_rouge: None) -> Non
     assert all(cell.agrees for cell in sampled)
 
 
+@pytest.mark.slow
 def test_our_parser_comes_near_and_where_it_differs_it_reads_what_is_written(
     benchmarks: Path,
 ) -> None:

@@ -132,6 +132,7 @@ def test_the_upload_page_loads_everything_or_says_why_not(
         transaction.set_rollback(True)
 
 
+@pytest.mark.slow
 @given(
     texts=st.lists(
         TEXT.filter(lambda text: bool(text.strip())), min_size=1, max_size=4, unique=True

@@ -83,6 +83,7 @@ def test_the_mean_over_references_is_a_setting(referenced: Project) -> None:
     assert mean == [0.8] * 3
 
 
+@pytest.mark.slow
 def test_a_second_run_has_nothing_to_do_unless_it_is_to_be_fresh(referenced: Project) -> None:
     first = computed(referenced, "chrf")
 
@@ -90,6 +91,7 @@ def test_a_second_run_has_nothing_to_do_unless_it_is_to_be_fresh(referenced: Pro
     assert worked_on(start_run(first.judge, [], fresh=True)).items.count() == 6
 
 
+@pytest.mark.slow
 def test_a_missing_reference_fails_by_name_and_costs_the_others_nothing(
     project: Project, load: Load
 ) -> None:

@@ -80,6 +80,7 @@ def test_a_formula_that_cannot_be_read_says_where(text, message):
         Formula({"formula": text})
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_an_adopted_panel_scores_every_output_as_it_was_proven(
     rated_project, judge, criterion, locked

@@ -22,6 +22,7 @@ from tests.instrument.conftest import work
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.slow
 def test_a_judge_that_draws_is_asked_for_single_replies(
     asked_project: Project, criterion: Criterion, make_judge: Callable[..., Judge]
 ) -> None:
@@ -60,6 +61,7 @@ def test_a_judge_that_repeats_itself_is_said_to(
     assert said["criteria"]["usefulness"]["asked_at"] is not None
 
 
+@pytest.mark.slow
 def test_withheld_documents_are_left_out(judge: Judge, criterion: Criterion) -> None:
     make_study(judge, criterion, "again", items=60, replies=2)
     work(2)

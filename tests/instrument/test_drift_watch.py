@@ -76,6 +76,7 @@ def test_a_drift_is_found_logged_and_announced_once(
     assert not Study.objects.drifted().exists()
 
 
+@pytest.mark.slow
 def test_another_model_that_answers_is_drift(watch: Study) -> None:
     freeze(watch)
     Study.objects.filter(pk=watch.pk).update(model="older-model")

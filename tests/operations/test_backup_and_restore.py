@@ -197,6 +197,7 @@ def test_a_damaged_backup_is_refused_before_anything_is_touched(
     assert databases(server) == [elsewhere]
 
 
+@pytest.mark.slow
 def test_another_secret_key_is_reported(
     backup: Path, elsewhere: str, settings: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -208,6 +209,7 @@ def test_another_secret_key_is_reported(
     assert "secret key is not that of the backup" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_what_a_killed_restore_left_behind_is_dropped_by_the_next(
     backup: Path, elsewhere: str, server: "psycopg.Connection[tuple[str]]"
 ) -> None:

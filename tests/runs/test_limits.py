@@ -66,6 +66,7 @@ def test_without_limits_nothing_is_refused_and_money_is_counted(judge: Judge) ->
     assert money_left(judge.project) is None
 
 
+@pytest.mark.slow
 def test_a_run_pauses_before_the_months_money_is_exceeded(judge: Judge) -> None:
     run = worked_on(start(judge))
     each = run.frozen.most_each

@@ -17,6 +17,7 @@ LONG = (
     "over systems",
     "bias",
     "Gwet",
+    "kendall",
     "alpha (nominal)",
     "alpha (interval)",
 )

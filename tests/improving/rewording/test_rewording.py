@@ -192,6 +192,7 @@ def test_a_judge_without_a_prompt_of_ours_is_refused(
         request_search(rouge, criterion, [Change.WORDING])
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_is_gone_pauses_the_search_with_the_reason(
     judge: Judge, criterion: Criterion, locked: LockedDocuments
 ) -> None:
