@@ -50,7 +50,7 @@ def _turn(turn: Turn, number: int) -> str:
     time = f' data-time="{escape(turn.time)}"' if turn.time else ""
     return (
         f'<li class="turn turn-{kind}" data-turn tabindex="-1" value="{number}"'
-        f'{time}><span class="turn-who" role="heading" aria-level="4" data-number="{number}">'
+        f'{time}><span class="turn-who" role="heading" aria-level="3" data-number="{number}">'
         f'{escape(turn.speaker)}<span class="sep">: </span></span>{_body(turn)}'
     )
 
