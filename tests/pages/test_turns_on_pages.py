@@ -56,7 +56,7 @@ def test_hostile_turns_are_text() -> None:
 def test_speakers_are_headings_and_attachments_have_names() -> None:
     html = session([Turn("user", "See.", attachments=("file.png", "https://example.org/a"))])
 
-    assert 'class="turn-who" role="heading" aria-level="4"' in html
+    assert 'class="turn-who" role="heading" aria-level="3"' in html
     assert 'role="img" data-label="file.png" aria-label="Attachment file.png"' in html
     assert 'aria-label="Attachment https://example.org/a"' in html
 
