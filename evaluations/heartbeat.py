@@ -4,8 +4,8 @@ Every worker process runs one thread that touches its heartbeat row and looks fo
 items that no live worker holds, for paused runs whose time to resume has come, for uploads, errands
 and reports nobody works on, and for messages of webhooks that are due; for those it sends a new
 message. Hence work goes on after the loss of a worker, of all workers, or of the queue. It keeps
-the schedule of studies of judges, such as drift watches, and closes campaigns that have reached
-their goal. Once an hour it removes temporary files,
+the schedule of studies of judges, such as drift watches, and ends campaigns and runs that have
+reached their goals. Once an hour it removes temporary files,
 and what the site's retention policy says.
 """
 
@@ -39,6 +39,7 @@ from evaluations.models.runs import is_free
 from evaluations.operations.retention import policy_of_site, tidy
 from evaluations.reports.goals import close_reached_campaigns
 from evaluations.reports.keeping import neglected_reports
+from evaluations.reports.run_goals import end_runs_at_goals
 from evaluations.runs.errands import neglected_errands
 from evaluations.runs.resuming import resume_due_runs
 from evaluations.runs.shift import worker_name
@@ -162,6 +163,7 @@ def _keep_beating(jobs: list[str]) -> None:
                 start_tidying()
             announce_answered_campaigns()
             close_reached_campaigns()
+            end_runs_at_goals()
             if can_send_more():
                 wake_for_webhooks()
         except Exception as error:

@@ -57,7 +57,8 @@ class CriterionOut(Schema):
 
 class RunIn(In):
     """`criteria` are names, all of them if empty; `fresh` judges everything again; `pilot` judges
-    so many documents only, drawn at random, rated ones first."""
+    so many documents only, drawn at random, rated ones first; with `goal_width` the run ends when
+    rho is known within plus and minus it on its criteria."""
 
     judge: int = ID
     criteria: list[str] = Field(default_factory=list, max_length=1000)
@@ -65,6 +66,7 @@ class RunIn(In):
     budget: Decimal | None = Field(None, ge=0, max_digits=14, decimal_places=4)
     transport: str = Field("live", pattern="^(live|batch)$")
     pilot: int | None = Field(None, ge=1, le=100_000)
+    goal_width: float | None = Field(None, ge=0.01, le=0.5)
 
 
 class RestIn(In):
@@ -93,6 +95,7 @@ class RunOut(Schema):
     created_at: datetime
     finished_at: datetime | None
     resumes_at: datetime | None
+    goal_width: float | None
 
 
 class RunShort(Schema):
@@ -184,6 +187,7 @@ def make_run(request: HttpRequest, slug: Path[str], data: RunIn) -> Any:
         budget=data.budget,
         transport=data.transport,
         pilot=data.pilot or 0,
+        goal_width=data.goal_width,
     )
     return Status(201, _run_out(run))
 
@@ -319,4 +323,5 @@ def _run_out(run: EvaluationRun) -> dict[str, Any]:
         "created_at": run.created_at,
         "finished_at": run.finished_at,
         "resumes_at": run.resumes_at,
+        "goal_width": run.goal_width,
     }

@@ -284,7 +284,8 @@ TABLES = (
         """SELECT t.id AS run, j.name AS judge, j.version,
                   CASE WHEN t.state IN ('preparing', 'running') THEN 'paused'
                       ELSE t.state END AS state, t.message,
-                  t.parameters, t.software_version, t.transport, t.budget, t.calls, t.cache_hits,
+                  t.parameters, t.software_version, t.transport, t.budget, t.goal_width, t.calls,
+                      t.cache_hits,
                       t.prompt_tokens,
                   t.completion_tokens, t.created_at, t.started_at, t.finished_at
            FROM evaluations_evaluationrun t JOIN evaluations_judge j ON j.id = t.judge_id
@@ -297,6 +298,7 @@ TABLES = (
             "software_version",
             "transport",
             "budget",
+            "goal_width",
             "calls",
             "cache_hits",
         )
@@ -304,6 +306,7 @@ TABLES = (
         key=("run",),
         of_project=True,
         json=frozenset({"parameters"}),
+        later={"goal_width": None},
     ),
     Table(
         "prompts",

@@ -48,6 +48,17 @@ class RunForm(forms.Form):
         ),
     )
 
+    goal_width = forms.FloatField(
+        label="End when rho is known within, plus and minus",
+        required=False,
+        min_value=0.01,
+        max_value=0.5,
+        help_text=(
+            "On each chosen criterion, by an interval that holds at any time; 0.05 is usual. Needs"
+            " human ratings. Leave empty to judge everything."
+        ),
+    )
+
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         criteria = project.criteria.all()

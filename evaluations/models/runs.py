@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.fields.json import KT
 from django.db.models.functions import Now
@@ -116,6 +117,12 @@ class EvaluationRun(models.Model):
         null=True,
         blank=True,
         help_text="The run pauses before its cost exceeds this.",
+    )
+    goal_width = models.FloatField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0.01), MaxValueValidator(0.5)],
+        help_text="The run ends when its rho is known within plus or minus this.",
     )
     # Updated with every batch of results, so that the cost of a run's page does not depend on its
     # size.

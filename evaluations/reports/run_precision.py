@@ -1,10 +1,10 @@
 """How precisely a run's correlations are known, and when they will be known better."""
 
-from collections.abc import Container
+from collections.abc import Collection, Container
 from dataclasses import dataclass
 
 import numpy as np
-from django.db.models import Count, Min
+from django.db.models import Count, Min, Q
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluations.formats import in_time, thin
@@ -75,6 +75,18 @@ def at_any_time(run: EvaluationRun, criteria: Container[int]) -> str:
     return ", ".join(said)
 
 
+def complete_in_order(run: EvaluationRun, one: CriterionSoFar) -> FloatArray:
+    """The coefficients of the documents that a run has judged completely on a criterion, in the
+    order in which these were first scored; shape (documents,), NaN where one has none."""
+    open_ = (
+        run.items.open()
+        .filter(Q(criterion=one.pk) | Q(criterion=None))
+        .order_by()
+        .values_list("output__document", flat=True)
+    )
+    return _in_order(one, _order(run, one.pk, without=set(open_)))
+
+
 def _in_order(one: CriterionSoFar, order: list[int]) -> FloatArray:
     """The coefficients of documents in the order in which these were scored."""
     return one.by_document[[at for at in order if at < len(one.by_document)]]
@@ -103,8 +115,11 @@ def _said(last: Step, documents: int, one: CriterionSoFar, left: _Open | None, r
     return f"{now}; ±{goal:g} takes about {thin(needed)} rated documents{most}."
 
 
-def _order(run: EvaluationRun, criterion: int) -> list[int]:
-    """The places of documents in the order in which their first score came."""
+def _order(
+    run: EvaluationRun, criterion: int, *, without: Collection[int] = frozenset()
+) -> list[int]:
+    """The places of documents in the order in which their first score came; `without` are ids of
+    those that are left out."""
     rows = fetch_numbers(
         ["o.document_id", "min(s.id)"],
         f"""FROM evaluations_score s JOIN evaluations_candidateoutput o ON o.id = s.output_id
@@ -115,7 +130,7 @@ def _order(run: EvaluationRun, criterion: int) -> list[int]:
     documents = list(run.project.documents.order_by("pk").values_list("pk", flat=True))
     place = {pk: at for at, pk in enumerate(documents)}
     ordered = rows[rows[:, 1].argsort(kind="stable"), 0].astype(int).tolist()
-    return [place[pk] for pk in ordered if pk in place]
+    return [place[pk] for pk in ordered if pk in place and pk not in without]
 
 
 def _open_items(run: EvaluationRun) -> dict[int | None, _Open]:

@@ -107,6 +107,7 @@ def start_run(
     apart: Apart | None = None,
     pilot: int = 0,
     rest_of: int = 0,
+    goal_width: float | None = None,
 ) -> EvaluationRun:
     """Make a run of a judge on criteria; workers are woken when the transaction ends.
 
@@ -118,6 +119,7 @@ def start_run(
         apart: what a study asks; its scores count nowhere else.
         pilot: on how many documents only, drawn at random (pilot.py); 0 for all.
         rest_of: the id of a pilot, whose outputs are left out.
+        goal_width: the run ends when rho is known within plus or minus this on its criteria.
 
     Raises:
         RunError: nothing to judge, a judge that cannot run, one that is at it already, a budget
@@ -145,6 +147,8 @@ def start_run(
         )
     if budget is not None and transport == Transport.BATCH:
         raise RunError("A budget cannot stop a batch that has been sent; use only one of the two.")
+    if goal_width is not None and transport == Transport.BATCH:
+        raise RunError("A goal cannot stop a batch that has been sent; use only one of the two.")
     if transport == Transport.BATCH and limits_money(judge.project):
         raise RunError(
             "What this project spends in a month is limited, and no limit can stop a batch that"
@@ -169,6 +173,7 @@ def start_run(
         purpose=apart.purpose if apart else "",
         software_version=__version__,
         budget=budget,
+        goal_width=goal_width,
         transport=transport,
     )
     for criterion in criteria if evaluator.per_criterion else ():
@@ -422,6 +427,19 @@ def cancel_run(run_id: int, message: str) -> bool:
     if cancelled:
         _log_on_commit("run cancelled", ids)
     return cancelled
+
+
+def end_at_goal(run_id: int, message: str) -> bool:
+    """End a running run that has found out what it was to find out; what is left is not judged.
+    True for the one call that did it."""
+    with transaction.atomic():
+        ended = EvaluationRun.objects.filter(pk=run_id, state=RunState.RUNNING).update(
+            state=RunState.DONE, message=message, finished_at=timezone.now(), resumes_at=None
+        )
+        if ended:
+            announce_run(run_id)
+            _log_closed(EvaluationRun.objects.get(pk=run_id))
+    return ended == 1
 
 
 def claim_preparation(run_id: int) -> bool:

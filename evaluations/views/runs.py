@@ -71,6 +71,7 @@ def run_start(request: HttpRequest, project: Project) -> HttpResponse:
                     budget=data["budget"],
                     transport=transport,
                     pilot=form.pilot,
+                    goal_width=data["goal_width"],
                 )
                 return redirect(run)
             estimate = estimate_run(

@@ -18,6 +18,9 @@ from tests.pages.test_rights import ROWS, address, place
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
 SERIOUS = ("serious", "critical")
+OTHER = {"light": "dark", "dark": "light"}
+# All that a theme changes.
+COLOURS = {"runOnly": ["color-contrast"]}
 __all__ = ["place"]  # a fixture
 
 
@@ -35,8 +38,8 @@ def pages_of(client: Client, place: dict[str, Any], member: int) -> dict[str, st
     return found
 
 
-def wrong_on(page: Page, addresses: dict[str, str]) -> list[tuple[str, str]]:
-    """What is wrong on pages, by name."""
+def wrong_on(page: Page, addresses: dict[str, str], scheme: str) -> list[tuple[str, str]]:
+    """What is wrong on pages in a theme, and with colours in the other one; by name."""
     wrong: list[tuple[str, str]] = []
     said: list[str] = []
     page.on("console", lambda one: said.append(one.text) if one.type == "error" else None)
@@ -44,10 +47,10 @@ def wrong_on(page: Page, addresses: dict[str, str]) -> list[tuple[str, str]]:
     for name, path in addresses.items():
         page.goto(path)
         page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
-        for violation in Axe().run(page).response["violations"]:
-            if violation["impact"] in SERIOUS:
-                nodes = [node["html"][:160] for node in violation["nodes"][:3]]
-                said.append(f"{violation['id']}: {nodes}")
+        said += _serious(Axe().run(page))
+        page.emulate_media(color_scheme=OTHER[scheme])  # type: ignore[arg-type]
+        said += _serious(Axe().run(page, options=COLOURS))
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         wider = page.evaluate(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
@@ -56,6 +59,14 @@ def wrong_on(page: Page, addresses: dict[str, str]) -> list[tuple[str, str]]:
         wrong += [(name, one) for one in said]
         said.clear()
     return wrong
+
+
+def _serious(found: Any) -> list[str]:
+    return [
+        f"{violation['id']}: {[node['html'][:160] for node in violation['nodes'][:3]]}"
+        for violation in found.response["violations"]
+        if violation["impact"] in SERIOUS
+    ]
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (375, "dark")])
@@ -84,5 +95,5 @@ def test_nothing_is_wrong_on_any_page(
     page.emulate_media(color_scheme=scheme)
 
     assert len(addresses) > {"owner": 45, "annotator": 5, "visitor": 4}[role], list(addresses)
-    wrong = wrong_on(page, addresses)
+    wrong = wrong_on(page, addresses, scheme)
     assert wrong == [], "\n".join(map(str, wrong))

@@ -40,6 +40,13 @@ class Command(SiteCommand):
             help="only N documents, drawn at random, rated ones first",
         )
         parser.add_argument(
+            "--until",
+            type=float,
+            metavar="WIDTH",
+            help="end when rho is known within plus and minus this on every criterion; needs human"
+            " ratings",
+        )
+        parser.add_argument(
             "--retry",
             action="store_true",
             help="resume the judge's last run: paused and failed items",
@@ -67,6 +74,8 @@ class Command(SiteCommand):
         if options["pilot"] is not None and options["pilot"] < 1:
             raise CommandError("--pilot takes a number of documents, at least 1.")
         pilot = options["pilot"] or 0
+        if options["until"] is not None and not 0.01 <= options["until"] <= 0.5:
+            raise CommandError("--until takes a width from 0.01 to 0.5, such as 0.05.")
         if options["estimate"]:
             self._say_estimate(
                 judge,
@@ -90,6 +99,7 @@ class Command(SiteCommand):
                         budget=options["budget"],
                         transport=transport,
                         pilot=pilot,
+                        goal_width=options["until"],
                     )
             except (RunError, PromptError) as error:
                 raise CommandError(str(error)) from None
