@@ -9,9 +9,12 @@ import atexit
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 # A shell's background jobs are started deaf to Ctrl-C, and would pass that on to the commands that
 # tests interrupt.
@@ -37,3 +40,20 @@ os.environ["GEVAL_QUEUE"] = f"t{session:08x}_{os.environ.get('PYTEST_XDIST_WORKE
 (Path(os.environ["GEVAL_DATA_DIR"]) / "static").mkdir(
     exist_ok=True
 )  # WhiteNoise warns where it is missing
+_MAKE = "import django; django.setup(); from tests.database import use_template; use_template()"
+_making: list[subprocess.Popen[bytes]] = []
+
+
+def pytest_configure(config: Any) -> None:
+    """Have the template of the test databases made while workers still collect the tests."""
+    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        checkout = Path(__file__).resolve().parents[1]
+        settings = {"DJANGO_SETTINGS_MODULE": "tests.site_settings"}
+        _making.append(
+            subprocess.Popen([sys.executable, "-c", _MAKE], cwd=checkout, env=os.environ | settings)
+        )
+
+
+def pytest_unconfigure() -> None:
+    for process in _making:
+        process.wait()
