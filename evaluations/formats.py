@@ -6,12 +6,12 @@ from evaluations.statistics.results import Estimate
 
 def shown(estimate: Estimate) -> str:
     """Two decimals, or a dash for an undefined value."""
-    return "-" if estimate.value is None else f"{estimate.value:.2f}"
+    return "-" if estimate.value is None else f"{estimate.value:z.2f}"
 
 
 def in_brackets(interval: Interval) -> str:
     """An interval as reports print it, empty where there is none."""
-    return "[{:.2f}, {:.2f}]".format(*interval.ends) if interval.ends else ""
+    return "[{:z.2f}, {:z.2f}]".format(*interval.ends) if interval.ends else ""
 
 
 def signed(value: float, places: int = 2) -> str:
