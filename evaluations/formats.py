@@ -11,7 +11,10 @@ def shown(estimate: Estimate) -> str:
 
 def in_brackets(interval: Interval) -> str:
     """An interval as reports print it, empty where there is none."""
-    return "[{:z.2f}, {:z.2f}]".format(*interval.ends) if interval.ends else ""
+    if interval.ends is None:
+        return ""
+    low, high = interval.ends
+    return f"[{low:z.2f}, {high:z.2f}]"
 
 
 def signed(value: float, places: int = 2) -> str:

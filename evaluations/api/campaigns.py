@@ -4,7 +4,7 @@ A campaign is checked by the form of its page, so that both refuse the same."""
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -33,6 +33,7 @@ from evaluations.reports.live import live_data
 from evaluations.reports.plans import plan
 
 router = Router()
+Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
 # How the form calls what has another name here.
 DESIGN = (
     "name", "kind", "selection", "sample_size", "whole_documents", "group_size", "overlap", "order",
@@ -47,12 +48,12 @@ class GoalIn(In):
     `rival` is better) or "systems" (which of `system` and `other`); the others are ids."""
 
     kind: GoalKind
-    criterion: int
+    criterion: Id
     width: float | None = None
-    judge: int | None = None
-    rival: int | None = None
-    system: int | None = None
-    other: int | None = None
+    judge: Id | None = None
+    rival: Id | None = None
+    system: Id | None = None
+    other: Id | None = None
 
 
 class CampaignIn(In):
@@ -60,8 +61,8 @@ class CampaignIn(In):
 
     name: str = Field(min_length=1, max_length=200)
     kind: CampaignKind = CampaignKind.RATING
-    criteria: list[int] = []
-    annotators: list[str] = []
+    criteria: list[Id] = Field([], max_length=1000)
+    annotators: list[str] = Field([], max_length=1000)
     selection: Selection = Selection.ALL
     sample_size: int | None = None
     whole_documents: bool = False
@@ -84,12 +85,12 @@ class PlanIn(In):
     rating."""
 
     kind: GoalKind = GoalKind.WIDTH
-    criterion: int | None = None
+    criterion: Id | None = None
     width: float | None = None
-    judge: int | None = None
-    rival: int | None = None
-    system: int | None = None
-    other: int | None = None
+    judge: Id | None = None
+    rival: Id | None = None
+    system: Id | None = None
+    other: Id | None = None
     difference: float | None = None
     price: Decimal | None = None
 
