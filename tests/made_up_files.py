@@ -17,6 +17,21 @@ HOSTILE = (
 )  # fmt: skip
 
 
+def files_of(
+    outputs: list[str], ratings: list[str], scores: list[str] | None = None
+) -> dict[str, str]:
+    """Files to load, of lines: outputs as JSON, or as rows of CSV (doc_id, system_id, source,
+    output) like ratings and scores; rows have their line ends."""
+    if outputs[0].startswith("{"):
+        files = {"o.jsonl": "\n".join(outputs)}
+    else:
+        files = {"o.csv": "doc_id,system_id,source,output\n" + "".join(outputs)}
+    files["r.csv"] = "doc_id,system_id,criterion,annotator,score\n" + "".join(ratings)
+    if scores is not None:
+        files["s.csv"] = "doc_id,system_id,criterion,judge,score\n" + "".join(scores)
+    return files
+
+
 def as_jsonl(records: list[dict[str, Any]]) -> bytes:
     return "\n".join(json.dumps(record) for record in records).encode()
 

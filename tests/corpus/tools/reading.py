@@ -18,6 +18,9 @@ from evaluations.corpus.rows import (
 from evaluations.corpus.store import LoadResult
 from evaluations.models import CandidateOutput, Project, Score
 
+# What the fixtures hold: two questions with an answer each.
+ASKED, ANSWERED = "When does the ferry leave?", "It leaves at 08:10."
+LATER, SAID = "Does it take bicycles?", "Yes, up to twelve."
 FIXTURES = Path(__file__).resolve().parents[2] / "data" / "tools"
 
 
@@ -42,6 +45,16 @@ def read_records(folder: Path, records: Iterable[Any]) -> tuple[list[Row], FileE
     path = folder / "file.jsonl"
     path.write_text("\n".join(json.dumps(record) for record in records))
     return read(path)
+
+
+def assert_refused(folder: Path, good: Any, broken: Any, column: str, reason: str) -> None:
+    """The second of two records is refused for a reason, at its line and a column; the first is
+    read."""
+    rows, errors = read_records(folder, [good, broken])
+
+    assert [(error.line, error.column) for error in errors.listed] == [(2, column)]
+    assert reason in errors.listed[0].message
+    assert len(outputs(rows)) == 1
 
 
 def outputs(rows: Iterable[Row]) -> list[tuple[str | None, str, str, str]]:

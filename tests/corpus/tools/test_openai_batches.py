@@ -9,16 +9,17 @@ import pytest
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
 from tests.corpus.tools.reading import (
+    ANSWERED,
+    ASKED,
     FIXTURES,
+    LATER,
+    SAID,
     load_fixture,
     outputs,
     read,
     read_records,
     stored_outputs,
 )
-
-ASKED, ANSWERED = "When does the ferry leave?", "It leaves at 08:10."
-LATER, SAID = "Does it take bicycles?", "Yes, up to twelve."
 
 
 @pytest.mark.django_db

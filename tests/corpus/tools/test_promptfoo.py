@@ -10,6 +10,11 @@ import pytest
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
 from tests.corpus.tools.reading import (
+    ANSWERED,
+    ASKED,
+    LATER,
+    SAID,
+    assert_refused,
     fixture,
     load_fixture,
     outputs,
@@ -19,9 +24,6 @@ from tests.corpus.tools.reading import (
     stored_scores,
     with_part,
 )
-
-ASKED, ANSWERED = "When does the ferry leave?", "It leaves at 08:10."
-LATER, SAID = "Does it take bicycles?", "Yes, up to twelve."
 
 
 @pytest.mark.django_db
@@ -71,8 +73,5 @@ def test_a_broken_record_is_refused_with_its_line(
     tmp_path: Path, path: str, value: Any, column: str, reason: str
 ) -> None:
     good = json.loads(fixture("promptfoo_results.json"))["results"]["results"][0]
-    rows, errors = read_records(tmp_path, [good, with_part(good, path, value)])
 
-    assert [(error.line, error.column) for error in errors.listed] == [(2, column)]
-    assert reason in errors.listed[0].message
-    assert len(outputs(rows)) == 1
+    assert_refused(tmp_path, good, with_part(good, path, value), column, reason)
