@@ -84,6 +84,8 @@ def _send_errors(dsn: str) -> None:
             include_local_variables=False,
             max_request_body_size="never",
             max_breadcrumbs=0,
+            # Else requests to models' endpoints carry the key of the DSN and where they come from.
+            trace_propagation_targets=[],
             before_send=discreet_event,
         )
     except BadDsn:
@@ -119,14 +121,12 @@ def _send_traces() -> None:
     about = {"service.name": "geval-site", "service.version": __version__}
     # What the environment says of the service (OTEL_SERVICE_NAME) is merged over it.
     provider = TracerProvider(resource=Resource(about).merge(Resource.create()))
-    exporter = OTLPSpanExporter()
-    send = exporter.export
 
-    def export(spans: Sequence[Any]) -> Any:
-        return send([discreet_span(span) for span in spans])
+    class Discreet(OTLPSpanExporter):
+        def export(self, spans: Sequence[Any]) -> Any:
+            return super().export([discreet_span(span) for span in spans])
 
-    exporter.export = export  # type: ignore[method-assign]
-    provider.add_span_processor(BatchSpanProcessor(exporter))
+    provider.add_span_processor(BatchSpanProcessor(Discreet()))
     trace.set_tracer_provider(provider)
     for instrumentor in (DjangoInstrumentor, CeleryInstrumentor, PsycopgInstrumentor):
         instrumentor().instrument()

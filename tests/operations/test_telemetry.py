@@ -18,9 +18,10 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from geval_site import telemetry
 from tests.conftest import CHECKOUT
 
+JUDGE = "/v1/chat/completions"
 SECRET = "the-ferry-sails-at-noon"
 # A request with a secret in its address to a page that is not there, and an error with one in its
-# message, by the application that web servers load.
+# message, by the application that web servers load; and a request to a judge's endpoint.
 PROGRAM = f"""
 import os
 import sys
@@ -38,6 +39,8 @@ if "sentry_sdk" in sys.modules:
     except ValueError as error:
         sentry_sdk.capture_exception(error)
     sentry_sdk.flush()
+    import urllib.request
+    urllib.request.urlopen(os.environ["JUDGE"], data=b"{{}}").read()
 if "OTEL_EXPORTER_OTLP_ENDPOINT" in os.environ:
     from opentelemetry import trace
     trace.get_tracer_provider().force_flush()
@@ -54,7 +57,13 @@ def collector() -> Iterator[tuple[str, list[tuple[str, bytes]]]]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             unpack = {"gzip": gzip.decompress, "br": brotli.decompress}
             coding = self.headers.get("Content-Encoding")
-            received.append((self.path, unpack[coding](body) if coding else body))
+            is_judge = self.path == JUDGE  # of which what comes along is of interest
+            received.append(
+                (
+                    self.path,
+                    bytes(self.headers) if is_judge else unpack.get(coding or "", bytes)(body),
+                )
+            )
             self.send_response(200)
             self.send_header("Content-Length", "0")
             self.end_headers()
@@ -110,7 +119,9 @@ def test_an_error_goes_with_its_type_and_place_and_without_its_message(
 ) -> None:
     address, received = collector
 
-    done = run(tmp_path, GEVAL_SENTRY_DSN=f"http://key@{address}/1")
+    # Another host than Sentry's, to which nothing is added anyway.
+    judge = f"http://{address.replace('127.0.0.1', 'localhost')}{JUDGE}"
+    done = run(tmp_path, GEVAL_SENTRY_DSN=f"http://key@{address}/1", JUDGE=judge)
 
     assert done.returncode == 0, done.stderr
     bodies = b"".join(body for _, body in received)
@@ -121,6 +132,9 @@ def test_an_error_goes_with_its_type_and_place_and_without_its_message(
     assert error["stacktrace"]["frames"][-1]["lineno"] > 0
     assert "value" not in error
     assert "request" not in events[0]
+    (headers,) = (body.lower() for path, body in received if path == JUDGE)
+    assert b"baggage" not in headers
+    assert b"sentry" not in headers
 
 
 @pytest.mark.slow
