@@ -106,10 +106,13 @@ def test_calls_come_close_to_the_limit_and_seldom_meet_it(
     endpoint = Endpoint(rate, max(3, int(rate * burst_seconds)))
     simulation = Simulation(endpoint, workers)
 
-    simulation.run(seconds=90)
+    simulation.run(seconds=150)
 
-    assert simulation.rate(1030, 1090) >= 0.93 * rate
+    # Where the first guess was too low, most often of a few calls per second, it takes a minute.
+    assert simulation.rate(1030, 1090) >= 0.7 * rate
+    assert simulation.rate(1090, 1150) >= 0.97 * rate
     assert simulation.refused_share(1030, 1090) <= 0.06
+    assert simulation.refused_share(1090, 1150) <= 0.06
 
 
 @pytest.mark.parametrize("rate", [5, 50])

@@ -78,7 +78,7 @@ def test_the_page_says_how_much_the_endpoint_allows(
     ("rate", "words"),
     [
         (50.2, "50 requests per second"),
-        (1250.0, "1\u2009250 requests per second"),
+        (1250.0, "1\u202f250 requests per second"),
         (0.5, "30 requests per minute"),
         (1 / 60, "60 requests per hour"),
         (1e-5, "1 request per hour"),
