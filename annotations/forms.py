@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
+from django.http import QueryDict
 
 from annotations.models import ACTIVE, Campaign, CampaignKind, CampaignState, Selection
 from annotations.planning.gold import GoldError, read_gold
@@ -170,6 +171,19 @@ class CampaignForm(GoalFields, forms.ModelForm):
         if self.is_planned:
             for name in PLAN:
                 self.fields[name].disabled = True
+
+    def fill_in(self, query: QueryDict) -> None:
+        """Take what a link to the form names, as a plan's does: the goal, the criteria and the
+        annotators per item. What cannot be used is left as it is."""
+        for name in (*GOAL, "criteria", "overlap"):
+            given: Any = query.getlist(name) if name == "criteria" else query.get(name)
+            if not given:
+                continue
+            try:
+                self.fields[name].clean(given)
+            except ValidationError:
+                continue
+            self.initial[name] = given
 
     @property
     def is_planned(self) -> bool:

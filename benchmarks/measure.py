@@ -25,7 +25,7 @@ from scipy import stats
 
 from benchmarks.annotators import Corpus, giving, held, knowing, severities
 from benchmarks.improve import summeval
-from benchmarks.sampling import bias_of_rho, coverage_of_rho, means, recorded
+from benchmarks.sampling import bias_of_rho, coverage_of_errors, coverage_of_rho, means, recorded
 from evaluations.statistics.anytime import confidence_sequence
 from evaluations.statistics.correlation import coefficients_by_document
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LeftOut
@@ -49,6 +49,8 @@ LEAST_KEPT, MOST_TIMES = 0.90, 1.3
 # Widths of campaigns that close themselves; how many are followed, for how many documents.
 GOALS, STOPS, MOST_STOP = (0.1, 0.07), 24, 1200
 RATED, LEAST_HELD, MOST_HELD = (30, 100), 0.93, 0.97
+# Where nearly all outputs are of one class, intervals of competence take as many as these.
+MANY_RATED = 400
 OF_ANNOTATORS = 25
 
 
@@ -141,6 +143,14 @@ def of_designs(campaigns: int) -> Iterator[Line]:
             LEAST_COVERAGE,
             MOST_COVERAGE,
         )
+        # A stream of their own: the lines below stay what they were.
+        for of, coverage in coverage_of_errors(one, campaigns, np.random.default_rng(0)).items():
+            yield Line(
+                f"{one.criterion}: {of} held by 95 % intervals, active, documents drawn whole",
+                coverage,
+                LEAST_COVERAGE,
+                MOST_COVERAGE,
+            )
         found = means(one, campaigns, rng)
         gains.append(found.against_plain)
         for design, coverage in (
@@ -283,12 +293,12 @@ def of_annotators(campaigns: int) -> Iterator[Line]:
     for arms in summeval().values():
         outputs, (human,) = complete(arms.outputs, arms.human)
         corpora.append(Corpus(outputs.document, human))
-    for name, of_campaign in (
-        ("severity", severities),
-        ("competence by MACE", knowing),
-        ("giving the class by Dawid and Skene", giving),
+    for name, of_campaign, sizes in (
+        ("severity", severities, RATED),
+        ("competence by MACE", knowing, (*RATED, MANY_RATED)),
+        ("giving the class by Dawid and Skene", giving, RATED),
     ):
-        for documents in RATED:
+        for documents in sizes:
             found = [
                 one
                 for corpus in corpora

@@ -15,10 +15,12 @@ from evaluations.statistics.correlation import (
     coefficients_by_document,
     correlations,
 )
+from evaluations.statistics.gaps import mean_gap
 from evaluations.statistics.jackknife import LeftOut
 from evaluations.statistics.layout import Outputs
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.ppi import weighted_ppi_mean
+from evaluations.statistics.proof import gain_in_distance
 from evaluations.statistics.sampling import (
     active_probabilities,
     draw_systematically,
@@ -165,3 +167,39 @@ def coverage_of_rho(one: Recorded, campaigns: int, rng: np.random.Generator) -> 
         ends = LeftOut.each(count).mean_interval(values, weight=weight).ends
         held.append(ends is not None and ends[0] <= truth <= ends[1])
     return float(np.mean(held))
+
+
+def coverage_of_errors(one: Recorded, campaigns: int, rng: np.random.Generator) -> dict[str, float]:
+    """How often weighted intervals hold a judge's mean gap to people, and how much nearer to them
+    the mean of all judges is, with twice `DOCUMENTS` documents drawn whole by an active design."""
+    gaps = one.judge - one.human
+    nearer = np.abs(gaps) - np.abs(one.mean - one.human)
+    truth = {"mean gap": float(gaps.mean()), "gain in distance": float(nearer.mean())}
+    count = one.outputs.documents
+    known = np.flatnonzero(one.outputs.by_document())
+    members = np.split(
+        np.arange(len(gaps)), np.cumsum(one.outputs.by_document()[known])[:-1].astype(int)
+    )
+    held: dict[str, list[bool]] = {name: [] for name in truth}
+    for _ in range(campaigns):
+        population = [members[at] for at in rng.integers(0, len(members), count)]
+        at = np.concatenate(population)
+        document = np.repeat(np.arange(count), [len(own) for own in population])
+        outputs = Outputs(document, one.outputs.system[at], count, one.outputs.systems)
+        of_document = np.sqrt(outputs.by_document(one.spread[at] ** 2))
+        probability = active_probabilities(of_document, 2 * DOCUMENTS)
+        is_drawn = np.zeros(count, dtype=bool)
+        is_drawn[draw_systematically(probability, rng)] = True
+        rated = is_drawn[document]
+        sample = outputs.weighted(1 / probability[document]).part(rated)
+        human, judge, mean = (side[at[rated]] for side in (one.human, one.judge, one.mean))
+        found = {
+            "mean gap": mean_gap(sample, judge - human).interval,
+            "gain in distance": gain_in_distance(
+                sample, human, mean, judge, confidence=0.95
+            ).interval,
+        }
+        for name, interval in found.items():
+            ends = interval.ends
+            held[name].append(ends is not None and ends[0] <= truth[name] <= ends[1])
+    return {name: float(np.mean(of)) for name, of in held.items()}

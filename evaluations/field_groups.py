@@ -65,7 +65,7 @@ def _default(form: forms.BaseForm, name: str) -> Any:
 
 def _plain(value: Any) -> str:
     """A value as it would come back from a page."""
-    if value in (None, False, ""):
+    if value is None or value is False or value == "":  # `in` would take 0 for False
         return ""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return f"{float(value):g}" if number else _as_number(str(value))

@@ -1,7 +1,12 @@
 """Numbers as pages, downloads and the terminal show them."""
 
+from decimal import Decimal
+
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
+
+# As narrow as a thin space, and no line break parts what it joins.
+NARROW = "\u202f"
 
 
 def shown(estimate: Estimate) -> str:
@@ -29,9 +34,19 @@ def p_value(p: float) -> str:
 
 
 def thin(number: float) -> str:
-    """A number, to the nearest whole, with thin spaces between its thousands, as the whole site
+    """A number, to the nearest whole, with narrow spaces between its thousands, as the whole site
     writes them."""
-    return f"{number:,.0f}".replace(",", "\u2009")
+    return f"{number:,.0f}".replace(",", NARROW)
+
+
+def two_decimals(number: float) -> str:
+    """Two decimals, with a true minus."""
+    return f"{number:z.2f}".replace("-", "−")
+
+
+def money(amount: float | Decimal) -> str:
+    """An amount in the user's currency: two decimals, and none from a thousand on."""
+    return thin(float(amount)) if amount >= 1000 else f"{amount:.2f}"
 
 
 def counted(number: int, one: str, several: str = "") -> str:
@@ -41,7 +56,7 @@ def counted(number: int, one: str, several: str = "") -> str:
 
 def whole_percent(share: float) -> str:
     """A share as whole percents, which no line break parts from their sign."""
-    return f"{100 * share:.0f}\u2009%"
+    return f"{100 * share:.0f}{NARROW}%"
 
 
 def in_time(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""Read hidden form fields, which anybody can change. Pure."""
+"""Read hidden form fields and addresses, which anybody can change. Pure."""
 
 MOST_DIGITS = 18  # fits into a bigint, and is quick to read
 

@@ -366,9 +366,9 @@ def keep_draft(
     return bool(kept)
 
 
-def previous_of(seat: Seat, *, before: int | None) -> Assignment | None:
+def previous_of(seat: Seat, *, before: int) -> Assignment | None:
     """The answer an annotator gave before another one, by the time of first submission; the last
-    one for None."""
+    one for 0."""
     mine = Assignment.objects.filter(
         campaign=seat.campaign_id, annotator=seat.annotator_id, state=AssignmentState.SUBMITTED
     ).order_by("-submitted_at", "-pk")

@@ -35,6 +35,16 @@ class HumanScores:
     reason: str = ""
     unscored: int = 0
 
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rated outputs stand for different numbers of others."""
+        return self.weight is not None and bool(self.weight.any())
+
+    @property
+    def counts_picked(self) -> bool:
+        """Whether outputs that campaigns chose without a design have a mean, as no others do."""
+        return self.top is not None and bool((self.top & ~np.isnan(self.mean)).any())
+
     def among(self, outputs: np.ndarray, annotators: frozenset[int]) -> "HumanScores":
         """The ratings of some outputs, by some annotators (by all, where none are named); means are
         of these annotators.

@@ -5,6 +5,7 @@ from collections import defaultdict
 import numpy as np
 
 from evaluations.query_arrays import fetch_numbers, positions
+from evaluations.statistics.gamma import Mark
 from evaluations.statistics.layout import Outputs
 from evaluations.statistics.pairing import IntArray
 from evaluations.statistics.span_agreement import MarkedText
@@ -19,14 +20,18 @@ def marked_texts(
     """The outputs in which somebody marked something.
 
     Whoever submitted such an output in a campaign that asks for spans, and marked nothing, is there
-    with no spans.
+    with no marks.
 
     Args:
         output_ids: shape (outputs,), the ids of `outputs`.
         annotators: count these alone; empty means all.
     """
     spans = fetch_numbers(
-        ["s.output_id", "s.annotator_id", "s.start", 's."end"'],
+        [
+            *("s.output_id", "s.annotator_id", "s.start", 's."end"'),
+            "dense_rank() OVER (ORDER BY s.category)",
+            "length(o.text)",
+        ],
         "FROM annotations_span s "
         + _OF_PROJECT.format(output="s.output_id", project=int(project_id)),
     ).astype(int)
@@ -42,9 +47,11 @@ def marked_texts(
         + _OF_PROJECT.format(output="u.id", project=int(project_id))
         + " AND a.state = 'submitted'",
     ).astype(int)
-    found: dict[int, dict[int, list[tuple[int, int]]]] = defaultdict(dict)
-    for output, annotator, start, end in spans.tolist():
-        found[output].setdefault(annotator, []).append((start, end))
+    found: dict[int, dict[int, list[Mark]]] = defaultdict(dict)
+    length = {}
+    for output, annotator, start, end, category, characters in spans.tolist():
+        found[output].setdefault(annotator, []).append(Mark(start, end, category))
+        length[output] = characters
     for output, annotator in asked.tolist():
         if output in found:
             found[output].setdefault(annotator, [])
@@ -53,6 +60,7 @@ def marked_texts(
     return [
         MarkedText(
             int(outputs.document[place]),
+            length[output],
             {
                 annotator: own
                 for annotator, own in sorted(found[output].items())

@@ -21,11 +21,9 @@ from annotations.models import ACTIVE, Campaign, CampaignKind, Selection
 from annotations.results.human_scores import HumanScores, human_scores
 from evaluations.models import Criterion
 from evaluations.query_arrays import fetch_groups, fetch_numbers, id_list, positions
+from evaluations.statistics.layout import EQUAL
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.sampling import in_any
-
-# Weights that differ by less than this share of themselves are equal.
-EQUAL = 1e-9
 
 
 @dataclass(frozen=True)
@@ -73,6 +71,16 @@ def with_weights(
         mean = np.where(of.top, np.nan, human.mean) if others.any() and of.top.any() else human.mean
         weighted[pk] = replace(human, mean=mean, weight=of.weight(mean), top=of.top)
     return weighted
+
+
+def weighted_scores(project_id: int, criterion_id: int, outputs: IntArray) -> HumanScores:
+    """The ratings of some outputs on one criterion, with their weights.
+
+    Args:
+        outputs: shape (outputs,), ids, rising.
+    """
+    found = human_scores(project_id, [criterion_id], outputs=outputs)
+    return with_weights(project_id, found, outputs=outputs)[criterion_id]
 
 
 def sampled(

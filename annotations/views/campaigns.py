@@ -58,6 +58,8 @@ def campaign_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 
 def _edit(request: HttpRequest, project: Project, campaign: Campaign) -> HttpResponse:
     form = CampaignForm(request.POST or None, instance=campaign, project=project)
+    if not campaign.pk:
+        form.fill_in(request.GET)
     if form.is_valid():
         with transaction.atomic():
             saved = form.save()

@@ -42,7 +42,7 @@ def task_current(request: HttpRequest, seat: Seat) -> HttpResponse:
 @seat_view
 def task_next(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The next item as a page fragment, for a browser that has already loaded some (`have`)."""
-    have = {int(word) for word in request.GET.get("have", "").split(",") if word.isdecimal()}
+    have = {whole_number(word, default=0) for word in request.GET.get("have", "").split(",")}
     waiting = [pk for pk in queue_of(seat) if pk not in have]
     return _fragment(request, seat, _own(seat, waiting[0]) if waiting else None)
 
@@ -61,8 +61,7 @@ def task_detail(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
 @seat_view
 def task_back(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The item answered before a given one."""
-    before = request.GET.get("before", "")
-    found = previous_of(seat, before=int(before) if before.isdecimal() else None)
+    found = previous_of(seat, before=whole_number(request.GET.get("before", ""), default=0))
     if wants_fragment(request):
         return _fragment(request, seat, _own(seat, found.pk)) if found else HttpResponse(status=204)
     route = ("annotations:task_detail", seat.campaign.project.slug, seat.campaign_id)

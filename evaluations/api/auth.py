@@ -75,7 +75,8 @@ def project_for(request: HttpRequest, slug: str, *, change: bool = False) -> Pro
 
     Raises:
         Http404: there is none, or the user must not learn that it exists.
-        ForbiddenError: the user is a member without that right, or the token only reads.
+        ForbiddenError: the user is a member without that right, or the token only reads and this
+            is no reading.
     """
     token = request.auth if isinstance(request.auth, ApiToken) else None  # type: ignore[attr-defined]
     return _project(request, slug, token, change=change)
@@ -97,7 +98,7 @@ def _project(
     structlog.contextvars.bind_contextvars(project=slug, user_id=request.user.pk)
     if member.role not in (EDITORS if change else READERS):
         raise ForbiddenError(f"The role {member.role} cannot do this in project {slug}.")
-    if change and token and not token.may_change:
+    if change and token and not token.may_change and request.method not in SAFE:
         raise ForbiddenError("This token can only read.")
     if change and member.project.archived_at and request.method not in SAFE:
         raise ForbiddenError(ARCHIVED)

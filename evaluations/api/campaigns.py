@@ -26,6 +26,7 @@ from annotations.planning.campaigns import close_campaign, open_campaign, seat_a
 from evaluations.api.auth import project_for
 from evaluations.api.paging import Page, page_of
 from evaluations.api.schemas import In
+from evaluations.forms.campaign_goals import ASKED
 from evaluations.forms.plans import PlanForm
 from evaluations.models import Project
 from evaluations.reports.goals import Standing, standing
@@ -40,20 +41,25 @@ DESIGN = (
     "seed", "lease_minutes", "deadline", "show_systems", "show_others", "show_scores",
     "show_markdown", "strength",
 )  # fmt: skip
-GOAL = ("kind", "criterion", "width", "judge", "rival", "system", "other")
+GOAL = ("kind", "criterion", *ASKED)
 
 
-class GoalIn(In):
-    """`kind` is "width" (a judge's rho is known within ± `width`), "judges" (which of `judge` and
-    `rival` is better) or "systems" (which of `system` and `other`); the others are ids."""
+class SidesIn(In):
+    """What a goal asks for besides its criterion; ids, and a width."""
 
-    kind: GoalKind
-    criterion: Id
     width: float | None = None
     judge: Id | None = None
     rival: Id | None = None
     system: Id | None = None
     other: Id | None = None
+
+
+class GoalIn(SidesIn):
+    """`kind` is "width" (a judge's rho is known within ± `width`), "judges" (which of `judge` and
+    `rival` is better) or "systems" (which of `system` and `other`); the others are ids."""
+
+    kind: GoalKind
+    criterion: Id
 
 
 class CampaignIn(In):
@@ -80,17 +86,12 @@ class CampaignIn(In):
     goal: GoalIn | None = None
 
 
-class PlanIn(In):
+class PlanIn(SidesIn):
     """The fields of a goal, besides the smallest `difference` that matters and the `price` of a
     rating."""
 
     kind: GoalKind = GoalKind.WIDTH
     criterion: Id | None = None
-    width: float | None = None
-    judge: Id | None = None
-    rival: Id | None = None
-    system: Id | None = None
-    other: Id | None = None
     difference: float | None = None
     price: Decimal | None = None
 
@@ -120,7 +121,7 @@ def make_campaign(request: HttpRequest, slug: Path[str], data: CampaignIn) -> An
 @router.get("/campaigns/{int:pk}", response=dict[str, Any])
 def get_campaign(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """One campaign, how far it is, and where it stands towards its goal."""
-    campaign = _campaign(request, slug, pk, change=True)
+    campaign = _campaign(request, slug, pk)
     items, complete = campaign.item_counts()
     found = campaign_json(campaign) | {"items": items, "complete": complete}
     goal = _goal(campaign)
@@ -132,7 +133,7 @@ def get_campaign(request: HttpRequest, slug: Path[str], pk: int) -> Any:
 @router.post("/campaigns/{int:pk}/open", response=dict[str, Any])
 def open_campaign_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """Create the items of a draft and open it; its plan is fixed then."""
-    campaign = _campaign(request, slug, pk, change=True)
+    campaign = _campaign(request, slug, pk)
     try:
         open_campaign(campaign)
     except AnnotationError as error:
@@ -143,7 +144,7 @@ def open_campaign_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
 @router.post("/campaigns/{int:pk}/close", response=dict[str, Any])
 def close_campaign_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """Close it; submitted answers are kept."""
-    close_campaign(_campaign(request, slug, pk, change=True))
+    close_campaign(_campaign(request, slug, pk))
     return get_campaign(request, slug, pk)
 
 
@@ -186,6 +187,7 @@ def get_plan(request: HttpRequest, slug: Path[str], data: Query[PlanIn]) -> Any:
             }
             for row in found.rows
         ],
+        **({"what_numbers_speak_of": list(found.sample)} if found.sample else {}),
     }
 
 
@@ -227,8 +229,8 @@ def _goal(campaign: Campaign) -> CampaignGoal | None:
     return getattr(campaign, "goal", None)
 
 
-def _campaign(request: HttpRequest, slug: str, pk: int, *, change: bool) -> Campaign:
-    project = project_for(request, slug, change=change)
+def _campaign(request: HttpRequest, slug: str, pk: int) -> Campaign:
+    project = project_for(request, slug, change=True)
     rows = project.campaigns.select_related("goal__criterion", "goal__judge", "goal__rival")
     return get_object_or_404(rows, pk=min(pk, 2**63 - 1))
 

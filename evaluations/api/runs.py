@@ -16,6 +16,7 @@ from evaluations.api.problems import problem
 from evaluations.api.schemas import In
 from evaluations.corpus.removing import remove_criterion
 from evaluations.models import Criterion, EvaluationRun, JudgeKind, Project
+from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.reports.annotators import annotators_json
 from evaluations.reports.data import ids_of
 from evaluations.reports.kept import KeptView, NotComputedError, kept_view
@@ -58,7 +59,8 @@ class CriterionOut(Schema):
 class RunIn(In):
     """`criteria` are names, all of them if empty; `fresh` judges everything again; `pilot` judges
     so many documents only, drawn at random, rated ones first; with `goal_width` the run ends when
-    rho is known within plus and minus it on its criteria."""
+    rho is known within plus and minus it on its criteria, with `goal_rival` when it is known
+    whether that judge agrees better with people."""
 
     judge: int = ID
     criteria: list[str] = Field(default_factory=list, max_length=1000)
@@ -66,7 +68,8 @@ class RunIn(In):
     budget: Decimal | None = Field(None, ge=0, max_digits=14, decimal_places=4)
     transport: str = Field("live", pattern="^(live|batch)$")
     pilot: int | None = Field(None, ge=1, le=100_000)
-    goal_width: float | None = Field(None, ge=0.01, le=0.5)
+    goal_width: float | None = Field(None, ge=LEAST_GOAL_WIDTH, le=MOST_GOAL_WIDTH)
+    goal_rival: int | None = Field(None, ge=1, le=2**63 - 1)
 
 
 class RestIn(In):
@@ -96,6 +99,7 @@ class RunOut(Schema):
     finished_at: datetime | None
     resumes_at: datetime | None
     goal_width: float | None
+    goal_rival: int | None
 
 
 class RunShort(Schema):
@@ -172,6 +176,9 @@ def make_run(request: HttpRequest, slug: Path[str], data: RunIn) -> Any:
     """Start a run of a judge; workers execute it."""
     project = project_for(request, slug, change=True)
     judge = get_object_or_404(project.judges.exclude(kind=JudgeKind.IMPORTED), pk=data.judge)
+    rival = (
+        None if data.goal_rival is None else get_object_or_404(project.judges, pk=data.goal_rival)
+    )
     criteria = list(project.criteria.all())
     wanted = {name.lower() for name in data.criteria}
     chosen = [criterion for criterion in criteria if not wanted or criterion.name.lower() in wanted]
@@ -188,6 +195,7 @@ def make_run(request: HttpRequest, slug: Path[str], data: RunIn) -> Any:
         transport=data.transport,
         pilot=data.pilot or 0,
         goal_width=data.goal_width,
+        goal_rival=rival,
     )
     return Status(201, _run_out(run))
 
@@ -324,4 +332,5 @@ def _run_out(run: EvaluationRun) -> dict[str, Any]:
         "finished_at": run.finished_at,
         "resumes_at": run.resumes_at,
         "goal_width": run.goal_width,
+        "goal_rival": run.goal_rival_id,
     }

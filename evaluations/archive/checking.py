@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.dateparse import parse_datetime
 
+from annotations.models import CampaignState, GoalKind
 from evaluations.archive.tables import Table
 from evaluations.evaluators.base import EvaluatorError, SettingsError
 from evaluations.evaluators.registry import make_evaluator
@@ -19,6 +20,7 @@ from evaluations.llm.addresses import ForbiddenAddressError, check_address
 from evaluations.llm.replies import choices_from_json
 from evaluations.models import Judge
 from evaluations.models.run_parameters import RunParameters
+from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.scales import is_number, problems_of_scale
 
 Check = Callable[[Any], None]
@@ -214,6 +216,36 @@ def _document(row: Mapping[str, Any]) -> None:
         raise WrongValueError("references: is not a list of texts")
 
 
+def _campaign(row: Mapping[str, Any]) -> None:
+    # Its items and annotators are not in an archive, so nobody can answer it.
+    if row["state"] == CampaignState.OPEN:
+        raise WrongValueError("state is 'open', which no campaign of an archive can be")
+    for name in ("span_categories", "span_severities"):
+        if not all(isinstance(text, str) and "\0" not in text for text in row[name]):
+            raise WrongValueError(f"{name}: is not a list of texts")
+
+
+def _goal(row: Mapping[str, Any]) -> None:
+    for name in _ASKED_BY_GOALS[row["kind"]]:
+        if row[name] is None:
+            raise WrongValueError(f"{name} is empty, which a goal of this kind needs")
+    if row["reached_at"] is not None:
+        for name in ("documents", "low", "high"):
+            if row[name] is None:
+                raise WrongValueError(f"{name} is empty, which a goal that was reached needs")
+    width = row["width"]
+    if width is not None and not LEAST_GOAL_WIDTH <= width <= MOST_GOAL_WIDTH:
+        raise WrongValueError(f"width is not from {LEAST_GOAL_WIDTH:g} to {MOST_GOAL_WIDTH:g}")
+
+
+# What says in an archive what each goal asks for; of a judge its version.
+_ASKED_BY_GOALS = {
+    GoalKind.WIDTH: ("width", "version"),
+    GoalKind.JUDGES: ("version", "rival_version"),
+    GoalKind.SYSTEMS: ("system_id", "other"),
+}
+
+
 def _named(name: str, check: Check, value: Any) -> None:
     try:
         check(value)
@@ -229,4 +261,6 @@ _RECORDS: dict[str, Callable[[Mapping[str, Any]], None]] = {
     "replies": _reply,
     "scores": _score,
     "documents": _document,
+    "campaigns": _campaign,
+    "campaign_goals": _goal,
 }

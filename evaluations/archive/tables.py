@@ -284,13 +284,16 @@ TABLES = (
         """SELECT t.id AS run, j.name AS judge, j.version,
                   CASE WHEN t.state IN ('preparing', 'running') THEN 'paused'
                       ELSE t.state END AS state, t.message,
-                  t.parameters, t.software_version, t.transport, t.budget, t.goal_width, t.calls,
-                      t.cache_hits,
-                      t.prompt_tokens,
-                  t.completion_tokens, t.created_at, t.started_at, t.finished_at
+                  t.parameters, t.software_version, t.transport, t.budget, t.goal_width,
+                  r.name AS rival, r.version AS rival_version, t.calls, t.cache_hits,
+                  t.prompt_tokens, t.completion_tokens, t.created_at, t.started_at, t.finished_at
            FROM evaluations_evaluationrun t JOIN evaluations_judge j ON j.id = t.judge_id
+           LEFT JOIN evaluations_judge r ON r.id = t.goal_rival_id
            WHERE t.project_id = %(project)s AND t.search_id IS NULL AND t.purpose = ''""",
-        {"judge_id": Ref("judges", ("judge", "version"))}
+        {
+            "judge_id": Ref("judges", ("judge", "version")),
+            "goal_rival_id": Ref("judges", ("rival", "rival_version")),
+        }
         | same(
             "state",
             "message",
@@ -306,7 +309,7 @@ TABLES = (
         key=("run",),
         of_project=True,
         json=frozenset({"parameters"}),
-        later={"goal_width": None},
+        later={"goal_width": None, "rival": None, "rival_version": None},
     ),
     Table(
         "prompts",

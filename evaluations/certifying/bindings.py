@@ -157,7 +157,8 @@ def _texts(data: ReportData) -> dict[str, Any]:
 
 
 def _ratings(criterion: Criterion, data: ReportData) -> dict[str, Any]:
-    """Every person's rating, and means where only those are known."""
+    """Every person's rating, means where only those are known, and the weights of outputs where
+    these differ."""
     humans = data.humans[criterion.pk]
     ratings = humans.ratings
     rows = [
@@ -173,7 +174,16 @@ def _ratings(criterion: Criterion, data: ReportData) -> dict[str, Any]:
         for output in stated.tolist()
         if output not in rated
     ]
-    return _counted(rows)
+    found = _counted(rows)
+    weight = humans.weight
+    if (
+        weight is not None
+    ):  # digits by which several campaigns' probabilities may differ are left out
+        weights = [
+            (*data.name_of(at), f"{weight[at]:.9g}") for at in np.flatnonzero(weight).tolist()
+        ]
+        found["digest"] = _digest([found["digest"], *sorted(weights)])
+    return found
 
 
 def _scores(judge: Judge, criterion: Criterion, data: ReportData) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from evaluations.certifying.requirements import (
 from evaluations.models import Certificate, Criterion, Judge
 from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.options import Epsilon
+from evaluations.reports.samples import about_sample
 from evaluations.reports.withheld import withheld_lock
 from evaluations.sealing import is_signed, public_key, sign
 
@@ -75,6 +76,8 @@ def certify(
         "made_at": timezone.now().isoformat(timespec="seconds"),
         "public_key": public_key(),
     }
+    if said := about_sample(data.humans[criterion.pk]):
+        content["what_numbers_speak_of"] = list(said)
     content["signature"] = sign(signed_part(content))
     with transaction.atomic():
         return Certificate.objects.create(

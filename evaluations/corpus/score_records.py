@@ -19,6 +19,8 @@ from evaluations.corpus.rows import FileDefaults, FileErrors, JudgeScoreRow, Rat
 SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "score")
 WIDE = "ratings."
 PROBABILITY = "probability"
+# No campaign draws one of more outputs than this; squares of weights stay numbers.
+LEAST_PROBABILITY = 1e-9
 Read = Callable[[Sequence[str], int], Iterator[Row]]
 
 
@@ -109,6 +111,10 @@ def _number_of_row(
     return defaults.rows_of[key]
 
 
+def _is_probability(number: float | None) -> bool:
+    return number is not None and (number == 0 or LEAST_PROBABILITY <= number <= 1)
+
+
 def _with_probability(header: Sequence[str], name: str, errors: FileErrors) -> Read:
     """A reader of ratings that say with which probability their output was chosen; an empty cell
     says nothing."""
@@ -119,8 +125,11 @@ def _with_probability(header: Sequence[str], name: str, errors: FileErrors) -> R
     def with_probability(values: Sequence[str], line: int) -> Iterator[Row]:
         written = values[at].strip()
         probability = written_number(written) if written else None
-        if written and (probability is None or not 0 <= probability <= 1):
-            message = f"expected a probability from 0 to 1, found {shown(written)}"
+        if written and not _is_probability(probability):
+            message = (
+                f"expected a probability from 0 to 1, found {shown(written)}; above 0 the smallest"
+                f" is {LEAST_PROBABILITY:g}"
+            )
             errors.add(name, line, PROBABILITY, message)
             return
         for row in read([values[index] for index in others], line):

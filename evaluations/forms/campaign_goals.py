@@ -1,5 +1,6 @@
 """The fields of a campaign's form that say what it is to find out."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -13,15 +14,35 @@ from annotations.models import (
     Selection,
 )
 from evaluations.models import Project
+from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
-GOAL = ("goal_kind", "goal_criterion", "goal_width", "goal_judge", "goal_rival",
-        "goal_system", "goal_other")  # fmt: skip
 # What each goal asks for besides the criterion.
 ASKS = {
-    GoalKind.WIDTH: ("goal_width", "goal_judge"),
-    GoalKind.JUDGES: ("goal_judge", "goal_rival"),
-    GoalKind.SYSTEMS: ("goal_system", "goal_other"),
+    GoalKind.WIDTH: ("width", "judge"),
+    GoalKind.JUDGES: ("judge", "rival"),
+    GoalKind.SYSTEMS: ("system", "other"),
 }
+ASKED = tuple(dict.fromkeys(name for names in ASKS.values() for name in names))
+GOAL = tuple(f"goal_{name}" for name in ("kind", "criterion", *ASKED))
+SAME = "Choose another one to compare with."
+
+
+def goal_choices(project: Project) -> dict[str, Any]:
+    """The records that a goal can name, by what it asks for."""
+    judges, systems = project.judges.filter(retired_at=None), project.systems.all()
+    return {
+        "criterion": project.criteria.all(),
+        "judge": judges,
+        "rival": judges,
+        "system": systems,
+        "other": systems,
+    }
+
+
+def compared_with_itself(kind: GoalKind, data: Mapping[str, Any], prefix: str = "") -> str:
+    """The second of two fields that name the same, where a goal compares them; "" for none."""
+    first, second = (f"{prefix}{name}" for name in ASKS[kind])
+    return second if data.get(second) is not None and data.get(first) == data[second] else ""
 
 
 class GoalFields(forms.Form):
@@ -40,45 +61,42 @@ class GoalFields(forms.Form):
         None, label="On the criterion", required=False
     )
     goal_width = forms.FloatField(
-        label="Width, plus and minus", required=False, min_value=0.01, max_value=0.5
+        label="Known within, plus and minus",
+        required=False,
+        min_value=LEAST_GOAL_WIDTH,
+        max_value=MOST_GOAL_WIDTH,
+        help_text="Of the judge's rho; 0.05 is usual. Not for two judges or systems.",
     )
     goal_judge: forms.ModelChoiceField = forms.ModelChoiceField(None, label="Judge", required=False)
     goal_rival: forms.ModelChoiceField = forms.ModelChoiceField(
-        None, label="Other judge", required=False
+        None, label="Other judge", required=False, help_text="Only for two judges."
     )
     goal_system: forms.ModelChoiceField = forms.ModelChoiceField(
-        None, label="System", required=False
+        None, label="System", required=False, help_text="Only for two systems."
     )
     goal_other: forms.ModelChoiceField = forms.ModelChoiceField(
-        None, label="Other system", required=False
+        None, label="Other system", required=False, help_text="Only for two systems."
     )
 
     def set_up_goal(self, project: Project, campaign: Campaign) -> None:
-        choices = {
-            "goal_criterion": project.criteria.all(),
-            "goal_judge": project.judges.filter(retired_at=None),
-            "goal_rival": project.judges.filter(retired_at=None),
-            "goal_system": project.systems.all(),
-            "goal_other": project.systems.all(),
-        }
-        for name, those in choices.items():
-            self.fields[name].queryset = those  # type: ignore[attr-defined]
+        for name, those in goal_choices(project).items():
+            self.fields[f"goal_{name}"].queryset = those  # type: ignore[attr-defined]
         goal = CampaignGoal.objects.filter(campaign=campaign.pk).first() if campaign.pk else None
         if goal is not None:
             for name in GOAL:
                 self.initial[name] = getattr(goal, name.removeprefix("goal_"))
 
     def check_goal(self, data: dict[str, Any]) -> None:
-        kind = data.get("goal_kind")
-        if not kind:
+        if not data.get("goal_kind"):
             return
-        for name in ("goal_criterion", *ASKS[GoalKind(kind)]):
+        kind = GoalKind(data["goal_kind"])
+        for name in (f"goal_{name}" for name in ("criterion", *ASKS[kind])):
             if data.get(name) is None and name not in self.errors:
                 self.add_error(name, "This goal needs it.")
-        for one, two in (("goal_judge", "goal_rival"), ("goal_system", "goal_other")):
-            if two in ASKS[GoalKind(kind)] and data.get(one) and data.get(one) == data.get(two):
-                self.add_error(two, "Choose another one to compare with.")
-        if data.get("goal_criterion") not in list(data.get("criteria") or ()):
+        if same := compared_with_itself(kind, data, "goal_"):
+            self.add_error(same, SAME)
+        on = data.get("goal_criterion")
+        if on is not None and on not in list(data.get("criteria") or ()):
             self.add_error("goal_criterion", "Choose one of the campaign's criteria.")
         is_whole = data.get("selection") == Selection.ALL or data.get("whole_documents")
         in_order = data.get("order") == ItemOrder.DOCUMENT or data.get("whole_documents")
@@ -97,9 +115,7 @@ class GoalFields(forms.Form):
             CampaignGoal.objects.filter(campaign=campaign).delete()
             return
         asked = ASKS[GoalKind(kind)]
-        values = {
-            name.removeprefix("goal_"): data[name] if name in asked else None for name in GOAL[2:]
-        }
+        values = {name: data[f"goal_{name}"] if name in asked else None for name in ASKED}
         CampaignGoal.objects.update_or_create(
             campaign=campaign,
             defaults={"kind": kind, "criterion": data["goal_criterion"], **values},

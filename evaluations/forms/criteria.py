@@ -97,6 +97,10 @@ class CriterionForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        for name in ("scale_min", "scale_max", "scale_step"):
+            value = self.initial.get(name)
+            if isinstance(value, float) and value.is_integer():
+                self.initial[name] = int(value)  # 1, not 1.0
         named = self.instance.scale_labels or {}
         self.fields["labels_text"].initial = "\n".join(
             f"{point} = {label}" for point, label in named.items()

@@ -6,12 +6,19 @@ from typing import Any
 from django import forms
 
 from annotations.models import CampaignGoal, GoalKind
-from evaluations.forms.campaign_goals import ASKS
+from evaluations.forms.campaign_goals import (
+    ASKED,
+    ASKS,
+    SAME,
+    compared_with_itself,
+    goal_choices,
+)
 from evaluations.models import Project
+from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
 USUAL_WIDTH = 0.05
-# What some questions ask for, and others do not.
-ASKED = {name.removeprefix("goal_") for names in ASKS.values() for name in names}
+# Beyond any scale, and small enough to be squared.
+MOST_DIFFERENCE = 1_000_000
 
 
 class PlanForm(forms.Form):
@@ -27,14 +34,21 @@ class PlanForm(forms.Form):
         None, label="Other system", required=False
     )
     width = forms.FloatField(
-        label="Width, plus and minus", required=False, min_value=0.01, max_value=0.5,
-        help_text="Of a judge's rho.",
-    )  # fmt: skip
+        label="Known within, plus and minus",
+        required=False,
+        min_value=LEAST_GOAL_WIDTH,
+        max_value=MOST_GOAL_WIDTH,
+        help_text="Of the judge's rho. With 0.05, a rho of 0.50 is known to be from 0.45 to 0.55.",
+    )
     difference = forms.FloatField(
         label="Smallest difference that matters",
         required=False,
         min_value=0.001,
-        help_text="Of two judges' rho, or of two systems' mean ratings. Empty: the pilot's own.",
+        max_value=MOST_DIFFERENCE,
+        help_text=(
+            "Of two judges' rho, or of two systems' mean ratings; a smaller one takes more"
+            " documents. Leave empty for the difference that the pilot found."
+        ),
     )
     price = forms.DecimalField(
         label="Price of one rating",
@@ -46,37 +60,29 @@ class PlanForm(forms.Form):
     )
 
     def __init__(self, data: Any, *, project: Project) -> None:
-        judges = project.judges.filter(retired_at=None)
-        choices = {
-            "criterion": project.criteria.all(),
-            "judge": judges,
-            "rival": judges,
-            "system": project.systems.all(),
-            "other": project.systems.all(),
-        }
+        choices = goal_choices(project)
         kind = data.get("kind")
         self.question = GoalKind(kind) if kind in GoalKind.values else GoalKind.WIDTH
         usual = {
-            "criterion": project.criteria.first(),
-            "judge": judges.first(),
+            "criterion": choices["criterion"].first(),
+            "judge": choices["judge"].first(),
             "width": USUAL_WIDTH,
         }
         super().__init__(data if "criterion" in data else None, initial=usual)
         for name, those in choices.items():
             self.fields[name].queryset = those  # type: ignore[attr-defined]
-        asked = {name.removeprefix("goal_") for name in ASKS[self.question]}
-        for name in ASKED - asked:
-            del self.fields[name]
-        for name in asked:
-            self.fields[name].required = True
+        for name in ASKED:
+            if name in ASKS[self.question]:
+                self.fields[name].required = True
+            else:
+                del self.fields[name]
         if self.question == GoalKind.WIDTH:
             del self.fields["difference"]
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
-        for one, two in (("judge", "rival"), ("system", "other")):
-            if data.get(two) and data.get(one) == data.get(two):
-                self.add_error(two, "Choose another one to compare with.")
+        if same := compared_with_itself(self.question, data):
+            self.add_error(same, SAME)
         return data
 
     @property

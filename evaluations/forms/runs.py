@@ -6,6 +6,7 @@ from django import forms
 from django.http import QueryDict
 
 from evaluations.models import Criterion, Judge, Project, Transport
+from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.runs.pilot import USUAL_DOCUMENTS
 
 ALL, PILOT = "all", "pilot"
@@ -51,17 +52,32 @@ class RunForm(forms.Form):
     goal_width = forms.FloatField(
         label="End when rho is known within, plus and minus",
         required=False,
-        min_value=0.01,
-        max_value=0.5,
+        min_value=LEAST_GOAL_WIDTH,
+        max_value=MOST_GOAL_WIDTH,
         help_text=(
-            "On each chosen criterion, by an interval that holds at any time; 0.05 is usual. Needs"
-            " human ratings. Leave empty to judge everything."
+            "On each chosen criterion, by the interval that is valid at any time, which is wider"
+            " than the report's; 0.05 is usual. Needs human ratings. Leave empty to judge"
+            " everything."
+        ),
+    )
+
+    goal_rival: forms.ModelChoiceField = forms.ModelChoiceField(
+        None,
+        label="End when it is known which is better, this judge or",
+        required=False,
+        empty_label="(no other judge)",
+        help_text=(
+            "By rho with people on each chosen criterion, over outputs that both judged, at any"
+            " time. In place of a width."
         ),
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         criteria = project.criteria.all()
+        self.fields["goal_rival"].queryset = project.judges.filter(  # type: ignore[attr-defined]
+            retired_at=None
+        )
         judges = project.judges.that_run()
         self.fields["judge"].queryset = judges  # type: ignore[attr-defined]
         # Without a link that names one, most often the one that was just created.
@@ -79,12 +95,13 @@ class RunForm(forms.Form):
 
 
 def wanted_run(project: Project, query: QueryDict) -> dict[str, Any]:
-    """What a link to the form fills in: a judge, a criterion, and whether it is a pilot."""
+    """What a link to the form fills in: a judge, criteria, and whether it is a pilot."""
     wanted: dict[str, Any] = {}
     if query.get("judge") in {str(judge.pk) for judge in project.judges.that_run()}:
         wanted["judge"] = query["judge"]
-    if query.get("criterion") in {str(criterion.pk) for criterion in project.criteria.all()}:
-        wanted["criteria"] = [query["criterion"]]
+    known = {str(criterion.pk) for criterion in project.criteria.all()}
+    if named := [pk for pk in query.getlist("criterion") if pk in known]:
+        wanted["criteria"] = named
     if query.get("outputs") == PILOT:
         wanted["outputs"] = PILOT
     return wanted

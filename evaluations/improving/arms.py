@@ -8,7 +8,9 @@ import numpy as np
 
 from evaluations.models import CandidateOutput, Criterion, Judge, LockedDocuments, Project
 from evaluations.reports.data import ReportData, load_data
+from evaluations.reports.samples import about_proof
 from evaluations.statistics.correlation import coefficients_by_document
+from evaluations.statistics.jackknife import documents_counting
 from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.panel import Arms
@@ -43,7 +45,9 @@ class Ground:
 
     `outputs` are by session where documents are turns of one. `human`, `today` and `output_ids`
     have shape (outputs,), NaN for missing; `training` and `locked` are positions of documents;
-    `left_out` says of judges why they are no arms.
+    `left_out` says of judges why they are no arms. `weight` has shape (outputs,), for how many
+    outputs each rated one stands, None where all stand for as many: a proof speaks of all that
+    could be drawn, while a search learns from what was rated. `sample` says so in sentences.
     """
 
     judge: Judge
@@ -55,6 +59,8 @@ class Ground:
     training: IntArray
     locked: IntArray
     left_out: dict[str, str]
+    weight: FloatArray | None = None
+    sample: tuple[str, ...] = ()
     output_ids: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @cached_property
@@ -72,6 +78,13 @@ class Ground:
         arms = Arms(outputs, human, np.stack(scores))
         return arms, np.flatnonzero(outputs.documents_with())
 
+    @cached_property
+    def counting(self) -> int:
+        """How many locked documents a proof rests on; of a sample, how many with equal weights tell
+        as much."""
+        is_there = np.isin(self.outputs.document, self.locked) & ~np.isnan(self.human + self.today)
+        return documents_counting(self.outputs.weighted(self.weight).part(is_there))
+
     def rho_on_training(self, scores: FloatArray) -> FloatArray:
         """Spearman's rho of scores in each training document; shape (training,)."""
         outputs, (human, own) = self.on(self.training, self.human, scores)
@@ -84,7 +97,7 @@ class Ground:
         return [found[pk] for pk in ids]
 
     def on(self, documents: IntArray, *values: FloatArray) -> tuple[Outputs, list[FloatArray]]:
-        """The outputs of some documents, and values of them."""
+        """The outputs of some documents as they were rated, and values of them."""
         chosen = np.isin(self.outputs.document, documents)
         return self.outputs.part(chosen), [side[chosen] for side in values]
 
@@ -121,6 +134,8 @@ def ground_of(
         training=np.flatnonzero(rated & ~is_locked),
         locked=np.flatnonzero(rated & is_locked),
         left_out=left_out,
+        weight=data.humans[criterion.pk].weight,
+        sample=about_proof(data.humans[criterion.pk]),
         output_ids=data.output_ids,
     )
 

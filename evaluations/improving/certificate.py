@@ -142,6 +142,12 @@ def look_json(look: Look) -> dict[str, Any]:
     }
 
 
+def _speaks_of(search: Search) -> dict[str, Any]:
+    """Of what outputs the numbers speak, where people rated a sample that says more than that."""
+    said = search.found.get("what_numbers_speak_of")
+    return {"what_numbers_speak_of": said} if said else {}
+
+
 def certificate(locked: LockedDocuments) -> dict[str, Any]:
     """Everything that a claim rests on: the rule, and every look in the order in which it was
     taken."""
@@ -163,6 +169,7 @@ def certificate(locked: LockedDocuments) -> dict[str, Any]:
             | {
                 "judge": look.candidate.search.judge.label,
                 "criterion": look.candidate.search.criterion.name,
+                **_speaks_of(look.candidate.search),
                 "candidate": candidate_json(look.candidate) | {"look": None},
             }
             for look in looks

@@ -150,12 +150,15 @@ def _judged(ground: Ground, candidate: Candidate, *, by: Any) -> FloatArray | No
 
 
 def proof_of(ground: Ground, candidate: Candidate, own: FloatArray, *, looks: int) -> Proof:
-    """What the locked documents say of a candidate.
+    """What the locked documents say of a candidate; their outputs count by their weights.
 
     Args:
         own: its values, shape (outputs,).
     """
-    outputs, (human, today, own) = ground.on(ground.locked, ground.human, ground.today, own)
+    outputs = ground.outputs.weighted(ground.weight)
+    is_locked = np.isin(outputs.document, ground.locked)
+    human, today, own = (side[is_locked] for side in (ground.human, ground.today, own))
+    outputs = outputs.part(is_locked)
     compare = gain_in_distance if candidate.measure == Candidate.Measure.DISTANCE else gain_in_rank
     return compare(outputs, human, own, today, confidence=confidence_of(looks, 1))
 

@@ -1,6 +1,7 @@
 """Searching for a better judge among the scores there are: another judge, a panel, a calibration
 map. Everything is learned from training documents alone."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -120,10 +121,13 @@ def power(ground: Ground, *, confidence: float, wanted: float = 0.05) -> Power |
     if not differences:
         return None
     spread = float(np.median(differences))
+    needed = documents_for(spread, wanted, confidence=confidence)
+    # Of a sample it takes more documents to tell as much as with equal weights.
+    more = len(ground.locked) / max(1, ground.counting)
     return Power(
-        smallest_gain(spread, len(ground.locked), confidence=confidence),
+        smallest_gain(spread, ground.counting, confidence=confidence),
         wanted,
-        documents_for(spread, wanted, confidence=confidence),
+        math.ceil(round(needed * more, 9)),
     )
 
 

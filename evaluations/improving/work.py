@@ -247,6 +247,7 @@ def _searched(wanted: Search, shift: Shift) -> tuple[list[Found], dict[str, Any]
         "smallest_gain": can_show and can_show.smallest,
         "wanted_gain": can_show and can_show.wanted,
         "locked_for_wanted": can_show and can_show.documents,
+        **({"what_numbers_speak_of": list(ground.sample)} if ground.sample else {}),
     }
 
 

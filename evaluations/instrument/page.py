@@ -200,5 +200,8 @@ def study_json(one: ShownStudy) -> dict[str, Any]:
             "askings": [vars(asking) for asking in one.askings],
         }
     if study.kind == StudyKind.PROBES and one.is_done:
-        said["findings"] = [finding_json(found) for found in sensitivity_of(study).findings]
+        found = sensitivity_of(study)
+        said["findings"] = [finding_json(finding) for finding in found.findings]
+        if found.sample:
+            said["what_numbers_speak_of"] = list(found.sample)
     return said

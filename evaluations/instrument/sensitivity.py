@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from django.db.models import Count, Q
 
+from annotations.results.weights import weighted_scores
 from evaluations.evaluators.perturbing import BY_NAME, REPEATED, UNCHANGED
 from evaluations.instrument.drifting import ratings_of, table_of
 from evaluations.instrument.studies import PARTS
 from evaluations.models import Judge, Project, Study, StudyItem, StudyKind
 from evaluations.models.improving import withheld_documents
+from evaluations.reports.samples import about_asking
 from evaluations.statistics.layout import Outputs
 from evaluations.statistics.sensitivity import NOISE, SEVERITY, SPREAD, Finding, sensitivity
 
@@ -33,10 +35,12 @@ class ShownFinding:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What a judge is sensitive to on a criterion, by a study that has ended."""
+    """What a judge is sensitive to on a criterion, by a study that has ended; `sample` says of what
+    its comparison with people speaks, where this is not all outputs."""
 
     study: Study
     findings: tuple[ShownFinding, ...]
+    sample: tuple[str, ...] = ()
 
     @property
     def says_anything(self) -> bool:
@@ -65,7 +69,9 @@ def sensitivity_of(study: Study) -> Sensitivity:
     unchanged = np.column_stack([columns.pop(UNCHANGED), columns.pop(REPEATED)])
     human = ratings_of(kept) if study.judge.rates_on_scale else None
     found = sensitivity(_outputs(kept), unchanged, columns, human)
-    return Sensitivity(study, tuple(_shown(one) for one in found))
+    ids = np.unique([item.output_id for item in kept]).astype(np.int64)
+    rated = weighted_scores(study.project_id, study.criterion_id, ids)
+    return Sensitivity(study, tuple(_shown(one) for one in found), about_asking(rated))
 
 
 def _outputs(items: Sequence[StudyItem]) -> Outputs:

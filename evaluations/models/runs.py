@@ -41,6 +41,9 @@ class Transport(models.TextChoices):
     BATCH = "batch", "In batches (cheaper, within a day)"
 
 
+# Of what a run or a campaign may have as its goal: rho within plus or minus this.
+LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH = 0.01, 0.5
+
 # A lease that has expired, or ends later than any lease can (the clock was set back). SQL with its
 # column.
 LONGEST_LEASE = datetime.timedelta(minutes=15)
@@ -121,8 +124,17 @@ class EvaluationRun(models.Model):
     goal_width = models.FloatField(
         null=True,
         blank=True,
-        validators=[MinValueValidator(0.01), MaxValueValidator(0.5)],
+        validators=[MinValueValidator(LEAST_GOAL_WIDTH), MaxValueValidator(MOST_GOAL_WIDTH)],
         help_text="The run ends when its rho is known within plus or minus this.",
+    )
+    goal_rival = models.ForeignKey(
+        Judge,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        db_index=False,
+        related_name="+",
+        help_text="The run ends when it is known whether its judge agrees better than this one.",
     )
     # Updated with every batch of results, so that the cost of a run's page does not depend on its
     # size.
@@ -193,6 +205,17 @@ class EvaluationRun(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("evaluations:run_detail", args=[self.project.slug, self.pk])
+
+    @property
+    def has_goal(self) -> bool:
+        return self.goal_width is not None or self.goal_rival_id is not None
+
+    @property
+    def goal_in_words(self) -> str:
+        """When the run ends by itself."""
+        if self.goal_rival is None:
+            return f"rho is known within ±{self.goal_width or 0:g}"
+        return f"it is known which agrees better with people, {self.judge} or {self.goal_rival}"
 
     @property
     def counts(self) -> bool:

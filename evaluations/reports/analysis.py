@@ -182,7 +182,8 @@ class Judged:
     """A judge on one criterion, beside people.
 
     `human`, `scores` and `words` (of each output) have shape (outputs,), NaN for missing;
-    `by_human` and `by_llm` say which systems are people and language models, shape (systems,).
+    `by_human` and `by_llm` say which systems are people and language models, shape (systems,);
+    `top` which outputs campaigns without a design chose, shape (outputs,), None for none.
     """
 
     outputs: Outputs
@@ -193,6 +194,14 @@ class Judged:
     by_human: np.ndarray
     by_llm: np.ndarray
     scale: Scale
+    top: np.ndarray | None = None
+
+    @property
+    def counted(self) -> FloatArray:
+        """Scores of the outputs that count; shape (outputs,), NaN for others."""
+        if self.top is None:
+            return self.scores
+        return np.where(self.top & np.isnan(self.human), np.nan, self.scores)
 
 
 @dataclass(frozen=True)
@@ -213,13 +222,13 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
     found = correlations(both, rated, scored)
     intervals = {c: summary_interval(both, found.by_document[c]) for c in COEFFICIENTS}
     percentile, bca = _bootstrap(found.by_document["spearman"], both.document_weight)
-    # What follows about annotators, errors and biases speaks of the outputs as they were rated.
-    as_rated, both_as_rated = outputs.unweighted, both.unweighted
+    # What compares with annotators speaks of the outputs as they were rated.
+    as_rated = outputs.unweighted
     as_a_rater = judge_as_a_rater(as_rated, judged.ratings, scores)
     rng = np.random.default_rng(SEED)
     return JudgeAnalysis(
         correlations=found,
-        tau_c=tau_c(rated, scored),
+        tau_c=tau_c(rated, scored, both.weight),
         intervals=intervals,
         percentile=percentile,
         bca=bca,
@@ -234,19 +243,17 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
             if (view.level, view.coefficient) == ("summary", "spearman")
             else judge_as_a_rater(as_rated, judged.ratings, scores, view.coefficient, view.level)
         ),
-        disattenuated=disattenuated(as_rated, judged.ratings, scores, documents),
+        disattenuated=disattenuated(outputs, judged.ratings, judged.counted, documents),
         on_scale=_on_scale(scores[~np.isnan(scores)], judged.scale),
         alt_test=_alt_test(judged, view.epsilon),
         spread=concentration(scores),
-        pairwise=tie_calibrated_accuracy(both_as_rated, rated, scored),
-        soft_pairwise=soft_pairwise_accuracy(both_as_rated, rated, scored, rng=rng),
+        pairwise=tie_calibrated_accuracy(both, rated, scored),
+        soft_pairwise=soft_pairwise_accuracy(both, rated, scored, rng=rng),
         ppi=ppi_table(outputs, human, scores),
-        calibration=cross_validated_error(both_as_rated, rated, scored, rng=rng),
-        reliability=reliability(scored, rated),
-        length=length_bias(as_rated, human, scores, judged.words, documents),
-        writers=writer_bias(
-            both_as_rated, rated, scored, judged.by_human, judged.by_llm, documents
-        ),
+        calibration=cross_validated_error(both, rated, scored, rng=rng),
+        reliability=reliability(scored, rated, both.weight),
+        length=length_bias(outputs, human, scores, judged.words, documents),
+        writers=writer_bias(both, rated, scored, judged.by_human, judged.by_llm, documents),
         passing=(
             pass_fail(outputs, human, scores, middle=sum(judged.scale.points) / 2)
             if len(judged.scale.points) == 2

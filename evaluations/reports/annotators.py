@@ -27,7 +27,12 @@ from evaluations.statistics.latent_classes import (
 )
 from evaluations.statistics.mace import mace
 from evaluations.statistics.severity import ManyFacets, RaterSeverity, many_facets
-from evaluations.statistics.span_agreement import SpanAgreement, span_agreement
+from evaluations.statistics.span_agreement import (
+    GammaAgreement,
+    SpanAgreement,
+    gamma_agreement,
+    span_agreement,
+)
 
 # Of the outputs on which people are split, so many are listed.
 MOST_SPLIT = 20
@@ -51,6 +56,12 @@ class AnnotatorNumbers:
         """In points of the scale, with its sign."""
         points = self.severity.points.value
         return "–" if points is None else signed(points)
+
+    @property
+    def severity_between(self) -> str:
+        """The interval of the severity, in brackets; empty where there is none."""
+        ends = self.severity.points_interval.ends
+        return "" if ends is None else f"[{signed(ends[0])}, {signed(ends[1])}]"
 
     @property
     def is_apart(self) -> bool:
@@ -93,13 +104,28 @@ class CriterionAnnotators:
         said = (("severity", self.no_severity), ("competence", self.no_competence))
         return [f"There is no {what}: {why}." for what, why in said if why]
 
+    @property
+    def without_interval(self) -> list[str]:
+        """Why numbers that are there have no interval, in sentences, each once."""
+        lacking = [
+            (what, interval.reason)
+            for one in self.annotators
+            for what, estimate, interval in (
+                ("severity", one.severity.points, one.severity.points_interval),
+                ("competence", one.knows.estimate, one.knows.interval),
+            )
+            if estimate.value is not None and interval.ends is None and interval.reason
+        ]
+        return [f"No interval of {what}: {why}." for what, why in dict.fromkeys(lacking)]
+
 
 @dataclass(frozen=True)
 class AnnotatorsFound:
-    """What the page shows; `spans` is None where nobody marked any."""
+    """What the page shows; `spans` and `beyond_chance` are None where nobody marked any."""
 
     criteria: tuple[CriterionAnnotators, ...]
     spans: SpanAgreement | None
+    beyond_chance: GammaAgreement | None
 
     @property
     def lead(self) -> str:
@@ -108,6 +134,8 @@ class AnnotatorsFound:
         found = [(criterion, one) for criterion in self.criteria for one in criterion.annotators]
         apart = [(c, one, one.severity.points.value or 0.0) for c, one in found if one.is_apart]
         said = ["No annotator is shown to be stricter or milder than the others."]
+        if all(one.severity.points_interval.ends is None for _c, one in found):
+            said = ["There are too few ratings to say who is stricter or milder."]
         if apart:
             criterion, one, points = max(apart, key=lambda row: abs(row[2]))
             said = [
@@ -161,8 +189,13 @@ def annotators_found(
         output_ids=part.output_ids,
         annotators=frozenset(options.annotators),
     )
-    spans = span_agreement(texts, part.units.documents) if texts else None
-    return AnnotatorsFound(tuple(found), spans)
+    if not texts:
+        return AnnotatorsFound(tuple(found), None, None)
+    on_step(1, "Agreement on marked spans")
+    documents = part.units.documents
+    return AnnotatorsFound(
+        tuple(found), span_agreement(texts, documents), gamma_agreement(texts, documents)
+    )
 
 
 def _on_criterion(
@@ -189,13 +222,14 @@ def _annotators(
     human: HumanScores, facets: ManyFacets, knows: LatentClasses, classes: LatentClasses
 ) -> tuple[AnnotatorNumbers, ...]:
     ratings = human.ratings
-    shared = ratings.count[ratings.output] > 1
+    given = np.bincount(ratings.rater, minlength=ratings.raters)
+    shared = ratings.shared
     found = [
         AnnotatorNumbers(
             pk,
             name,
-            int(np.count_nonzero(ratings.rater == at)),
-            int(np.count_nonzero((ratings.rater == at) & shared)),
+            int(given[at]),
+            int(shared[at]),
             facets.raters[at],
             knows.raters[at],
             classes.raters[at],
@@ -235,10 +269,12 @@ def annotators_json(found: AnnotatorsFound) -> dict[str, Any]:
         "split_below": SPLIT,
         "criteria": {one.criterion: _criterion_json(one) for one in found.criteria},
     }
-    if found.spans is not None:
+    if found.spans is not None and (gamma := found.beyond_chance) is not None:
         content["spans"] = with_interval(found.spans.f1, found.spans.interval) | {
             "outputs": found.spans.texts,
             "pairs": found.spans.pairs,
+            "gamma": with_interval(gamma.gamma, gamma.interval)
+            | {"outputs_left_out": gamma.left_out},
         }
     return content
 

@@ -81,6 +81,10 @@ class ReportData:
         """The units, with the weights that outputs have among those rated on a criterion."""
         return self.units.weighted(self.humans[criterion_id].weight)
 
+    def outputs_on(self, criterion_id: int) -> Outputs:
+        """The outputs with the same weights, where documents are what is counted."""
+        return self.outputs.weighted(self.humans[criterion_id].weight)
+
     @property
     def names_of_units(self) -> tuple[str, ...]:
         """The names of the documents that `units` counts."""
@@ -95,9 +99,15 @@ class ReportData:
         document, system = self.outputs.document[output], self.outputs.system[output]
         return self.doc_ids[document], self.system_names[system]
 
-    def system_means(self, values: FloatArray) -> FloatArray:
-        """The mean of each system's values; shape (systems,), NaN where it has none."""
-        outputs, (known,) = complete(self.outputs, values)
+    def system_means(self, values: FloatArray, rated_on: int | None = None) -> FloatArray:
+        """The mean of each system's values; shape (systems,), NaN where it has none.
+
+        Args:
+            rated_on: the criterion by whose ratings outputs were chosen, and so by whose weights
+                they count; None where values are of all outputs.
+        """
+        outputs = self.outputs if rated_on is None else self.outputs_on(rated_on)
+        outputs, (known,) = complete(outputs, values)
         return outputs.means_by_system(known)
 
     def selected(self, options: ReportOptions) -> "ReportData":

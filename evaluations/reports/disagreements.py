@@ -63,6 +63,7 @@ class Disagreements:
     large: int = 0
     shift: str = ""
     mapped: bool = False
+    sample: tuple[str, ...] = ()
     patterns: Patterns | None = None
     causes: tuple[tuple[str, int], ...] = ()
     names: tuple[str, ...] = ()
@@ -162,6 +163,7 @@ def _filled(
         large=numbers.large,
         shift=numbers.shift,
         mapped=gaps.mapped,
+        sample=numbers.sample,
         patterns=numbers.patterns,
         causes=tuple(given.filter(judge=judge, criterion=criterion).counted()),
         names=tuple(given.names()),

@@ -99,6 +99,11 @@ class Subject:
         return self.data.humans[self.criterion.pk].mean
 
     @property
+    def outputs(self) -> Outputs:
+        """By session where documents are turns of one, with the weights of what people rated."""
+        return self.data.units_on(self.criterion.pk)
+
+    @property
     def on_scale(self) -> tuple[tuple[int, JudgeResult], ...]:
         """The judges whose scores are on the criterion's scale, each with the number of its
         colour."""
@@ -276,7 +281,11 @@ def judges(subject: Subject) -> Figure:
         subject.data.outputs,
         subject.sides,
         title_of(subject, "judges"),
-        "Summary-level rho for each pair of judges, and for each judge and the mean human rating.",
+        weight=subject.data.humans[subject.criterion.pk].weight,
+        caption=(
+            "Summary-level rho for each pair of judges, and for each judge and the mean human"
+            " rating."
+        ),
     )
 
 
@@ -290,14 +299,29 @@ def annotators(subject: Subject) -> Figure:
         subject.data.outputs,
         {human.annotators[rater]: human.ratings.values_of(rater) for rater in shown},
         title_of(subject, "annotators"),
-        "Summary-level rho for each pair of annotators over the outputs that both rated." + some,
+        caption="Summary-level rho for each pair of annotators over the outputs that both rated."
+        + some,
     )
 
 
-def _heatmap(outputs: Outputs, sides: dict[str, FloatArray], title: str, caption: str) -> Figure:
+def _heatmap(
+    outputs: Outputs,
+    sides: dict[str, FloatArray],
+    title: str,
+    *,
+    caption: str,
+    weight: FloatArray | None = None,
+) -> Figure:
+    """
+    Args:
+        weight: shape (outputs,), which the ones that people rated count by.
+    """
     names = list(sides)
+    rated = outputs.weighted(weight)
     found = {
-        frozenset((a, b)): mean_by_document(outputs, sides[a], sides[b])
+        frozenset((a, b)): mean_by_document(
+            rated if PEOPLE in (a, b) else outputs, sides[a], sides[b]
+        )
         for a, b in itertools.combinations(names, 2)
     }
     values = [[found[frozenset((a, b))] if a != b else 1.0 for b in names] for a in names]
@@ -331,8 +355,11 @@ def scores(subject: Subject) -> Figure:
     rows: list[tuple[str, ...]] = []
     for name, (token, given) in subject.sides_on_scale.items():
         known = given[~np.isnan(given)]
-        counts, _ = np.histogram(np.clip(known, edges[0], edges[-1]), bins=edges)
-        shares = (counts / max(1, len(known))).round(4).tolist()
+        weight = subject.data.humans[subject.criterion.pk].weight if name == PEOPLE else None
+        own = None if weight is None else weight[~np.isnan(given)]
+        counts, _ = np.histogram(np.clip(known, edges[0], edges[-1]), bins=edges, weights=own)
+        total = len(known) if own is None else own.sum()
+        shares = (counts / max(1, total)).round(4).tolist()
         traces.append(
             {"type": "bar", "name": name, "x": names, "y": shares, "marker": {"color": token}}
         )
@@ -466,7 +493,10 @@ def calibration(subject: Subject) -> Figure:
 def leaderboard(subject: Subject) -> Figure:
     """Systems by their mean human score, with each judge's mean scores."""
     sides = subject.sides_on_scale
-    means = {name: subject.data.system_means(scores) for name, (_, scores) in sides.items()}
+    means = {
+        name: subject.data.system_means(values, subject.criterion.pk if name == PEOPLE else None)
+        for name, (_, values) in sides.items()
+    }
     by_people = means[PEOPLE]
     order = [at for at in np.argsort(by_people, kind="stable") if not np.isnan(by_people[at])]
     names = [subject.data.system_names[column] for column in order]

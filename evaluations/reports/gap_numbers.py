@@ -10,6 +10,7 @@ from evaluations.reports.data import ReportData
 from evaluations.reports.gap_patterns import Patterns, patterns_of
 from evaluations.reports.gap_ranking import Gaps, gaps_of, judges_on, scores_of_run, strongest
 from evaluations.reports.gap_view import GapView, first_of
+from evaluations.reports.samples import about_sample
 from evaluations.scales import short
 
 # Of a large project so many outputs are listed.
@@ -23,6 +24,7 @@ class GapNumbers:
 
     `criteria` are those that have a judge, `judges` those with scores on this one. `outputs` counts
     those with a gap, of which `gaps` may hold only the largest; `data` has what is needed of them.
+    `sample` says of what the numbers speak, where they do not speak of all outputs alike.
     """
 
     criterion: int
@@ -36,6 +38,7 @@ class GapNumbers:
     large: int = 0
     shift: str = ""
     patterns: Patterns | None = None
+    sample: tuple[str, ...] = ()
 
 
 def largest_gaps(project: Project, data: ReportData, view: GapView) -> GapNumbers:
@@ -79,6 +82,7 @@ def gap_numbers(project: Project, everything: ReportData, view: GapView) -> GapN
         large=int(gaps.large.sum()),
         shift=_shift(gaps),
         patterns=patterns_of(project, data, gaps, chosen),
+        sample=about_sample(data.humans[chosen]),
     )
 
 

@@ -181,7 +181,7 @@ def _system_gaps(gaps: Gaps, system: int, name: str) -> str:
     others = len(np.unique(gaps.outputs.system[~mine]))
     if not others:
         return ""
-    own, rest = float(gaps.gap[mine].mean()), float(gaps.gap[~mine].mean())
+    own, rest = (gaps.outputs.part(side).mean(gaps.gap[side]) for side in (mine, ~mine))
     return (
         f"The judge gives {name} {more_or_less(own)} than people, and the other {others} system"
         f"{'s' if others > 1 else ''} {more_or_less(rest)}."

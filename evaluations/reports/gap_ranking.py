@@ -60,10 +60,10 @@ def gaps_of(data: ReportData, criterion: Criterion, judge: int, *, by: str) -> G
     if scores is None:
         scores = np.full(len(data.outputs), np.nan)
     at = np.flatnonzero(~np.isnan(human.mean + scores))
-    outputs, (people, given) = complete(data.outputs, human.mean, scores)
-    units, _ = complete(data.units, human.mean, scores)
+    outputs, (people, given) = complete(data.outputs_on(criterion.pk), human.mean, scores)
+    units, _ = complete(data.units_on(criterion.pk), human.mean, scores)
     mapped = is_elsewhere(given, criterion.scale)
-    comparable = equipercentile(given, people)(given) if mapped else given
+    comparable = equipercentile(given, people, outputs.weight)(given) if mapped else given
     gap = np.round(comparable - people, DIGITS)
     shift = remembered(mean_gap, units, gap) if len(gap) else None
     if by == "apart":
@@ -112,7 +112,7 @@ def judges_on(data: ReportData, criterion: int) -> tuple[int, ...]:
     found: Mapping[int, float] = {
         judge: float(
             np.nan_to_num(
-                remembered(mean_by_document, data.units, data.humans[on].mean, scores),
+                remembered(mean_by_document, data.units_on(on), data.humans[on].mean, scores),
                 nan=-2.0,
             )
         )

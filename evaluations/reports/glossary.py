@@ -420,6 +420,15 @@ TERMS: dict[str, Term] = {
         " which somebody marked something are known.",
         "Annotators as instruments",
     ),
+    "span_gamma": Term(
+        "Agreement on spans (gamma)",
+        "How far people mark the same parts with the same error types, beyond chance: 1 if all"
+        " marks are the same, 0 or less if they are no nearer than marks moved along the texts at"
+        " random.",
+        "A mark with no counterpart counts as much as one in the wrong place or of another type."
+        " Outputs in which nobody marked anything are not known to it.",
+        "Annotators as instruments",
+    ),
     "fleiss": Term(
         "Fleiss' kappa",
         "How often people give the very same rating, beyond chance.",

@@ -7,7 +7,8 @@ when all their items have all their answers, in the order that was drawn before 
 from dataclasses import dataclass
 
 import numpy as np
-from django.db import transaction
+import structlog
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from annotations.models import (
@@ -27,9 +28,14 @@ from evaluations.reports.memo import digest_of
 from evaluations.reports.withheld import without_withheld
 from evaluations.statistics.anytime import confidence_sequence
 from evaluations.statistics.correlation import coefficients_by_document, mean_of_documents
+from evaluations.statistics.jackknife import LeftOut, within
 from evaluations.statistics.layout import Outputs, mean_of
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.planning import Needed, for_any_time
+from evaluations.statistics.resampling import Interval
+from geval_site.logs import kind_of
+
+log = structlog.stdlib.get_logger(__name__)
 
 # A rho lies from -1 to 1, the difference of two from -2 to 2.
 RHO, TWO_RHOS = 1.0, 2.0
@@ -39,7 +45,8 @@ RHO, TWO_RHOS = 1.0, 2.0
 class Standing:
     """How far a campaign is towards its goal: an interval that holds at any time, of `documents`
     that count out of `planned`; `needed` is how many documents the goal will likely take in all,
-    `promised` how many do in nine of ten cases. Without any that counts there is no interval."""
+    `promised` how many do in nine of ten cases. Without any that counts there is no interval.
+    `fixed` is the interval of as many documents had their number been decided on beforehand."""
 
     documents: int
     planned: int
@@ -49,6 +56,7 @@ class Standing:
     is_reached: bool = False
     needed: int | None = None
     promised: int | None = None
+    fixed: Interval | None = None
 
     @property
     def half_width(self) -> float | None:
@@ -100,9 +108,11 @@ def standing(goal: CampaignGoal, data: ReportData) -> Standing:
         )
     # How large a difference is, is not known well enough to promise when it is found.
     promised = needed.promised if goal.kind == GoalKind.WIDTH else None
+    fixed = LeftOut.each(count).mean_interval(found.values, weight=found.weight)
     return Standing(
-        count, found.planned, estimate, ends.low, ends.high, is_reached, needed.likely, promised
-    )
+        count, found.planned, estimate, ends.low, ends.high, is_reached, needed.likely, promised,
+        within(fixed, -found.most, found.most),
+    )  # fmt: skip
 
 
 def close_reached_campaigns() -> None:
@@ -112,16 +122,27 @@ def close_reached_campaigns() -> None:
         campaign__state=CampaignState.OPEN, reached_at=None
     ).select_related("campaign__project", "criterion", "judge", "rival", "system", "other")
     for goal in waiting:
-        project = goal.campaign.project
-        seen = digest_of("goal", sorted(state_of(project.pk).items(), key=repr)).hex()
-        if seen == goal.seen:
-            continue
-        judges = [judge for judge in (goal.judge, goal.rival) if judge is not None]
-        data = without_withheld(load_data(project, judges, [goal.criterion]), project)
-        found = standing(goal, data)
-        CampaignGoal.objects.filter(pk=goal.pk).update(seen=seen)
-        if found.is_reached:
-            _close(goal, found)
+        try:
+            _look_at(goal)
+        except DatabaseError:
+            raise
+        except Exception as error:
+            # One campaign that cannot be looked at must not keep the others open.
+            log.warning("goal not looked at", campaign=goal.campaign_id, reason=kind_of(error))
+
+
+def _look_at(goal: CampaignGoal) -> None:
+    project = goal.campaign.project
+    seen = digest_of("goal", sorted(state_of(project.pk).items(), key=repr)).hex()
+    if seen == goal.seen:
+        return
+    judges = [judge for judge in (goal.judge, goal.rival) if judge is not None]
+    data = without_withheld(load_data(project, judges, [goal.criterion]), project)
+    found = standing(goal, data)
+    if found.is_reached:
+        _close(goal, found)
+    # Last: whoever is stopped before closes it with the next look.
+    CampaignGoal.objects.filter(pk=goal.pk).update(seen=seen)
 
 
 @transaction.atomic

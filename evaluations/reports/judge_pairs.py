@@ -39,10 +39,11 @@ def pair_on(data: ReportData, criterion: Criterion, first: int, second: int) -> 
     at = np.flatnonzero(~np.isnan(human + a + b))
     if not len(at):
         return None
-    outputs, (human, a, b) = complete(data.units, human, a, b)
+    outputs, (human, a, b) = complete(data.units_on(criterion.pk), human, a, b)
     scale = criterion.scale
     first_on, second_on = (
-        equipercentile(side, human)(side) if is_elsewhere(side, scale) else side for side in (a, b)
+        equipercentile(side, human, outputs.weight)(side) if is_elsewhere(side, scale) else side
+        for side in (a, b)
     )
     agrees = who_agrees(human, first_on, second_on, unit_of(scale))
     return Pair(criterion, outputs, at, human, a, b, first_on, second_on, agrees)

@@ -7,8 +7,8 @@ no longer those of the project. It never computes them.
 
 import threading
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import TypeVar
+from datetime import timedelta
+from typing import TypeVar, cast
 
 from cachetools import LRUCache, cached
 from django.db import connection, transaction
@@ -135,13 +135,7 @@ class KeptView:
         Raises:
             NotComputedError: there are no numbers yet; so do the other parts.
         """
-        if self.last is None:
-            raise NotComputedError(self)
-        pk = KeptPart.objects.filter(kept=self.last, name=numbers_part()).values_list("pk").first()
-        found = _numbers(pk[0], self.last.computed_at) if pk else None
-        if found is None:
-            raise NotComputedError(self)
-        return found
+        return self._part(numbers_part(), ReportNumbers)
 
     def download(self, ending: str) -> str:
         """The report in a format, by the ending of its files."""
@@ -175,13 +169,17 @@ class KeptView:
     def _found(self, name: str, kind: type[Part]) -> Part | None:
         if self.last is None:
             raise NotComputedError(self)
-        part = KeptPart.objects.filter(kept=self.last, name=name).first()
+        parts = KeptPart.objects.filter(kept=self.last, name=name)
+        if kind is ReportNumbers:  # which every request of the report's page needs
+            pk = parts.values_list("pk", flat=True).first()
+            return cast("Part | None", None if pk is None else _numbers(pk))
+        part = parts.first()
         return restored(part.content, kind) if part else None
 
 
 @cached(LRUCache(MOST_READ), lock=threading.Lock())
-def _numbers(pk: int, _computed_at: datetime | None) -> ReportNumbers | None:
-    """What a row holds, which every request of the report's page needs."""
+def _numbers(pk: int) -> ReportNumbers | None:
+    """What a row holds; rows are written once. None if it is gone."""
     part = KeptPart.objects.filter(pk=pk).first()
     return restored(part.content, ReportNumbers) if part else None
 

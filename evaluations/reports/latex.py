@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from evaluations.reports.board_tables import agreement_rows
 from evaluations.reports.leaderboard import Leaderboard
 from evaluations.reports.report import Report
-from evaluations.reports.words import SYMBOLS, tested_over
+from evaluations.reports.samples import WEIGHTED
+from evaluations.reports.words import SYMBOLS, chosen_note, tested_over
 from evaluations.statistics.correlation import Coefficient
 
 _SPECIAL = {
@@ -116,6 +117,10 @@ def _correlations(report: Report) -> str:
             f" Judges that share a letter are not shown to differ in {SYMBOLS[options.coefficient]}"
             f" ({tested_over(options.over)}, Holm, 5 percent)."
         )
+    if report.weights:
+        caption += f" {WEIGHTED}"
+    if report.chosen:
+        caption += f" {chosen_note(report)}"
     return (
         "\n".join([*lines, r"\end{tabular}", rf"\caption{{{escaped(caption)}}}", r"\end{table}"])
         + "\n"

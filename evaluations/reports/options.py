@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 from urllib.parse import urlencode
 
+from evaluations.hidden_fields import whole_number
 from evaluations.statistics.consensus import HumanScore
 from evaluations.statistics.correlation import Coefficient, Level
 from evaluations.statistics.resampling import Over
@@ -126,8 +127,11 @@ def read_options(
     for name in LISTS:
         there = set(known[name])
         written = [value for value in _all(query, name) if value]
-        ids = tuple(int(value) for value in written if value.isdecimal() and int(value) in there)
-        lost = [value for value in written if not value.isdecimal() or int(value) not in there]
+        numbers = [whole_number(value, default=-1) for value in written]
+        ids = tuple(number for number in numbers if number in there)
+        lost = [
+            value for value, number in zip(written, numbers, strict=True) if number not in there
+        ]
         if lost:
             errors.append(
                 f"There is no {name[:-1] if name != 'criteria' else 'criterion'} {lost[0][:40]!r}"

@@ -71,13 +71,12 @@ def _on_criterion(
     human = data.humans[criterion.pk].mean
     if np.count_nonzero(~np.isnan(human + one + other)) > MOST_OUTPUTS:
         return _without(criterion, TOO_MANY)
-    documents = documents_that_count(data.outputs, human, one, other)
+    outputs = data.outputs_on(criterion.pk)
+    documents = documents_that_count(outputs, human, one, other)
     signs = rng.choice((1.0, -1.0), (SIGNS, documents))
     swaps = rng.integers(0, 2, (ORDERINGS, documents, data.outputs.systems), dtype=np.int8)
-    soft = soft_pairwise_test(
-        data.outputs, human, one, other, signs=signs, swaps=swaps.astype(bool)
-    )
-    calibrated = tie_calibrated_test(data.outputs, human, one, other, rng=rng)
+    soft = soft_pairwise_test(outputs, human, one, other, signs=signs, swaps=swaps.astype(bool))
+    calibrated = tie_calibrated_test(outputs, human, one, other, rng=rng)
     return PairTest(criterion.name, soft, calibrated)
 
 

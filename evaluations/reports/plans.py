@@ -10,13 +10,16 @@ from decimal import Decimal
 
 import numpy as np
 from django.db import connection
+from django.db.models import Exists, OuterRef
 
-from annotations.models import CampaignGoal, GoalKind
+from annotations.models import Annotator, CampaignGoal, GoalKind
 from annotations.results.human_scores import HumanScores
 from evaluations.models import Judge, Project
 from evaluations.reports.data import ReportData
 from evaluations.reports.goals import values_of
 from evaluations.reports.judge_costs import PER, cost_of
+from evaluations.reports.samples import about_plan
+from evaluations.statistics.correlation import mean_of_documents
 from evaluations.statistics.layout import Ratings
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.planning import (
@@ -28,6 +31,7 @@ from evaluations.statistics.planning import (
 )
 
 MOST_RATERS = 6
+MOST_PILOTS = 50
 SEED = 20_261_123
 
 
@@ -58,7 +62,8 @@ class Plan:
     """What a campaign takes, by raters for each output; `cheapest` has the fewest ratings.
 
     `documents` of the pilot are rated, and `counting` of them say something: in the rest all
-    ratings or scores are the same. `difference` is the one that a test is to find.
+    ratings or scores are the same. `difference` is the one that a test is to find. `sample` says of
+    what the pilot's numbers speak, where they do not speak of all outputs.
     """
 
     rows: tuple[Planned, ...]
@@ -68,6 +73,7 @@ class Plan:
     seconds: float | None
     difference: float | None = None
     power: float = POWER
+    sample: tuple[str, ...] = ()
 
     @property
     def cheapest(self) -> int | None:
@@ -92,68 +98,80 @@ def plan(
         price: of one rating.
     """
     human = data.humans.get(aim.criterion_id)
-    ratings = human.ratings if human is not None else None
     units = data.units.unweighted
     rated = np.zeros(len(units)) if human is None else (~np.isnan(human.mean)).astype(float)
     documents = int(units.documents_with(rated > 0).sum())
-    per_document = float(rated.sum() / documents) if documents else 0.0
-    seconds = _seconds_per_rating(aim.criterion.project_id)
-    found: list[tuple[int, FloatArray, float]] = []
-    if human is not None and ratings is not None:
-        for raters, mean in _by_raters(human, ratings):
-            found.append((raters, *values_of(aim, data, units, mean)))
+    found = [
+        (raters, *values_of(aim, data, units, mean))
+        for raters, mean in ([] if human is None else _by_raters(human))
+    ]
     whole = found[-1][1] if found else np.empty(0)
     counting = int((~np.isnan(whole)).sum())
-    own = float(np.nanmean(whole)) if counting else None
-    wanted = difference if difference is not None else own
-    judge_money = _money_per_output(aim)
-    rows = tuple(
-        _row(
-            aim, raters, values, most, wanted, documents, per_document, seconds, price, judge_money
-        )
-        for raters, values, most in found
+    pilot = _Pilot(
+        documents,
+        float(rated.sum() / documents) if documents else 0.0,
+        _seconds_per_rating(aim.criterion.project_id),
+        price,
+        _money_per_output(aim),
     )
+    if aim.kind == GoalKind.WIDTH:
+        wanted = aim.width
+    else:
+        wanted = difference if difference is not None else _mean(whole)
+    rows = tuple(_row(aim.kind, abs(wanted or 0.0), pilot, *one) for one in found)
     shown = None if aim.kind == GoalKind.WIDTH else wanted
-    return Plan(rows, documents, counting, per_document, seconds, shown)
+    return Plan(
+        rows, documents, counting, pilot.outputs_per_document, pilot.seconds, shown,
+        sample=() if human is None else about_plan(human),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Pilot:
+    """What is rated: `documents`, and of one of these so many outputs. A rating takes `seconds` and
+    costs `price`, an output's scores cost `judge_money`; None where it is not known."""
+
+    documents: int
+    outputs_per_document: float
+    seconds: float | None
+    price: Decimal | None
+    judge_money: Decimal | None
 
 
 def _row(
-    aim: CampaignGoal,
-    raters: int,
-    values: FloatArray,
-    most: float,
-    wanted: float | None,
-    documents: int,
-    per_document: float,
-    seconds: float | None,
-    price: Decimal | None,
-    judge_money: Decimal | None,
+    kind: str, wanted: float, pilot: _Pilot, raters: int, values: FloatArray, most: float
 ) -> Planned:
-    counting = int((~np.isnan(values)).sum())
-    estimate = float(np.nanmean(values)) if counting else None
-    if aim.kind == GoalKind.WIDTH:
-        width = aim.width or 0.0
-        once = for_width(values, width)
-    else:
-        width = abs(wanted or 0.0)
-        once = for_power(values, width)
-    looking = for_any_time(values, width, lowest=-most, highest=most) if width else once
+    """
+    Args:
+        wanted: the width, or the difference.
+        values: shape (documents,), NaN where a document says nothing; each from -most to most.
+    """
+    estimate, counting = _mean(values), int((~np.isnan(values)).sum())
+    once = for_width(values, wanted) if kind == GoalKind.WIDTH else for_power(values, wanted)
+    looking = for_any_time(values, wanted, lowest=-most, highest=most) if wanted else once
     # Documents that say nothing are rated, too.
-    times = documents / counting if counting else 1.0
+    times = pilot.documents / counting if counting else 1.0
     once, looking = _of_all(once, times), _of_all(looking, times)
     if once.promised is None:
         return Planned(raters, estimate, once, looking)
-    outputs = int(np.ceil(once.promised * per_document))
+    outputs = int(np.ceil(once.promised * pilot.outputs_per_document))
+    ratings = outputs * raters
     return Planned(
         raters,
         estimate,
         once,
         looking,
-        ratings=outputs * raters,
-        hours=None if seconds is None else outputs * raters * seconds / 3600,
-        people_money=None if price is None else price * outputs * raters,
-        judge_money=None if judge_money is None else judge_money * outputs,
+        ratings=ratings,
+        hours=None if pilot.seconds is None else ratings * pilot.seconds / 3600,
+        people_money=None if pilot.price is None else pilot.price * ratings,
+        judge_money=None if pilot.judge_money is None else pilot.judge_money * outputs,
     )
+
+
+def _mean(values: FloatArray) -> float | None:
+    """The mean of what is there; None where nothing is."""
+    found = mean_of_documents(values)
+    return None if np.isnan(found) else found
 
 
 def _of_all(needed: Needed, times: float) -> Needed:
@@ -165,9 +183,10 @@ def _of_all(needed: Needed, times: float) -> Needed:
     return Needed(likely, promised, needed.reason)
 
 
-def _by_raters(human: HumanScores, ratings: Ratings) -> list[tuple[int, FloatArray]]:
+def _by_raters(human: HumanScores) -> list[tuple[int, FloatArray]]:
     """The human mean of each output with one rater and more, shape (outputs,), NaN for outputs that
     have fewer; the last is of all that there are."""
+    ratings = human.ratings
     if not len(ratings):
         return [(1, human.mean)] if not np.isnan(human.mean).all() else []
     most = min(int(np.median(ratings.count[ratings.count > 0])), MOST_RATERS)
@@ -211,8 +230,8 @@ def _money_per_output(aim: CampaignGoal) -> Decimal | None:
 
 def other_pilots(project: Project, user: object) -> list[Project]:
     """Other projects of a user with ratings and scores, which can be planned from."""
-    return [
-        one
-        for one in Project.objects.seen_by(user).exclude(pk=project.pk).order_by("name")[:50]
-        if one.annotators.exists() and one.judges.exists()
-    ]
+    has_ratings, has_judges = (
+        Exists(model.objects.filter(project=OuterRef("pk"))) for model in (Annotator, Judge)
+    )
+    others = Project.objects.seen_by(user).exclude(pk=project.pk).filter(has_ratings, has_judges)
+    return list(others.order_by("name")[:MOST_PILOTS])

@@ -530,12 +530,13 @@ def _judge_result(
                 by_human=data.kinds("human"),
                 by_llm=data.kinds("llm"),
                 scale=criterion.scale,
+                top=human.top if human.top is not None and human.top.any() else None,
             ),
             View(options.level, options.coefficient, options.over, float(options.epsilon)),
         ),
         missing=int(np.isnan(scores).sum()),
         is_stand_in=judge.is_stand_in,
-        own_family=_own_family(judge, human.mean, scores, data),
+        own_family=_own_family(judge, criterion, scores, data),
         family=family_of_judge(judge),
         guessed_families=sum(bool(of.name) and not of.is_given for of in data.system_families),
     )
@@ -613,14 +614,15 @@ def family_of_judge(judge: Judge) -> Family:
 
 
 def _own_family(
-    judge: Judge, human: FloatArray, scores: FloatArray, data: ReportData
+    judge: Judge, criterion: Criterion, scores: FloatArray, data: ReportData
 ) -> FamilyBias:
     """How much more than people the judge gives to texts of models of its own family."""
     families = np.array([family.name for family in data.system_families], dtype=str)
     own = (families == family_of_judge(judge).name) & (families != "")
     others = (data.kinds("llm") | (families != "")) & ~own
     documents = LeftOut.each(data.units.documents)
-    return family_bias(data.units, human, scores, own, others, documents)
+    human = data.humans[criterion.pk].mean
+    return family_bias(data.units_on(criterion.pk), human, scores, own, others, documents)
 
 
 def _rate_next(human: FloatArray, judges: list[FloatArray], data: ReportData) -> tuple[str, ...]:

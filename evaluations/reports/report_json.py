@@ -17,6 +17,7 @@ from evaluations.reports.board_tables import board_json
 from evaluations.reports.json_values import ends_json, estimate_json, with_interval
 from evaluations.reports.options import MEAN
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
+from evaluations.reports.words import chosen_note, weights_note
 from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.correlation import COEFFICIENTS, Level
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LEAST_OUTPUTS, LEAST_SYSTEMS
@@ -71,6 +72,8 @@ def as_json(report: Report) -> str:
         content["sessions"] = {"sessions": report.sessions, "turns": report.turns}
     if report.chosen:
         content["outputs_not_drawn_at_random"] = report.chosen
+    if said := [note for note in (weights_note(report), chosen_note(report)) if note]:
+        content["what_numbers_speak_of"] = said
     if report.withheld:
         content["withheld_documents"] = report.withheld
     if report.boards:

@@ -1,23 +1,26 @@
 """How precisely a run's correlations are known, and when they will be known better."""
 
 from collections.abc import Collection, Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from django.db.models import Count, Min, Q
 from django.utils.safestring import SafeString, mark_safe
 
-from evaluations.formats import in_time, thin
+from evaluations.formats import in_brackets, in_time, signed, thin, two_decimals
 from evaluations.models import EvaluationRun
 from evaluations.query_arrays import fetch_numbers
 from evaluations.reports.drawings.narrowing import narrowing_band
 from evaluations.reports.drawings.svg import as_page_part
+from evaluations.reports.goals import RHO, TWO_RHOS
 from evaluations.reports.so_far import CriterionSoFar, so_far
-from evaluations.statistics.anytime import confidence_sequence
+from evaluations.statistics.anytime import Ends
+from evaluations.statistics.correlation import mean_of_documents
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS
-from evaluations.statistics.narrowing import Step, narrowing
+from evaluations.statistics.narrowing import Step, anytime_mean, narrowing
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.projection import ASSURANCE, documents_for
+from evaluations.statistics.resampling import Interval
 
 GOALS = (0.1, 0.05, 0.02)
 
@@ -50,7 +53,7 @@ def precisions(run: EvaluationRun, found: list[CriterionSoFar], rate: float) -> 
     shown = []
     for one in found:
         order = _order(run, one.pk)
-        if steps := narrowing(_in_order(one, order)):
+        if steps := narrowing(*_in_order(one, order)):
             left = open_items.get(one.pk) or open_items.get(None)
             said = _said(steps[-1], len(order), one, left, rate)
             drawn = as_page_part(narrowing_band(one.criterion, steps))
@@ -65,31 +68,77 @@ def at_any_time(run: EvaluationRun, criteria: Container[int]) -> str:
     Args:
         criteria: the ids of those that may be named.
     """
-    said = []
-    for one in so_far(run):
-        known = _in_order(one, _order(run, one.pk))
-        known = known[~np.isnan(known)]
-        if one.pk in criteria and len(known) >= LEAST_DOCUMENTS:
-            (ends,) = confidence_sequence(known, [len(known)])
-            said.append(f"{one.criterion} {known.mean():.2f} [{ends.low:.2f}, {ends.high:.2f}]")
-    return ", ".join(said)
+    found = (
+        KnownSoFar.of(one, *_in_order(one, _order(run, one.pk)))
+        for one in so_far(run)
+        if one.pk in criteria
+    )
+    return ", ".join(map(str, filter(None, found)))
 
 
-def complete_in_order(run: EvaluationRun, one: CriterionSoFar) -> FloatArray:
-    """The coefficients of the documents that a run has judged completely on a criterion, in the
-    order in which these were first scored; shape (documents,), NaN where one has none."""
+@dataclass(frozen=True)
+class KnownSoFar:
+    """A criterion's rho in a run, or how far it is above another judge's, with ends that hold
+    however often they are looked at."""
+
+    criterion: str
+    rho: float
+    ends: Ends
+    is_difference: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        one: CriterionSoFar,
+        by_document: FloatArray,
+        weight: FloatArray | None,
+        *,
+        is_difference: bool = False,
+    ) -> "KnownSoFar | None":
+        """From documents in the order in which they came, shape (documents,), NaN where one has no
+        coefficient, and their weights; None for fewer than ten."""
+        counts = ~np.isnan(by_document)
+        known, own = by_document[counts], None if weight is None else weight[counts]
+        if len(known) < LEAST_DOCUMENTS:
+            return None
+        most = TWO_RHOS if is_difference else RHO
+        (ends,) = anytime_mean(known, [len(known)], own, most=most)
+        return cls(one.criterion, mean_of_documents(known, own), ends, is_difference)
+
+    def __str__(self) -> str:
+        ends = in_brackets(Interval(self.ends.low, self.ends.high))
+        rho = signed(self.rho) if self.is_difference else f"{self.rho:.2f}"
+        return f"{self.criterion} {rho} {ends}"
+
+    @property
+    def half_width(self) -> float:
+        return (self.ends.high - self.ends.low) / 2
+
+    @property
+    def leaves_out_0(self) -> bool:
+        return self.ends.low > 0 or self.ends.high < 0
+
+
+def known_of_complete(run: EvaluationRun, one: CriterionSoFar) -> KnownSoFar | None:
+    """What is known of a run's goal from the documents that it has judged completely on a
+    criterion."""
     open_ = (
         run.items.open()
         .filter(Q(criterion=one.pk) | Q(criterion=None))
         .order_by()
         .values_list("output__document", flat=True)
     )
-    return _in_order(one, _order(run, one.pk, without=set(open_)))
+    order = _order(run, one.pk, without=set(open_))
+    if one.ahead is None:
+        return KnownSoFar.of(one, *_in_order(one, order))
+    compared = replace(one, by_document=one.ahead, weight=one.weight_ahead)
+    return KnownSoFar.of(one, *_in_order(compared, order), is_difference=True)
 
 
-def _in_order(one: CriterionSoFar, order: list[int]) -> FloatArray:
-    """The coefficients of documents in the order in which these were scored."""
-    return one.by_document[[at for at in order if at < len(one.by_document)]]
+def _in_order(one: CriterionSoFar, order: list[int]) -> tuple[FloatArray, FloatArray | None]:
+    """The coefficients of documents in the order in which these were scored, and their weights."""
+    at = [at for at in order if at < len(one.by_document)]
+    return one.by_document[at], None if one.weight is None else one.weight[at]
 
 
 def _said(last: Step, documents: int, one: CriterionSoFar, left: _Open | None, rate: float) -> str:
@@ -98,7 +147,8 @@ def _said(last: Step, documents: int, one: CriterionSoFar, left: _Open | None, r
     goal = next((goal for goal in GOALS if goal < 0.98 * half), None)
     now = (
         f"±{half:.2f} with {thin(last.documents)} documents, at any time from"
-        f" {last.anytime.low:.2f} to {last.anytime.high:.2f}"
+        f" {two_decimals(last.anytime.low)} to {two_decimals(last.anytime.high)}"
+        f" (±{(last.anytime.high - last.anytime.low) / 2:.2f})"
     )
     if goal is None or half <= 0:
         return f"{now}."

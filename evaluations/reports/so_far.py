@@ -7,8 +7,10 @@ import numpy as np
 from evaluations.models import Criterion, EvaluationRun
 from evaluations.reports.data import ReportData, fill_judges
 from evaluations.reports.live import live_data
+from evaluations.reports.samples import about_sample
 from evaluations.scales import short
-from evaluations.statistics.correlation import correlations
+from evaluations.statistics.correlation import coefficients_by_document, correlations
+from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.results import Estimate
 
@@ -28,7 +30,10 @@ class Bin:
 @dataclass(frozen=True)
 class CriterionSoFar:
     """One criterion of a run at a moment. `outputs` have both a score of this run and a human
-    rating; `by_document` has each document's rho, shape (documents,), NaN where it has none."""
+    rating; `by_document` has each document's rho, shape (documents,), NaN where it has none, and
+    `weight` for how many documents each stands, None where all stand for as many; `ahead` and
+    `weight_ahead` the same of how far its rho is above that of the judge that the run is to be
+    compared with, over outputs that both judged. `sample` says of what these numbers speak."""
 
     criterion: str
     scored: int
@@ -39,6 +44,10 @@ class CriterionSoFar:
     kendall: Estimate
     pk: int
     by_document: FloatArray
+    weight: FloatArray | None = None
+    ahead: FloatArray | None = None
+    weight_ahead: FloatArray | None = None
+    sample: tuple[str, ...] = ()
 
 
 def so_far(run: EvaluationRun) -> list[CriterionSoFar]:
@@ -48,9 +57,32 @@ def so_far(run: EvaluationRun) -> list[CriterionSoFar]:
     criteria = criteria or list(run.project.criteria.all())
     if not criteria:
         return []
-    tables = replace(live_data(run.project), judges={})
+    known = live_data(run.project)
+    tables = replace(known, judges={})
     fill_judges(tables, [run.judge_id], [criterion.pk for criterion in criteria], run=run)
-    return [_criterion(run, criterion, tables) for criterion in criteria]
+    found = [_criterion(run, criterion, tables) for criterion in criteria]
+    return (
+        found if run.goal_rival_id is None else [_ahead(run, one, known, tables) for one in found]
+    )
+
+
+def _ahead(
+    run: EvaluationRun, one: CriterionSoFar, known: ReportData, tables: ReportData
+) -> CriterionSoFar:
+    """A criterion with the difference to the judge that a run is to be compared with.
+
+    Args:
+        known: the scores of all judges; `tables` has those of the run.
+    """
+    human = tables.humans[one.pk]
+    nothing = np.full(human.mean.shape, np.nan)
+    sides = [
+        tables.judges.get((one.pk, run.judge_id), nothing),
+        known.judges.get((one.pk, run.goal_rival_id or 0), nothing),
+    ]
+    outputs, (rated, *scores) = complete(tables.outputs.weighted(human.weight), human.mean, *sides)
+    own, theirs = (coefficients_by_document(outputs, rated, side, "spearman") for side in scores)
+    return replace(one, ahead=own - theirs, weight_ahead=outputs.document_weight)
 
 
 def _criterion(run: EvaluationRun, criterion: Criterion, tables: ReportData) -> CriterionSoFar:
@@ -70,7 +102,16 @@ def _criterion(run: EvaluationRun, criterion: Criterion, tables: ReportData) -> 
         kendall=found.estimates["kendall"]["summary"],
         pk=criterion.pk,
         by_document=found.by_document["spearman"],
+        weight=_of_documents(outputs, human, scores),
+        sample=about_sample(tables.humans[criterion.pk]),
     )
+
+
+def _of_documents(
+    outputs: Outputs, human: FloatArray, scores: FloatArray | None
+) -> FloatArray | None:
+    """For how many documents each stands among those with ratings and scores."""
+    return None if scores is None else complete(outputs, human, scores)[0].document_weight
 
 
 def _range(run: EvaluationRun, criterion: Criterion, values: np.ndarray) -> tuple[float, float]:

@@ -11,7 +11,7 @@ import numpy as np
 from django.db.models import CharField
 from django.db.models.functions import MD5, Cast
 
-from annotations.results.human_scores import human_scores
+from annotations.results.weights import weighted_scores
 from evaluations.formats import shown, thin, whole_percent
 from evaluations.llm.parsing import Rating, parse_rating
 from evaluations.llm.replies import choices_from_json
@@ -19,6 +19,7 @@ from evaluations.models import Criterion, Judge, RunItem, ScoringMode, Study, St
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import runs_of_newest
 from evaluations.reports.json_values import estimate_json
+from evaluations.reports.samples import about_asking
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.repeatability import Repeatability, repeatability
 from evaluations.statistics.results import Estimate
@@ -35,13 +36,15 @@ class Steadiness:
     """A judge on one criterion.
 
     `asked_at` is when it was asked again on purpose; then each score of that study counts as a
-    reply. None where stored replies are used.
+    reply. None where stored replies are used. `sample` says of what correlations with people speak,
+    where these do not speak of all outputs.
     """
 
     criterion: str
     found: Repeatability
     asked_at: datetime | None = None
     replies_of_score: int = 1
+    sample: tuple[str, ...] = ()
 
     @property
     def score_error(self) -> Estimate:
@@ -59,15 +62,13 @@ def steadiness(judge: Judge) -> list[Steadiness]:
     for criterion in criteria:
         study = _newest_study(judge, criterion)
         rows = _rows_of_study(study) if study else ()
-        measured = _repeatability(judge, criterion, list(rows))
-        if study is not None and measured is not None:
+        if study is not None and (measured := _repeatability(judge, criterion, list(rows))):
             each = judge.samples if judge.mode == ScoringMode.SAMPLES else 1
-            found.append(Steadiness(criterion.name, measured, study.made_at, each))
+            found.append(Steadiness(criterion.name, measured[0], study.made_at, each, measured[1]))
             continue
         stored = _rows(judge, criterion, most=MOST_ITEMS // len(criteria))
-        measured = _repeatability(judge, criterion, list(stored))
-        if measured is not None:
-            found.append(Steadiness(criterion.name, measured))
+        if measured := _repeatability(judge, criterion, list(stored)):
+            found.append(Steadiness(criterion.name, measured[0], sample=measured[1]))
     return found
 
 
@@ -110,6 +111,7 @@ def steadiness_json(one: Steadiness) -> dict[str, Any]:
         "pearson_with_replies": {
             str(replies): estimate_json(found.pearson_with(replies)) for replies in REPLIES
         },
+        **({"what_numbers_speak_of": list(one.sample)} if one.sample else {}),
     }
 
 
@@ -138,7 +140,8 @@ def _rows_of_study(study: Study) -> Iterator[ItemRow]:
 
 def _repeatability(
     judge: Judge, criterion: Criterion, rows: Sequence[ItemRow]
-) -> Repeatability | None:
+) -> tuple[Repeatability, tuple[str, ...]] | None:
+    """How repeatable the replies are, and of what their correlation with people speaks."""
     if not rows:
         return None
     document, output, values = zip(*sorted(rows), strict=True)
@@ -153,9 +156,10 @@ def _repeatability(
     # Which system wrote an output does not matter here.
     outputs = Outputs(at_document, np.arange(len(rows)), len(documents), len(rows))
     ids = np.sort(np.array(output, dtype=np.int64))
-    human = human_scores(judge.project_id, [criterion.pk], outputs=ids)[criterion.pk]
+    human = weighted_scores(judge.project_id, criterion.pk, ids)
     means = human.mean[np.searchsorted(ids, output)]
-    return repeatability(replies, outputs, means)
+    found = repeatability(replies, outputs, means)
+    return None if found is None else (found, about_asking(human))
 
 
 def _rows(judge: Judge, criterion: Criterion, *, most: int) -> Iterator[ItemRow]:

@@ -19,7 +19,7 @@ from evaluations.reports.pair_view import CLASSES, PairView
 from evaluations.reports.report import Report
 from evaluations.reports.score_grids import Grid, Shares
 from evaluations.reports.shown import shown_pair
-from evaluations.reports.words import listed
+from evaluations.reports.words import chosen_note, listed, weights_note
 from evaluations.scales import short
 from evaluations.statistics.jackknife import no_interval
 from evaluations.statistics.resampling import Interval
@@ -88,6 +88,7 @@ class TwoJudges:
     page: Page[int] | None = None
     one: tuple[OneAgrees, ...] = ()
     mapped: tuple[str, ...] = ()
+    sample: tuple[str, ...] = ()
     listed: int = 0
 
     @property
@@ -149,6 +150,7 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
         page=page,
         one=one,
         listed=len(chosen.one_agrees.output_ids),
+        sample=tuple(filter(None, (weights_note(report), chosen_note(report)))),
         mapped=tuple(
             judge.label
             for at, judge in enumerate((first, second))

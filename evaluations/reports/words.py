@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from evaluations.formats import in_brackets, shown
 from evaluations.reports.options import MEAN
 from evaluations.reports.report import CriterionResult, Report
+from evaluations.reports.samples import WEIGHTS, taken_from_the_top
 from evaluations.reports.verdict import Evidence, Verdict
 from evaluations.standin import HONEST_NAME
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS
@@ -207,19 +208,7 @@ def chosen_note(report: Report) -> str:
     """The note about outputs that are no random sample; empty if campaigns chose none."""
     if not report.chosen:
         return ""
-    outputs = "rated output was" if report.chosen == 1 else "rated outputs were"
-    taken = (
-        f"{report.chosen:,} {outputs} taken by campaigns because judges disagree most there, not"
-        " drawn as a sample."
-    )
-    if report.is_chosen_left_out:
-        return (
-            f"{taken} They count in no mean, correlation or pass rate, which speak of the others."
-        )
-    return (
-        f"{taken} The numbers speak of the outputs that were rated, not of all outputs. Rate a"
-        " random sample to learn about all."
-    )
+    return taken_from_the_top(report.chosen, are_left_out=report.is_chosen_left_out)
 
 
 def weights_note(report: Report) -> str:
@@ -231,13 +220,7 @@ def weights_note(report: Report) -> str:
         " sample."
         for name, one in report.weights.items()
     )
-    note = (
-        "Outputs were drawn with known probabilities that differ, and count by their weights, which"
-        " are one by these. Human means, correlations with people and their differences, tests of"
-        " judges, pass rates and prediction-powered means speak of all outputs that could be drawn."
-        " Agreement between annotators, the human ceiling, the alternative annotator test, errors,"
-        " accuracy on pairs, calibration and biases speak of the outputs that were rated. " + found
-    )
+    note = f"{WEIGHTS} {found}"
     if any(one.is_within_documents for one in report.weights.values()):
         note += (
             " Outputs were drawn one by one, so that a document's correlation rests on the few that"

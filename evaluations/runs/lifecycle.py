@@ -108,6 +108,7 @@ def start_run(
     pilot: int = 0,
     rest_of: int = 0,
     goal_width: float | None = None,
+    goal_rival: Judge | None = None,
 ) -> EvaluationRun:
     """Make a run of a judge on criteria; workers are woken when the transaction ends.
 
@@ -120,6 +121,7 @@ def start_run(
         pilot: on how many documents only, drawn at random (pilot.py); 0 for all.
         rest_of: the id of a pilot, whose outputs are left out.
         goal_width: the run ends when rho is known within plus or minus this on its criteria.
+        goal_rival: it ends when it is known whether this other judge agrees better with people.
 
     Raises:
         RunError: nothing to judge, a judge that cannot run, one that is at it already, a budget
@@ -147,7 +149,13 @@ def start_run(
         )
     if budget is not None and transport == Transport.BATCH:
         raise RunError("A budget cannot stop a batch that has been sent; use only one of the two.")
-    if goal_width is not None and transport == Transport.BATCH:
+    if goal_width is not None and goal_rival is not None:
+        raise RunError("A run ends at one goal: a width, or another judge to compare with.")
+    if goal_rival is not None and (
+        goal_rival == judge or goal_rival.project_id != judge.project_id
+    ):
+        raise RunError(f"{goal_rival} is no other judge of this project; choose one.")
+    if (goal_width or goal_rival) and transport == Transport.BATCH:
         raise RunError("A goal cannot stop a batch that has been sent; use only one of the two.")
     if transport == Transport.BATCH and limits_money(judge.project):
         raise RunError(
@@ -174,6 +182,7 @@ def start_run(
         software_version=__version__,
         budget=budget,
         goal_width=goal_width,
+        goal_rival=goal_rival,
         transport=transport,
     )
     for criterion in criteria if evaluator.per_criterion else ():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
+from evaluations.formats import NARROW
 from evaluations.models import EvaluationRun
 from evaluations.runs.quota import allowed_rate
 
@@ -48,4 +49,4 @@ def in_words(rate: float) -> str:
     if rate * 60 >= 3:
         unit, seconds = ("second", 1) if rate >= 3 else ("minute", 60)
     count = max(1, round(rate * seconds))
-    return f"{count:,} request{'' if count == 1 else 's'} per {unit}".replace(",", "\u2009")
+    return f"{count:,} request{'' if count == 1 else 's'} per {unit}".replace(",", NARROW)

@@ -8,17 +8,25 @@ therefore need not be found anew for each draw. Both are as in mt-metrics-eval, 
 them; only where a draw gives exactly the observed difference it always counts here, and there as
 rounding has it.
 
+Where documents stand for different numbers of others, their weights count as in the accuracies:
+sums over documents are weighted, in what is observed and in every draw.
+
 Use them to say which judge is better on the systems and documents at hand. Whether that holds for
 other documents is another question, which the tests in significance.py answer for correlations.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from evaluations.statistics.layout import Outputs, complete
+from evaluations.statistics.layout import Block, Outputs, complete
 from evaluations.statistics.pairing import DIGITS, FloatArray
-from evaluations.statistics.pairwise import tie_calibrated_accuracy
+from evaluations.statistics.pairwise import (
+    shares_of_pairs,
+    tie_calibrated_accuracy,
+    whole_documents,
+)
 
 SIGNS, ORDERINGS = 1000, 1000
 # A sum that differs by less is the same.
@@ -69,16 +77,15 @@ def soft_pairwise_test(
     kept = _whole(outputs, human, first, second)
     if isinstance(kept, str):
         return AccuracyTest(None, None, None, None, reason=kept)
-    people, one, other = (values.astype(float) for values in kept)
-    spread = [side.std() for side in (one, other)]
-    if not all(spread):
+    people, one, other = (values.astype(float) for values in kept.sides)
+    weight = kept.weight
+    if not all(map(np.ptp, (one, other))):
         return AccuracyTest(None, None, None, None, reason="a judge gives every output the same")
-    one, other = (side - side.mean() for side in (one, other))
-    one, other = one / spread[0], other / spread[1]
-    sure = _certainty(people, signs)
+    one, other = (_standardised(side, weight) for side in (one, other))
+    sure = _certainty(people, signs, weight)
 
     def accuracy(judge: FloatArray) -> float:
-        return float(1 - np.abs(sure - _certainty(judge, signs)).mean())
+        return float(1 - np.abs(sure - _certainty(judge, signs, weight)).mean())
 
     values = accuracy(one), accuracy(other)
     drawn = np.empty(len(swaps))
@@ -92,32 +99,54 @@ def documents_that_count(
 ) -> int:
     """How many documents have a rating and both scores for every system."""
     kept = _whole(outputs, human, first, second)
-    return 0 if isinstance(kept, str) else len(kept[0])
+    return 0 if isinstance(kept, str) else len(kept.sides[0])
+
+
+class _Whole(NamedTuple):
+    """Values of people and both judges, shape (documents, systems) each, and the weights of
+    documents, shape (documents, 1); None where all stand for as many."""
+
+    sides: tuple[FloatArray, ...]
+    weight: FloatArray | None
 
 
 def _whole(
     outputs: Outputs, human: FloatArray, first: FloatArray, second: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray] | str:
+) -> _Whole | str:
     """Tables of documents by systems, or why there are none."""
     outputs, sides = complete(outputs, human, first, second)
     if outputs.systems < 2:
         return "fewer than two systems"
-    whole = [block.members for block in outputs.blocks if block.size == outputs.systems]
-    if not whole:
+    found = whole_documents(outputs)
+    if found is None:
         return "no document has a rating and both scores for every system"
-    columns = np.argsort(outputs.system[whole[0]], axis=1)
-    members = np.take_along_axis(whole[0], columns, axis=1)
-    people, one, other = (side[members] for side in sides)
-    return people, one, other
+    members, weight = found
+    own = None if weight is None else (weight / weight.mean())[:, None]
+    return _Whole(tuple(side[members] for side in sides), own)
 
 
-def _certainty(values: FloatArray, signs: FloatArray) -> FloatArray:
+def _standardised(values: FloatArray, weight: FloatArray | None) -> FloatArray:
+    """Values less their mean, by their standard deviation; shape (documents, systems)."""
+    if weight is None:
+        standard: FloatArray = (values - values.mean()) / values.std()
+        return standard
+    centred = values - (values * weight).mean()
+    weighted: FloatArray = centred / np.sqrt((centred**2 * weight).mean())
+    return weighted
+
+
+def _certainty(
+    values: FloatArray, signs: FloatArray, weight: FloatArray | None = None
+) -> FloatArray:
     """How sure it is which of each two systems is better, as one-sided p; shape (pairs,).
 
     Args:
         values: shape (documents, systems).
         signs: shape (draws, documents).
+        weight: shape (documents, 1).
     """
+    if weight is not None:
+        values = values * weight
     drawn, seen = signs @ values, values.sum(axis=0)
     first, second = np.triu_indices(values.shape[1], k=1)
     least = seen[first] - seen[second] - _SAME
@@ -149,6 +178,7 @@ def tie_calibrated_test(
     one: list[np.ndarray] = []
     other: list[np.ndarray] = []
     weight: list[FloatArray] = []
+    of_documents = []
     for members in _by_document(outputs):
         a, b = np.triu_indices(len(members), k=1)
         people = np.sign(np.round(human[members[a]] - human[members[b]], DIGITS))
@@ -156,9 +186,14 @@ def tie_calibrated_test(
             gap = side[members[a]] - side[members[b]]
             order = np.where(np.abs(gap) <= (calibrated.epsilon or 0.0), 0, np.sign(gap))
             agree.append(order == people)
-        weight.append(np.full(len(a), 1 / len(a)))
+        document = outputs.document[members[:1]]
+        (share,) = shares_of_pairs(outputs, [Block(document, members[None])])
+        weight.append(np.broadcast_to(share, len(a)))
+        if outputs.document_weight is not None:
+            of_documents.append(float(outputs.document_weight[document[0]]))
+            weight[-1] = weight[-1] * of_documents[-1]
     agrees, weights = (np.concatenate(one), np.concatenate(other)), np.concatenate(weight)
-    weights = weights / len(weight)
+    weights = weights / (sum(of_documents) or len(weight))
     # Sums of weights are off 1 by rounding.
     values = float(np.round(weights @ agrees[0], 12)), float(np.round(weights @ agrees[1], 12))
     gain = weights * (agrees[1].astype(float) - agrees[0])

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.pairing import FloatArray, IntArray
 
 LEVEL = 0.05
 # No more than this share of the capital is bet, so that it never ends at 0.
@@ -88,8 +88,7 @@ def _stakes(scaled: FloatArray, level: float) -> FloatArray:
     mean = (0.5 + np.cumsum(scaled)) / (count + 1)
     variance = (0.25 + np.cumsum((scaled - mean) ** 2)) / (count + 1)
     before = np.append(0.25, variance)[: len(scaled)]
-    stakes: FloatArray = np.sqrt(2 * np.log(2 / level) / (before * count * np.log(count + 1)))
-    return stakes
+    return _stakes_by(before, count, level)
 
 
 def _weighted_stakes(scaled: FloatArray, level: float, share: FloatArray) -> FloatArray:
@@ -99,7 +98,12 @@ def _weighted_stakes(scaled: FloatArray, level: float, share: FloatArray) -> Flo
     mean = (0.5 + np.cumsum(scaled * share)) / (total + 1)
     variance = (0.25 + np.cumsum((share * (scaled - mean)) ** 2)) / (count + 1)
     before = np.append(0.25, variance)[: len(scaled)]
-    stakes: FloatArray = np.sqrt(2 * np.log(2 / level) / (before * count * np.log(count + 1)))
+    return _stakes_by(before, count, level)
+
+
+def _stakes_by(variance: FloatArray, count: IntArray, level: float) -> FloatArray:
+    """How much is bet on values by their variance as far as it is known; shape (values,) each."""
+    stakes: FloatArray = np.sqrt(2 * np.log(2 / level) / (variance * count * np.log(count + 1)))
     return stakes
 
 
@@ -116,9 +120,7 @@ def expected_half_width(spread: float, count: int, *, level: float = LEVEL) -> f
     """
     number = np.arange(1, count + 1)
     variance = (0.25 + (number - 1) * spread**2) / number
-    stakes = np.minimum(
-        np.sqrt(2 * np.log(2 / level) / (variance * number * np.log(number + 1))), 1
-    )
+    stakes = np.minimum(_stakes_by(variance, number, level), 1)
     first, second = stakes.sum(), (stakes**2).sum()
     below = first**2 - 2 * second * (np.log(2 / level) + second * spread**2 / 2)
     half = (first - np.sqrt(below)) / second if below > 0 else 0.5

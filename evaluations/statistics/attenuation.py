@@ -3,14 +3,15 @@
 Spearman (1904), "The proof and measurement of association between two things": noise of the ratings
 lowers a correlation by the square root of their reliability. The reliability is taken from outputs
 that several people rated, by analysis of variance. The judge's own noise stays in: it is part of
-the judge.
+the judge. Outputs that were drawn with different probabilities count by their weights, scaled so
+that these sum to the number of outputs.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.statistics.jackknife import LeftOut, no_interval
+from evaluations.statistics.jackknife import LeftOut, documents_counting, no_interval
 from evaluations.statistics.layout import Outputs, Ratings, sums
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import Interval
@@ -53,7 +54,8 @@ def disattenuated(
     twice = scored & (ratings.count > 1)
     if twice.sum() < LEAST_TWICE:
         return _nothing(FEW_TWICE)
-    parts = _parts(outputs, ratings, judge, scored, documents)
+    weight = None if outputs.weight is None else outputs.weight / outputs.weight[scored].mean()
+    parts = _parts(outputs, ratings, judge, scored, documents, weight)
     with np.errstate(invalid="ignore", divide="ignore"):
         reliability, corrected = _corrected(parts.sum(axis=1, keepdims=True))
         _, without = _corrected(parts.sum(axis=1, keepdims=True) - parts)
@@ -65,7 +67,7 @@ def disattenuated(
     if not np.isfinite(corrected[0]):
         return _nothing(SAME, reliable)
     value = float(corrected[0])
-    counting = int(outputs.documents_with(scored).sum())
+    counting = documents_counting(outputs.part(scored))
     return Disattenuated(
         Estimate(value),
         documents.interval(value, without, counting=counting, least=LEAST_DOCUMENTS),
@@ -79,7 +81,12 @@ def _nothing(reason: str, reliability: Estimate | None = None) -> Disattenuated:
 
 
 def _parts(
-    outputs: Outputs, ratings: Ratings, judge: FloatArray, scored: np.ndarray, documents: LeftOut
+    outputs: Outputs,
+    ratings: Ratings,
+    judge: FloatArray,
+    scored: np.ndarray,
+    documents: LeftOut,
+    weight: FloatArray | None,
 ) -> FloatArray:
     """Sums by the groups in which documents are left out; shape (8, groups): outputs, mean ratings,
     scores, their squares and product, shares of one rating's noise in means, squared deviations
@@ -88,7 +95,7 @@ def _parts(
     # Centred, so that little is lost where squares are subtracted.
     human, score = mean - mean.mean(), judge[scored] - judge[scored].mean()
     count = ratings.count[scored]
-    deviation = _deviations(ratings, scored)
+    deviation = _deviations(ratings, scored, weight)
     squared = sums(ratings.output, deviation**2, ratings.outputs)[scored]
     raters = _raters_of_all(ratings, scored)
     free = (count - 1) * (1 - 1 / len(count) if raters else 1.0)
@@ -96,6 +103,8 @@ def _parts(
         np.ones(len(count)), human, score, human**2, score**2, human * score, 1 / count, squared,
         free,
     )  # fmt: skip
+    if weight is not None:
+        of_output = tuple(part * weight[scored] for part in of_output)
     group = documents.group[outputs.document[scored]]
     return np.stack([sums(group, part, documents.groups) for part in of_output])
 
@@ -106,7 +115,7 @@ def _raters_of_all(ratings: Ratings, scored: np.ndarray) -> bool:
     return bool(np.isin(given, (0, scored.sum())).all())
 
 
-def _deviations(ratings: Ratings, scored: np.ndarray) -> FloatArray:
+def _deviations(ratings: Ratings, scored: np.ndarray, weight: FloatArray | None) -> FloatArray:
     """Each rating's distance from its output's mean, free of how strict people are where everybody
     rated everything; shape (ratings,), 0 for outputs that are not looked at."""
     means = np.zeros(ratings.outputs)
@@ -115,7 +124,11 @@ def _deviations(ratings: Ratings, scored: np.ndarray) -> FloatArray:
     if not _raters_of_all(ratings, scored):
         return deviation
     given = scored[ratings.output].astype(float)
-    strictness = sums(ratings.rater, deviation, ratings.raters) / np.maximum(
+    own = deviation
+    if weight is not None:
+        given = given * weight[ratings.output]
+        own = deviation * weight[ratings.output]
+    strictness = sums(ratings.rater, own, ratings.raters) / np.maximum(
         1, sums(ratings.rater, given, ratings.raters)
     )
     return np.where(given > 0, deviation - strictness[ratings.rater], 0.0)

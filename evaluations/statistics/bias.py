@@ -1,16 +1,22 @@
-"""Biases of judges: towards long texts, LLM-written texts, and texts of their own family."""
+"""Biases of judges: towards long texts, LLM-written texts, and texts of their own family.
+
+Outputs that were drawn with different probabilities count by their weights: ranks, correlations and
+least squares are those of a population in which each occurs as often as it stands for.
+"""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from evaluations.statistics.correlation import Coefficient, ranks
-from evaluations.statistics.jackknife import LeftOut, mapped, no_interval
-from evaluations.statistics.layout import Outputs, complete, mean_of, sums
+from evaluations.statistics.jackknife import LeftOut, documents_counting, mapped, no_interval
+from evaluations.statistics.layout import Outputs, complete, mean_of
 from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
+from evaluations.statistics.weighted import weighted_pearson, weighted_ranks
 
 
 @dataclass(frozen=True)
@@ -28,28 +34,45 @@ class PreferenceGroup:
 
 
 def partial_correlation(
-    judge: FloatArray, feature: FloatArray, human: FloatArray, coefficient: Coefficient = "pearson"
+    judge: FloatArray,
+    feature: FloatArray,
+    human: FloatArray,
+    coefficient: Coefficient = "pearson",
+    weight: FloatArray | None = None,
 ) -> Estimate:
     """Correlation of scores with a feature (length, …) at equal human ratings: the partial
     correlation.
 
     Args:
         judge, feature, human: shape (n,), complete.
+        weight: shape (n,), for how many outputs each stands.
     """
     if len(judge) < 4 or any(np.ptp(side) == 0 for side in (judge, feature, human)):
         return Estimate.undefined(
             "fewer than four outputs, or one of the three is the same for all"
         )
     sides = (
-        [ranks(side) for side in (judge, feature, human)]
+        [_ranks(side, weight) for side in (judge, feature, human)]
         if coefficient == "spearman"
         else ([judge, feature, human])
     )
-    r = np.corrcoef(sides)
+    r = _correlated(sides, weight)
     denominator = np.sqrt((1 - r[0, 2] ** 2) * (1 - r[1, 2] ** 2))
     if denominator < 1e-12:
         return Estimate.undefined("people's ratings explain one of the two completely")
     return Estimate(float((r[0, 1] - r[0, 2] * r[1, 2]) / denominator))
+
+
+def _ranks(values: FloatArray, weight: FloatArray | None) -> FloatArray:
+    return ranks(values) if weight is None else weighted_ranks(values, weight)
+
+
+def _correlated(sides: Sequence[FloatArray], weight: FloatArray | None) -> FloatArray:
+    """Pearson's r of each two; shape (sides, sides)."""
+    if weight is None:
+        found: FloatArray = np.corrcoef(sides)
+        return found
+    return np.array([[weighted_pearson(a, b, weight) for b in sides] for a in sides])
 
 
 FAMILIES = (
@@ -94,16 +117,20 @@ class Family:
         return f"{self.name}, {'given' if self.is_given else 'guessed from the name'}"
 
 
-def self_preference(own: FloatArray, others: FloatArray) -> Estimate:
+def self_preference(
+    outputs: Outputs, human: FloatArray, judge: FloatArray, own: np.ndarray
+) -> Estimate:
     """How much higher than people the judge rates its own family's texts than others' (Panickssery
     et al., 2024).
 
     Args:
-        own, others: shape (n, 2), (judge's score, human rating).
+        human, judge: shape (outputs,), complete.
+        own: a mask of shape (outputs,), which are of the judge's family.
     """
-    if not len(own) or not len(others):
+    if own.all() or not own.any():
         return Estimate.undefined("texts of the judge's own family and of others are needed")
-    return Estimate(float((own[:, 0] - own[:, 1]).mean() - (others[:, 0] - others[:, 1]).mean()))
+    of_own, of_others = (outputs.part(side).mean((judge - human)[side]) for side in (own, ~own))
+    return Estimate(of_own - of_others)
 
 
 @dataclass(frozen=True)
@@ -144,9 +171,7 @@ def family_bias(
     outputs, human, judge = outputs.part(compared), human[compared], judge[compared]
     outputs, (human, judge) = complete(outputs, human, judge)
     mine = own[outputs.system]
-    plain = self_preference(
-        *(np.column_stack([judge[side], human[side]]) for side in (mine, ~mine))
-    )
+    plain = self_preference(outputs, human, judge, mine)
     if plain.value is None:
         return FamilyBias.undefined(plain.reason)
     if np.ptp(human) == 0:
@@ -158,7 +183,7 @@ def family_bias(
     found = _solved(np.moveaxis(np.array(normal), 2, 0), np.array(target).T)[:, 2]
     if np.isnan(found[-1]):
         return FamilyBias.undefined("people's ratings tell the families apart completely")
-    counting = int(outputs.documents_with().sum())
+    counting = documents_counting(outputs)
     interval = documents.interval(float(found[-1]), found[:-1], counting=counting)
     return FamilyBias(plain, Estimate(float(found[-1])), interval)
 
@@ -197,7 +222,7 @@ def writer_bias(
     documents: LeftOut,
 ) -> WriterBias | None:
     """How a judge scores human- and LLM-written texts of the same document, by which of them people
-    prefer.
+    prefer. Pairs count by `Outputs.weights_of_pairs`.
 
     Args:
         human, judge: shape (outputs,), NaN for missing.
@@ -214,13 +239,19 @@ def writer_bias(
         mine = preference == sign
         if not mine.any():
             continue
-        of_human, of_llm, of_document = judge[first[mine]], judge[second[mine]], document[mine]
-        gaps, pairs = (
-            sums(of_document, weights, outputs.documents) for weights in (of_llm - of_human, None)
+        pairs = Outputs(
+            document[mine],
+            outputs.system[second[mine]],
+            outputs.documents,
+            outputs.systems,
+            outputs.weights_of_pairs(first[mine], second[mine]),
         )
-        group = PreferenceGroup(float(of_human.mean()), float(of_llm.mean()), int(mine.sum()))
-        left_out = mean_of(documents.sums(gaps), documents.sums(pairs))
-        counting = int((pairs > 0).sum())
+        of_human, of_llm = judge[first[mine]], judge[second[mine]]
+        group = PreferenceGroup(pairs.mean(of_human), pairs.mean(of_llm), len(pairs))
+        left_out = mean_of(
+            documents.sums(pairs.weighing(of_llm - of_human)), documents.sums(pairs.weighing())
+        )
+        counting = documents_counting(pairs)
         groups[name] = (group, documents.interval(group.gap, left_out, counting=counting))
     return WriterBias(groups) if groups else None
 
@@ -271,40 +302,52 @@ def length_bias(
         human, judge, words: shape (outputs,), NaN for missing.
     """
     outputs, (human, judge, words) = complete(outputs, human, judge, words)
-    partial = partial_correlation(judge, words, human, "spearman")
+    weight = outputs.weight
+    partial = partial_correlation(judge, words, human, "spearman", weight)
     if partial.value is None:
         nothing = no_interval(partial.reason)
         return LengthBias(partial, partial, nothing, partial)
-    plain = Estimate(float(np.corrcoef(ranks(judge), ranks(words))[0, 1]))
+    plain = _correlated([_ranks(side, weight) for side in (judge, words)], weight)[0, 1]
     design = np.column_stack([np.ones(len(judge)), words / 100, human])
-    slope = np.linalg.lstsq(design, judge, rcond=None)[0][1]
+    root = 1.0 if weight is None else np.sqrt(weight / weight.max())
+    slope = np.linalg.lstsq((design.T * root).T, judge * root, rcond=None)[0][1]
     interval = _partial_interval(outputs, [judge, words, human], documents)
-    return LengthBias(plain, partial, interval, Estimate(float(slope)))
+    return LengthBias(Estimate(float(plain)), partial, interval, Estimate(float(slope)))
 
 
 def _partial_interval(outputs: Outputs, sides: list[FloatArray], documents: LeftOut) -> Interval:
     """Sums of ranks' products by document give the correlations without each group of them."""
-    centred = [ranks(side) - (len(side) + 1) / 2 for side in sides]
-    count = _without(outputs, documents, None)
-    means = [_without(outputs, documents, side) / count for side in centred]
-    covariance = {
-        (i, j): _without(outputs, documents, centred[i] * centred[j]) / count - means[i] * means[j]
-        for i in range(3)
-        for j in range(i, 3)
-    }
+    centred = [_centred_ranks(side, outputs.weight) for side in sides]
     with np.errstate(invalid="ignore", divide="ignore"):
+        count = _without(outputs, documents, None)
+        means = [_without(outputs, documents, side) / count for side in centred]
+        covariance = {
+            (i, j): _without(outputs, documents, centred[i] * centred[j]) / count
+            - means[i] * means[j]
+            for i in range(3)
+            for j in range(i, 3)
+        }
         r = {
             (i, j): covariance[i, j] / np.sqrt(covariance[i, i] * covariance[j, j])
             for i, j in covariance
         }
         partial = (r[0, 1] - r[0, 2] * r[1, 2]) / np.sqrt((1 - r[0, 2] ** 2) * (1 - r[1, 2] ** 2))
         on_z = np.arctanh(np.clip(partial, -1 + 1e-12, 1 - 1e-12))
-    counting = int(outputs.documents_with().sum())
+    counting = documents_counting(outputs)
     found = documents.interval(float(on_z[-1]), on_z[:-1], counting=counting)
     return mapped(found, np.tanh)
 
 
+def _centred_ranks(values: FloatArray, weight: FloatArray | None) -> FloatArray:
+    """Ranks less their mean; of a sample as shares of its whole weight."""
+    if weight is None:
+        return ranks(values) - (len(values) + 1) / 2
+    centred: FloatArray = weighted_ranks(values, weight) / weight.sum() - 0.5
+    return centred
+
+
 def _without(outputs: Outputs, documents: LeftOut, values: FloatArray | None) -> FloatArray:
-    """A sum over outputs without each group of documents, and last of all; shape (groups + 1,)."""
-    by_document = outputs.by_document(values)
+    """A weighted sum over outputs without each group of documents, and last of all; shape
+    (groups + 1,)."""
+    by_document = outputs.weighing(values)
     return np.append(documents.sums(by_document), by_document.sum())

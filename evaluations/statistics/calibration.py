@@ -1,14 +1,19 @@
-"""Map a judge's scores to the human scale, and compare their distributions."""
+"""Map a judge's scores to the human scale, and compare their distributions.
+
+Outputs that were drawn with different probabilities count by their weights: maps, errors and means
+are those of a population in which each occurs as often as it stands for.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import optimize
 
-from evaluations.statistics.jackknife import LeftOut
+from evaluations.statistics.jackknife import LeftOut, counting_by
 from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
+from evaluations.statistics.weighted import weighted_mean
 
 
 @dataclass(frozen=True)
@@ -34,15 +39,17 @@ class CalibrationError:
     ordinal: float | None = None
 
 
-def isotonic(judge: FloatArray, human: FloatArray) -> Isotonic:
+def isotonic(judge: FloatArray, human: FloatArray, weight: FloatArray | None = None) -> Isotonic:
     """The monotonic map closest to the ratings (pool adjacent violators; Barlow et al., 1972),
     equal scores pooled.
 
     Args:
         judge, human: shape (n,), complete.
+        weight: shape (n,), for how many outputs each stands.
     """
-    x, place, count = np.unique(judge, return_inverse=True, return_counts=True)
-    mean = np.bincount(place, weights=human) / count
+    x, place = np.unique(judge, return_inverse=True)
+    count = np.bincount(place, weight)
+    mean = np.bincount(place, human if weight is None else human * weight) / count
     return _monotonic(x, mean, count)
 
 
@@ -76,12 +83,14 @@ def cross_validated_error(
     scores, place = np.unique(judge, return_inverse=True)
     of_output = fold[outputs.document]
     cell = of_output * len(scores) + place
+    own = outputs.weight
     count, total = (
-        np.bincount(cell, weights, folds * len(scores)).reshape(folds, -1).astype(float)
-        for weights in (None, human)
+        np.bincount(cell, values, folds * len(scores)).reshape(folds, -1).astype(float)
+        for values in (own, human if own is None else human * own)
     )
     by_rating = np.argsort(human)
     rating, fold_of_rating = human[by_rating], of_output[by_rating]
+    of_rating = None if own is None else own[by_rating]
     after, ordinal = np.empty((folds, len(scores))), np.empty((folds, len(scores)))
     for number in range(folds):
         others = np.arange(folds) != number
@@ -89,15 +98,19 @@ def cross_validated_error(
         there = kept > 0
         x, kept, sum_of = scores[there], kept[there], sum_of[there]
         after[number] = _monotonic(x, sum_of / kept, kept)(scores)
-        ordinal[number] = _linked(x, kept, rating[fold_of_rating != number])(scores)
+        rest = fold_of_rating != number
+        weight = None if of_rating is None else of_rating[rest]
+        ordinal[number] = _linked(x, kept, rating[rest], weight)(scores)
     after, ordinal = after.ravel()[cell], ordinal.ravel()[cell]
     first, second, third = (
-        float(np.abs(scores - human).mean()) for scores in (judge, after, ordinal)
+        outputs.mean(np.abs(scores - human)) for scores in (judge, after, ordinal)
     )
     return CalibrationError(first, second, folds, third)
 
 
-def equipercentile(judge: FloatArray, human: FloatArray) -> Isotonic:
+def equipercentile(
+    judge: FloatArray, human: FloatArray, weight: FloatArray | None = None
+) -> Isotonic:
     """The ordinal map: a score becomes the rating with the same percentile rank.
 
     Equipercentile linking (Kolen and Brennan, 2014). It uses the order of scores only and keeps the
@@ -106,19 +119,46 @@ def equipercentile(judge: FloatArray, human: FloatArray) -> Isotonic:
 
     Args:
         judge, human: shape (n,), complete.
+        weight: shape (n,), for how many outputs each stands.
     """
-    x, count = np.unique(judge, return_counts=True)
-    return _linked(x, count, np.sort(human))
+    if weight is None:
+        x, counts = np.unique(judge, return_counts=True)
+        return _linked(x, counts, np.sort(human))
+    x, place = np.unique(judge, return_inverse=True)
+    order = np.argsort(human)
+    return _linked(x, np.bincount(place, weight), human[order], weight[order])
 
 
-def _linked(x: FloatArray, count: FloatArray | IntArray, ratings: FloatArray) -> Isotonic:
+def _linked(
+    x: FloatArray,
+    count: FloatArray | IntArray,
+    ratings: FloatArray,
+    weight: FloatArray | None = None,
+) -> Isotonic:
     """The ordinal map of scores `x`, which so many outputs have, to the sorted ratings of these
-    outputs."""
+    outputs, of which each stands for `weight`."""
+    if weight is not None:
+        below: FloatArray = np.cumsum(count, dtype=float) - count / 2
+        return Isotonic(x, _hazen(below, ratings, weight))
     # Hazen's quantiles; numpy's own take time with the square of how many are asked for.
     at = np.clip(np.cumsum(count) - count / 2 - 0.5, 0, len(ratings) - 1)
     low = np.floor(at).astype(np.int64)
     high = np.minimum(low + 1, len(ratings) - 1)
     return Isotonic(x, ratings[low] + (ratings[high] - ratings[low]) * (at - low))
+
+
+def _hazen(at: FloatArray, ratings: FloatArray, weight: FloatArray) -> FloatArray:
+    """Hazen's quantiles of ratings that occur as often as they stand for: between the middle of the
+    first and that of the last of equal ones nothing rises.
+
+    Args:
+        at: shape (quantiles,), how many ratings lie below.
+        ratings: shape (n,), rising.
+    """
+    above = np.cumsum(weight)
+    half = np.minimum(weight / 2, 0.5)
+    knots = np.stack([above - weight + half, above - half], axis=1).ravel()
+    return np.interp(at, knots, np.repeat(ratings, 2))
 
 
 @dataclass(frozen=True)
@@ -131,16 +171,17 @@ class ReliabilityBin:
 
 
 def reliability(
-    judge: FloatArray, human: FloatArray, *, bins: int = 10
+    judge: FloatArray, human: FloatArray, weight: FloatArray | None = None, *, bins: int = 10
 ) -> tuple[ReliabilityBin, ...]:
-    """People's ratings of outputs with similar scores, in bins of similar size (equal scores
-    together).
+    """People's ratings of outputs with similar scores, in bins of about as many rated ones (equal
+    scores together); of a judge with few values, in a bin for each.
 
     Args:
         judge, human: shape (n,), complete.
+        weight: shape (n,), for how many outputs each stands.
     """
     place = _bins(judge, bins)
-    return tuple(_bin(judge, human, place == at) for at in np.unique(place))
+    return tuple(_bin(judge, human, weight, place == at) for at in np.unique(place))
 
 
 def reliability_intervals(
@@ -157,31 +198,44 @@ def reliability_intervals(
     outputs, (judge, human) = complete(outputs, judge, human)
     place = _bins(judge, bins)
     return tuple(
-        (_bin(judge, human, place == at), _mean_interval(outputs.document, human, place == at))
+        (
+            _bin(judge, human, outputs.weight, place == at),
+            _mean_interval(outputs.part(place == at), human[place == at]),
+        )
         for at in np.unique(place)
     )
 
 
 def _bins(judge: FloatArray, bins: int) -> IntArray:
     """The bin of each score; shape (n,)."""
-    if not len(judge):
-        return np.empty(0, dtype=np.int64)
-    edges = np.unique(np.quantile(judge, np.linspace(0, 1, bins + 1)))
-    place = np.searchsorted(edges, judge, side="right") - 1
-    return np.clip(place, 0, max(0, len(edges) - 2))
+    edges = np.unique(judge)
+    if len(edges) > bins:
+        edges = np.unique(np.quantile(judge, np.linspace(0, 1, bins + 1)[1:-1]))
+    return np.searchsorted(edges, judge, side="right")
 
 
-def _bin(judge: FloatArray, human: FloatArray, inside: np.ndarray) -> ReliabilityBin:
-    mean_score, mean_rating = float(judge[inside].mean()), float(human[inside].mean())
+def _bin(
+    judge: FloatArray, human: FloatArray, weight: FloatArray | None, inside: np.ndarray
+) -> ReliabilityBin:
+    own = None if weight is None else weight[inside]
+    mean_score, mean_rating = (
+        float(side[inside].mean()) if own is None else weighted_mean(side[inside], own)
+        for side in (judge, human)
+    )
     return ReliabilityBin(mean_score, mean_rating, int(inside.sum()))
 
 
-def _mean_interval(document: IntArray, human: FloatArray, inside: np.ndarray) -> Interval:
+def _mean_interval(outputs: Outputs, human: FloatArray) -> Interval:
     """The interval over documents of the mean rating of some outputs."""
-    found, place = np.unique(document[inside], return_inverse=True)
-    totals, counts = np.bincount(place, weights=human[inside]), np.bincount(place)
+    found, place = np.unique(outputs.document, return_inverse=True)
+    own, of_documents = outputs.weight, outputs.document_weight
+    totals = np.bincount(place, human if own is None else human * own)
+    counts = np.bincount(place, own)
     rest = counts.sum() - counts
     with np.errstate(invalid="ignore"):
         left_out = (totals.sum() - totals) / np.where(rest, rest, np.nan)
     mean = float(totals.sum() / counts.sum())
-    return LeftOut.each(len(found)).interval(mean, left_out, counting=len(found))
+    counting = counting_by(
+        np.ones(len(found), dtype=bool), None if of_documents is None else of_documents[found]
+    )
+    return LeftOut.each(len(found)).interval(mean, left_out, counting=counting)

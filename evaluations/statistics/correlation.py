@@ -69,6 +69,7 @@ def correlations(outputs: Outputs, human: FloatArray, judge: FloatArray) -> Corr
     Args:
         human, judge: shape (outputs,), NaN for missing.
     """
+    has_cells = outputs.has_cells  # of all outputs, which judges share and which know it once
     outputs, (human, judge) = complete(outputs, human, judge)
     by_document = {
         coefficient: coefficients_by_document(outputs, human, judge, coefficient)
@@ -76,7 +77,7 @@ def correlations(outputs: Outputs, human: FloatArray, judge: FloatArray) -> Corr
     }
     documents = int(outputs.documents_with().sum())
     means = system_means(outputs, human, judge)
-    sessions, (human_of, judge_of) = outputs.in_sessions(human, judge)
+    sessions, sides = (outputs, [human, judge]) if has_cells else outputs.in_sessions(human, judge)
     estimates: dict[Coefficient, dict[Level, Estimate]] = {}
     for coefficient in COEFFICIENTS:
         of_outputs = coefficient_of(human, judge, coefficient, of="outputs", weight=outputs.weight)
@@ -85,7 +86,7 @@ def correlations(outputs: Outputs, human: FloatArray, judge: FloatArray) -> Corr
             "session": of_outputs
             if sessions is outputs
             else coefficient_of(
-                human_of, judge_of, coefficient, of="sessions", weight=sessions.weight
+                sides[0], sides[1], coefficient, of="sessions", weight=sessions.weight
             ),
             "system": coefficient_of(*means, coefficient, of="systems"),
             "dataset": of_outputs,

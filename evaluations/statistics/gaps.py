@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.statistics.jackknife import LeftOut
-from evaluations.statistics.layout import Outputs, Ratings, mean_of
+from evaluations.statistics.jackknife import LeftOut, interval_of_mean
+from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import Interval
 
@@ -39,24 +39,21 @@ class LengthBin:
 
 
 def mean_gap(outputs: Outputs, gaps: FloatArray) -> MeanGap:
-    """The mean of some outputs' gaps; documents are left out in turn for its interval.
+    """The mean of some outputs' gaps, which count by their weights; documents are left out in turn
+    for its interval.
 
     Args:
         gaps: shape (outputs,), complete, one at least.
     """
-    documents = LeftOut.each(outputs.documents)
-    count = outputs.by_document()
-    left_out = mean_of(documents.sums(outputs.by_document(gaps)), documents.sums(count))
-    mean = float(gaps.mean())
-    interval = documents.interval(mean, left_out, counting=int((count > 0).sum()))
-    return MeanGap(mean, interval, len(gaps))
+    interval = interval_of_mean(outputs, gaps, LeftOut.each(outputs.documents))
+    return MeanGap(outputs.mean(gaps), interval, len(gaps))
 
 
 def gaps_by_length(
     outputs: Outputs, gaps: FloatArray, words: FloatArray, *, bins: int = BINS
 ) -> tuple[LengthBin, ...]:
-    """Mean gaps of outputs of similar length, about as many in each bin; equal lengths stay
-    together.
+    """Mean gaps of outputs of similar length, about as many rated ones in each bin; equal lengths
+    stay together.
 
     Args:
         gaps, words: shape (outputs,), complete.

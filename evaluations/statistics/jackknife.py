@@ -27,7 +27,7 @@ from evaluations.statistics.correlation import (
     mean_of_documents,
     system_means,
 )
-from evaluations.statistics.layout import Outputs, complete, mean_of, sums
+from evaluations.statistics.layout import EQUAL, Outputs, complete, mean_of, sums
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval, Over
 from evaluations.statistics.weighted import kish
@@ -140,7 +140,25 @@ def counting_by(present: np.ndarray, weight: FloatArray | None) -> int:
     Args:
         present: a mask of shape (units,), as is `weight`.
     """
-    return int(present.sum()) if weight is None else int(kish(weight[present]))
+    if weight is None:
+        return int(present.sum())
+    return int(kish(weight[present]) * (1 + EQUAL))  # ten nearly equal ones are ten, not nine
+
+
+def documents_counting(outputs: Outputs) -> int:
+    """How many documents a statistic over outputs rests on, by the same rule."""
+    return counting_by(outputs.documents_with(), outputs.document_weight)
+
+
+def interval_of_mean(outputs: Outputs, values: FloatArray, documents: LeftOut) -> Interval:
+    """The interval over documents of `Outputs.mean`, a ratio of two sums of which whole documents
+    are left out.
+
+    Args:
+        values: shape (outputs,), complete, one at least.
+    """
+    left_out = mean_of(documents.sums(outputs.weighing(values)), documents.sums(outputs.weighing()))
+    return documents.interval(outputs.mean(values), left_out, counting=documents_counting(outputs))
 
 
 def no_interval(reason: str) -> Interval:

@@ -40,6 +40,7 @@ EDGE = 1e-3
 FEW_RATERS = f"fewer than {LEAST_RATERS} annotators share {LEAST_SHARED} outputs with others"
 FEW_OUTPUTS = f"fewer than {LEAST_OUTPUTS} outputs have ratings by two annotators"
 FEW_SHARED = f"shares fewer than {LEAST_SHARED} outputs with others"
+ONE_PREVAILS = "nearly all outputs are of one class, and too few that were rated of another"
 ONE_VALUE = "all ratings are the same"
 MANY_VALUES = f"ratings take more than {MOST_VALUES} values, too many for categories"
 
@@ -105,11 +106,13 @@ class Labels:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A fitted model: of each item the probability of each class, shape (items, classes), and of
-    each rater the competence, shape (raters,)."""
+    """A fitted model: of each item the probability of each class, shape (items, classes); of each
+    rater the competence, and whether one class prevails so far that an interval would hold it less
+    often than it says, shape (raters,); None where it never does."""
 
     posterior: FloatArray
     competence: FloatArray
+    prevails: np.ndarray | None = None
 
 
 # Fits labels, from probabilities of their classes to begin with.
@@ -179,10 +182,10 @@ def latent_classes(
     surest[rated] = fit.posterior.max(axis=1)
     likeliest[rated] = labels.values[fit.posterior.argmax(axis=1)]
     left_out = _left_out(outputs, ratings, labels, fit, model) if has_intervals else None
-    enough = shared_outputs(ratings) >= LEAST_SHARED
+    enough = ratings.shared >= LEAST_SHARED
     return LatentClasses(
         tuple(
-            _rater(float(fit.competence[at]), left_out, at, outputs, ratings)
+            _rater(fit, left_out, at, outputs, ratings)
             if enough[at]
             else RaterCompetence.undefined(FEW_SHARED)
             for at in range(ratings.raters)
@@ -196,7 +199,7 @@ def latent_classes(
 def why_not(ratings: Ratings) -> str:
     """Why such models say nothing of some ratings; empty if they do."""
     values = len(np.unique(ratings.value))
-    if np.count_nonzero(shared_outputs(ratings) >= LEAST_SHARED) < LEAST_RATERS:
+    if np.count_nonzero(ratings.shared >= LEAST_SHARED) < LEAST_RATERS:
         return FEW_RATERS
     if np.count_nonzero(ratings.count > 1) < LEAST_OUTPUTS:
         return FEW_OUTPUTS
@@ -205,22 +208,16 @@ def why_not(ratings: Ratings) -> str:
     return MANY_VALUES if values > MOST_VALUES else ""
 
 
-def shared_outputs(ratings: Ratings) -> FloatArray:
-    """How many outputs each rater rated that others rated too; shape (raters,)."""
-    return sums(ratings.rater[ratings.count[ratings.output] > 1], None, ratings.raters)
-
-
 def _left_out(
     outputs: Outputs, ratings: Ratings, labels: Labels, fit: Fit, model: Model
 ) -> FloatArray:
-    """Competences without each group of documents, on the log-odds scale; shape (groups,
-    raters)."""
+    """Competences without each group of documents; shape (groups, raters)."""
     group = _groups(outputs).group[outputs.document[ratings.output]]
     rows = []
     for one in range(_groups(outputs).groups):
         part = labels.only(group != one)
         begin = fit.posterior[np.unique(labels.item[group != one])]
-        rows.append(_log_odds(model(part, begin).competence))
+        rows.append(model(part, begin).competence)
     return np.array(rows)
 
 
@@ -230,20 +227,21 @@ def _groups(outputs: Outputs) -> LeftOut:
 
 
 def _rater(
-    competence: float, left_out: FloatArray | None, at: int, outputs: Outputs, ratings: Ratings
+    fit: Fit, left_out: FloatArray | None, at: int, outputs: Outputs, ratings: Ratings
 ) -> RaterCompetence:
+    competence = float(fit.competence[at])
     own, _values = ratings.of(at)
     documents = len(np.unique(outputs.document[own]))
     if left_out is None or documents < LEAST_DOCUMENTS:
         few = no_interval(TOO_FEW.format(LEAST_DOCUMENTS, "documents"))
         return RaterCompetence(Estimate(competence), few)
-    value = float(_log_odds(np.array(competence)))
-    interval = _groups(outputs).interval(value, left_out[:, at], counting=documents)
+    if fit.prevails is not None and fit.prevails[at]:
+        return RaterCompetence(Estimate(competence), no_interval(ONE_PREVAILS))
+    inside = float(np.clip(competence, EDGE, 1 - EDGE))
+    odds = float(special.logit(inside))
+    # By the slope of the log-odds: their own jackknife, from few documents, is too wide.
+    moved = odds + (left_out[:, at] - competence) / (inside * (1 - inside))
+    interval = _groups(outputs).interval(odds, moved, counting=documents)
     return RaterCompetence(
         Estimate(competence), mapped(interval, lambda end: float(special.expit(end)))
     )
-
-
-def _log_odds(share: FloatArray) -> FloatArray:
-    found: FloatArray = special.logit(np.clip(share, EDGE, 1 - EDGE))
-    return found

@@ -8,7 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
+from evaluations.statistics.weighted import weighted_mean
 
+# Weights that differ by less than this share of themselves are equal.
+EQUAL = 1e-9
 # Pairs within a document are compared in blocks of so many.
 BLOCK_CELLS = 4_000_000
 
@@ -124,7 +127,7 @@ class Outputs:
         count = self.by_document()
         weight = np.where(count > 0, self.by_document(self.weight) / np.maximum(count, 1), 0.0)
         some = weight[count > 0]
-        return weight if len(some) and np.ptp(some) > 0 else None
+        return weight if len(some) and np.ptp(some) > EQUAL * some.max() else None
 
     @cached_property
     def weight_in_documents(self) -> FloatArray | None:
@@ -134,7 +137,8 @@ class Outputs:
             return None
         first = np.full(self.documents, np.nan)
         first[self.document[::-1]] = self.weight[::-1]
-        return self.weight if (self.weight != first[self.document]).any() else None
+        apart = np.abs(self.weight - first[self.document])
+        return self.weight if (apart > EQUAL * self.weight).any() else None
 
     def among(self, documents: np.ndarray, systems: np.ndarray) -> "Outputs":
         """The outputs of some documents and systems, which take new positions.
@@ -154,6 +158,38 @@ class Outputs:
     def by_document(self, values: FloatArray | None = None) -> FloatArray:
         """Sums of values (counts, without them) by document; shape (documents,)."""
         return sums(self.document, values, self.documents)
+
+    def weighing(self, values: FloatArray | None = None) -> FloatArray:
+        """Sums by document of values times their weights (of weights, without values); as
+        `by_document` where all outputs stand for as many. Shape (documents,)."""
+        if self.weight is None:
+            return self.by_document(values)
+        return self.by_document(self.weight if values is None else values * self.weight)
+
+    def mean(self, values: FloatArray) -> float:
+        """The mean over outputs, of a sample Hájek's (1971).
+
+        Args:
+            values: shape (outputs,), complete, one at least.
+        """
+        return float(values.mean()) if self.weight is None else weighted_mean(values, self.weight)
+
+    def weights_of_pairs(self, first: IntArray, second: IntArray) -> FloatArray | None:
+        """For how many pairs each pair of outputs of one document stands, one by the probability
+        that both are rated; None where all stand for as many.
+
+        That is the document's weight where documents were drawn whole, and the product of both
+        weights where outputs were drawn one by one: then one is drawn independently of the other,
+        or nearly so in samples of a fixed size.
+
+        Args:
+            first, second: shape (pairs,), positions of outputs.
+        """
+        if self.weight is None:
+            return None
+        if self.weight_in_documents is None:
+            return self.weight[first]
+        return self.weight[first] * self.weight[second]
 
     def documents_with(self, chosen: np.ndarray | None = None) -> np.ndarray:
         """Which documents have an output, of those that a mask chooses; shape (documents,)."""
@@ -292,6 +328,11 @@ class Ratings:
             int(outputs.sum()),
             int(raters.sum()),
         )
+
+    @property
+    def shared(self) -> FloatArray:
+        """How many outputs each rater rated that others rated too; shape (raters,)."""
+        return sums(self.rater[self.count[self.output] > 1], None, self.raters)
 
     @property
     def active(self) -> np.ndarray:

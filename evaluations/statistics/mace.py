@@ -9,8 +9,8 @@ the shares of votes.
 The authors take all classes as equally likely. Ratings of good systems crowd at one end of a scale;
 there the assumption takes agreement for chance (on SummEval's consistency, where 90 % of ratings
 are 5, competence came out at 0.1). So how common classes are is estimated as well, as Dawid and
-Skene do, with a tenth of an output added for each, as the ratings are distributed: without these, a
-value in the middle of an ordinal scale can vanish as a class and be explained by habits alone.
+Skene do, with twenty outputs added whose classes are distributed as the ratings are: without these,
+a value in the middle of an ordinal scale can vanish as a class and be explained by habits alone.
 
 Its competence is corrected for chance: 0 for somebody whose ratings say nothing of the output, 1
 for one who always gives its class. Few parameters (classes for each annotator) suffice, so it
@@ -26,8 +26,13 @@ from evaluations.statistics.latent_classes import CHANGE, MOST_ROUNDS, Fit, Labe
 from evaluations.statistics.layout import sums
 from evaluations.statistics.pairing import FloatArray
 
-# For each output, so many more whose classes are distributed as the ratings are.
-LIKE_VOTES = 0.1
+# So many outputs are added. Their number does not grow with the others, as competence on crowded
+# ratings would be too low however many there are.
+LIKE_VOTES = 20
+# Outputs of other classes than the commonest tell somebody who knows it from somebody who always
+# gives it. If these are less than a third, an interval takes so many of them: with half as many it
+# held competence in 91 % of simulated campaigns.
+LEAST_OTHERS, OTHERS = 80, 1 / 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +51,26 @@ def mace(labels: Labels, begin: FloatArray, *, is_even: bool = False) -> Fit:
         is_even: take all classes as equally likely, as in the paper.
     """
     votes = sums(labels.code, None, labels.classes) / len(labels.code)
+    added = votes * LIKE_VOTES / labels.items
     posterior, annotators = begin, _begun(labels, begin)
     for _ in range(MOST_ROUNDS):
-        common = np.ones(labels.classes) if is_even else posterior.mean(axis=0) + LIKE_VOTES * votes
+        common = np.ones(labels.classes) if is_even else posterior.mean(axis=0) + added
         renewed, annotators = _round(labels, annotators, common)
         change = np.abs(renewed - posterior).max()
         posterior = renewed
         if change < CHANGE:
             break
-    return Fit(posterior, annotators.knows)
+    return Fit(posterior, annotators.knows, _prevails(labels, posterior))
+
+
+def _prevails(labels: Labels, posterior: FloatArray) -> np.ndarray:
+    """For which raters one class prevails, too few of whose ratings are of outputs of others;
+    shape (raters,)."""
+    commonest = posterior.sum(axis=0).argmax()
+    others = sums(labels.rater, 1 - posterior[labels.item, commonest], labels.raters)
+    ratings = sums(labels.rater, None, labels.raters)
+    found: np.ndarray = (others < LEAST_OTHERS) & (others < ratings * OTHERS)
+    return found
 
 
 def _begun(labels: Labels, begin: FloatArray) -> _Annotators:

@@ -1,10 +1,12 @@
 """How a summary-level correlation becomes known as documents come in."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from evaluations.statistics.anytime import Ends, confidence_sequence
+from evaluations.statistics.correlation import mean_of_documents
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LeftOut, within
 from evaluations.statistics.pairing import FloatArray
 
@@ -23,7 +25,9 @@ class Step:
     anytime: Ends
 
 
-def narrowing(by_document: FloatArray, *, most: int = MOST_STEPS) -> tuple[Step, ...]:
+def narrowing(
+    by_document: FloatArray, weight: FloatArray | None = None, *, most: int = MOST_STEPS
+) -> tuple[Step, ...]:
     """The correlation after ten documents and more, with the interval that a report would give it.
 
     Each interval is of its own number of documents: who stops at the first one they like is wrong
@@ -32,17 +36,36 @@ def narrowing(by_document: FloatArray, *, most: int = MOST_STEPS) -> tuple[Step,
     Args:
         by_document: shape (documents,), in the order in which they came; NaN for one without a
             coefficient, which does not count.
+        weight: shape (documents,), for how many documents each stands.
         most: how many steps to take at most; the last is of all documents.
     """
-    known = by_document[~np.isnan(by_document)]
+    counts = ~np.isnan(by_document)
+    known, own = by_document[counts], None if weight is None else weight[counts]
     if len(known) < LEAST_DOCUMENTS:
         return ()
     at = np.unique(np.linspace(LEAST_DOCUMENTS, len(known), most).round().astype(int))
     found = []
-    always = confidence_sequence(known, at.tolist())
+    always = anytime_mean(known, at.tolist(), own)
     for count, anytime in zip(at.tolist(), always, strict=True):
-        first = known[:count]
-        interval = within(LeftOut.each(count).mean_interval(first), -1.0, 1.0)
+        first, of_first = known[:count], None if own is None else own[:count]
+        interval = LeftOut.each(count).mean_interval(first, weight=of_first)
         if interval.ends is not None:
-            found.append(Step(count, float(first.mean()), *interval.ends, anytime))
+            low, high = within(interval, -1.0, 1.0).ends or interval.ends
+            found.append(Step(count, mean_of_documents(first, of_first), low, high, anytime))
     return tuple(found)
+
+
+def anytime_mean(
+    known: FloatArray, at: Sequence[int], weight: FloatArray | None, *, most: float = 1.0
+) -> tuple[Ends, ...]:
+    """The ends of a mean of coefficients after some numbers of documents. What people rated was
+    drawn before any of it is judged, so the largest weight is known before the first bet.
+
+    Args:
+        known: shape (documents,), complete; `weight` as well, None where all stand for as many.
+        most: how far from 0 a value can be.
+    """
+    largest = 1.0 if weight is None else float(weight.max())
+    return confidence_sequence(
+        known, at, lowest=-most, highest=most, weight=weight, largest=largest
+    )

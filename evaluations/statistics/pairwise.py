@@ -3,10 +3,15 @@
 Deutsch, Foster and Freitag (2023), "Ties Matter": pairwise accuracy counts a tie as right where
 people tie too, and tie calibration finds the difference below which a judge's scores count as tied.
 Soft pairwise accuracy at system level after Thompson et al. (2024).
+
+Outputs that were drawn with different probabilities count by their weights, as in coefficients of
+documents: a pair by the product of both, as a share of the products in its document, and a document
+by its own weight. Of documents drawn whole only the latter matters.
 """
 
 import itertools
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +24,7 @@ from evaluations.statistics.once import once
 from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
 from evaluations.statistics.resampling import MOST_GROUPS, in_groups
 from evaluations.statistics.results import Estimate
+from evaluations.statistics.weighted import surplus_of
 
 MOST_PAIRS = 50_000_000
 
@@ -80,12 +86,20 @@ def count_pairs(human: FloatArray, judge: FloatArray, *, epsilon: float = 0.0) -
     )
 
 
-def tau_c(human: FloatArray, judge: FloatArray) -> Estimate:
-    """Stuart's tau-c (1953) of two complete vectors, as scipy has it."""
+def tau_c(human: FloatArray, judge: FloatArray, weight: FloatArray | None = None) -> Estimate:
+    """Stuart's tau-c (1953) of two complete vectors, as scipy has it.
+
+    Args:
+        weight: shape (values,), for how many outputs each stands.
+    """
     if len(human) < 2 or np.ptp(human) == 0 or np.ptp(judge) == 0:
         return Estimate.undefined(
             "fewer than two outputs, or all have the same score or the same rating"
         )
+    if weight is not None:
+        levels = min(len(np.unique(side)) for side in (human, judge))
+        most = float(weight.sum()) ** 2 * (levels - 1) / levels
+        return Estimate(float(np.clip(2 * surplus_of(human, judge, weight) / most, -1.0, 1.0)))
     pairs = concordance(human, judge)
     most = len(human) ** 2 * (pairs.levels - 1) / pairs.levels
     return Estimate(float(np.clip(2 * pairs.surplus / most, -1.0, 1.0)))
@@ -101,19 +115,19 @@ def tie_calibrated_accuracy(
     """
     outputs, (human, judge) = complete(outputs, human, judge)
     blocks = [block for block in outputs.blocks if block.size > 1]
-    documents = sum(len(block.groups) for block in blocks)
-    if not documents:
+    if not blocks:
         nothing = Estimate.undefined("no document has two outputs with both a rating and a score")
         return TieCalibration(nothing, nothing, None)
     if sum(len(block.groups) * block.size**2 / 2 for block in blocks) > MOST_PAIRS:
         many = Estimate.undefined(f"more than {MOST_PAIRS:,} pairs of outputs")
         return TieCalibration(many, many, None)
+    shares = shares_of_pairs(outputs, blocks)
     levels, code = np.unique(judge, return_inverse=True)
     pairs = sum(len(block.groups) * block.size * (block.size - 1) // 2 for block in blocks)
     if len(levels) ** 2 <= pairs:
-        gap, kept, change = _by_scores(blocks, human, levels, code, documents)
+        gap, kept, change = _by_scores(blocks, human, levels, code, shares)
     else:
-        gap, kept, change = _by_pair(blocks, human, judge, documents)
+        gap, kept, change = _by_pair(blocks, human, judge, shares)
     sort = np.argsort(gap)
     gap = gap[sort]
     # With a threshold at the k-th smallest gap, the first k pairs are ties and the others keep
@@ -126,6 +140,34 @@ def tie_calibrated_accuracy(
     best = int(np.argmax(np.round(accuracy, 12)))
     epsilon = float(gap[candidates[best] - 1]) if candidates[best] else 0.0
     return TieCalibration(Estimate(float(accuracy[0])), Estimate(float(accuracy[best])), epsilon)
+
+
+def shares_of_pairs(outputs: Outputs, blocks: Sequence[Block]) -> list[float | FloatArray]:
+    """What each pair counts in the mean over documents, by block: one number, or shape (pairs *
+    documents,) in the order of `_pairs_of`.
+
+    Args:
+        blocks: of the documents that count, with two outputs at least.
+    """
+    of_document, within = outputs.document_weight, outputs.weight_in_documents
+    if of_document is None:
+        documents = float(sum(len(block.groups) for block in blocks))
+    else:
+        documents = float(sum(of_document[block.groups].sum() for block in blocks))
+    found: list[float | FloatArray] = []
+    for block in blocks:
+        pairs = block.size * (block.size - 1) / 2
+        if of_document is None and within is None:
+            found.append(1 / documents / pairs)
+            continue
+        own = np.ones(len(block.groups)) if of_document is None else of_document[block.groups]
+        products = (
+            np.ones((int(pairs), len(own)))
+            if within is None
+            else np.multiply(*_pairs_of(block, within))
+        )
+        found.append((products / products.sum(axis=0) * own / documents).ravel())
+    return found
 
 
 def _pairs_of(block: Block, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -142,24 +184,30 @@ def _human_order(block: Block, human: FloatArray) -> np.ndarray:
 
 
 def _by_pair(
-    blocks: list[Block], human: FloatArray, judge: FloatArray, documents: int
+    blocks: list[Block],
+    human: FloatArray,
+    judge: FloatArray,
+    shares: Sequence[float | FloatArray],
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Of each pair: how far the judge's scores are apart, what it adds to accuracy where it keeps
     its order, and what it changes to count it as a tie."""
     gaps, kept, change = [], [], []
-    for block in blocks:
+    for block, share in zip(blocks, shares, strict=True):
         gap = np.subtract(*_pairs_of(block, judge)).ravel()
         order = _human_order(block, human)
         agree = order == _signs(gap)
-        weight = 1 / documents / (block.size * (block.size - 1) / 2)
         gaps.append(np.abs(gap))
-        kept.append(weight * agree)
-        change.append(weight * ((order == 0).view(np.int8) - agree.view(np.int8)))
+        kept.append(share * agree)
+        change.append(share * ((order == 0).view(np.int8) - agree.view(np.int8)))
     return np.concatenate(gaps), np.concatenate(kept), np.concatenate(change)
 
 
 def _by_scores(
-    blocks: list[Block], human: FloatArray, levels: FloatArray, code: IntArray, documents: int
+    blocks: list[Block],
+    human: FloatArray,
+    levels: FloatArray,
+    code: IntArray,
+    shares: Sequence[float | FloatArray],
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The same of all pairs with the same two scores together, where a judge gives few different
     ones.
@@ -172,12 +220,12 @@ def _by_scores(
     there, kept, tied = (np.zeros(shape) for _ in range(3))
     # How a judge orders two scores, in the codes of people's orders.
     own = np.sign(np.subtract.outer(np.arange(len(levels)), np.arange(len(levels)))) + 1
-    for block in blocks:
+    for block, share in zip(blocks, shares, strict=True):
         first, second = _pairs_of(block, code)
         cell = (first * len(levels) + second).ravel()
         order = _human_order(block, human) + 1
-        found = np.bincount(cell * 3 + order, minlength=3 * there.size).reshape(*shape, 3)
-        weight = 1 / documents / (block.size * (block.size - 1) / 2)
+        each, weight = (None, share) if isinstance(share, float) else (share, 1.0)
+        found = np.bincount(cell * 3 + order, each, 3 * there.size).reshape(*shape, 3)
         there += found.sum(axis=2)
         kept += weight * np.take_along_axis(found, own[:, :, None], axis=2)[:, :, 0]
         tied += weight * found[:, :, 1]
@@ -195,7 +243,8 @@ def soft_pairwise_accuracy(
     permutations: int = 1000,
 ) -> Estimate:
     """Agreement of judge and people on which system is better, by their certainty (Thompson et al.,
-    2024), on the documents that have a rating and a score for every system.
+    2024), on the documents that have a rating and a score for every system and count by their
+    weights.
 
     Args:
         human, judge: shape (outputs,), NaN for missing.
@@ -203,21 +252,34 @@ def soft_pairwise_accuracy(
     """
     outputs, (human, judge) = complete(outputs, human, judge)
     systems = outputs.systems
-    whole = [block.members for block in outputs.blocks if block.size == systems]
     if systems < 2:
         return Estimate.undefined("fewer than two systems")
-    if not whole:
+    found = whole_documents(outputs)
+    if found is None:
         return Estimate.undefined("no document has a rating and a score for every system")
-    columns = np.argsort(outputs.system[whole[0]], axis=1)
-    members = np.take_along_axis(whole[0], columns, axis=1)
+    members, weight = found
     documents = min(len(members), MOST_GROUPS)
     signs = (
         np.array(list(itertools.product((1, -1), repeat=documents)), dtype=np.int8)
         if rng is None or 2**documents <= permutations
         else _drawn_signs(rng, permutations, documents)
     )
-    p_human, p_judge = (_certainty(side[members], signs) for side in (human, judge))
+    p_human, p_judge = (_certainty(side[members], signs, weight) for side in (human, judge))
     return Estimate(float((1 - np.abs(p_human - p_judge)).mean()))
+
+
+def whole_documents(outputs: Outputs) -> tuple[IntArray, FloatArray | None] | None:
+    """The outputs of documents that have one of every system, shape (documents, systems), and the
+    weights of these documents, shape (documents,); None without any."""
+    for block in outputs.blocks:
+        if block.size == outputs.systems:
+            columns = np.argsort(outputs.system[block.members], axis=1)
+            weight = outputs.document_weight
+            return (
+                np.take_along_axis(block.members, columns, axis=1),
+                None if weight is None else weight[block.groups],
+            )
+    return None
 
 
 # The signs that were drawn last, and the generator's state after them: all judges of a report are
@@ -238,15 +300,20 @@ def _drawn_signs(rng: np.random.Generator, permutations: int, documents: int) ->
 
 
 @once
-def _certainty(values: FloatArray, signs: np.ndarray) -> FloatArray:
+def _certainty(
+    values: FloatArray, signs: np.ndarray, weight: FloatArray | None = None
+) -> FloatArray:
     """How sure it is which of each two systems is better, as one-sided p; shape (pairs,).
 
     Args:
         values: shape (documents, systems).
+        weight: shape (documents,), for how many each stands, None where all stand for as many.
         signs: shape (assignments, documents or groups of them).
     """
     first, second = np.triu_indices(values.shape[1], k=1)
     differences = values[:, first] - values[:, second]
+    if weight is not None:
+        differences = differences * (weight / weight.mean())[:, None]
     return _one_sided_p(_summed(differences, signs.shape[1]), signs.astype(float))
 
 

@@ -21,7 +21,7 @@ from scipy import stats
 
 from evaluations.statistics.anytime import expected_half_width
 from evaluations.statistics.pairing import FloatArray
-from evaluations.statistics.projection import ASSURANCE, documents_for
+from evaluations.statistics.projection import ASSURANCE, documents_for, least
 
 LEAST_DOCUMENTS = 10
 MOST_DOCUMENTS = 100_000
@@ -145,7 +145,4 @@ def _least(is_enough: Callable[[int], bool], low: int) -> int | None:
         if high >= MOST_DOCUMENTS:
             return None
         low, high = high + 1, min(2 * high, MOST_DOCUMENTS)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle + 1, high)
-    return low
+    return least(is_enough, low, high)

@@ -6,6 +6,7 @@ cases: the variance of documents to come, relative to that of the known ones, is
 both numbers less one as its degrees of freedom (Wang and Kupper 1997, for planned widths).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,14 +101,14 @@ def documents_for(
         return half_width_with(half_width, documents=documents, wanted=wanted, assurance=assurance)
 
     low, high = 2, 1_000_000
-    if width(high) > goal:
-        return None
+    return None if width(high) > goal else least(lambda wanted: width(wanted) <= goal, low, high)
+
+
+def least(is_enough: Callable[[int], bool], low: int, high: int) -> int:
+    """The least count from `low` on that is enough; `high` is, and so is whatever is more."""
     while low < high:
         middle = (low + high) // 2
-        if width(middle) <= goal:
-            high = middle
-        else:
-            low = middle + 1
+        low, high = (low, middle) if is_enough(middle) else (middle + 1, high)
     return low
 
 

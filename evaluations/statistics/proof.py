@@ -3,7 +3,8 @@
 Both judges are compared on the same locked documents, by the interval over documents of the
 difference. The error of 5 % is divided over all looks at these documents that a project may ever
 have and over the criteria of a look (Bonferroni), so that anything proven anywhere is wrong in at
-most 5 % of projects.
+most 5 % of projects. Outputs that were drawn with different probabilities count by their weights,
+so that a gain is one on all documents that could be drawn and locked.
 """
 
 from dataclasses import dataclass
@@ -94,10 +95,12 @@ def gain_in_distance(
     """
     outputs, (human, candidate, today) = _compact(outputs, human, candidate, today)
     nearer = np.abs(today - human) - np.abs(candidate - human)
-    by_document = mean_of(outputs.by_document(nearer), outputs.by_document())
-    interval = LeftOut.each(outputs.documents).mean_interval(by_document, confidence)
+    by_document = mean_of(outputs.weighing(nearer), outputs.weighing())
+    # Of a sample a document counts by the weight of all its outputs, as in the mean over them.
+    weight = None if outputs.weight is None else outputs.weighing()
+    interval = LeftOut.each(outputs.documents).mean_interval(by_document, confidence, weight)
     own, theirs = (
-        Estimate(float(np.abs(side - human).mean())) if len(human) else _NOTHING
+        Estimate(outputs.mean(np.abs(side - human))) if len(human) else _NOTHING
         for side in (candidate, today)
     )
     return _proof(own, theirs, -1, interval, confidence, outputs)

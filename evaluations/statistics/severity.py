@@ -128,10 +128,9 @@ def _linked(ratings: Ratings) -> tuple[np.ndarray, list[str]]:
     not. Shape (raters,)."""
     enough = np.ones(ratings.raters, dtype=bool)
     while True:
-        shared = ratings.among(np.ones(ratings.outputs, dtype=bool), enough)
-        twice = shared.count[shared.output] > 1
+        among_them = ratings.among(np.ones(ratings.outputs, dtype=bool), enough)
         own = np.zeros(ratings.raters)
-        own[enough] = sums(shared.rater[twice], None, shared.raters)
+        own[enough] = among_them.shared
         still = enough & (own >= LEAST_SHARED)
         if (still == enough).all():
             break

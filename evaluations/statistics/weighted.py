@@ -20,8 +20,10 @@ def weighted_mean(values: FloatArray, weight: FloatArray) -> float:
 
 def kish(weight: FloatArray) -> float:
     """How many equal weights tell as much as these (Kish, 1965)."""
-    squared = float((weight**2).sum())
-    return float(weight.sum()) ** 2 / squared if squared else 0.0
+    if not weight.any():
+        return 0.0
+    share = weight / weight.max()  # squares of weights may be too large for floats
+    return float(share.sum()) ** 2 / float((share**2).sum())
 
 
 def weighted_pearson(x: FloatArray, y: FloatArray, weight: FloatArray) -> float:
@@ -46,13 +48,17 @@ def weighted_spearman(x: FloatArray, y: FloatArray, weight: FloatArray) -> float
 def weighted_kendall(x: FloatArray, y: FloatArray, weight: FloatArray) -> float:
     """Kendall's tau-b of two vectors that vary: the weight of concordant pairs less that of
     discordant ones, by the geometric mean of those untied on each side."""
-    (_, at_x), (_, at_y) = (np.unique(side, return_inverse=True) for side in (x, y))
-    surplus = _pairs_that_rise(at_x, at_y, weight) - _pairs_that_rise(
-        at_x, at_y.max() - at_y, weight
-    )
+    at_x, at_y = (np.unique(side, return_inverse=True)[1] for side in (x, y))
+    surplus = surplus_of(x, y, weight)
     all_pairs = weight.sum() ** 2
     untied = [(all_pairs - (np.bincount(at, weight) ** 2).sum()) / 2 for at in (at_x, at_y)]
     return float(np.clip(surplus / np.sqrt(untied[0] * untied[1]), -1.0, 1.0))
+
+
+def surplus_of(x: FloatArray, y: FloatArray, weight: FloatArray) -> float:
+    """The weight of concordant pairs less that of discordant ones."""
+    at_x, at_y = (np.unique(side, return_inverse=True)[1] for side in (x, y))
+    return _pairs_that_rise(at_x, at_y, weight) - _pairs_that_rise(at_x, at_y.max() - at_y, weight)
 
 
 def _pairs_that_rise(x: IntArray, y: IntArray, weight: FloatArray) -> float:

@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 from django import template
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
@@ -57,6 +58,13 @@ def report_parts(project: Project, options: ReportOptions) -> list[tuple[str, st
         (key, name, reverse(f"evaluations:{page}", args=[project.slug]) + query)
         for key, name, page in PARTS
     ]
+
+
+@register.filter
+def report_part(request: HttpRequest) -> str:
+    """The key of the page of a report that is asked for; empty if it is none."""
+    match = request.resolver_match
+    return next((key for key, _name, page in PARTS if match and match.url_name == page), "")
 
 
 @register.simple_tag

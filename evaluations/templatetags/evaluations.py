@@ -11,7 +11,17 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from evaluations.formats import in_brackets, in_time, p_value, shown, signed, thin
+from evaluations.formats import (
+    in_brackets,
+    in_time,
+    money,
+    p_value,
+    shown,
+    signed,
+    thin,
+    two_decimals,
+    whole_percent,
+)
 from evaluations.reports.figures import FIGURE_TITLES
 from evaluations.reports.glossary import TERMS, Term
 from evaluations.reports.options import HUMAN_SCORES, ReportOptions
@@ -83,7 +93,9 @@ def fixed_or_dash(number: float | None, places: int = 2) -> str:
     return "–" if number is None else fixed(number, places)
 
 
+register.filter("two_decimals", two_decimals)
 register.filter("signed", signed)
+register.filter("money", money)
 register.filter("p_value", p_value)
 register.filter("in_time", in_time)
 
@@ -185,17 +197,14 @@ def brackets(interval: Interval) -> str:
     return in_brackets(interval)
 
 
-@register.filter
-def percent(share: float) -> str:
-    """A share as whole percents."""
-    return f"{100 * share:.0f} %"
+register.filter("percent", whole_percent)
 
 
 @register.filter
 def share_of(criterion: CriterionResult, result: JudgeResult) -> str:
     """A judge's correlation in its view as a share of the human ceiling."""
     share = criterion.share_of_ceiling(result)
-    return "–" if share is None else percent(share)
+    return "–" if share is None else whole_percent(share)
 
 
 @register.filter

@@ -18,15 +18,16 @@ def report_annotators(request: HttpRequest, project: Project) -> HttpResponse:
     """Severity and competence of each annotator on each criterion, outputs on which they are split,
     and agreement on spans."""
     options, errors = options_of(request.GET, project)
-    options = of_ratings(options)
+    view = of_ratings(options)
     context = {
         "project": project,
         "tab": "report",
         "part": "annotators",
-        "found": shown_annotators(project, options),
-        "kept": kept_annotators(project, options.query),
+        "found": shown_annotators(project, view),
+        "kept": kept_annotators(project, view.query),
         "split_below": SPLIT,
         "errors": errors,
-        "options": options,
+        "options": options,  # which the links to other pages keep
+        "is_part": bool(view.query),
     }
     return render(request, "evaluations/annotator_report.html", context)

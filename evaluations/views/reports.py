@@ -33,7 +33,7 @@ from evaluations.reports.kept import (
     try_again,
 )
 from evaluations.reports.live import mark_of
-from evaluations.reports.options import WORDS, ReportOptions, read_options
+from evaluations.reports.options import MEAN, WORDS, ReportOptions, read_options
 from evaluations.reports.shown import (
     shown_documents,
     shown_download,
@@ -66,7 +66,8 @@ def waits(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         try:
             return view(request, project, *args, **kwargs)
         except NotComputedError as error:
-            context = {"project": project, "tab": "report", "kept": error.kept}
+            options, _errors = options_of(request.GET, project)
+            context = {"project": project, "tab": "report", "kept": error.kept, "options": options}
             response = render(request, "evaluations/report_waiting.html", context, status=202)
             response["Retry-After"] = str(RETRY_SECONDS)
             return response
@@ -308,5 +309,7 @@ def export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
     options, _errors = options_of(request.GET, project)
     content = shown_download(project, options, ending, kept_view(project, options))
     response = HttpResponse(content, BY_ENDING[ending].content_type)
-    response["Content-Disposition"] = f'attachment; filename="{project.slug}-report.{ending}"'
+    score = "" if options.human_score == MEAN else f"-{options.human_score}"
+    name = f"{project.slug}-report{score}.{ending}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

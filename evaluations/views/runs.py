@@ -3,17 +3,19 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
 from evaluations.forms import RestForm, ResumeForm, RunForm
 from evaluations.forms.runs import wanted_run
 from evaluations.llm.prompts import PromptError
-from evaluations.models import EvaluationRun, Project, WorkerHeartbeat
+from evaluations.models import EvaluationRun, Project, RunState, WorkerHeartbeat
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.polling import STOP_POLLING
 from evaluations.reports.choices import settings_rows
 from evaluations.reports.jobs import jobs_of
 from evaluations.reports.progress import run_progress
+from evaluations.reports.run_goals import reached
 from evaluations.reports.run_precision import precisions
 from evaluations.reports.size import is_large
 from evaluations.reports.so_far import so_far
@@ -72,6 +74,7 @@ def run_start(request: HttpRequest, project: Project) -> HttpResponse:
                     transport=transport,
                     pilot=form.pilot,
                     goal_width=data["goal_width"],
+                    goal_rival=data["goal_rival"],
                 )
                 return redirect(run)
             estimate = estimate_run(
@@ -87,7 +90,9 @@ def run_start(request: HttpRequest, project: Project) -> HttpResponse:
 @project_view(READERS)
 def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The page, or for htmx its live part, which stops polling once the run is over."""
-    run = get_object_or_404(EvaluationRun.objects.select_related("judge"), project=project, pk=pk)
+    run = get_object_or_404(
+        EvaluationRun.objects.select_related("judge", "goal_rival"), project=project, pk=pk
+    )
     progress, large = run_progress(run), is_large(project)
     found = [] if large else so_far(run)
     context = {
@@ -96,6 +101,7 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "run": run,
         "progress": progress,
         "so_far": found,
+        "sample": tuple(dict.fromkeys(said for one in found for said in one.sample)),
         "precisions": precisions(run, found, progress.rate),
         "is_large": large,
         "settings": settings_rows(*evaluator_of(run)),
@@ -103,7 +109,13 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "worker_alive": WorkerHeartbeat.objects.doing(RUNS).exists(),
         "allowed": allowed_pace(run),
         "rest": rest_of(run),
+        "ended_at_goal": run.state == RunState.DONE and run.has_goal and progress.open,
+        "is_known": bool(run.finished_at and run.has_goal and reached(run, found)),
     }
+    if context["ended_at_goal"]:
+        criteria = run.run_criteria.values_list("criterion", flat=True)
+        named = [("judge", run.judge_id), *(("criterion", pk) for pk in criteria)]
+        context["same_again"] = urlencode(named)
     if request.htmx:  # type: ignore[attr-defined]
         status = 200 if run.is_active or run.resumes_by_itself else STOP_POLLING
         return render(request, "evaluations/run_detail.html#progress", context, status=status)

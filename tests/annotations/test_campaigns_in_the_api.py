@@ -9,7 +9,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotations.models import Annotator, Campaign, CampaignState
-from evaluations.models import Membership, Project, Role
+from evaluations.models import ApiToken, Membership, Project, Role
+from evaluations.models.tokens import new_token
 from tests.annotations.answered import answer, many_documents
 from tests.annotations.test_goals import by_system
 
@@ -119,3 +120,17 @@ def test_a_plan_is_asked_for(ready: Client, project: Project) -> None:
     refused = ready.get("/api/v1/projects/small/plan", asked | {"other": better.pk})
     assert "Choose another one to compare with." in refused.content.decode()
     assert ready.get("/api/v1/projects/small/plan").status_code == 422
+
+
+def test_a_token_that_only_reads_follows_campaigns_and_makes_none(
+    ready: Client, project: Project, owner: User
+) -> None:
+    pk = send(ready, CAMPAIGNS, with_goal(project)).json()["id"]
+    token, digest = new_token()
+    ApiToken.objects.create(user=owner, name="reader", digest=digest, may_change=False)
+    reader = Client(headers={"Authorization": f"Bearer {token}"})
+
+    assert reader.get(f"{CAMPAIGNS}/{pk}").json()["name"] == "Enough"
+    assert reader.get("/api/v1/projects/small/plan").status_code in (200, 422)
+    refused = send(reader, f"{CAMPAIGNS}/{pk}/open")
+    assert (refused.status_code, refused.json()["detail"]) == (403, "This token can only read.")

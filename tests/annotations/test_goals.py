@@ -170,9 +170,37 @@ def test_the_page_shows_goal_width_and_what_is_left(
     page = " ".join(client.get(address).content.decode().split())
     assert "better or worse is rated better on coherence" in page
     assert "of 30 documents count" in page
+    assert "Fewer than 10 documents count" in page
     answer(of_systems, Annotator.objects.get(), by_system)
     close_reached_campaigns()
     assert "Goal reached." in client.get(address).content.decode()
+
+
+def test_the_page_shows_the_interval_of_the_goal_beside_that_of_the_report(
+    opened: Open, project: Project, as_role: Callable[[str], Client]
+) -> None:
+    chance = np.random.default_rng(2)
+    judge = with_scores(project, "noise", lambda _name: float(chance.random()))
+    campaign = opened({"kind": GoalKind.WIDTH, "judge": judge, "width": 0.05})
+    answer(campaign, Annotator.objects.get(), by_system)
+
+    found = where(campaign)
+
+    assert found.fixed is not None
+    assert found.fixed.ends is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < found.fixed.ends[0] < found.fixed.ends[1] < found.high
+    page = " ".join(as_role("owner").get(campaign.get_absolute_url()).content.decode().split())
+    assert "The goal goes by this one: you may look after every answer." in page
+    assert "The goal is likely not reached" in page
+    assert f"{found.low:.2f}".replace("-", "−") in page
+
+
+def test_a_draft_shows_its_goal(of_systems: Campaign, as_role: Callable[[str], Client]) -> None:
+    Campaign.objects.update(state=CampaignState.DRAFT)
+    page = as_role("owner").get(of_systems.get_absolute_url()).content.decode()
+    assert "The goal is fixed when the campaign opens." in page
 
 
 FORM = {
@@ -225,3 +253,40 @@ def test_the_form_stores_a_goal_and_removes_it(
     assert "It is known which of two systems is better" in client.get(edit).content.decode()
     client.post(edit, sent)
     assert not CampaignGoal.objects.exists()
+
+
+def test_a_goal_that_cannot_be_looked_at_keeps_no_other_campaign_open(
+    of_systems: Campaign, project: Project
+) -> None:
+    answer(of_systems, Annotator.objects.get(), by_system)
+    # As only the database's own tools could leave it; it is looked at first.
+    broken = Campaign.objects.create(project=project, name="Broken", state=CampaignState.OPEN)
+    CampaignGoal.objects.create(
+        campaign=broken, criterion=project.criteria.get(), kind=GoalKind.WIDTH, width=0.1
+    )
+    goal = of_systems.goal  # type: ignore[attr-defined]
+    goal.delete()
+    goal.pk = None
+    goal.save()
+
+    close_reached_campaigns()
+
+    of_systems.refresh_from_db()
+    assert of_systems.state == CampaignState.CLOSED
+
+
+def test_a_goal_whose_campaign_could_not_be_closed_is_looked_at_again(
+    of_systems: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer(of_systems, Annotator.objects.get(), by_system)
+
+    def lost(*_args: object) -> None:
+        raise RuntimeError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("evaluations.reports.goals._close", lost)
+        close_reached_campaigns()
+    close_reached_campaigns()
+
+    of_systems.refresh_from_db()
+    assert of_systems.state == CampaignState.CLOSED

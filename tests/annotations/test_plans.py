@@ -2,8 +2,10 @@
 
 import json
 import random
+import re
 from collections.abc import Callable
 from decimal import Decimal
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,6 +15,7 @@ from annotations.models import CampaignGoal, GoalKind
 from evaluations.models import Project
 from evaluations.reports.data import load_data
 from evaluations.reports.plans import Plan, plan
+from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/p/small/annotate/plan/"
@@ -36,14 +39,7 @@ def pilot(project: Project, load: Callable[..., object]) -> Project:
                 ratings.append(f"{name},{rater},{score}\n")
             scores.append(f"{name},near,{quality + draw.gauss(0, 0.5):.3f}\n")
             scores.append(f"{name},far,{quality + draw.gauss(0, 1.5):.3f}\n")
-    load(
-        project,
-        {
-            "o.jsonl": "\n".join(outputs),
-            "r.csv": "doc_id,system_id,criterion,annotator,score\n" + "".join(ratings),
-            "s.csv": "doc_id,system_id,criterion,judge,score\n" + "".join(scores),
-        },
-    )
+    load(project, files_of(outputs, ratings, scores))
     return project
 
 
@@ -133,9 +129,85 @@ def test_the_page_asks_what_a_question_needs_and_answers(
     ).content.decode()
     assert "in nine of ten cases" in answered
     assert "(fewest ratings)" in answered
+    said = " ".join(answered.split())
+    assert re.search(r"About \d+ documents with 1 rater per output; \d+ do in nine", said)
+    assert re.search(r"and a cost of [\d. ]+\.</p>", said)
+    assert re.search(r"small has 60 documents: .* it needs [\d ]+ more", said, re.I)
+    assert "The pilot is small" not in said
 
     refused = client.get(
         ADDRESS, {"kind": "judges", "criterion": criterion, "judge": judge, "rival": judge}
     ).content.decode()
     assert "Choose another one to compare with." in refused
     assert "What it takes" not in refused
+
+
+def test_a_plan_asks_for_the_difference_that_matters_and_shows_true_minus_signs(
+    pilot: Project, as_role: Callable[[str], Client]
+) -> None:
+    client = as_role("owner")
+    far, near = pilot.judges.order_by("name").values_list("pk", flat=True)
+    asked = {"kind": "judges", "criterion": pilot.criteria.get().pk, "judge": far, "rival": near}
+
+    own = client.get(ADDRESS, asked).content.decode()
+    assert "is the difference that the pilot found" in own
+    assert re.search(r"−0\.\d\d</td>", own)
+    assert "A difference above 0 is in favour of far." in " ".join(own.split())
+
+    given = client.get(ADDRESS, asked | {"difference": "0.2"}).content.decode()
+    assert "is the difference that the pilot found" not in given
+    assert "finds a difference of 0.2 in 80 % of campaigns" in " ".join(given.split())
+
+
+def test_a_plan_becomes_a_campaign_of_its_size_or_with_its_goal(
+    pilot: Project, as_role: Callable[[str], Client]
+) -> None:
+    client = as_role("owner")
+    judge = pilot.judges.get(name="near").pk
+    criterion = pilot.criteria.get().pk
+    page = client.get(
+        ADDRESS, {"kind": "width", "criterion": criterion, "judge": judge, "width": "0.1"}
+    ).content.decode()
+    plain, closing = (unescape(one) for one in re.findall(r'href="([^"]+/new/\?[^"]+)"', page))
+
+    form = client.get(closing).context["form"]
+    found = {name: form[name].value() for name in ("goal_kind", "goal_width", "overlap")}
+    assert found == {"goal_kind": "width", "goal_width": "0.1", "overlap": "1"}
+    assert form["goal_judge"].value() == str(judge)
+    assert form["criteria"].value() == [str(criterion)]
+    assert not client.get(plain).context["form"]["goal_kind"].value()
+
+
+def test_a_link_to_a_campaign_that_names_nothing_known_fills_in_nothing(
+    pilot: Project, as_role: Callable[[str], Client]
+) -> None:
+    address = "/p/small/annotate/new/?goal_kind=best&goal_judge=0&criteria=x&overlap=-1"
+
+    form = as_role("owner").get(address).context["form"]
+
+    assert not form["goal_kind"].value()
+    assert not form["goal_judge"].value()
+    assert form["criteria"].value() == [pilot.criteria.get().pk]
+
+
+def test_without_a_judge_the_plan_says_what_to_do(
+    project: Project, as_role: Callable[[str], Client]
+) -> None:
+    page = as_role("owner").get(ADDRESS).content.decode()
+    assert "There is no judge yet" in page
+    assert "/p/small/judges/new/" in page
+
+
+@pytest.mark.parametrize("difference", ["1e308", "nan", "-1", "inf"])
+def test_a_difference_that_no_scale_has_is_refused(
+    pilot: Project, owner: User, client: Client, difference: str
+) -> None:
+    client.force_login(owner)
+    near, far = pilot.judges.order_by("-name")
+    asked = {"kind": "judges", "criterion": pilot.criteria.get().pk, "judge": near.pk,
+             "rival": far.pk, "difference": difference}  # fmt: skip
+
+    page = client.get(ADDRESS, asked)
+
+    assert page.context["form"].errors.keys() == {"difference"}
+    assert "plan" not in page.context

@@ -335,3 +335,18 @@ def test_a_pair_is_stored_by_ids_with_the_side_it_was_shown_on(
     assert (stored.output_a_id, stored.output_b_id) == (min(left, right), max(left, right))
     assert (stored.value > 0) == (left < right) == stored.a_was_left
     assert stored.criterion is None
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "٣", "-1", "x", ""])
+def test_addresses_of_tasks_take_any_number(
+    number: str,
+    at_work: tuple[Campaign, Seat, int, dict[str, str]],
+    annotators: list[User],
+    client_of: Callable[[User], Client],
+) -> None:
+    campaign, _seat, _assignment, _fields = at_work
+    address = f"/p/small/annotate/{campaign.pk}/task"
+    annotator = client_of(annotators[0])
+
+    assert annotator.get(f"{address}/next/", {"have": number}).status_code == 200
+    assert annotator.get(f"{address}/back/", {"before": number}).status_code == 302

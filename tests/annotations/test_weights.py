@@ -289,6 +289,7 @@ def test_a_stated_probability_of_0_is_for_outputs_that_were_picked(
     ("lines", "message"),
     [
         ("d1,good,coherence,ann,3,1.5\n", "expected a probability from 0 to 1, found '1.5'"),
+        ("d1,good,coherence,ann,3,1e-300\n", "above 0 the smallest is 1e-09"),
         ("d1,good,coherence,ann,3,half\n", "expected a probability from 0 to 1, found 'half'"),
         (
             "d1,good,coherence,a,3,0.5\nd1,good,coherence,b,3,0.25\n",

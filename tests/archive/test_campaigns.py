@@ -10,10 +10,19 @@ from django.utils import timezone
 
 from annotations.models import Annotator, Campaign, CampaignGoal, CampaignState, GoalKind
 from annotations.planning.campaigns import open_campaign, seat_annotators
-from evaluations.archive.read import read_archive
+from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.archive.write import write_archive
-from evaluations.models import Judge, JudgeKind, Membership, Project, Role
+from evaluations.models import (
+    EvaluationRun,
+    Judge,
+    JudgeKind,
+    Membership,
+    Project,
+    Role,
+    RunState,
+)
 from tests.annotations.answered import answer, many_documents
+from tests.archive.test_hostile_archives import edited, setting
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -67,6 +76,20 @@ def test_designs_and_goals_are_those_of_the_original(campaigns: Project) -> None
     assert goal.reached_at is not None
 
 
+def test_goals_of_runs_are_those_of_the_original(campaigns: Project) -> None:
+    mine = Judge.objects.create(project=campaigns, name="mine", kind="chrf")
+    rival = campaigns.judges.get(name="j")
+    EvaluationRun.objects.create(
+        project=campaigns, judge=mine, state=RunState.DONE, goal_rival=rival
+    )
+    EvaluationRun.objects.create(project=campaigns, judge=mine, state=RunState.DONE, goal_width=0.1)
+
+    copy = copied(campaigns)
+
+    goals = copy.runs.order_by("pk").values_list("goal_rival", "goal_width")
+    assert list(goals) == [(copy.judges.get(name="j").pk, None), (None, 0.1)]
+
+
 def test_a_copy_of_a_copy_is_the_same(campaigns: Project) -> None:
     content = io.BytesIO()
     write_archive(copied(campaigns), content)
@@ -91,3 +114,28 @@ def test_a_campaign_without_items_is_not_reopened(
     assert "came with a project&#x27;s archive" in answered.content.decode()
     campaign.refresh_from_db()
     assert campaign.state == CampaignState.CLOSED
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("campaigns", {"state": "open"}, "which no campaign of an archive can be"),
+        ("campaigns", {"span_categories": [5]}, "span_categories: is not a list of texts"),
+        ("campaigns", {"span_severities": ["a\0b"]}, "span_severities: is not a list of texts"),
+        ("campaign_goals", {"judge": None, "version": None}, "version is empty"),
+        ("campaign_goals", {"kind": "judges"}, "rival_version is empty"),
+        ("campaign_goals", {"kind": "systems"}, "system_id is empty"),
+        ("campaign_goals", {"width": None}, "width is empty"),
+        ("campaign_goals", {"width": -1}, "width is not from"),
+        ("campaign_goals", {"low": None}, "low is empty"),
+        ("campaign_goals", {"documents": None}, "documents is empty"),
+    ],
+)
+def test_campaigns_and_goals_that_no_form_makes_are_refused(
+    campaigns: Project, name: str, values: dict[str, object], said: str
+) -> None:
+    with pytest.raises(ArchiveError) as refused:
+        read_archive(edited(campaigns, name, setting(**values)), slug="copy")
+
+    assert f"{name}.jsonl, line 1: " in str(refused.value)
+    assert said in str(refused.value)

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from evaluations.models import GapCause, Project
 from tests.browser.clicks import Clicks
+from tests.made_up_files import files_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
 REPORT = "/p/small/report/"
@@ -38,14 +39,7 @@ def judged(owner: User, project: Project, load: Callable[..., object]) -> Projec
             ratings += [f"{name},{rater},{5 if is_worst else human}\n" for rater in ("ann", "bob")]
             scores.append(f"{name},near,{1 if is_worst else human}\n")
             scores.append(f"{name},far,{draw.randint(1, 5)}\n")
-    load(
-        project,
-        {
-            "o.jsonl": "\n".join(outputs),
-            "r.csv": "doc_id,system_id,criterion,annotator,score\n" + "".join(ratings),
-            "s.csv": "doc_id,system_id,criterion,judge,score\n" + "".join(scores),
-        },
-    )
+    load(project, files_of(outputs, ratings, scores))
     return project
 
 

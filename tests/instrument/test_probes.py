@@ -7,6 +7,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotations.models import StatedProbability
 from evaluations.evaluators.base import Item
 from evaluations.evaluators.perturbing import INSTRUCTION, PROBES, perturbed
 from evaluations.instrument.sensitivity import sensitivities
@@ -14,6 +15,7 @@ from evaluations.instrument.studies import PARTS, make_study
 from evaluations.llm.item_texts import Texts
 from evaluations.llm.prompts import PromptParts, compose_template, render
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, Study, StudyKind, StudyPart
+from evaluations.reports.samples import ASKED
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
 from evaluations.scales import Scale
@@ -69,6 +71,19 @@ def ended(study: Study) -> None:
         for at, name in enumerate(names)
     )
     Study.objects.filter(pk=study.pk).update(is_on=False)
+
+
+@pytest.mark.django_db
+def test_findings_beside_an_unequal_sample_say_of_what_they_speak(
+    judge: Judge, criterion: Criterion
+) -> None:
+    study = make_study(judge, criterion, StudyKind.PROBES)
+    ended(study)
+    assert sensitivities(judge.project)[0].sample == ()
+    output = study.items.exclude(rating=None)[0].output
+    StatedProbability.objects.create(output=output, criterion=criterion, probability=0.25)
+
+    assert sensitivities(judge.project)[0].sample == (ASKED,)
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """The page that says what annotators' ratings are worth, and the same by the API."""
 
+import re
 from collections.abc import Callable, Iterable
 from html import unescape
 
@@ -7,9 +8,11 @@ import numpy as np
 import pytest
 from django.test import Client
 
-from evaluations.models import Project
+from annotations.models import Annotator, Span
+from evaluations.models import CandidateOutput, Project
 from evaluations.reports import live
 from evaluations.reports.keeping import neglected_reports, work_on_report
+from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db
 PAGE, API = "/p/small/report/annotators/", "/api/v1/projects/small/annotator-numbers"
@@ -31,13 +34,7 @@ def rated(project: Project, load: Load) -> Project:
                 "cleo": good, "dan": rng.integers(1, 6),
             }  # fmt: skip
             ratings += [f"{key},coherence,{name},{value}\n" for name, value in given.items()]
-    load(
-        project,
-        {
-            "o.csv": "doc_id,system_id,source,output\n" + "".join(outputs),
-            "r.csv": "doc_id,system_id,criterion,annotator,score\n" + "".join(ratings),
-        },
-    )
+    load(project, files_of(outputs, ratings))
     return project
 
 
@@ -58,14 +55,29 @@ def test_a_worker_computes_them_and_the_strictest_comes_first(
     waiting = reader.get(PAGE)
     assert waiting.status_code == 202
     assert "These take a worker some seconds" in waiting.content.decode()
+    assert 'href="/p/small/report/compare/"' in waiting.content.decode()
 
     compute()
 
     text = unescape(reader.get(PAGE).content.decode())
     assert "ada is stricter than an average annotator on coherence" in text
+    assert re.search(r"−0\.\d\d\s+<small class=\"quiet nowrap\">\[−0\.\d\d, −0\.\d\d\]", text)
     assert "The lowest competence is dan's on coherence" in text
     assert in_order(text.split("<tbody>")[1], (">ada<", ">cleo<", ">ben<"))
     assert "outputs are split" in text
+
+
+def test_links_to_other_pages_of_the_report_keep_its_view(
+    rated: Project, as_role: Callable[[str], Client]
+) -> None:
+    reader = as_role("viewer")
+    reader.get(PAGE)
+    compute()
+
+    text = unescape(reader.get(PAGE + "?human_score=median").content.decode())
+
+    assert 'href="/p/small/report/compare/?human_score=median"' in text
+    assert "This view has part of the data" not in text
 
 
 def test_the_api_has_the_same_numbers(rated: Project, as_role: Callable[[str], Client]) -> None:
@@ -80,6 +92,40 @@ def test_the_api_has_the_same_numbers(rated: Project, as_role: Callable[[str], C
     assert ada["severity"]["ci"][0] > 0
     assert dan["mace_competence"]["value"] < ada["mace_competence"]["value"]
     assert len(found["least_clear"]) == min(20, found["split_outputs"])
+
+
+def mark(annotator: Annotator, output: CandidateOutput, start: int, category: str) -> Span:
+    return Span.objects.create(
+        annotator=annotator,
+        output=output,
+        start=start,
+        end=start + 4,
+        quote=output.text[start : start + 4],
+        category=category,
+    )
+
+
+def test_marked_spans_are_compared_with_chance_and_by_their_error_types(
+    rated: Project, as_role: Callable[[str], Client]
+) -> None:
+    ada, ben = rated.annotators.filter(name__in=("ada", "ben")).order_by("name")
+    for at, output in enumerate(CandidateOutput.objects.filter(document__project=rated)[:36]):
+        mark(ada, output, 0, "wrong")
+        mark(ben, output, 0, "wrong" if at % 2 else "missing")
+    reader = as_role("viewer")
+    assert reader.get(PAGE).status_code == 202
+    compute()
+
+    text = unescape(reader.get(PAGE).content.decode())
+    assert "an F1" in text
+    assert "over 36" in text
+    assert "Beyond chance, and with error types" in text
+    spans = reader.get(API).json()["spans"]
+    # Half of the marks are of another type, which is as unlike as one mark and none.
+    assert spans["value"] == 1.0
+    assert 0 < spans["gamma"]["value"] < 0.8
+    assert spans["gamma"]["ci"] is not None
+    assert spans["gamma"]["outputs_left_out"] == 0
 
 
 def test_each_split_output_leads_to_its_text(
@@ -123,3 +169,17 @@ def test_a_project_without_ratings_says_what_to_do(
 def test_annotators_do_not_see_it(rated: Project, as_role: Callable[[str], Client]) -> None:
     assert as_role("annotator").get(PAGE).status_code == 403
     assert as_role("stranger").get(PAGE).status_code == 404
+
+
+def test_numbers_without_an_interval_say_why_in_sight(
+    rated: Project, as_role: Callable[[str], Client]
+) -> None:
+    reader = as_role("viewer")
+    part = PAGE + "?documents=d1"
+    assert reader.get(part).status_code == 202
+    compute()
+
+    text = " ".join(unescape(reader.get(part).content.decode()).split())
+
+    assert "There are too few ratings to say who is stricter or milder." in text
+    assert "No interval of severity: fewer than 20 documents" in text

@@ -21,6 +21,7 @@ from evaluations.reports.pair_view import PairView
 from evaluations.reports.report import build_report
 from evaluations.reports.two_judges import two_judges
 from evaluations.scales import Scale
+from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/p/small/report/compare/"
@@ -42,14 +43,7 @@ def pair(project: Project, load: Load) -> Project:
             near = int(np.clip(human + rng.integers(-1, 2), 1, 5))
             scores.append(f"d{number:02},s{system},coherence,near,{near}\n")
             scores.append(f"d{number:02},s{system},coherence,far,{rng.integers(1, 6)}\n")
-    load(
-        project,
-        {
-            "o.jsonl": "\n".join(outputs),
-            "r.csv": "doc_id,system_id,criterion,annotator,score\n" + "".join(ratings),
-            "s.csv": "doc_id,system_id,criterion,judge,score\n" + "".join(scores),
-        },
-    )
+    load(project, files_of(outputs, ratings, scores))
     return project
 
 

@@ -185,3 +185,15 @@ def test_the_prompt_follows_what_is_typed_and_the_audit_log_does_not(
     assert "Whether it makes one smile." in part
     assert "<html" not in part
     assert not AuditEntry.objects.exists()
+
+
+def test_whole_scale_points_have_no_decimals_in_the_form(
+    small_project: Project, as_role: Callable[[str], Client]
+) -> None:
+    criterion = small_project.criteria.all()[0]
+    Criterion.objects.filter(pk=criterion.pk).update(scale_min=1, scale_max=5, scale_step=0.5)
+
+    form = as_role("owner").get(f"/p/small/criteria/{criterion.pk}/").context["form"]
+
+    assert [form[name].value() for name in ("scale_min", "scale_max", "scale_step")] == [1, 5, 0.5]
+    assert 'value="5.0"' not in str(form)

@@ -24,6 +24,7 @@ from evaluations.models import (
 )
 from evaluations.models.tokens import digest_of
 from evaluations.reports import live
+from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/p/small/report/disagreements/"
@@ -353,11 +354,7 @@ def test_the_page_takes_as_many_queries_for_many_outputs_as_for_few(
         scores.append(f"d{number},good,coherence,imported,{number % 4 + 1}\n")
     load(
         small_project,
-        {
-            "o.jsonl": "\n".join(outputs),
-            "r.csv": "doc_id,system_id,criterion,annotator,score\n" + "".join(ratings),
-            "s.csv": "doc_id,system_id,criterion,judge,score\n" + "".join(scores),
-        },
+        files_of(outputs, ratings, scores),
     )
     shown(client)
 

@@ -33,7 +33,7 @@ def test_one_run_is_shown_with_its_share_and_a_link(
 ) -> None:
     part = as_role("viewer").get("/p/small/jobs/").content.decode()
 
-    assert "1 run, 25\u2009%" in part
+    assert "1 run, 25\u202f%" in part
     assert f'href="/p/small/runs/{under_way.pk}/"' in part
     assert 'hx-trigger="every 5s, seen"' in part
 
@@ -61,7 +61,7 @@ def test_several_runs_and_searches_are_counted_and_what_a_search_tries_is_no_run
         project=project, judge=under_way.judge, state="running", search=search
     )
 
-    assert jobs_of(project).in_words == "2 runs, 1 search, 25\u2009%"
+    assert jobs_of(project).in_words == "2 runs, 1 search, 25\u202f%"
 
 
 def test_it_costs_one_query(

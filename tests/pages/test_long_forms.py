@@ -89,3 +89,9 @@ def test_the_settings_of_a_metric_are_all_in_sight(client: Client) -> None:
     page = client.get("/p/small/judges/new/?kind=rouge").content.decode()
     assert groups(page) == {}
     assert 'name="set_' in page
+
+
+def test_a_zero_that_is_the_default_is_not_counted_as_changed(client: Client) -> None:
+    sent = BASICS | {"seed": "0", "check_percent": "0", "practice_items": "0", "overlap": ""}
+    page = client.post(CAMPAIGN, sent).content.decode()
+    assert "Checks and practice" in groups(page)

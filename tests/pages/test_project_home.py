@@ -105,7 +105,7 @@ def test_a_run_under_way_is_the_judges_step(judged_project: Project) -> None:
 
     found = steps(judged_project)["judge"]
 
-    assert (found.state, found.number, found.action) == ("Running", "100\u2009%", "Watch the run")
+    assert (found.state, found.number, found.action) == ("Running", "100\u202f%", "Watch the run")
 
 
 def test_the_page_says_where_each_criterion_stands(

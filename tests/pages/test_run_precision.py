@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 Load = Callable[..., LoadResult]
 DONE = 30
 # What is known by now: the fixed interval, and the one that is valid at any time.
-NOW = r"±0\.\d\d with \d+ documents, at any time from -?0\.\d\d to 0\.\d\d"
+NOW = r"±0\.\d\d with \d+ documents, at any time from -?0\.\d\d to 0\.\d\d \(±0\.\d\d\)"
 
 
 @pytest.fixture

@@ -134,7 +134,7 @@ def test_a_project_with_comparisons_alone_has_a_report_in_every_format(
     assert len(ours["agreement"][1]["without_ties"]["ci"]) == 2
     assert "nothing to report" not in page
     assert "gpt-4o with people" in page
-    assert f"{100 * of_judge:.0f} %" in page
+    assert f"{100 * of_judge:.0f}\u202f%" in page
     latex = report(compared, format="latex")
     assert "gpt-4o with people" in latex
     assert "Human ceiling" not in latex

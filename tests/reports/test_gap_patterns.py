@@ -13,6 +13,7 @@ from evaluations.reports.live import live_data
 from evaluations.reports.topic_words import documents_read, topic_words
 from evaluations.statistics.clusters import Cluster
 from evaluations.statistics.layout import Outputs
+from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., object]
@@ -39,14 +40,7 @@ def filled(
             ratings.append(f"{name},ann,{human}\n")
             small = float(rng.uniform(-0.3, 0.3) * (human == 3))
             scores.append(f"{name},judge,{human + gap(number, system) + small}\n")
-    load(
-        project,
-        {
-            "o.jsonl": "\n".join(outputs),
-            "r.csv": "doc_id,system_id,criterion,annotator,score\n" + "".join(ratings),
-            "s.csv": "doc_id,system_id,criterion,judge,score\n" + "".join(scores),
-        },
-    )
+    load(project, files_of(outputs, ratings, scores))
 
 
 def said(project: Project, *, by: str = "gap") -> Patterns:

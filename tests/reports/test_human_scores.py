@@ -2,6 +2,7 @@
 said wherever the numbers are."""
 
 import json
+import re
 from collections.abc import Callable
 from io import StringIO
 
@@ -20,6 +21,7 @@ from evaluations.reports.tables import as_markdown, as_text
 from evaluations.reports.words import human_score_note, reading
 from evaluations.statistics.consensus import NO_RATINGS, HumanScore
 from evaluations.statistics.latent_classes import FEW_RATERS
+from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., object]
@@ -44,14 +46,7 @@ def rated(project: Project, load: Load) -> Project:
             scores.append(f"{key},coherence,near,{judged:.2f}\n")
             scores.append(f"{key},fluency,near,{judged:.2f}\n")
             ratings.append(f"{key},fluency,mean,{good:.2f}\n")
-    load(
-        project,
-        {
-            "o.csv": "doc_id,system_id,source,output\n" + "".join(outputs),
-            "r.csv": "doc_id,system_id,criterion,annotator,score\n" + "".join(ratings),
-            "s.csv": "doc_id,system_id,criterion,judge,score\n" + "".join(scores),
-        },
-    )
+    load(project, files_of(outputs, ratings, scores))
     project.annotators.filter(name="mean").update(kind="mean")
     return project
 
@@ -134,7 +129,11 @@ def test_the_page_its_address_and_the_api_take_it(
     assert "human score: Dawid-Skene" in text
     assert "level correlation with\n  human scores by Dawid and Skene" in text
     assert "human score: mean of ratings" in reader.get("/p/small/report/").content.decode()
-    assert reader.get("/p/small/report/disagreements/?human_score=median").status_code == 200
+    other = reader.get("/p/small/report/disagreements/?human_score=median").content.decode()
+    assert re.search(r"human score:\s+median of ratings", other)
+    assert "human score:" not in reader.get("/p/small/report/disagreements/").content.decode()
+    named = reader.get("/p/small/report/export/csv/?human_score=mace")["Content-Disposition"]
+    assert named == 'attachment; filename="small-report-mace.csv"'
     wrong = reader.get("/p/small/report/", {"human_score": "mode"}).content.decode()
     assert "human_score is mean, median" in wrong
     found = reader.get("/api/v1/projects/small/report", {"human_score": "median"}).json()

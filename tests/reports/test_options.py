@@ -54,3 +54,10 @@ def test_what_cannot_be_is_said_in_words() -> None:
         "There is no annotator 'x' here.",
         "There is no judge '99' here.",
     ]
+
+
+def test_an_id_of_thousands_of_digits_is_one_that_is_not_there() -> None:
+    options, errors = read_options(QueryDict("judges=" + "9" * 5000), known=KNOWN)
+
+    assert options == ReportOptions()
+    assert errors == [f"There is no judge {'9' * 40!r} here."]

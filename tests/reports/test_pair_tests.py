@@ -11,6 +11,7 @@ from django.test import Client
 from evaluations.models import Project
 from evaluations.reports import live
 from evaluations.reports.keeping import neglected_reports, work_on_report
+from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db
 PAGE, API = "/p/small/report/compare/tests/", "/api/v1/projects/small/judge-tests"
@@ -30,14 +31,7 @@ def pair(project: Project, load: Load) -> dict[str, int]:
             ratings.append(f"{key},coherence,a,{human}\n")
             scores.append(f"{key},coherence,near,{human}\n")
             scores.append(f"{key},coherence,far,{rng.integers(1, 6)}\n")
-    load(
-        project,
-        {
-            "o.csv": "doc_id,system_id,source,output\n" + "".join(outputs),
-            "r.csv": "doc_id,system_id,criterion,annotator,score\n" + "".join(ratings),
-            "s.csv": "doc_id,system_id,criterion,judge,score\n" + "".join(scores),
-        },
-    )
+    load(project, files_of(outputs, ratings, scores))
     return dict(project.judges.values_list("name", "pk"))
 
 

@@ -7,9 +7,11 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from annotations.models import StatedProbability
 from evaluations.corpus.store import LoadResult
-from evaluations.models import Judge, Project
-from evaluations.reports.steadiness import steadiness
+from evaluations.models import CandidateOutput, Judge, Project
+from evaluations.reports.samples import ASKED
+from evaluations.reports.steadiness import steadiness, steadiness_json
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., LoadResult]
@@ -69,6 +71,22 @@ def test_a_judges_page_says_so(asked: Judge, as_role: Callable[[str], Client]) -
     rows = [re.sub(r"<[^>]+>|\s", " ", row).split() for row in page.split("<tr>")]
     assert ["Error", "of", "a", "score,", "in", "points", "0.10"] in rows
     assert ["Two", "replies", "differ", "?", "20", "%"] in rows
+
+
+def test_where_ratings_are_an_unequal_sample_the_page_says_of_what_it_speaks(
+    asked: Judge, as_role: Callable[[str], Client]
+) -> None:
+    assert steadiness(asked)[0].sample == ()
+    criterion = asked.project.criteria.get()
+    for output in CandidateOutput.objects.filter(document__doc_id="d3"):
+        StatedProbability.objects.create(output=output, criterion=criterion, probability=0.25)
+
+    (found,) = steadiness(asked)
+
+    assert found.sample == (ASKED,)
+    page = as_role("viewer").get(asked.get_absolute_url()).content.decode()
+    assert ASKED in " ".join(page.split())
+    assert steadiness_json(found)["what_numbers_speak_of"] == [ASKED]
 
 
 def test_the_api_says_the_same(asked: Judge, as_role: Callable[[str], Client]) -> None:

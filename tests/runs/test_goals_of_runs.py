@@ -1,11 +1,14 @@
 """A run with a goal ends by itself when its judge's rho is known well enough, and not before."""
 
 import random
+import re
 from collections.abc import Callable
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from annotations.models import Annotator, Rating
 from evaluations.changes import note_change
@@ -26,6 +29,7 @@ from evaluations.models import (
 )
 from evaluations.reports import run_goals
 from evaluations.reports.run_goals import end_runs_at_goals
+from evaluations.reports.so_far import so_far
 from evaluations.runs.lifecycle import RunError, start_run
 
 pytestmark = pytest.mark.django_db
@@ -103,6 +107,33 @@ def test_a_run_ends_when_its_goal_is_reached_and_leaves_the_rest(
     page = client.get(run.get_absolute_url()).content.decode()
     assert "Goal reached" in page
     assert "judged so far" not in " ".join(page.split())
+    assert "> left<" not in page
+    assert "The figures below count documents judged in part" in " ".join(page.split())
+    rest = re.search(r'href="([^"]+)#start"\s*>Start a run on the rest', page)
+    assert rest
+    form = client.get(unescape(rest[1])).context["form"]
+    assert form.initial["judge"] == str(run.judge_id)
+    assert form.initial["criteria"] == [str(Criterion.objects.get().pk)]
+    assert ", goal reached" in " ".join(client.get("/p/small/runs/").content.decode().split())
+
+
+def test_a_run_that_is_done_says_whether_its_goal_was_reached(
+    run: EvaluationRun, judged: Judged, owner: User, client: Client
+) -> None:
+    client.force_login(owner)
+
+    def page() -> str:
+        return " ".join(client.get(run.get_absolute_url()).content.decode().split())
+
+    assert "Ends by itself when rho is known within ±0.15" in page()
+
+    judged(15)
+    run.items.filter(state=ItemState.PENDING).delete()
+    EvaluationRun.objects.update(state=RunState.DONE, finished_at=timezone.now())
+    assert "The goal was not reached" in page()
+
+    EvaluationRun.objects.update(goal_width=0.5)
+    assert "The goal is reached on each criterion: rho is known within ±0.5" in page()
 
 
 def test_documents_that_are_not_finished_do_not_count(run: EvaluationRun, judged: Judged) -> None:
@@ -111,7 +142,7 @@ def test_documents_that_are_not_finished_do_not_count(run: EvaluationRun, judged
     assert last is not None
     RunItem.objects.filter(pk=last.pk).update(state=ItemState.LEASED)
 
-    assert "with 89 documents" in run_goals.reached(run)
+    assert "with 89 documents" in run_goals.reached(run, so_far(run))
 
 
 def test_a_run_without_a_goal_goes_on(run: EvaluationRun, judged: Judged) -> None:
@@ -129,3 +160,100 @@ def test_a_batch_takes_no_goal(run: EvaluationRun) -> None:
 
     with pytest.raises(RunError, match="A goal cannot stop a batch"):
         start_run(run.judge, list(run.project.criteria.all()), transport="batch", goal_width=0.05)
+
+
+@pytest.fixture
+def rival(run: EvaluationRun) -> Judge:
+    """A judge that scored everything with more noise; the run is to say which is better."""
+    Document.objects.update(references=["A reference."])  # without any, chrF cannot start
+    rival = Judge.objects.create(project=run.project, name="rival", kind="imported")
+    other = EvaluationRun.objects.create(
+        project=run.project, judge=rival, state=RunState.DONE, finished_at=timezone.now()
+    )
+    criterion = Criterion.objects.get()
+    draw = random.Random(7)
+    Score.objects.bulk_create(
+        Score(run=other, output=output, criterion=criterion,
+              value=at % SYSTEMS + draw.gauss(0, 3))
+        for at, output in enumerate(CandidateOutput.objects.order_by("pk"))
+    )  # fmt: skip
+    EvaluationRun.objects.filter(pk=run.pk).update(goal_width=None, goal_rival=rival)
+    run.refresh_from_db()
+    return rival
+
+
+def test_a_run_ends_when_it_is_known_which_of_two_judges_is_better(
+    run: EvaluationRun, rival: Judge, judged: Judged, owner: User, client: Client
+) -> None:
+    client.force_login(owner)
+    waiting = " ".join(client.get(run.get_absolute_url()).content.decode().split())
+    judged(12)
+    end_runs_at_goals()
+    run.refresh_from_db()
+    assert run.state == RunState.RUNNING
+    assert "it is known which agrees better with people, j or rival on each criterion" in waiting
+
+    judged(78)
+    end_runs_at_goals()
+    run.refresh_from_db()
+    assert run.state == RunState.DONE
+    words = "Goal reached: it is known which agrees better with people, j or rival: quality +0."
+    assert run.message.startswith(words)
+    assert "with 90 documents" in run.message
+    assert run.items.open().count() == 30 * SYSTEMS
+
+
+def test_where_the_other_judge_is_as_good_the_run_judges_everything(
+    run: EvaluationRun, rival: Judge, judged: Judged
+) -> None:
+    judged(DOCUMENTS)
+    criterion = Criterion.objects.get()
+    alike = {score.output_id: score.value for score in run.scores.all()}
+    theirs = Score.objects.filter(run__judge=rival).select_related("output")
+    for score in theirs:
+        score.value = alike[score.output_id] + random.Random(score.output_id).gauss(0, 0.05)
+    Score.objects.bulk_update(theirs, ["value"])
+    note_change(run.project_id, [criterion.pk], judge=rival.pk)
+
+    assert run_goals.reached(run, so_far(run)) == ""
+
+
+def test_a_run_has_one_goal_and_compares_with_another_judge(
+    run: EvaluationRun, rival: Judge
+) -> None:
+    EvaluationRun.objects.update(state=RunState.DONE)
+    criteria = list(run.project.criteria.all())
+
+    with pytest.raises(RunError, match="ends at one goal"):
+        start_run(run.judge, criteria, goal_width=0.05, goal_rival=rival)
+    with pytest.raises(RunError, match="is no other judge of this project"):
+        start_run(run.judge, criteria, goal_rival=run.judge)
+    assert start_run(run.judge, criteria, fresh=True, goal_rival=rival).goal_rival == rival
+
+
+def test_the_form_and_the_api_take_a_judge_to_compare_with(
+    run: EvaluationRun, rival: Judge, owner: User, client: Client
+) -> None:
+    EvaluationRun.objects.update(state=RunState.DONE)
+    client.force_login(owner)
+    fields = {"judge": run.judge_id, "criteria": [Criterion.objects.get().pk], "fresh": "on"}
+
+    started = client.post("/p/small/runs/start/", fields | {"goal_rival": rival.pk})
+    assert started.status_code == 302
+    assert EvaluationRun.objects.latest("pk").goal_rival == rival
+
+    EvaluationRun.objects.update(state=RunState.DONE)
+    made = client.post(
+        "/api/v1/projects/small/runs",
+        {"judge": run.judge_id, "fresh": True, "goal_rival": rival.pk},
+        content_type="application/json",
+    )
+    assert (made.status_code, made.json()["goal_rival"]) == (201, rival.pk)
+    assert (
+        client.post(
+            "/api/v1/projects/small/runs",
+            {"judge": run.judge_id, "goal_rival": 2**62},
+            content_type="application/json",
+        ).status_code
+        == 404
+    )

@@ -16,6 +16,7 @@ from evaluations.statistics.latent_classes import (
     FEW_RATERS,
     FEW_SHARED,
     MANY_VALUES,
+    ONE_PREVAILS,
     ONE_VALUE,
     SPLIT,
     Labels,
@@ -103,6 +104,22 @@ def test_intervals_are_of_documents_and_need_ten_of_them() -> None:
 
     assert "documents count" in few.raters[0].interval.reason
     assert alike.raters[0].interval.ends is not None
+
+
+@pytest.mark.parametrize(("documents", "has_ends"), [(40, False), (400, True)])
+def test_where_one_class_prevails_intervals_take_many_outputs_of_others(
+    documents: int, has_ends: bool
+) -> None:
+    rng = np.random.default_rng(3)
+    truth = np.where(rng.random(documents * 2) < 0.85, 5, rng.integers(1, 5, documents * 2))
+    knows = rng.random((3, documents * 2)) < 0.7
+    table = np.where(knows, truth, rng.integers(1, 6, knows.shape)).astype(float)
+
+    found = latent_classes(Outputs.full(documents, 2), Ratings.of_table(table), mace).raters
+
+    assert all(0.4 < (one.estimate.value or 0) < 0.9 for one in found)
+    assert {one.interval.ends is not None for one in found} == {has_ends}
+    assert {one.interval.reason for one in found} == {"" if has_ends else ONE_PREVAILS}
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def in_its_time(line: Line) -> Any:
     )
 
 
-@pytest.mark.parametrize("line", map(in_its_time, SHORT))
+@pytest.mark.parametrize("line", list(map(in_its_time, SHORT)))
 def test_an_interval_holds_the_true_value(line: Line) -> None:
     held, none, _width = measure(line, DATA_SETS)
 

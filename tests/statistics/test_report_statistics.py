@@ -214,6 +214,22 @@ def test_the_ordinal_map_rises_and_stays_within_the_ratings(seed: int) -> None:
     assert human.min() <= fitted.fit.min() <= fitted.fit.max() <= human.max()
 
 
+@pytest.mark.parametrize("scores", [[1.0] * 5 + [2.0] * 2, [1, 2, 3, 4, 5] * 4, [4.0] * 60 + [5.0]])
+def test_a_judge_with_few_values_has_a_bin_for_each(scores: list[float]) -> None:
+    given = np.array(scores, dtype=float)
+
+    found = reliability(given, given)
+
+    assert [one.score for one in found] == sorted(set(scores))
+    assert [one.outputs for one in found] == [scores.count(one) for one in sorted(set(scores))]
+
+
+def test_the_highest_score_that_many_have_is_not_put_with_lower_ones() -> None:
+    given = np.concatenate([np.linspace(1, 4.9, 40), np.full(60, 5.0)])
+
+    assert reliability(given, given)[-1].score == 5.0
+
+
 @given(seeds)
 def test_reliability_bins_hold_every_output_once(seed: int) -> None:
     judge, human = (

@@ -3,20 +3,27 @@
 import numpy as np
 import pytest
 
-from evaluations.statistics.span_agreement import FEW_TEXTS, MarkedText, span_agreement
+from evaluations.statistics.gamma import Mark
+from evaluations.statistics.span_agreement import (
+    FEW_TEXTS,
+    MANY_MARKS,
+    MarkedText,
+    gamma_agreement,
+    span_agreement,
+)
 
 
 def slow_f1(texts: list[MarkedText]) -> float:
     """By counting the characters of each pair one by one."""
     both = total = 0
     for text in texts:
-        people = sorted(text.spans)
+        people = sorted(text.marks)
         for first in people:
             for second in people:
                 if first < second:
                     for at in range(100):
                         marks = [
-                            any(start <= at < end for start, end in text.spans[one])
+                            any(mark.start <= at < mark.end for mark in text.marks[one])
                             for one in (first, second)
                         ]
                         both += all(marks)
@@ -24,7 +31,13 @@ def slow_f1(texts: list[MarkedText]) -> float:
     return 2 * both / total
 
 
-def drawn(texts: int, seed: int = 0) -> list[MarkedText]:
+def marked(document: int, *people: list[tuple[int, int]]) -> MarkedText:
+    return MarkedText(
+        document, 100, {one: [Mark(*mark) for mark in own] for one, own in enumerate(people)}
+    )
+
+
+def drawn(texts: int, seed: int = 0, people: int = 3) -> list[MarkedText]:
     rng = np.random.default_rng(seed)
     found = []
     for document in range(texts):
@@ -32,9 +45,10 @@ def drawn(texts: int, seed: int = 0) -> list[MarkedText]:
         found.append(
             MarkedText(
                 document,
+                100,
                 {
-                    rater: [(max(0, at + int(shift)), at + int(shift) + 20), (80, 90)]
-                    for rater, shift in enumerate(rng.integers(-8, 9, 3))
+                    rater: [Mark(max(0, at + int(shift)), at + int(shift) + 20), Mark(80, 90)]
+                    for rater, shift in enumerate(rng.integers(-8, 9, people))
                 },
             )
         )
@@ -43,7 +57,7 @@ def drawn(texts: int, seed: int = 0) -> list[MarkedText]:
 
 def test_it_is_the_f1_of_each_two_peoples_characters() -> None:
     # One marks 0-9, the other 5-14: five of both, ten of each; and overlapping spans count once.
-    texts = [MarkedText(at, {1: [(0, 10)], 2: [(5, 15), (6, 12)]}) for at in range(10)]
+    texts = [marked(at, [(0, 10)], [(5, 15), (6, 12)]) for at in range(10)]
 
     found = span_agreement(texts, 10)
 
@@ -62,13 +76,13 @@ def test_it_equals_a_count_by_hand_and_its_interval_holds_it() -> None:
 
 
 def test_somebody_who_marked_nothing_does_not_agree() -> None:
-    texts = [MarkedText(at, {1: [(0, 10)], 2: []}) for at in range(12)]
+    texts = [marked(at, [(0, 10)], []) for at in range(12)]
 
     assert span_agreement(texts, 12).f1.value == 0.0
 
 
 def test_it_takes_ten_texts_that_two_people_marked() -> None:
-    texts = [*drawn(9), *(MarkedText(at, {1: [(0, 3)]}) for at in range(9, 30))]
+    texts = [*drawn(9), *(marked(at, [(0, 3)]) for at in range(9, 30))]
 
     found = span_agreement(texts, 30)
 
@@ -77,6 +91,52 @@ def test_it_takes_ten_texts_that_two_people_marked() -> None:
 
 def test_intervals_cover_what_people_would_agree_on_in_other_texts() -> None:
     truth = slow_f1(drawn(2000, seed=99))
-    ends = [span_agreement(drawn(30, seed), 30).interval.ends for seed in range(200)]
+    found = [span_agreement(drawn(30, seed), 30).interval.ends for seed in range(200)]
 
-    assert 0.9 <= np.mean([one is not None and one[0] <= truth <= one[1] for one in ends]) <= 0.99
+    assert 0.9 <= covered(truth, found) <= 0.99
+
+
+@pytest.mark.slow
+def test_so_do_gammas() -> None:
+    truth = gamma_agreement(drawn(3000, seed=99, people=2), 3000).gamma.value
+    found = [gamma_agreement(drawn(30, seed, people=2), 30).interval.ends for seed in range(300)]
+
+    assert truth is not None
+    assert 0.93 <= covered(truth, found) <= 0.97
+
+
+def test_gamma_is_1_for_the_same_marks_and_near_0_for_marks_anywhere() -> None:
+    rng = np.random.default_rng(2)
+    same = [marked(at, *[[(at, at + 12), (60, 70)]] * 3) for at in range(20)]
+    anywhere = [
+        marked(at, *([(start, start + 12)] for start in rng.integers(0, 88, 2).tolist()))
+        for at in range(200)
+    ]
+
+    assert gamma_agreement(same, 20).gamma.value == 1.0
+    low, high = gamma_agreement(anywhere, 200).interval.ends or (1.0, 1.0)
+    assert low < 0 < high
+    assert high - low < 0.3
+
+
+def test_gamma_leaves_out_texts_with_too_many_marks_and_says_how_many() -> None:
+    crowded = [(at, at + 9) for at in range(14)]
+    texts = [*drawn(10), *(marked(at, *[crowded] * 4) for at in range(10, 12))]
+
+    assert gamma_agreement(texts, 12).left_out == 2
+    none = gamma_agreement([marked(at, *[crowded] * 4) for at in range(10)], 10)
+    assert (none.gamma.reason, none.interval.reason, none.left_out) == (MANY_MARKS, MANY_MARKS, 10)
+    assert gamma_agreement(drawn(9), 9).gamma.reason == FEW_TEXTS
+
+
+def test_characters_of_a_long_text_that_many_people_marked_are_counted() -> None:
+    long = 200_000
+    texts = [
+        MarkedText(at, long, {one: [Mark(0, long)] * 20 for one in range(20)}) for at in range(10)
+    ]
+
+    assert span_agreement(texts, 10).f1.value == 1.0
+
+
+def covered(truth: float, ends: list[tuple[float, float] | None]) -> float:
+    return float(np.mean([one is not None and one[0] <= truth <= one[1] for one in ends]))

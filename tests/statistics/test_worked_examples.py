@@ -15,6 +15,7 @@ from evaluations.statistics.bias import partial_correlation, self_preference
 from evaluations.statistics.calibration import isotonic
 from evaluations.statistics.concentration import concentration
 from evaluations.statistics.correlation import COEFFICIENTS
+from evaluations.statistics.layout import Outputs
 from evaluations.statistics.pairwise import count_pairs, tau_c
 from evaluations.statistics.ppi import ppi_mean
 from evaluations.statistics.preferences import bradley_terry, next_pair_gains
@@ -311,8 +312,14 @@ def own_family(example: dict[str, Any]) -> dict[str, float | None]:
     return {
         "own": means[0],
         "other": means[1],
-        "self_preference": self_preference(own, other).value,
+        "self_preference": _self_preference(own, other),
     }
+
+
+def _self_preference(own: np.ndarray, other: np.ndarray) -> float | None:
+    judge, human = np.concatenate([own, other]).T
+    is_own = np.arange(len(judge)) < len(own)
+    return self_preference(Outputs.full(len(judge), 1), human, judge, is_own).value
 
 
 def spread(example: dict[str, Any]) -> dict[str, float]:

@@ -56,6 +56,8 @@ class Command(GateCommand):
         made = certify(judge, criterion, requirements, epsilon=options["epsilon"])
         for entry in made.requirements:
             self.stdout.write(in_words(entry))
+        for said in made.content.get("what_numbers_speak_of", ()):
+            self.stdout.write(said)
         self.stdout.write(f"{judge} on {criterion}: {made.outcome} (certificate {made.pk}).")
         _write(options["out"], orjson.dumps(made.content, option=orjson.OPT_INDENT_2) + b"\n")
         _write(options["badge"], badge(judge.label, criterion.name, made.outcome).encode())

@@ -167,6 +167,8 @@ class Command(SiteCommand):
         candidates = list(search.candidates.order_by("pk"))
         self.stderr.write(f"{criterion}: {search.found['training']} training documents,"
                           f" {search.found['locked']} locked.")  # fmt: skip
+        for said in search.found.get("what_numbers_speak_of", ()):
+            self.stderr.write(f"  {said}")
         for candidate in candidates:
             self.stderr.write(f"  {sentence_of(candidate)}")
         if not candidates:

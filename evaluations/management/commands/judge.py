@@ -16,6 +16,7 @@ from evaluations.management.projects import find_criteria, find_judge, find_proj
 from evaluations.management.services import ensure_workers, start_one_worker
 from evaluations.management.watching import watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, RunState, Transport
+from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.runs.estimate import estimate_run
 from evaluations.runs.lifecycle import RunError, resume_run, start_run
 from geval_site.processes import Processes
@@ -47,6 +48,11 @@ class Command(SiteCommand):
             " ratings",
         )
         parser.add_argument(
+            "--until-better",
+            metavar="NAME",
+            help="end when it is known whether the judge or this one agrees better with people",
+        )
+        parser.add_argument(
             "--retry",
             action="store_true",
             help="resume the judge's last run: paused and failed items",
@@ -74,8 +80,11 @@ class Command(SiteCommand):
         if options["pilot"] is not None and options["pilot"] < 1:
             raise CommandError("--pilot takes a number of documents, at least 1.")
         pilot = options["pilot"] or 0
-        if options["until"] is not None and not 0.01 <= options["until"] <= 0.5:
-            raise CommandError("--until takes a width from 0.01 to 0.5, such as 0.05.")
+        until, least, most = options["until"], LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
+        if until is not None and not least <= until <= most:
+            raise CommandError(f"--until takes a width from {least:g} to {most:g}, such as 0.05.")
+        named = options["until_better"]
+        rival = find_judge(project, named) if named else None
         if options["estimate"]:
             self._say_estimate(
                 judge,
@@ -99,7 +108,8 @@ class Command(SiteCommand):
                         budget=options["budget"],
                         transport=transport,
                         pilot=pilot,
-                        goal_width=options["until"],
+                        goal_width=until,
+                        goal_rival=rival,
                     )
             except (RunError, PromptError) as error:
                 raise CommandError(str(error)) from None

@@ -2,7 +2,9 @@
 print."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
+from evaluations.formats import NARROW
 from evaluations.reports.drawings.bubbles import bubbles
 from evaluations.reports.drawings.calibration import calibration
 from evaluations.reports.drawings.matrix import matrix
@@ -11,12 +13,13 @@ from evaluations.reports.drawings.precision import precision
 from evaluations.reports.drawings.shapes import Drawing
 from evaluations.reports.drawings.slopes import slopes
 from evaluations.reports.latex import escaped
+from evaluations.reports.samples import WEIGHTED
 
 Address = Callable[[float, float], str]
 KINDS = ("bubbles", "systems", "calibration", "matrix", "precision")
 LEAST_SYSTEMS = 2
 # Signs of our own sentences that LaTeX does not know as letters.
-_SIGNS = {"\u2009": r"\,", "\u2212": "$-$", "±": r"$\pm$"}
+_SIGNS = {NARROW: r"\,", "\u2212": "$-$", "±": r"$\pm$"}
 
 
 def drawings(
@@ -27,6 +30,16 @@ def drawings(
     Args:
         address: of the page with the outputs of a bubble, by human mean and score.
     """
+    for drawing in _drawn(numbers, judge, address):
+        if numbers.is_weighted and drawing.kind != "matrix":
+            yield replace(drawing, caption=f"{drawing.caption} {WEIGHTED}")
+        else:
+            yield drawing
+
+
+def _drawn(
+    numbers: CriterionNumbers, judge: JudgeNumbers, address: Address | None
+) -> Iterator[Drawing]:
     if judge.bubbles:
         yield bubbles(numbers, judge, address or (lambda _human, _score: ""))
     if len(judge.systems) >= LEAST_SYSTEMS:

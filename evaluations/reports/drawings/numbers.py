@@ -74,7 +74,7 @@ class JudgeNumbers:
 class CriterionNumbers:
     """A criterion's. `sides` are judges and annotators, `pairs[i][j]` the summary-level rho of two,
     None where there is none; `people` says which are annotators; `human_label` is what people's
-    side is."""
+    side is; `is_weighted` says whether outputs count by their weights."""
 
     pk: int
     name: str
@@ -87,6 +87,7 @@ class CriterionNumbers:
     people: tuple[bool, ...]
     human_label: str
     pairs: tuple[tuple[float | None, ...], ...]
+    is_weighted: bool = False
 
     def judge(self, pk: int | None) -> JudgeNumbers:
         """The one that was asked for, or the best."""
@@ -111,6 +112,7 @@ def numbers_for_figures(subject: Subject) -> CriterionNumbers:
         people=tuple(people),
         human_label=subject.result.options.human_score_label,
         pairs=_pairs(subject, values),
+        is_weighted=result.weights is not None,
     )
 
 
@@ -126,7 +128,7 @@ def _judge(subject: Subject, judge: JudgeResult) -> JudgeNumbers:
         on_scale=analysis.on_scale,
         correlation=f"{value} {in_brackets(analysis.shown)}".rstrip(),
         outputs=int(both.sum()),
-        gap=float((scores[both] - human[both]).mean()) if both.any() else 0.0,
+        gap=subject.outputs.part(both).mean((scores - human)[both]) if both.any() else 0.0,
         bubbles=_bubbles(subject, scores, both),
         calibration=_calibration(subject, scores) if analysis.on_scale else (),
         systems=_systems(subject, scores, both),
@@ -163,7 +165,7 @@ def _rounded(values: FloatArray) -> FloatArray:
 
 
 def _calibration(subject: Subject, scores: FloatArray) -> tuple[Calibrated, ...]:
-    found = reliability_intervals(subject.data.outputs, scores, subject.human)
+    found = reliability_intervals(subject.outputs, scores, subject.human)
     return tuple(
         Calibrated(one.score, one.rating, interval.low, interval.high, one.outputs)
         for one, interval in found
@@ -173,7 +175,7 @@ def _calibration(subject: Subject, scores: FloatArray) -> tuple[Calibrated, ...]
 def _systems(subject: Subject, scores: FloatArray, both: np.ndarray) -> tuple[SystemMeans, ...]:
     data = subject.data
     sides = [np.where(both, side, np.nan) for side in (subject.human, scores)]
-    means = [data.system_means(side) for side in sides]
+    means = [data.system_means(side, subject.criterion.pk) for side in sides]
     return tuple(
         SystemMeans(name, float(human), float(judge))
         for name, human, judge in zip(data.system_names, *means, strict=True)
