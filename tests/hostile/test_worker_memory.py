@@ -23,9 +23,9 @@ LARGE = (
     "a chunk of 2**60",
     "a huge length", "content: NUL",
 )  # fmt: skip
-# Of the worker and its children together, which counts what they share in each: about 420 MB,
-# most of it the code that they load, while replies come that are far larger.
-MOST_BYTES = 450 * 2**20
+# Of the worker and its child together, what they share counted once: about 360 MB, two thirds of it
+# the code that they load, while replies come that are far larger.
+MOST_BYTES = 400 * 2**20
 
 
 def test_replies_of_any_size_leave_a_worker_small(
