@@ -15,7 +15,11 @@ LONGEST = 250
 
 def as_metrics(report: Report) -> str:
     """`JUDGE/CRITERION/COEFFICIENT/LEVEL`, and at the level of summaries the interval's ends;
-    undefined values are left out."""
+    undefined values are left out.
+
+    Where outputs count by their weights, `JUDGE/CRITERION/outputs of a uniform sample` says how
+    many tell as much.
+    """
     return orjson.dumps(dict(_metrics(report)), option=orjson.OPT_INDENT_2).decode()
 
 
@@ -35,6 +39,8 @@ def _metrics(report: Report) -> Iterator[tuple[str, float]]:
                         yield f"{about}/{coefficient}/summary {end}"[:LONGEST], value
             yield f"{about}/documents", float(found.documents)
             yield f"{about}/outputs", float(found.pairs)
+            if criterion.weights:
+                yield f"{about}/outputs of a uniform sample", criterion.weights.effective
 
 
 def _part(name: str) -> str:

@@ -30,14 +30,17 @@ from geval_site.program import command
 
 CSV_COLUMNS = (
     "criterion", "judge", "level", "coefficient", "value", "reason", "documents", "documents_used",
-    "pairs", "ci_low", "ci_high",
+    "pairs", "ci_low", "ci_high", "human_score", "counted",
 )  # fmt: skip
+# How outputs count in a row's value, in the column `counted`.
+ALIKE, BY_WEIGHTS = "alike", "by weights"
 
 
 def as_csv(report: Report) -> str:
-    """One row per value, for spreadsheets and data frames."""
+    """One row per value, for spreadsheets and data frames; each says which human score it is of."""
     lines = [csv_line(CSV_COLUMNS)]
     for criterion in report.criteria:
+        counted = BY_WEIGHTS if criterion.weights else ALIKE
         for result in criterion.judges:
             found = result.correlations
             for level in report.levels:
@@ -52,7 +55,7 @@ def as_csv(report: Report) -> str:
                         csv_line((
                             criterion.criterion, result.judge, level, coefficient, estimate.value,
                             estimate.reason, found.documents, found.documents_used, found.pairs,
-                            interval.low, interval.high,
+                            interval.low, interval.high, report.options.human_score, counted,
                         ))
                     )  # fmt: skip
     return "".join([*lines, *_comparison_lines(report)])
@@ -66,7 +69,7 @@ def _comparison_lines(report: Report) -> Iterator[str]:
                 yield csv_line((
                     name, side.name, "comparisons", f"agreement {setup}", found.estimate.value,
                     found.estimate.reason, found.documents, found.documents, found.pairs,
-                    found.interval.low, found.interval.high,
+                    found.interval.low, found.interval.high, "", ALIKE,
                 ))  # fmt: skip
 
 

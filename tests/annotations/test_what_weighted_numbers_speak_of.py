@@ -1,9 +1,10 @@
 """Numbers of an unequal sample count by weights or say that they do not, in the same words
 everywhere."""
 
+import csv
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,23 @@ def test_every_download_of_the_report_says_it(unequal: Project) -> None:
             assert WEIGHTED in " ".join(one.write(report).split()), one.word
     (said,) = json.loads(as_json(report))["what_numbers_speak_of"]
     assert said.startswith(WEIGHTS)
+
+
+@pytest.mark.parametrize(("design", "counted"), [(UNEQUAL, "by weights"), (UNIFORM, "alike")])
+def test_numbers_alone_say_how_outputs_count(
+    sampled: Callable[..., Project], design: Sequence[float], counted: str
+) -> None:
+    report = build_report(sampled(design))
+    written = {one.word: one.write(report) for one in FORMATS}
+
+    rows = csv.DictReader(written["csv"].splitlines())
+    assert {(row["human_score"], row["counted"]) for row in rows} == {("mean", counted)}
+    effective = {
+        value
+        for name, value in json.loads(written["mlflow"]).items()
+        if name.endswith("/outputs of a uniform sample")
+    }
+    assert effective == {one.effective for one in report.weights.values()}
 
 
 def test_pages_say_it(unequal: Project, as_role: Callable[[str], Client]) -> None:
