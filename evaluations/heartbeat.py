@@ -30,12 +30,14 @@ from evaluations.instrument.asking import go_on
 from evaluations.models import (
     Batch,
     EvaluationRun,
+    Project,
     RunItem,
     RunState,
     Transport,
     WorkerHeartbeat,
 )
 from evaluations.models.runs import is_free
+from evaluations.operations.deletion import remove_deleted
 from evaluations.operations.retention import policy_of_site, tidy
 from evaluations.reports.goals import close_reached_campaigns
 from evaluations.reports.keeping import neglected_reports
@@ -97,7 +99,8 @@ def neglected_runs() -> list[int]:
 
 
 def start_tidying() -> threading.Thread:
-    """Remove what the retention policy says, beside the heart: the first time may take minutes."""
+    """Remove deleted projects, and what the retention policy says, beside the heart: it may take
+    minutes."""
     thread = threading.Thread(target=_tidy, name="tidy", daemon=True)
     thread.start()
     return thread
@@ -105,6 +108,8 @@ def start_tidying() -> threading.Thread:
 
 def _tidy() -> None:
     try:
+        for gone in remove_deleted():
+            log.info("project removed", project=gone.slug, rows=gone.rows)
         for one in tidy(policy_of_site()):
             log.info("tidied", project=one.slug, replies=one.replies, entries=one.entries)
     except Exception as error:
@@ -158,6 +163,8 @@ def _keep_beating(jobs: list[str]) -> None:
                     wake_for_search(search_id)
                 for kept_id in neglected_reports():
                     wake_for_report(kept_id)
+                if Project.objects.deleted().exists():
+                    start_tidying()
             if number % LEFTOVERS_EVERY == 0:
                 clear_leftovers()
                 start_tidying()

@@ -252,6 +252,7 @@ urlpatterns = [
     ),
     path("p/<slug:slug>/archive/", projects.project_export, name="project_export"),
     path("p/<slug:slug>/archived/", projects.project_archive, name="project_archive"),
+    path("p/<slug:slug>/delete/", projects.project_delete, name="project_delete"),
     path("p/<slug:slug>/usage/", site.project_usage, name="project_usage"),
     path("site/", site.site_overview, name="site_overview"),
     path("site/limits/<int:pk>/", site.limits_edit, name="limits_edit"),

@@ -10,7 +10,7 @@ from evaluations.forms.instrument import StudyForm
 from evaluations.forms.judges import EndpointForm, ProbeForm
 from evaluations.forms.limits import LimitsForm
 from evaluations.forms.members import InvitationForm, RoleForm
-from evaluations.forms.projects import ArchiveForm, FormatsForm, ProjectForm
+from evaluations.forms.projects import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
 from evaluations.forms.runs import RestForm, ResumeForm, RunForm
 from evaluations.forms.sharing import ShareForm, SnapshotForm
 from evaluations.forms.systems import JudgeFormSet, SystemFormSet
@@ -24,6 +24,7 @@ __all__ = [
     "CertificateForm",
     "ColumnsForm",
     "CriterionForm",
+    "DeletionForm",
     "DocumentFilterForm",
     "EndpointForm",
     "EvaluatorForm",

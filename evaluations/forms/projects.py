@@ -1,5 +1,7 @@
 """Forms for creating a project."""
 
+from typing import Any
+
 from django import forms
 
 from evaluations.models import Project
@@ -37,3 +39,26 @@ class ProjectForm(forms.ModelForm):
         model = Project
         fields = ("name", "description")
         widgets = {"description": forms.Textarea(attrs={"rows": 3})}
+
+
+class DeletionForm(forms.Form):
+    """The project's name, typed so that no project goes by a slip."""
+
+    name = forms.CharField(
+        max_length=200,
+        label="Name of the project",
+        help_text="Type it to confirm.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project = project
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if name != self.project.name:
+            raise forms.ValidationError(
+                f"This is not the name of the project. Type: {self.project.name}"
+            )
+        return name

@@ -68,6 +68,10 @@ class ProjectQuerySet(models.QuerySet["Project"]):
             return self.none()
         return self.filter(memberships__user=user)
 
+    def deleted(self) -> ProjectQuerySet:
+        """Those whose rows workers still have to remove."""
+        return self.filter(deleted_at__isnull=False)
+
     def make(self, name: str, description: str, *, owner_id: int) -> Project:
         """Create a user's project, with a short name that nobody can guess."""
         with transaction.atomic():
@@ -109,6 +113,9 @@ class Project(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(
         null=True, blank=True, help_text="When it was archived; archived projects do not change."
+    )
+    deleted_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it was deleted; what it holds is being removed."
     )
     source_format = format_field("sources")
     output_format = format_field("outputs")

@@ -55,7 +55,8 @@ def _projects() -> QuerySet[Project]:
     mine = MonthlySpending.objects.filter(project=OuterRef("pk")).order_by()
     active = Count("runs", filter=Q(runs__state__in=ACTIVE_STATES), distinct=True)
     return (
-        Project.objects.with_counts()
+        Project.objects.filter(deleted_at=None)
+        .with_counts()
         .annotate(
             active_runs=active,
             money_month=_or_nothing(mine.filter(month=this_month()).values("money")),

@@ -6,18 +6,17 @@ model said goes. The audit log says what was removed, itself included.
 
 import datetime
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import Count, QuerySet
 from django.db.models.functions import Now
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from evaluations.models import AuditEntry, ModelReply, Project
+from evaluations.operations.alone import alone
 from evaluations.people.audit import note_by_site
 
 ACTION = "retention"
@@ -80,7 +79,7 @@ def tidy(policy: Policy) -> list[Due]:
     removed, which is nothing if another process is doing so."""
     if not (policy.replies or policy.audit):
         return []
-    with _alone() as mine:
+    with alone(TIDY_LOCK) as mine:
         return [_tidy_project(policy, one) for one in due(policy)] if mine else []
 
 
@@ -126,16 +125,3 @@ def _chunks(rows: "QuerySet[Any]") -> Iterator[list[int]]:
     ids = list(rows.order_by("pk").values_list("pk", flat=True))
     for start in range(0, len(ids), AT_ONCE):
         yield ids[start : start + AT_ONCE]
-
-
-@contextmanager
-def _alone() -> Iterator[bool]:
-    """Whether no other process is tidying up."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [TIDY_LOCK])
-        mine = cursor.fetchone()[0]
-        try:
-            yield mine
-        finally:
-            if mine:
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [TIDY_LOCK])

@@ -82,6 +82,7 @@ IN_WORDS = {
     "evaluations:member_change": "changed a member",
     "evaluations:output_remove": "removed an output",
     "evaluations:project_archive": "archived or restored the project",
+    "evaluations:project_delete": "tried to delete the project",
     "evaluations:project_formats": "changed how texts are shown",
     "evaluations:report_again": "had the report computed again",
     "evaluations:run_cancel": "cancelled a run",

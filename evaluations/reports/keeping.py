@@ -102,21 +102,29 @@ def work_on_report(pk: int) -> None:
         with _renewing(kept) as on_step:
             parts = dict(_computed(kept, on_step))
         _finish(kept, parts, seconds=time.monotonic() - began)
-    except LeaseLostError:
-        log.warning("report given up", kept=kept.pk, project=kept.project.slug)
     except Exception as error:
-        log.exception("report failed", kept=kept.pk, project=kept.project.slug)
-        _mine(kept).update(
-            state=KeptState.FAILED,
-            message=FAILED.format(type(error).__name__),
-            taken_until=None,
-            ended_at=timezone.now(),
-        )
+        _give_up(kept, error)
     finally:
         # Arrays of a large project, which this process need not hold until the next one.
         memo.forget()
     for waiting in KeptReport.objects.free().filter(project=kept.project_id).order_by("pk")[:1]:
         wake_for_report(waiting.pk)
+
+
+def _give_up(kept: KeptReport, error: Exception) -> None:
+    """Say what went wrong, unless nobody waits for this any more: the project may be deleted while
+    its numbers are read."""
+    failed = not isinstance(error, LeaseLostError) and _mine(kept).update(
+        state=KeptState.FAILED,
+        message=FAILED.format(type(error).__name__),
+        taken_until=None,
+        ended_at=timezone.now(),
+    )
+    about = {"kept": kept.pk, "project": kept.project.slug}
+    if failed:
+        log.error("report failed", **about, exc_info=error)
+    else:
+        log.warning("report given up", **about)
 
 
 def neglected_reports() -> list[int]:

@@ -16,8 +16,9 @@ from django.views.decorators.http import require_POST
 
 from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.archive.write import write_archive
-from evaluations.forms import ArchiveForm, FormatsForm, ProjectForm
+from evaluations.forms import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
 from evaluations.models import Project, Role
+from evaluations.operations.deletion import DeletionError, delete_project
 from evaluations.people.access import (
     EDITORS,
     EVERYONE,
@@ -62,6 +63,27 @@ def project_archive(request: HttpRequest, project: Project) -> HttpResponse:
     project.save(update_fields=["archived_at"])
     note_detail(request, "restored" if bring_back else "archived")
     return redirect(project)
+
+
+@project_view(OWNERS, archived=True)
+def project_delete(request: HttpRequest, project: Project) -> HttpResponse:
+    """Delete an archived project for good."""
+    form = DeletionForm(request.POST or None, project=project)
+    if form.is_valid():
+        try:
+            delete_project(project, user=request.user, by=request.user.get_username())
+        except DeletionError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"{project} is deleted.")
+            return redirect("evaluations:project_list")
+    context = {
+        "project": Project.objects.with_counts().get(pk=project.pk),
+        "form": form,
+        "tab": "overview",
+    }
+    status = 422 if form.errors else 200
+    return render(request, "evaluations/project_delete.html", context, status=status)
 
 
 @project_view(EDITORS)

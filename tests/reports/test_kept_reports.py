@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import structlog
 from django.conf import settings as django_settings
 from django.test import Client
 from django.utils import timezone
@@ -23,6 +24,7 @@ from evaluations.models import (
     ReportSnapshot,
     WorkerHeartbeat,
 )
+from evaluations.operations.deletion import delete_project, remove_deleted
 from evaluations.reports import keeping, live, memo
 from evaluations.reports.formats import FORMATS
 from evaluations.reports.keeping import MOST_KEPT, neglected_reports, work_on_report
@@ -328,6 +330,30 @@ def test_a_worker_that_was_taken_for_dead_stores_nothing(
     kept.refresh_from_db()
     assert (kept.state, kept.attempts) == (KeptState.COMPUTING, 2)
     assert not KeptPart.objects.exists()
+
+
+@pytest.mark.parametrize("address", [ADDRESS, f"{ADDRESS}annotators/"])
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_project_may_be_deleted_while_its_numbers_are_computed(
+    client: Client, large: Project, monkeypatch: pytest.MonkeyPatch, address: str, is_read: bool
+) -> None:
+    text_of(client, address)
+    read = keeping.load_data
+
+    def read_and_delete(*arguments: Any) -> Any:
+        found = read(*arguments) if is_read else None
+        Project.objects.update(archived_at=timezone.now())
+        delete_project(large, by="olga")
+        list(remove_deleted())
+        return found if is_read else read(*arguments)
+
+    monkeypatch.setattr(keeping, "load_data", read_and_delete)
+    with structlog.testing.capture_logs() as logged:
+        work_on_report(KeptReport.objects.get().pk)
+
+    said = [line["event"] for line in logged if line["event"].startswith("report")]
+    assert said == ["report given up"]
+    assert not KeptReport.objects.exists()
 
 
 def test_a_report_that_loses_every_worker_fails_with_what_to_do(

@@ -7,8 +7,10 @@ from django.core.management.base import CommandError
 from django.db import connection
 
 from evaluations.management.base import SiteCommand
+from evaluations.models import Project
 from evaluations.operations.backup.errors import BackupError
 from evaluations.operations.backup.swapping import left_behind, server_of
+from evaluations.operations.deletion import remove_deleted
 from evaluations.operations.retention import (
     Due,
     Policy,
@@ -23,8 +25,8 @@ from evaluations.operations.retention import (
 
 class Command(SiteCommand):
     help = (
-        "Remove the text of raw replies and entries of the audit log that are older than the site"
-        " keeps them; scores stay. Workers do the same every day."
+        "Remove what deleted projects held, and the text of raw replies and entries of the audit"
+        " log that are older than the site keeps them; scores stay. Workers do the same every day."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -51,6 +53,7 @@ class Command(SiteCommand):
         if min(policy.replies, policy.audit) < 0:
             raise CommandError("Days cannot be negative; 0 keeps everything.")
         self._describe(policy)
+        self._remove_deleted(dry_run=options["dry_run"])
         found = due(policy) if options["dry_run"] else tidy(policy)
         for one in found:
             self.stdout.write(f"  {one.slug or '(no project)'}: {_words(one)}")
@@ -60,6 +63,14 @@ class Command(SiteCommand):
         self.stdout.write(f"{total} {verb}.")
         if options["replaced"]:
             self._drop_replaced(dry_run=options["dry_run"])
+
+    def _remove_deleted(self, *, dry_run: bool) -> None:
+        if dry_run:
+            for project in Project.objects.deleted():
+                self.stdout.write(f"  {project.slug}: a deleted project, would be removed")
+        else:
+            for gone in remove_deleted():
+                self.stdout.write(f"  {gone.slug}: a deleted project, {gone.rows:,} rows removed")
 
     def _drop_replaced(self, *, dry_run: bool) -> None:
         try:

@@ -1,0 +1,48 @@
+"""`manage.py delete_project PROJECT --confirm PROJECT`: delete a project and all that it holds."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.db import transaction
+from django.utils import timezone
+
+from evaluations.management.base import SiteCommand
+from evaluations.management.projects import find_project
+from evaluations.models import Project
+from evaluations.operations.deletion import DeletionError, delete_project, remove_deleted
+from evaluations.people.audit import THE_SITE
+from geval_site.program import command
+
+
+class Command(SiteCommand):
+    help = "Delete a project and all that it holds. This cannot be undone."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="short name of the project")
+        parser.add_argument(
+            "--confirm", metavar="PROJECT", help="the short name again; without it nothing happens"
+        )
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        project = find_project(options["project"])
+        slug = project.slug
+        if options["confirm"] != slug:
+            raise CommandError(
+                f"Deleting {slug} cannot be undone. To keep a copy, run"
+                f" `{command(f'export_project {slug} FILE.zip')}`. To delete it, add"
+                f" --confirm {slug}."
+            )
+        try:
+            with transaction.atomic():
+                Project.objects.filter(pk=project.pk, archived_at=None).update(
+                    archived_at=timezone.now()
+                )
+                delete_project(project, by=THE_SITE)
+        except DeletionError as error:
+            raise CommandError(str(error)) from None
+        rows = sum(gone.rows for gone in remove_deleted())
+        if rows:
+            self.stdout.write(f"{slug} was deleted, with {rows:,} rows.")
+        else:
+            self.stdout.write(f"{slug} was deleted. A worker removes what it holds.")

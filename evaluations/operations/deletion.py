@@ -1,0 +1,164 @@
+"""Projects that their owners deleted: nobody sees them any more from then on, and workers remove
+what they hold, some thousand rows at a time.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.db import OperationalError, models, transaction
+from django.utils import timezone
+from django.utils.crypto import get_random_string
+
+from evaluations.models import (
+    ApiToken,
+    AuditEntry,
+    EvaluationRun,
+    Invitation,
+    Membership,
+    Project,
+    RunItem,
+    ShareLink,
+    Webhook,
+)
+from evaluations.models.project import RANDOM_LENGTH, RANDOM_LETTERS
+from evaluations.operations.alone import alone
+from evaluations.people.limits import Resource, shown, used
+from evaluations.runs.lifecycle import cancel_run
+
+ACTION = "project deleted"
+AT_ONCE = 20_000
+DELETION_LOCK = 0x676F6E65  # any constant: one process at a time
+APPS = ("evaluations", "annotations")
+# What lets people, programs and other sites reach a project, or tells them of it.
+WAYS_IN = (Webhook, ShareLink, Invitation, ApiToken, Membership)
+
+
+class DeletionError(Exception):
+    """A project cannot be deleted; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Gone:
+    """A project that was removed, by the short name that it had since, with so many rows."""
+
+    slug: str
+    rows: int
+
+
+def delete_project(project: Project, *, user: Any = None, by: str) -> None:
+    """Take a project from everybody. What it holds goes afterwards (`remove_deleted`); its short
+    name is free at once, and an entry of the site's audit log remains.
+
+    Args:
+        user: who deletes it, None for a command.
+        by: their name for the log.
+
+    Raises:
+        DeletionError: it is not archived, something is being loaded into it, or what it cost
+            counts for its owner.
+    """
+    with transaction.atomic():
+        try:
+            with transaction.atomic():
+                held = Project.objects.select_for_update(nowait=True).get(pk=project.pk)
+        except OperationalError:
+            raise DeletionError(
+                "Something is being loaded into this project. Wait until that has ended, and"
+                " delete it then."
+            ) from None
+        if held.archived_at is None:
+            raise DeletionError("Archive the project first; only archived projects are deleted.")
+        if user is not None and settings.USER_MONEY_PER_MONTH and (spent := _spent(held)):
+            raise DeletionError(
+                f"This project cost {spent} this month, which counts for the limit of all projects"
+                " of its owner. Delete it next month, or ask the site's administrator."
+            )
+        for way in WAYS_IN:
+            way._base_manager.filter(project=held).delete()
+        unfinished = EvaluationRun.objects.unfinished().filter(project=held)
+        for run_id in unfinished.values_list("pk", flat=True):
+            cancel_run(run_id, "The project was deleted.")
+        AuditEntry.objects.create(
+            user=user,
+            user_name=by,
+            action=ACTION,
+            path="",
+            detail=f"{held.slug}: {held.name}"[:300],
+        )
+        held.slug = f"deleted-{get_random_string(2 * RANDOM_LENGTH, RANDOM_LETTERS)}"
+        held.deleted_at = timezone.now()
+        held.save(update_fields=["slug", "deleted_at"])
+
+
+def _spent(project: Project) -> str:
+    money = used(Resource.MONEY, [project.pk])
+    return shown(Resource.MONEY, money) if money else ""
+
+
+def remove_deleted() -> Iterator[Gone]:
+    """Remove what deleted projects hold, project by project.
+
+    Rows go in pieces, those that others refer to last; a removal that was interrupted goes on the
+    next time. While a worker still waits for a model's answer, its project waits as well.
+    """
+    with alone(DELETION_LOCK) as mine:
+        for project in Project.objects.deleted().order_by("pk") if mine else ():
+            if not RunItem.objects.held().filter(run__project=project).exists():
+                rows = sum(_remove(model, project.pk) for model in in_order())
+                project.delete()
+                yield Gone(project.slug, rows)
+
+
+def in_order() -> list[type[models.Model]]:
+    """The models whose rows belong to a project, each before those that it refers to."""
+    known = {
+        model
+        for app in APPS
+        for model in apps.get_app_config(app).get_models(include_auto_created=True)
+    }
+    sorter: TopologicalSorter[type[models.Model]] = TopologicalSorter()
+    for model in known:
+        if model is not Project and path_to_project(model):
+            sorter.add(model)
+            for referred in _references(model).values():
+                if referred is not model and referred is not Project and referred in known:
+                    sorter.add(referred, model)
+    return list(sorter.static_order())
+
+
+def path_to_project(model: type[models.Model]) -> str:
+    """The shortest lookup that leads from a model to its project; empty if none does."""
+    paths: list[tuple[type[models.Model], tuple[str, ...]]] = [(model, ())]
+    seen = {model}
+    for one, path in paths:
+        for name, referred in _references(one).items():
+            if referred is Project:
+                return "__".join((*path, name))
+            if referred not in seen:
+                seen.add(referred)
+                paths.append((referred, (*path, name)))
+    return ""
+
+
+def _references(model: type[models.Model]) -> dict[str, type[models.Model]]:
+    """What a model refers to, by the name of the field; that which is always there comes first."""
+    fields = [field for field in model._meta.local_fields if field.is_relation]
+    return {
+        field.name: field.related_model
+        for field in sorted(fields, key=lambda field: field.null)
+        if isinstance(field.related_model, type)
+    }
+
+
+def _remove(model: type[models.Model], project_id: int) -> int:
+    """Remove a model's rows, the newest first: they may refer to earlier ones of their kind."""
+    rows = model._base_manager.filter(**{path_to_project(model): project_id}).order_by("-pk")
+    removed = 0
+    while ids := list(rows.values_list("pk", flat=True)[:AT_ONCE]):
+        query = model._base_manager.filter(pk__in=ids)
+        removed += query._raw_delete(query.db)
+    return removed
