@@ -45,7 +45,7 @@ from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.projection import Projection, document_gains, projections
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
-from evaluations.statistics.weighted import kish
+from evaluations.statistics.weighted import freedom_share, kish
 
 MOST_NEXT = 5
 # Of the rated outputs that a judge scored, as a share of the judge with most; fewer are not ranked.
@@ -92,13 +92,15 @@ class JudgeResult:
 @dataclass(frozen=True)
 class Weights:
     """Of the `outputs` that are rated: for how many others each stands, at least and at most, and
-    how many of a uniform sample tell as much as they do. `is_within_documents` says whether weights
+    how many of a uniform sample tell as much as they do. `freedom` is what each tells of how much
+    they vary, by what one of a uniform sample would. `is_within_documents` says whether weights
     differ within a document, whose outputs were then drawn one by one."""
 
     outputs: int
     least: float
     most: float
     effective: float
+    freedom: float
     is_within_documents: bool
 
 
@@ -114,6 +116,7 @@ def weights_of(outputs: Outputs) -> Weights | None:
         float(weight.min()),
         float(weight.max()),
         kish(weight),
+        freedom_share(weight),
         rated.weight_in_documents is not None,
     )
 
@@ -228,7 +231,13 @@ class CriterionResult:
             self.best.intervals[self.options.coefficient],
             documents=self.best.correlations.documents,
             ratings_per_document=self.ratings / self.documents,
+            freedom=self.freedom,
         )
+
+    @property
+    def freedom(self) -> float:
+        """What each document tells of how much they vary, 1 where all count alike."""
+        return 1.0 if self.weights is None else self.weights.freedom
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from evaluations.statistics.narrowing import Step, anytime_mean, narrowing
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.projection import ASSURANCE, documents_for
 from evaluations.statistics.resampling import Interval
+from evaluations.statistics.weighted import freedom_share
 
 GOALS = (0.1, 0.05, 0.02)
 
@@ -160,7 +161,13 @@ def _said(last: Step, documents: int, one: CriterionSoFar, left: _Open | None, r
     more = (needed - last.documents) * documents / last.documents * per_document
     if left is not None and rate > 0 and more <= left.items:
         return f"{now}; ±{goal:g} in about {in_time(60 * (left.before + more) / rate)}."
-    promised = documents_for(half, documents=last.documents, goal=goal, assurance=ASSURANCE)
+    promised = documents_for(
+        half,
+        documents=last.documents,
+        goal=goal,
+        assurance=ASSURANCE,
+        freedom=freedom_share(one.weight),
+    )
     most = "" if promised is None else f", at most {thin(promised)} in nine of ten cases"
     return f"{now}; ±{goal:g} takes about {thin(needed)} rated documents{most}."
 

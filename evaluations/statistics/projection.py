@@ -3,7 +3,8 @@
 How much documents vary is itself known from few of them. From twenty, a number of documents that
 will likely do is off by a quarter and more, so a second number is one that does in nine of ten
 cases: the variance of documents to come, relative to that of the known ones, is Fisher's F with
-both numbers less one as its degrees of freedom (Wang and Kupper 1997, for planned widths).
+both numbers less one as its degrees of freedom (Wang and Kupper 1997, for planned widths). Of
+documents that count by their weights the variance is less well known (`weighted.freedom_share`).
 """
 
 from collections.abc import Callable
@@ -38,7 +39,7 @@ class Projection:
 
 
 def projections(
-    interval: Interval, *, documents: int, ratings_per_document: float
+    interval: Interval, *, documents: int, ratings_per_document: float, freedom: float = 1.0
 ) -> tuple[Projection, ...]:
     """How many more ratings bring an interval to three quarters, a half and a quarter of its width,
     if the new documents are like the old ones.
@@ -46,6 +47,7 @@ def projections(
     Args:
         documents: how many are rated and scored. Those that do not count, because all their outputs
             have the same rating or score, are among them, as they will be among the next.
+        freedom: as for `half_width_with`.
     """
     if interval.width is None or documents < 2:
         return ()
@@ -55,7 +57,9 @@ def projections(
     found = []
     for share in NARROWER:
         likely, promised = (
-            documents_for(half, documents=documents, goal=half * share, assurance=assurance)
+            documents_for(
+                half, documents=documents, goal=half * share, assurance=assurance, freedom=freedom
+            )
             for assurance in (None, ASSURANCE)
         )
         if likely is None or promised is None:
@@ -67,7 +71,12 @@ def projections(
 
 
 def half_width_with(
-    half_width: float, *, documents: int, wanted: float, assurance: float | None = None
+    half_width: float,
+    *,
+    documents: int,
+    wanted: float,
+    assurance: float | None = None,
+    freedom: float = 1.0,
 ) -> float:
     """How wide plus or minus would be with another number of documents like these.
 
@@ -77,28 +86,38 @@ def half_width_with(
     Args:
         half_width: of the 95 % interval with as many `documents`; both counts are at least 2.
         assurance: the probability with which it will be no wider; None for the likely width.
+        freedom: what each document tells of how much they vary, 1 where all count alike; what is
+            promised depends on it.
     """
-    t = stats.t.ppf(0.975, np.array([wanted - 1, documents - 1]))
+    tells = np.array([wanted, documents]) * (1.0 if assurance is None else freedom)
+    t = stats.t.ppf(0.975, np.maximum(tells - 1, 1.0))
     likely = float(half_width * np.sqrt(documents / wanted) * t[0] / t[1])
-    new = wanted - documents
-    if assurance is None or new <= 0:
+    if assurance is None or wanted <= documents:
         return likely
-    variance = float(stats.f.ppf(assurance, new, documents - 1))
-    return likely * float(np.sqrt((documents - 1 + new * variance) / (wanted - 1)))
+    old, new = max(1.0, tells[1] - 1), tells[0] - tells[1]
+    variance = float(stats.f.ppf(assurance, new, old))
+    return likely * float(np.sqrt((old + new * variance) / (old + new)))
 
 
 def documents_for(
-    half_width: float, *, documents: int, goal: float, assurance: float | None = None
+    half_width: float,
+    *,
+    documents: int,
+    goal: float,
+    assurance: float | None = None,
+    freedom: float = 1.0,
 ) -> int | None:
     """The least number of documents with which an interval would be at most plus or minus `goal`;
     None for more than a million.
 
     Args:
-        assurance: as for `half_width_with`.
+        assurance, freedom: as for `half_width_with`.
     """
 
     def width(wanted: int) -> float:
-        return half_width_with(half_width, documents=documents, wanted=wanted, assurance=assurance)
+        return half_width_with(
+            half_width, documents=documents, wanted=wanted, assurance=assurance, freedom=freedom
+        )
 
     low, high = 2, 1_000_000
     return None if width(high) > goal else least(lambda wanted: width(wanted) <= goal, low, high)

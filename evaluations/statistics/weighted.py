@@ -26,6 +26,23 @@ def kish(weight: FloatArray) -> float:
     return float(share.sum()) ** 2 / float((share**2).sum())
 
 
+def freedom_share(weight: FloatArray | None) -> float:
+    """Degrees of freedom of the variance of a weighted mean, as a share of those of equal weights.
+
+    Of values that vary normally and alike, whatever they weigh, those of the mean have the kurtosis
+    of squared weights, and 2 / (kurtosis - 1) degrees of freedom each (Satterthwaite, 1946).
+
+    Args:
+        weight: shape (units,), not negative, some positive; None where all count alike.
+    """
+    if weight is None:
+        return 1.0
+    counted = weight[weight > 0]
+    if not len(counted):
+        return 1.0
+    return 2 / (3 * len(counted) / kish(counted**2) - 1)
+
+
 def weighted_pearson(x: FloatArray, y: FloatArray, weight: FloatArray) -> float:
     """Pearson's r of two vectors that vary; shape (values,) each."""
     x, y = (side - weighted_mean(side, weight) for side in (x, y))

@@ -74,7 +74,8 @@ class JudgeNumbers:
 class CriterionNumbers:
     """A criterion's. `sides` are judges and annotators, `pairs[i][j]` the summary-level rho of two,
     None where there is none; `people` says which are annotators; `human_label` is what people's
-    side is; `is_weighted` says whether outputs count by their weights."""
+    side is; `is_weighted` says whether outputs count by their weights, and `freedom` what each then
+    tells of how much they vary."""
 
     pk: int
     name: str
@@ -88,6 +89,7 @@ class CriterionNumbers:
     human_label: str
     pairs: tuple[tuple[float | None, ...], ...]
     is_weighted: bool = False
+    freedom: float = 1.0
 
     def judge(self, pk: int | None) -> JudgeNumbers:
         """The one that was asked for, or the best."""
@@ -113,6 +115,7 @@ def numbers_for_figures(subject: Subject) -> CriterionNumbers:
         human_label=subject.result.options.human_score_label,
         pairs=_pairs(subject, values),
         is_weighted=result.weights is not None,
+        freedom=result.freedom,
     )
 
 

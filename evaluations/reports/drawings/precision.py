@@ -55,7 +55,7 @@ def precision(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
     shapes.extend(_labels(known, judge, y, most))
     return Drawing(
         kind="precision",
-        title=_finding(judge),
+        title=_finding(judge, numbers.freedom),
         caption=(
             f"{numbers.name}: half the width of the 95 % interval of the summary-level correlation"
             " by the number of documents. Dots: as measured on the documents that enter it. Lines:"
@@ -69,7 +69,7 @@ def precision(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
         rows=tuple(
             (
                 one.name, thin(one.documents), f"{one.half_width:.3f}",
-                *(_needed(one, goal) for goal in (0.05, 0.02)),
+                *(_needed(one, goal, numbers.freedom) for goal in (0.05, 0.02)),
             )
             for one in numbers.judges if one.half_width
         ),
@@ -104,10 +104,16 @@ def _with(one: JudgeNumbers, documents: float) -> float:
     return half_width_with(one.half_width or 0.0, documents=one.documents, wanted=documents)
 
 
-def _needed(one: JudgeNumbers, goal: float) -> str:
+def _needed(one: JudgeNumbers, goal: float, freedom: float) -> str:
     """The likely number, and the one that does in nine of ten cases."""
     found = [
-        documents_for(one.half_width or 0.0, documents=one.documents, goal=goal, assurance=assured)
+        documents_for(
+            one.half_width or 0.0,
+            documents=one.documents,
+            goal=goal,
+            assurance=assured,
+            freedom=freedom,
+        )
         for assured in (None, ASSURANCE)
     ]
     if None in found:
@@ -121,9 +127,11 @@ def _round(most: float) -> list[int]:
     return shown if len(shown) <= 6 else [value for value in shown if str(value)[0] == "1"]
 
 
-def _finding(judge: JudgeNumbers) -> str:
+def _finding(judge: JudgeNumbers, freedom: float) -> str:
     if not judge.half_width:
         return f"{judge.name} has no interval yet"
     now = f"{judge.name} is known to ±{judge.half_width:.2f} with {thin(judge.documents)}"
     goal = next((goal for goal in GOALS if goal < 0.8 * judge.half_width), None)
-    return now if goal is None else f"{now}; ±{goal:g} takes {_needed(judge, goal)} documents"
+    return (
+        now if goal is None else f"{now}; ±{goal:g} takes {_needed(judge, goal, freedom)} documents"
+    )
