@@ -35,12 +35,18 @@ GROUPS = 20
 MOST_ROUNDS, CHANGE = 300, 1e-5
 # An output whose most likely class is less likely than this is split.
 SPLIT = 0.8
-# Competences nearer to 0 and 1 are no further apart on the log-odds scale.
+# Competences nearer to 0 and 1 are no further apart on the log-odds scale: this, or half a rating
+# where that is less.
 EDGE = 1e-3
+# With less than this many ratings that are (or are not) of the class, smoothing alone moves a
+# competence when documents are left out.
+LEAST_EITHER = 0.5
 FEW_RATERS = f"fewer than {LEAST_RATERS} annotators share {LEAST_SHARED} outputs with others"
 FEW_OUTPUTS = f"fewer than {LEAST_OUTPUTS} outputs have ratings by two annotators"
 FEW_SHARED = f"shares fewer than {LEAST_SHARED} outputs with others"
 ONE_PREVAILS = "nearly all outputs are of one class, and too few that were rated of another"
+NEVER_WRONG = "always gives the likely class, so nothing is known of how much competence varies"
+NEVER_RIGHT = "gives no sign of knowing a class, so nothing is known of how much competence varies"
 ONE_VALUE = "all ratings are the same"
 MANY_VALUES = f"ratings take more than {MOST_VALUES} values, too many for categories"
 
@@ -182,10 +188,11 @@ def latent_classes(
     surest[rated] = fit.posterior.max(axis=1)
     likeliest[rated] = labels.values[fit.posterior.argmax(axis=1)]
     left_out = _left_out(outputs, ratings, labels, fit, model) if has_intervals else None
+    wrong = sums(labels.rater, 1 - fit.posterior[labels.item, labels.code], labels.raters)
     enough = ratings.shared >= LEAST_SHARED
     return LatentClasses(
         tuple(
-            _rater(fit, left_out, at, outputs, ratings)
+            _rater(fit, left_out, at, outputs, ratings, float(wrong[at]))
             if enough[at]
             else RaterCompetence.undefined(FEW_SHARED)
             for at in range(ratings.raters)
@@ -227,8 +234,17 @@ def _groups(outputs: Outputs) -> LeftOut:
 
 
 def _rater(
-    fit: Fit, left_out: FloatArray | None, at: int, outputs: Outputs, ratings: Ratings
+    fit: Fit,
+    left_out: FloatArray | None,
+    at: int,
+    outputs: Outputs,
+    ratings: Ratings,
+    wrong: float,
 ) -> RaterCompetence:
+    """
+    Args:
+        wrong: how many of the annotator's ratings are likely not of the class.
+    """
     competence = float(fit.competence[at])
     own, _values = ratings.of(at)
     documents = len(np.unique(outputs.document[own]))
@@ -237,11 +253,20 @@ def _rater(
         return RaterCompetence(Estimate(competence), few)
     if fit.prevails is not None and fit.prevails[at]:
         return RaterCompetence(Estimate(competence), no_interval(ONE_PREVAILS))
-    inside = float(np.clip(competence, EDGE, 1 - EDGE))
+    if wrong < LEAST_EITHER:
+        return RaterCompetence(Estimate(competence), no_interval(NEVER_WRONG))
+    if max(competence, left_out[:, at].max()) * len(own) < LEAST_EITHER:
+        return RaterCompetence(Estimate(competence), no_interval(NEVER_RIGHT))
+    edge = min(EDGE, LEAST_EITHER / len(own))
+    inside = float(np.clip(competence, edge, 1 - edge))
     odds = float(special.logit(inside))
     # By the slope of the log-odds: their own jackknife, from few documents, is too wide.
     moved = odds + (left_out[:, at] - competence) / (inside * (1 - inside))
     interval = _groups(outputs).interval(odds, moved, counting=documents)
+    ends = mapped(interval, lambda end: float(special.expit(end))).ends
+    if ends is None:
+        return RaterCompetence(Estimate(competence), interval)
+    # A competence beyond the edges is in its interval, too.
     return RaterCompetence(
-        Estimate(competence), mapped(interval, lambda end: float(special.expit(end)))
+        Estimate(competence), Interval(min(ends[0], competence), max(ends[1], competence))
     )
