@@ -53,7 +53,7 @@ def precisions(run: EvaluationRun, found: list[CriterionSoFar], rate: float) -> 
     shown = []
     for one in found:
         order = _order(run, one.pk)
-        if steps := narrowing(*_in_order(one, order)):
+        if steps := narrowing(*_in_order(one, order), largest=one.largest):
             left = open_items.get(one.pk) or open_items.get(None)
             said = _said(steps[-1], len(order), one, left, rate)
             drawn = as_page_part(narrowing_band(one.criterion, steps))
@@ -102,7 +102,7 @@ class KnownSoFar:
         if len(known) < LEAST_DOCUMENTS:
             return None
         most = TWO_RHOS if is_difference else RHO
-        (ends,) = anytime_mean(known, [len(known)], own, most=most)
+        (ends,) = anytime_mean(known, [len(known)], own, largest=one.largest, most=most)
         return cls(one.criterion, mean_of_documents(known, own), ends, is_difference)
 
     def __str__(self) -> str:
