@@ -57,7 +57,8 @@ def narrowing(
         if interval.ends is not None:
             low, high = within(interval, -1.0, 1.0).ends or interval.ends
             found.append(Step(count, mean_of_documents(first, of_first), low, high, anytime))
-    return tuple(found)
+    # The last says what is known now; without it the others would.
+    return tuple(found) if found and found[-1].documents == len(known) else ()
 
 
 def anytime_mean(

@@ -63,3 +63,10 @@ def test_ends_leave_the_truth_out_in_few_runs_where_weights_are_far_apart() -> N
                 break
 
     assert wrong <= 5
+
+
+def test_where_all_documents_together_have_no_interval_there_is_no_band_of_the_first() -> None:
+    values = RNG.normal(0.4, 0.2, 41)
+
+    assert narrowing(values[:40], np.ones(40))[-1].documents == 40
+    assert narrowing(values, np.append(np.ones(40), 1000.0)) == ()
