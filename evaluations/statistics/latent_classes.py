@@ -187,12 +187,15 @@ def latent_classes(
     expected[rated] = fit.posterior @ labels.values
     surest[rated] = fit.posterior.max(axis=1)
     likeliest[rated] = labels.values[fit.posterior.argmax(axis=1)]
-    left_out = _left_out(outputs, ratings, labels, fit, model) if has_intervals else None
+    documents = _groups(outputs, ratings)
+    left_out = None
+    if has_intervals and documents.groups >= LEAST_DOCUMENTS:
+        left_out = _left_out(documents.group[outputs.document[ratings.output]], labels, fit, model)
     wrong = sums(labels.rater, 1 - fit.posterior[labels.item, labels.code], labels.raters)
     enough = ratings.shared >= LEAST_SHARED
     return LatentClasses(
         tuple(
-            _rater(fit, left_out, at, outputs, ratings, float(wrong[at]))
+            _rater(fit, left_out, documents, at, outputs, ratings, float(wrong[at]))
             if enough[at]
             else RaterCompetence.undefined(FEW_SHARED)
             for at in range(ratings.raters)
@@ -215,27 +218,32 @@ def why_not(ratings: Ratings) -> str:
     return MANY_VALUES if values > MOST_VALUES else ""
 
 
-def _left_out(
-    outputs: Outputs, ratings: Ratings, labels: Labels, fit: Fit, model: Model
-) -> FloatArray:
-    """Competences without each group of documents; shape (groups, raters)."""
-    group = _groups(outputs).group[outputs.document[ratings.output]]
+def _left_out(group: IntArray, labels: Labels, fit: Fit, model: Model) -> FloatArray:
+    """Competences without each group of documents; shape (groups, raters).
+
+    Args:
+        group: shape (ratings,), two groups or more, each with ratings.
+    """
     rows = []
-    for one in range(_groups(outputs).groups):
+    for one in np.unique(group):
         part = labels.only(group != one)
         begin = fit.posterior[np.unique(labels.item[group != one])]
         rows.append(model(part, begin).competence)
     return np.array(rows)
 
 
-def _groups(outputs: Outputs) -> LeftOut:
-    groups = min(outputs.documents, GROUPS)
-    return LeftOut(np.arange(outputs.documents) % max(1, groups), groups)
+def _groups(outputs: Outputs, ratings: Ratings) -> LeftOut:
+    """Groups of the documents that have ratings, so that without each there are ratings left; those
+    without any belong to the last."""
+    is_rated = outputs.documents_with(ratings.count > 0)
+    groups = min(int(is_rated.sum()), GROUPS)
+    return LeftOut(np.where(is_rated, np.cumsum(is_rated) - 1, groups - 1) % groups, groups)
 
 
 def _rater(
     fit: Fit,
     left_out: FloatArray | None,
+    groups: LeftOut,
     at: int,
     outputs: Outputs,
     ratings: Ratings,
@@ -262,7 +270,7 @@ def _rater(
     odds = float(special.logit(inside))
     # By the slope of the log-odds: their own jackknife, from few documents, is too wide.
     moved = odds + (left_out[:, at] - competence) / (inside * (1 - inside))
-    interval = _groups(outputs).interval(odds, moved, counting=documents)
+    interval = groups.interval(odds, moved, counting=documents)
     ends = mapped(interval, lambda end: float(special.expit(end))).ends
     if ends is None:
         return RaterCompetence(Estimate(competence), interval)

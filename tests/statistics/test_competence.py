@@ -126,6 +126,26 @@ def test_where_one_class_prevails_intervals_take_many_outputs_of_others(
 
 
 @pytest.mark.parametrize("model", [mace, dawid_skene])
+def test_one_document_or_ratings_of_few_have_competences_without_intervals(model: Model) -> None:
+    """Twenty documents or more are left out in twenty groups, of which one may have all ratings."""
+    ratings = guessed()
+    far_apart = Outputs(np.repeat([0, 20], 30), np.tile(np.arange(30), 2), 40, 30)
+
+    for outputs in (Outputs.full(1, 60), far_apart):
+        for one in latent_classes(outputs, ratings, model).raters:
+            assert one.estimate.value is not None
+            assert "documents count" in one.interval.reason
+
+
+def test_documents_without_ratings_change_no_interval() -> None:
+    ratings = guessed()
+    alone = latent_classes(Outputs.full(30, 2), ratings, mace)
+    among = Outputs(np.repeat(np.arange(30) * 20, 2), np.tile([0, 1], 30), 600, 2)
+
+    assert latent_classes(among, ratings, mace).raters == alone.raters
+
+
+@pytest.mark.parametrize("model", [mace, dawid_skene])
 def test_somebody_who_is_always_right_or_never_by_knowing_has_no_interval(model: Model) -> None:
     rng = np.random.default_rng(1)
     truth = rng.integers(1, 6, 240)
