@@ -30,7 +30,8 @@ class Bin:
 @dataclass(frozen=True)
 class CriterionSoFar:
     """One criterion of a run at a moment. `outputs` have both a score of this run and a human
-    rating; `by_document` has each document's rho, shape (documents,), NaN where it has none, and
+    rating; `by_document` has each document's rho, shape (documents,), NaN where it has none (of a
+    session's, as on the report; `places` says by the id of a document which of them it is), and
     `weight` for how many documents each stands, None where all that are rated stand for as many;
     `ahead` and `weight_ahead` the same of how far its rho is above that of the judge that the run
     is to be compared with, over outputs that both judged. No document stands for more than
@@ -45,6 +46,7 @@ class CriterionSoFar:
     kendall: Estimate
     pk: int
     by_document: FloatArray
+    places: dict[int, int]
     weight: FloatArray | None = None
     ahead: FloatArray | None = None
     weight_ahead: FloatArray | None = None
@@ -82,7 +84,7 @@ def _ahead(
         tables.judges.get((one.pk, run.judge_id), nothing),
         known.judges.get((one.pk, run.goal_rival_id or 0), nothing),
     ]
-    outputs, (rated, *scores) = complete(tables.outputs.weighted(human.weight), human.mean, *sides)
+    outputs, (rated, *scores) = complete(tables.units.weighted(human.weight), human.mean, *sides)
     own, theirs = (coefficients_by_document(outputs, rated, side, "spearman") for side in scores)
     return replace(one, ahead=own - theirs, weight_ahead=_of_documents(outputs))
 
@@ -92,7 +94,7 @@ def _criterion(run: EvaluationRun, criterion: Criterion, tables: ReportData) -> 
     scores = tables.judges.get((criterion.pk, run.judge_id))
     values = scores[~np.isnan(scores)] if scores is not None else np.empty(0)
     nothing = np.full(human.shape, np.nan)
-    outputs = tables.outputs.weighted(tables.humans[criterion.pk].weight)
+    outputs = tables.units_on(criterion.pk)
     found = correlations(outputs, human, nothing if scores is None else scores)
     return CriterionSoFar(
         criterion=criterion.name,
@@ -104,6 +106,7 @@ def _criterion(run: EvaluationRun, criterion: Criterion, tables: ReportData) -> 
         kendall=found.estimates["kendall"]["summary"],
         pk=criterion.pk,
         by_document=found.by_document["spearman"],
+        places=dict(zip(tables.document_ids.tolist(), tables.unit_of.tolist(), strict=True)),
         weight=None if scores is None else _of_documents(complete(outputs, human, scores)[0]),
         largest=None if outputs.weight is None else float(outputs.weight.max()),
         sample=about_sample(tables.humans[criterion.pk]),
