@@ -156,8 +156,9 @@ class Significance:
 
     `correlations` are by judge, NaN where there is none; the tests, the `intervals` of differences
     over documents, and `williams`, the two-sided p of Williams' test at system level (Pearson; None
-    for fewer than four systems), by pair of names. `adjusted` are Holm's p-values over all pairs on
-    all criteria of a report, and judges that are not shown to differ by them share a letter.
+    for fewer than four systems, and where one judge is the reverse of the other), by pair of names.
+    `adjusted` are Holm's p-values over all pairs on all criteria of a report, and judges that are
+    not shown to differ by them share a letter.
     """
 
     coefficient: Coefficient
@@ -414,7 +415,8 @@ def williams_of(
     r = np.corrcoef([of_human, of_first, of_second])
     if r[1, 2] > 1 - 1e-12:
         return 1.0
-    return williams_test(r[0, 1], r[0, 2], r[1, 2], len(of_human)).p_two_sided
+    p = williams_test(r[0, 1], r[0, 2], r[1, 2], len(of_human)).p_two_sided
+    return None if np.isnan(p) else p
 
 
 def rank_judges(found: Mapping[str, float]) -> list[str]:

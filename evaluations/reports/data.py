@@ -72,10 +72,17 @@ class ReportData:
         statistics take sessions as documents."""
         if not any(self.sessions):
             return self.outputs
+        return Outputs(self.unit_of[self.outputs.document], self.outputs.system,
+                       int(self.unit_of.max()) + 1, self.outputs.systems)  # fmt: skip
+
+    @cached_property
+    def unit_of(self) -> IntArray:
+        """The unit of each document, in the order in which they first come; shape (documents,)."""
+        if not any(self.sessions):
+            return np.arange(len(self.doc_ids))
         _, first, at = np.unique(self.unit_names, return_index=True, return_inverse=True)
-        unit = np.argsort(np.argsort(first))[at]
-        return Outputs(unit[self.outputs.document], self.outputs.system, len(first),
-                       self.outputs.systems)  # fmt: skip
+        unit: IntArray = np.argsort(np.argsort(first))[at]
+        return unit
 
     def units_on(self, criterion_id: int) -> Outputs:
         """The units, with the weights that outputs have among those rated on a criterion."""

@@ -96,16 +96,16 @@ def standing(goal: CampaignGoal, data: ReportData) -> Standing:
     half = (ends.high - ends.low) / 2
     estimate = mean_of_documents(found.values, found.weight)
     if goal.kind == GoalKind.WIDTH:
-        wanted = goal.width or 0.0
+        wanted, now = goal.width or 0.0, half
         is_reached = half <= wanted
     else:
+        # The end on the side of 0 has to pass it. The other one may be cut off where values end.
         wanted = abs(estimate)
+        now = estimate - ends.low if estimate > 0 else ends.high - estimate
         is_reached = not ends.low <= 0 <= ends.high
     needed = Needed(None, None)
     if not is_reached and wanted > 0:
-        needed = for_any_time(
-            found.values, wanted, lowest=-found.most, highest=found.most, now=half
-        )
+        needed = for_any_time(found.values, wanted, lowest=-found.most, highest=found.most, now=now)
     # How large a difference is, is not known well enough to promise when it is found.
     promised = needed.promised if goal.kind == GoalKind.WIDTH else None
     fixed = LeftOut.each(count).mean_interval(found.values, weight=found.weight)

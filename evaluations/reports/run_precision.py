@@ -53,8 +53,8 @@ def precisions(run: EvaluationRun, found: list[CriterionSoFar], rate: float) -> 
     open_items = _open_items(run) if run.is_active else {}
     shown = []
     for one in found:
-        order = _order(run, one.pk)
-        if steps := narrowing(*_in_order(one, order)):
+        order = _order(run, one)
+        if steps := narrowing(*_in_order(one, order), largest=one.largest):
             left = open_items.get(one.pk) or open_items.get(None)
             said = _said(steps[-1], len(order), one, left, rate)
             drawn = as_page_part(narrowing_band(one.criterion, steps))
@@ -70,7 +70,7 @@ def at_any_time(run: EvaluationRun, criteria: Container[int]) -> str:
         criteria: the ids of those that may be named.
     """
     found = (
-        KnownSoFar.of(one, *_in_order(one, _order(run, one.pk)))
+        KnownSoFar.of(one, *_in_order(one, _order(run, one)))
         for one in so_far(run)
         if one.pk in criteria
     )
@@ -103,7 +103,7 @@ class KnownSoFar:
         if len(known) < LEAST_DOCUMENTS:
             return None
         most = TWO_RHOS if is_difference else RHO
-        (ends,) = anytime_mean(known, [len(known)], own, most=most)
+        (ends,) = anytime_mean(known, [len(known)], own, largest=one.largest, most=most)
         return cls(one.criterion, mean_of_documents(known, own), ends, is_difference)
 
     def __str__(self) -> str:
@@ -129,7 +129,7 @@ def known_of_complete(run: EvaluationRun, one: CriterionSoFar) -> KnownSoFar | N
         .order_by()
         .values_list("output__document", flat=True)
     )
-    order = _order(run, one.pk, without=set(open_))
+    order = _order(run, one, without=set(open_))
     if one.ahead is None:
         return KnownSoFar.of(one, *_in_order(one, order))
     compared = replace(one, by_document=one.ahead, weight=one.weight_ahead)
@@ -173,21 +173,21 @@ def _said(last: Step, documents: int, one: CriterionSoFar, left: _Open | None, r
 
 
 def _order(
-    run: EvaluationRun, criterion: int, *, without: Collection[int] = frozenset()
+    run: EvaluationRun, one: CriterionSoFar, *, without: Collection[int] = frozenset()
 ) -> list[int]:
     """The places of documents in the order in which their first score came; `without` are ids of
-    those that are left out."""
+    those that are left out. Of a session's documents the first counts, and all are left out."""
     rows = fetch_numbers(
         ["o.document_id", "min(s.id)"],
         f"""FROM evaluations_score s JOIN evaluations_candidateoutput o ON o.id = s.output_id
             WHERE s.run_id = {int(run.pk)}
-                AND (s.criterion_id = {int(criterion)} OR s.criterion_id IS NULL)
+                AND (s.criterion_id = {int(one.pk)} OR s.criterion_id IS NULL)
             GROUP BY o.document_id""",
     )
-    documents = list(run.project.documents.order_by("pk").values_list("pk", flat=True))
-    place = {pk: at for at, pk in enumerate(documents)}
+    left_out = {one.places[pk] for pk in without if pk in one.places}
     ordered = rows[rows[:, 1].argsort(kind="stable"), 0].astype(int).tolist()
-    return [place[pk] for pk in ordered if pk in place and pk not in without]
+    found = dict.fromkeys(one.places[pk] for pk in ordered if pk in one.places)
+    return [place for place in found if place not in left_out]
 
 
 def _open_items(run: EvaluationRun) -> dict[int | None, _Open]:

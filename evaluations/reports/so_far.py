@@ -10,7 +10,7 @@ from evaluations.reports.live import live_data
 from evaluations.reports.samples import about_sample
 from evaluations.scales import short
 from evaluations.statistics.correlation import coefficients_by_document, correlations
-from evaluations.statistics.layout import Outputs, complete
+from evaluations.statistics.layout import Outputs, complete, mean_of
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.results import Estimate
 
@@ -30,10 +30,12 @@ class Bin:
 @dataclass(frozen=True)
 class CriterionSoFar:
     """One criterion of a run at a moment. `outputs` have both a score of this run and a human
-    rating; `by_document` has each document's rho, shape (documents,), NaN where it has none, and
-    `weight` for how many documents each stands, None where all stand for as many; `ahead` and
-    `weight_ahead` the same of how far its rho is above that of the judge that the run is to be
-    compared with, over outputs that both judged. `sample` says of what these numbers speak."""
+    rating; `by_document` has each document's rho, shape (documents,), NaN where it has none (of a
+    session's, as on the report; `places` says by the id of a document which of them it is), and
+    `weight` for how many documents each stands, None where all that are rated stand for as many;
+    `ahead` and `weight_ahead` the same of how far its rho is above that of the judge that the run
+    is to be compared with, over outputs that both judged. No document stands for more than
+    `largest`, whether it is judged yet or not. `sample` says of what these numbers speak."""
 
     criterion: str
     scored: int
@@ -44,9 +46,11 @@ class CriterionSoFar:
     kendall: Estimate
     pk: int
     by_document: FloatArray
+    places: dict[int, int]
     weight: FloatArray | None = None
     ahead: FloatArray | None = None
     weight_ahead: FloatArray | None = None
+    largest: float | None = None
     sample: tuple[str, ...] = ()
 
 
@@ -80,9 +84,9 @@ def _ahead(
         tables.judges.get((one.pk, run.judge_id), nothing),
         known.judges.get((one.pk, run.goal_rival_id or 0), nothing),
     ]
-    outputs, (rated, *scores) = complete(tables.outputs.weighted(human.weight), human.mean, *sides)
+    outputs, (rated, *scores) = complete(tables.units.weighted(human.weight), human.mean, *sides)
     own, theirs = (coefficients_by_document(outputs, rated, side, "spearman") for side in scores)
-    return replace(one, ahead=own - theirs, weight_ahead=outputs.document_weight)
+    return replace(one, ahead=own - theirs, weight_ahead=_of_documents(outputs))
 
 
 def _criterion(run: EvaluationRun, criterion: Criterion, tables: ReportData) -> CriterionSoFar:
@@ -90,7 +94,7 @@ def _criterion(run: EvaluationRun, criterion: Criterion, tables: ReportData) -> 
     scores = tables.judges.get((criterion.pk, run.judge_id))
     values = scores[~np.isnan(scores)] if scores is not None else np.empty(0)
     nothing = np.full(human.shape, np.nan)
-    outputs = tables.outputs.weighted(tables.humans[criterion.pk].weight)
+    outputs = tables.units_on(criterion.pk)
     found = correlations(outputs, human, nothing if scores is None else scores)
     return CriterionSoFar(
         criterion=criterion.name,
@@ -102,16 +106,19 @@ def _criterion(run: EvaluationRun, criterion: Criterion, tables: ReportData) -> 
         kendall=found.estimates["kendall"]["summary"],
         pk=criterion.pk,
         by_document=found.by_document["spearman"],
-        weight=_of_documents(outputs, human, scores),
+        places=dict(zip(tables.document_ids.tolist(), tables.unit_of.tolist(), strict=True)),
+        weight=None if scores is None else _of_documents(complete(outputs, human, scores)[0]),
+        largest=None if outputs.weight is None else float(outputs.weight.max()),
         sample=about_sample(tables.humans[criterion.pk]),
     )
 
 
-def _of_documents(
-    outputs: Outputs, human: FloatArray, scores: FloatArray | None
-) -> FloatArray | None:
-    """For how many documents each stands among those with ratings and scores."""
-    return None if scores is None else complete(outputs, human, scores)[0].document_weight
+def _of_documents(outputs: Outputs) -> FloatArray | None:
+    """For how many documents each stands, shape (documents,), NaN without outputs. The weights are
+    there even if all these are alike, as they may not be like those that come."""
+    if outputs.weight is None:
+        return None
+    return mean_of(outputs.weighing(), outputs.by_document())
 
 
 def _range(run: EvaluationRun, criterion: Criterion, values: np.ndarray) -> tuple[float, float]:

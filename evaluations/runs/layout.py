@@ -15,8 +15,9 @@ _CHOSEN = """(%(all)s OR o.id = ANY(%(outputs)s::bigint[]))
       AND NOT EXISTS (SELECT FROM evaluations_runitem pilot
                       WHERE pilot.run_id = %(rest_of)s AND pilot.output_id = o.id)"""
 # The results of the first documents are those of a random sample, whatever order they were uploaded
-# in. A run keeps its order, so that it can be laid out again.
-_AT_RANDOM = "md5(%(seed)s || ' ' || d.id), d.id"
+# in. Turns of a session follow each other: it counts when all are judged. A run keeps its order,
+# so that it can be laid out again.
+_AT_RANDOM = "md5(%(seed)s || ' ' || coalesce(nullif(d.session, ''), d.id::text)), d.id"
 # A run of the same judge that asked about the criterion in these very words; what a search tried
 # counts for the search alone, and what a study asked for nothing.
 _ASKED_BEFORE = """JOIN evaluations_evaluationrun r ON r.id = s.run_id AND r.judge_id = %(judge)s

@@ -13,7 +13,7 @@ import numpy as np
 
 from evaluations.statistics.jackknife import LeftOut, documents_counting, no_interval
 from evaluations.statistics.layout import Outputs, Ratings, sums
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.pairing import DIGITS, FloatArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 
@@ -27,6 +27,8 @@ NOISY = (
     " can be said of what is behind it"
 )
 SAME = "the mean ratings or the judge's scores are all the same"
+# A variance that is not larger is of rounding: means are known to `DIGITS` decimals.
+LEAST_VARIANCE = 10.0 ** (-2 * DIGITS)
 
 
 @dataclass(frozen=True)
@@ -141,5 +143,9 @@ def _corrected(parts: FloatArray) -> tuple[FloatArray, FloatArray]:
     of_scores = (score_2 - score**2 / n) / (n - 1)
     together = (product - human * score / n) / (n - 1)
     noise = squared / free * shares / n
+    # Fractions that are all the same, such as 3.3, have means and a variance off by rounding.
+    of_means, of_scores = (
+        np.where(of > LEAST_VARIANCE, of, np.nan) for of in (of_means, of_scores)
+    )
     reliability = 1 - noise / of_means
     return reliability, together / np.sqrt(of_scores * of_means * reliability)

@@ -35,12 +35,18 @@ GROUPS = 20
 MOST_ROUNDS, CHANGE = 300, 1e-5
 # An output whose most likely class is less likely than this is split.
 SPLIT = 0.8
-# Competences nearer to 0 and 1 are no further apart on the log-odds scale.
+# Competences nearer to 0 and 1 are no further apart on the log-odds scale: this, or half a rating
+# where that is less.
 EDGE = 1e-3
+# With less than this many ratings that are (or are not) of the class, smoothing alone moves a
+# competence when documents are left out.
+LEAST_EITHER = 0.5
 FEW_RATERS = f"fewer than {LEAST_RATERS} annotators share {LEAST_SHARED} outputs with others"
 FEW_OUTPUTS = f"fewer than {LEAST_OUTPUTS} outputs have ratings by two annotators"
 FEW_SHARED = f"shares fewer than {LEAST_SHARED} outputs with others"
 ONE_PREVAILS = "nearly all outputs are of one class, and too few that were rated of another"
+NEVER_WRONG = "always gives the likely class, so nothing is known of how much competence varies"
+NEVER_RIGHT = "gives no sign of knowing a class, so nothing is known of how much competence varies"
 ONE_VALUE = "all ratings are the same"
 MANY_VALUES = f"ratings take more than {MOST_VALUES} values, too many for categories"
 
@@ -181,11 +187,15 @@ def latent_classes(
     expected[rated] = fit.posterior @ labels.values
     surest[rated] = fit.posterior.max(axis=1)
     likeliest[rated] = labels.values[fit.posterior.argmax(axis=1)]
-    left_out = _left_out(outputs, ratings, labels, fit, model) if has_intervals else None
+    documents = _groups(outputs, ratings)
+    left_out = None
+    if has_intervals and documents.groups >= LEAST_DOCUMENTS:
+        left_out = _left_out(documents.group[outputs.document[ratings.output]], labels, fit, model)
+    wrong = sums(labels.rater, 1 - fit.posterior[labels.item, labels.code], labels.raters)
     enough = ratings.shared >= LEAST_SHARED
     return LatentClasses(
         tuple(
-            _rater(fit, left_out, at, outputs, ratings)
+            _rater(fit, left_out, documents, at, outputs, ratings, float(wrong[at]))
             if enough[at]
             else RaterCompetence.undefined(FEW_SHARED)
             for at in range(ratings.raters)
@@ -208,27 +218,41 @@ def why_not(ratings: Ratings) -> str:
     return MANY_VALUES if values > MOST_VALUES else ""
 
 
-def _left_out(
-    outputs: Outputs, ratings: Ratings, labels: Labels, fit: Fit, model: Model
-) -> FloatArray:
-    """Competences without each group of documents; shape (groups, raters)."""
-    group = _groups(outputs).group[outputs.document[ratings.output]]
+def _left_out(group: IntArray, labels: Labels, fit: Fit, model: Model) -> FloatArray:
+    """Competences without each group of documents; shape (groups, raters).
+
+    Args:
+        group: shape (ratings,), two groups or more, each with ratings.
+    """
     rows = []
-    for one in range(_groups(outputs).groups):
+    for one in np.unique(group):
         part = labels.only(group != one)
         begin = fit.posterior[np.unique(labels.item[group != one])]
         rows.append(model(part, begin).competence)
     return np.array(rows)
 
 
-def _groups(outputs: Outputs) -> LeftOut:
-    groups = min(outputs.documents, GROUPS)
-    return LeftOut(np.arange(outputs.documents) % max(1, groups), groups)
+def _groups(outputs: Outputs, ratings: Ratings) -> LeftOut:
+    """Groups of the documents that have ratings, so that without each there are ratings left; those
+    without any belong to the last."""
+    is_rated = outputs.documents_with(ratings.count > 0)
+    groups = min(int(is_rated.sum()), GROUPS)
+    return LeftOut(np.where(is_rated, np.cumsum(is_rated) - 1, groups - 1) % groups, groups)
 
 
 def _rater(
-    fit: Fit, left_out: FloatArray | None, at: int, outputs: Outputs, ratings: Ratings
+    fit: Fit,
+    left_out: FloatArray | None,
+    groups: LeftOut,
+    at: int,
+    outputs: Outputs,
+    ratings: Ratings,
+    wrong: float,
 ) -> RaterCompetence:
+    """
+    Args:
+        wrong: how many of the annotator's ratings are likely not of the class.
+    """
     competence = float(fit.competence[at])
     own, _values = ratings.of(at)
     documents = len(np.unique(outputs.document[own]))
@@ -237,11 +261,20 @@ def _rater(
         return RaterCompetence(Estimate(competence), few)
     if fit.prevails is not None and fit.prevails[at]:
         return RaterCompetence(Estimate(competence), no_interval(ONE_PREVAILS))
-    inside = float(np.clip(competence, EDGE, 1 - EDGE))
+    if wrong < LEAST_EITHER:
+        return RaterCompetence(Estimate(competence), no_interval(NEVER_WRONG))
+    if max(competence, left_out[:, at].max()) * len(own) < LEAST_EITHER:
+        return RaterCompetence(Estimate(competence), no_interval(NEVER_RIGHT))
+    edge = min(EDGE, LEAST_EITHER / len(own))
+    inside = float(np.clip(competence, edge, 1 - edge))
     odds = float(special.logit(inside))
     # By the slope of the log-odds: their own jackknife, from few documents, is too wide.
     moved = odds + (left_out[:, at] - competence) / (inside * (1 - inside))
-    interval = _groups(outputs).interval(odds, moved, counting=documents)
+    interval = groups.interval(odds, moved, counting=documents)
+    ends = mapped(interval, lambda end: float(special.expit(end))).ends
+    if ends is None:
+        return RaterCompetence(Estimate(competence), interval)
+    # A competence beyond the edges is in its interval, too.
     return RaterCompetence(
-        Estimate(competence), mapped(interval, lambda end: float(special.expit(end)))
+        Estimate(competence), Interval(min(ends[0], competence), max(ends[1], competence))
     )

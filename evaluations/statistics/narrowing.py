@@ -26,7 +26,11 @@ class Step:
 
 
 def narrowing(
-    by_document: FloatArray, weight: FloatArray | None = None, *, most: int = MOST_STEPS
+    by_document: FloatArray,
+    weight: FloatArray | None = None,
+    *,
+    largest: float | None = None,
+    most: int = MOST_STEPS,
 ) -> tuple[Step, ...]:
     """The correlation after ten documents and more, with the interval that a report would give it.
 
@@ -37,6 +41,7 @@ def narrowing(
         by_document: shape (documents,), in the order in which they came; NaN for one without a
             coefficient, which does not count.
         weight: shape (documents,), for how many documents each stands.
+        largest: the largest weight of any document that can come; None where these are all.
         most: how many steps to take at most; the last is of all documents.
     """
     counts = ~np.isnan(by_document)
@@ -45,27 +50,38 @@ def narrowing(
         return ()
     at = np.unique(np.linspace(LEAST_DOCUMENTS, len(known), most).round().astype(int))
     found = []
-    always = anytime_mean(known, at.tolist(), own)
+    always = anytime_mean(known, at.tolist(), own, largest=largest)
     for count, anytime in zip(at.tolist(), always, strict=True):
         first, of_first = known[:count], None if own is None else own[:count]
         interval = LeftOut.each(count).mean_interval(first, weight=of_first)
         if interval.ends is not None:
             low, high = within(interval, -1.0, 1.0).ends or interval.ends
             found.append(Step(count, mean_of_documents(first, of_first), low, high, anytime))
-    return tuple(found)
+    # The last says what is known now; without it the others would.
+    return tuple(found) if found and found[-1].documents == len(known) else ()
 
 
 def anytime_mean(
-    known: FloatArray, at: Sequence[int], weight: FloatArray | None, *, most: float = 1.0
+    known: FloatArray,
+    at: Sequence[int],
+    weight: FloatArray | None,
+    *,
+    largest: float | None = None,
+    most: float = 1.0,
 ) -> tuple[Ends, ...]:
-    """The ends of a mean of coefficients after some numbers of documents. What people rated was
-    drawn before any of it is judged, so the largest weight is known before the first bet.
+    """The ends of a mean of coefficients after some numbers of documents.
+
+    What people rated was drawn before any of it is judged, so the largest weight is known before
+    the first bet. Bets by the largest one that has come so far would be too bold before the first
+    document that stands for many: they left the truth out in 8 % of runs with weights of 1 and 100.
 
     Args:
         known: shape (documents,), complete; `weight` as well, None where all stand for as many.
+        largest: the largest weight of all rated documents; None where these are all.
         most: how far from 0 a value can be.
     """
-    largest = 1.0 if weight is None else float(weight.max())
+    if weight is not None and largest is None:
+        largest = float(weight.max())
     return confidence_sequence(
-        known, at, lowest=-most, highest=most, weight=weight, largest=largest
+        known, at, lowest=-most, highest=most, weight=weight, largest=largest or 1.0
     )

@@ -42,6 +42,9 @@ MOST_ROUNDS, CHANGE = 500, 1e-7
 # Where the standard error by the information is larger, hardly more than the prior is known: an
 # annotator differs from the others in one direction alone.
 MOST_ERROR = 2.0
+# A smaller error is of rounding: annotators are alike in every document.
+LEAST_ERROR = 1e-6
+ALIKE = "annotators never differ, so nothing is known of how much severity varies"
 ONE_VALUE = "all ratings are the same"
 MANY_VALUES = f"ratings take more than {MOST_VALUES} values, too many for an ordinal model"
 ALONE = f"no two annotators share {LEAST_SHARED} outputs with others"
@@ -415,6 +418,8 @@ def _rater(
     if errors is None or errors.documents < LEAST_DOCUMENTS:
         nowhere = no_interval(FEW_DOCUMENTS)
         return RaterSeverity(logits, nowhere, in_points, nowhere)
+    if errors.clustered[at] < LEAST_ERROR:
+        return RaterSeverity(logits, no_interval(ALIKE), in_points, no_interval(ALIKE))
     half = float(stats.t.ppf((1 + CONFIDENCE) / 2, errors.documents - 1) * errors.clustered[at])
     low, high = own - half, own + half
     return RaterSeverity(

@@ -32,6 +32,8 @@ PERMUTATIONS = 1000
 SMALL_P, MANY_PERMUTATIONS, MANY_SEED = 0.01, 10_000, 1
 MOST_MANY_CELLS = 10_000_000
 EXACT_UP_TO = 2**12
+# Below it, Williams' t is what rounding has left of 0 by 0, such as for a judge and its reverse.
+LEAST_DENOMINATOR = 1e-12
 # Swapping systems needs tables of documents and systems.
 MOST_CELLS = 2_000_000
 _BLOCK_CELLS = 2_000_000
@@ -59,7 +61,7 @@ NO_CORRELATION = PairTest(None, None, 0, False, "a judge has no summary-level co
 
 @dataclass(frozen=True)
 class WilliamsTest:
-    """Williams' t with its p-values."""
+    """Williams' t with its p-values; NaN where the correlations leave nothing that varies."""
 
     t: float
     p_two_sided: float
@@ -251,6 +253,8 @@ def williams_test(
     )
     mean = (r_human_first + r_human_second) / 2
     denominator = 2 * determinant * (n - 1) / (n - 3) + mean**2 * (1 - r_judges) ** 3
+    if denominator < LEAST_DENOMINATOR:
+        return WilliamsTest(np.nan, np.nan, np.nan)
     t = (r_human_first - r_human_second) * np.sqrt((n - 1) * (1 + r_judges) / denominator)
     tail = float(stats.t.sf(abs(t), n - 3))
     return WilliamsTest(float(t), 2 * tail, tail if t >= 0 else 1 - tail)

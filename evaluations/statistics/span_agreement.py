@@ -97,7 +97,9 @@ def gamma_agreement(texts: Iterable[MarkedText], documents: int) -> GammaAgreeme
 
 
 def _shared(texts: Iterable[MarkedText]) -> list[MarkedText]:
-    return [text for text in texts if len(text.marks) > 1]
+    """The texts of two people or more of whom one marked something; in others there is nothing on
+    which they could differ."""
+    return [text for text in texts if len(text.marks) > 1 and any(text.marks.values())]
 
 
 def _ratio(

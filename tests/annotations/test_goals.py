@@ -108,6 +108,18 @@ def test_systems_that_are_alike_leave_it_open(of_systems: Campaign) -> None:
     assert found.low < 0 < found.high
 
 
+def test_what_a_comparison_still_takes_is_more_than_it_has(of_systems: Campaign) -> None:
+    """The upper end is cut off at the largest difference, so half of the interval's width says too
+    little of how far the lower one is from the estimate."""
+    annotator = Annotator.objects.get()
+    for answers in (4, 8, 12, 16):
+        answer(of_systems, annotator, by_system, most=answers)
+        found = where(of_systems)
+        if not found.is_reached:
+            assert found.needed is not None
+            assert found.needed > found.documents
+
+
 def test_a_document_counts_when_all_its_items_are_answered(of_systems: Campaign) -> None:
     answer(of_systems, Annotator.objects.get(), by_system, most=7)
     found = where(of_systems)

@@ -1,20 +1,25 @@
 """Turns of one session are not independent: intervals, tests and locked documents take whole
 sessions."""
 
+import itertools
 import json
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+from annotations.models import Rating
 from evaluations.corpus.store import LoadResult
 from evaluations.improving.locking import lock_documents
-from evaluations.models import Document, Project
+from evaluations.models import Document, EvaluationRun, Judge, Project, RunItem, RunState
 from evaluations.reports.data import load_data
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import build_report
 from evaluations.reports.report_json import as_json
+from evaluations.reports.run_precision import KnownSoFar, known_of_complete
+from evaluations.reports.so_far import so_far
 from evaluations.reports.words import sessions_note
+from evaluations.runs.lifecycle import lay_out_run
 from evaluations.statistics.jackknife import correlation_interval
 from evaluations.statistics.layout import Outputs
 
@@ -78,6 +83,61 @@ def test_intervals_are_over_sessions_not_over_turns(sessions: Project) -> None:
         np.corrcoef(human, scores)[0, 1]
     )
     assert report.criteria[0].documents == SESSIONS
+
+
+@pytest.fixture
+def varied(sessions: Project) -> Project:
+    """Turns of a session are rated differently, so that it has a rho."""
+    for at, rating in enumerate(Rating.objects.order_by("pk")):
+        Rating.objects.filter(pk=rating.pk).update(score=1 + at % 5)
+    return sessions
+
+
+def test_a_runs_page_and_the_report_have_the_same_rho_over_sessions(varied: Project) -> None:
+    (result,) = build_report(varied).criteria[0].judges
+    run = varied.runs.get()
+
+    (found,) = so_far(run)
+
+    assert found.spearman == result.correlations.estimates["spearman"]["summary"]
+    assert found.spearman.value is not None
+    known = KnownSoFar.of(found, found.by_document, found.weight)
+    assert known is not None
+    assert known.ends.count == result.correlations.documents_used <= SESSIONS
+
+
+def test_a_session_counts_when_all_its_turns_are_judged(varied: Project) -> None:
+    run = varied.runs.get()
+    (found,) = so_far(run)
+    used = int(np.isfinite(found.by_document).sum())
+    all_of_it = known_of_complete(run, found)
+    # The last turn of a session that has a rho.
+    place = int(np.flatnonzero(np.isfinite(found.by_document))[0])
+    document = max(pk for pk, at in found.places.items() if at == place)
+    output = Document.objects.get(pk=document).outputs.get()
+    RunItem.objects.create(run=run, output=output, criterion=varied.criteria.get())
+
+    without_one = known_of_complete(run, found)
+
+    assert all_of_it is not None
+    assert without_one is not None
+    assert (all_of_it.ends.count, without_one.ends.count) == (used, used - 1)
+
+
+def _asked(project: Project, kind: str) -> list[str]:
+    """The sessions of what a run asks about, in its order."""
+    judge = Judge.objects.create(project=project, name="new", kind=kind)
+    run = EvaluationRun.objects.create(project=project, judge=judge, state=RunState.PREPARING)
+    lay_out_run(run.pk, {})
+    items = run.items.order_by("pk")
+    return list(items.values_list("output__document__session", flat=True))
+
+
+def test_a_run_judges_the_turns_of_a_session_one_after_another(sessions: Project) -> None:
+    asked = _asked(sessions, "chrf")
+
+    changes = [b for a, b in itertools.pairwise(asked) if a != b]
+    assert len(changes) == SESSIONS - 1
 
 
 def test_session_level_is_over_the_means_of_sessions(sessions: Project) -> None:

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from annotations.models import Annotator, Rating
+from annotations.models import Annotator, Rating, StatedProbability
 from evaluations.changes import note_change
 from evaluations.heartbeat import neglected_runs
 from evaluations.models import (
@@ -143,6 +143,25 @@ def test_documents_that_are_not_finished_do_not_count(run: EvaluationRun, judged
     RunItem.objects.filter(pk=last.pk).update(state=ItemState.LEASED)
 
     assert "with 89 documents" in run_goals.reached(run, so_far(run))
+
+
+def test_documents_that_stand_for_many_are_awaited_though_none_of_them_is_judged(
+    run: EvaluationRun, judged: Judged
+) -> None:
+    criterion = run.run_criteria.get().criterion
+    judged(90)
+    assert run_goals.reached(run, so_far(run))
+
+    unjudged = run.items.open().values_list("output_id", flat=True)
+    StatedProbability.objects.bulk_create(
+        StatedProbability(output_id=output, criterion=criterion, probability=0.01)
+        for output in unjudged
+    )
+    note_change(run.project_id, [criterion.pk])
+    (found,) = so_far(run)
+
+    assert found.largest == 100
+    assert not run_goals.reached(run, [found])
 
 
 def test_a_run_without_a_goal_goes_on(run: EvaluationRun, judged: Judged) -> None:

@@ -198,6 +198,15 @@ def test_letters_are_shared_by_those_that_do_not_differ() -> None:
     assert letters("abcd", differ) == {"a": "a", "b": "ab", "c": "bc", "d": "c"}
 
 
+@pytest.mark.parametrize("second", [(-1.0, -1.0), (0.8, 1.0), (-0.8, -1.0), (0.8 + 1e-16, 1.0)])
+def test_williams_test_says_nothing_of_a_judge_and_its_copy_or_reverse(
+    second: tuple[float, float],
+) -> None:
+    first = 1.0 if second[0] == -1 else 0.8
+
+    assert np.isnan(williams_test(first, *second, 6).p_two_sided)
+
+
 def test_williams_test_needs_items() -> None:
     with pytest.raises(ValueError, match="at least four"):
         williams_test(0.5, 0.4, 0.3, 3)

@@ -16,10 +16,13 @@ from evaluations.statistics.latent_classes import (
     FEW_RATERS,
     FEW_SHARED,
     MANY_VALUES,
+    NEVER_RIGHT,
+    NEVER_WRONG,
     ONE_PREVAILS,
     ONE_VALUE,
     SPLIT,
     Labels,
+    Model,
     latent_classes,
 )
 from evaluations.statistics.layout import Outputs, Ratings
@@ -120,6 +123,55 @@ def test_where_one_class_prevails_intervals_take_many_outputs_of_others(
     assert all(0.4 < (one.estimate.value or 0) < 0.9 for one in found)
     assert {one.interval.ends is not None for one in found} == {has_ends}
     assert {one.interval.reason for one in found} == {"" if has_ends else ONE_PREVAILS}
+
+
+@pytest.mark.parametrize("model", [mace, dawid_skene])
+def test_one_document_or_ratings_of_few_have_competences_without_intervals(model: Model) -> None:
+    """Twenty documents or more are left out in twenty groups, of which one may have all ratings."""
+    ratings = guessed()
+    far_apart = Outputs(np.repeat([0, 20], 30), np.tile(np.arange(30), 2), 40, 30)
+
+    for outputs in (Outputs.full(1, 60), far_apart):
+        for one in latent_classes(outputs, ratings, model).raters:
+            assert one.estimate.value is not None
+            assert "documents count" in one.interval.reason
+
+
+def test_documents_without_ratings_change_no_interval() -> None:
+    ratings = guessed()
+    alone = latent_classes(Outputs.full(30, 2), ratings, mace)
+    among = Outputs(np.repeat(np.arange(30) * 20, 2), np.tile([0, 1], 30), 600, 2)
+
+    assert latent_classes(among, ratings, mace).raters == alone.raters
+
+
+@pytest.mark.parametrize("model", [mace, dawid_skene])
+def test_somebody_who_is_always_right_or_never_by_knowing_has_no_interval(model: Model) -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(1, 6, 240)
+    wrong = np.where(rng.random(240) < 0.2, truth % 5 + 1, truth)
+    table = np.stack([truth, truth, wrong, np.full(240, 3)]).astype(float)
+
+    found = latent_classes(Outputs.full(60, 4), Ratings.of_table(table), model).raters
+
+    assert [one.interval.reason for one in found[:3]] == [NEVER_WRONG, NEVER_WRONG, ""]
+    assert (found[0].estimate.value or 0) > 0.99
+    if model is mace:  # which takes chance off
+        assert found[3].interval.reason == NEVER_RIGHT
+
+
+@pytest.mark.parametrize("model", [mace, dawid_skene])
+@pytest.mark.parametrize("mistakes", [1, 3, 40])
+def test_intervals_hold_their_estimate_however_near_to_1_it_is(model: Model, mistakes: int) -> None:
+    truth = np.random.default_rng(1).integers(1, 4, 4000)
+    wrong = truth.copy()
+    wrong[:: 4000 // mistakes] = truth[:: 4000 // mistakes] % 3 + 1
+    table = np.stack([truth, truth, truth, wrong]).astype(float)
+
+    found = latent_classes(Outputs.full(1000, 4), Ratings.of_table(table), model).raters[3]
+
+    low, high = found.interval.ends or (1.0, 0.0)
+    assert low < (found.estimate.value or 0) < high
 
 
 @pytest.mark.parametrize(

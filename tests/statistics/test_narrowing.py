@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluations.statistics.narrowing import narrowing
+from evaluations.statistics.narrowing import anytime_mean, narrowing
 
 RNG = np.random.default_rng(5)
 
@@ -33,3 +33,40 @@ def test_the_band_stays_within_what_a_correlation_can_be() -> None:
     steps = narrowing(np.append(np.full(9, 1.0), 0.2))
 
     assert steps[0].high == 1.0
+
+
+def test_documents_that_stand_for_one_leave_room_for_those_that_stand_for_many() -> None:
+    """Twenty of two hundred documents stand for a hundred each: before the first of them comes,
+    hardly anything is known."""
+    values = np.clip(RNG.normal(0.7, 0.1, 20), -1, 1)
+
+    bold = narrowing(values, np.ones(20))[-1].anytime
+    careful = narrowing(values, np.ones(20), largest=100.0)[-1].anytime
+
+    assert bold.low > 0
+    assert careful.low < -0.8
+    assert narrowing(values, largest=1.0) == narrowing(values)
+
+
+def test_ends_leave_the_truth_out_in_few_runs_where_weights_are_far_apart() -> None:
+    wrong = 0
+    for _ in range(100):
+        value = np.append(RNG.normal(0.1, 0.3, 20), RNG.normal(0.7, 0.3, 180)).clip(-1, 1)
+        weight = np.repeat([100.0, 1.0], [20, 180])
+        truth = np.average(value, weights=weight)
+        order = RNG.permutation(200)
+        for count in range(10, 80, 5):  # looked at while documents come in
+            first = order[:count]
+            (ends,) = anytime_mean(value[first], [count], weight[first], largest=100.0)
+            if not ends.low <= truth <= ends.high:
+                wrong += 1
+                break
+
+    assert wrong <= 5
+
+
+def test_where_all_documents_together_have_no_interval_there_is_no_band_of_the_first() -> None:
+    values = RNG.normal(0.4, 0.2, 41)
+
+    assert narrowing(values[:40], np.ones(40))[-1].documents == 40
+    assert narrowing(values, np.append(np.ones(40), 1000.0)) == ()

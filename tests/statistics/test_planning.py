@@ -32,6 +32,13 @@ def test_power_is_that_of_published_tables(effect: float, documents: int) -> Non
     assert power_of(effect, documents) >= 0.8 > power_of(effect, documents - 1)
 
 
+@pytest.mark.parametrize("effect", [4.6, 4.95, 5.4, 8.0, 100.0, 1e12])
+def test_a_difference_much_larger_than_its_spread_takes_the_fewest_documents(effect: float) -> None:
+    found = for_power(with_spread(1.0, 1 / effect), 1.0)
+
+    assert (found.likely, found.reason) == (3, "")
+
+
 def test_power_is_what_simulated_tests_have() -> None:
     rng = np.random.default_rng(1)
     draws = rng.normal(0.3, 1.0, (4000, 60))

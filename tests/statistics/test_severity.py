@@ -10,6 +10,7 @@ from scipy import optimize, stats
 
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.severity import (
+    ALIKE,
     CHANGE,
     EXTREME,
     FEW_DOCUMENTS,
@@ -149,6 +150,15 @@ def test_somebody_who_is_always_stricter_has_no_size_of_it() -> None:
     found = many_facets(alone(table.shape[1]), Ratings.of_table(table))
 
     assert {one.logits.reason for one in found.raters} == {EXTREME}
+
+
+def test_annotators_who_never_differ_have_no_interval() -> None:
+    rng = np.random.default_rng(1)
+    table = np.tile(rng.integers(1, 6, 60).astype(float), (3, 1))
+
+    for one in many_facets(alone(60), Ratings.of_table(table)).raters:
+        assert one.points.value == pytest.approx(0, abs=1e-9)
+        assert one.points_interval.reason == one.logits_interval.reason == ALIKE
 
 
 def test_without_differences_without_an_ordinal_scale_or_documents_there_is_no_severity() -> None:

@@ -81,6 +81,17 @@ def test_somebody_who_marked_nothing_does_not_agree() -> None:
     assert span_agreement(texts, 12).f1.value == 0.0
 
 
+def test_texts_in_which_nobody_of_these_marked_anything_do_not_count() -> None:
+    """Such are the texts that only others marked, in a view of some annotators."""
+    empty = [marked(at, [], []) for at in range(12, 24)]
+    texts = [marked(at, [(at, at + 10)], [(at, at + 9 + at % 2)]) for at in range(12)]
+
+    assert span_agreement([*texts, *empty], 24) == span_agreement(texts, 24)
+    assert gamma_agreement([*texts, *empty], 24) == gamma_agreement(texts, 24)
+    assert span_agreement(empty, 24).f1.reason == FEW_TEXTS
+    assert gamma_agreement(empty, 24).gamma.reason == FEW_TEXTS
+
+
 def test_it_takes_ten_texts_that_two_people_marked() -> None:
     texts = [*drawn(9), *(marked(at, [(0, 3)]) for at in range(9, 30))]
 

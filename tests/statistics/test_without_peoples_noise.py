@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluations.statistics.attenuation import disattenuated
+from evaluations.statistics.attenuation import SAME, disattenuated
 from evaluations.statistics.jackknife import LeftOut
 from evaluations.statistics.layout import Outputs, Ratings
 from tests.statistics.tables import rated
@@ -101,6 +101,24 @@ def test_too_little_to_know_the_noise_by_gives_the_reason(rng, change, reason):
     assert found.estimate.value is None
     assert reason in found.estimate.reason
     assert found.interval.ends is None
+
+
+@pytest.mark.parametrize("value", [0.1, 0.7, 3.3, 4.1])
+def test_ratings_that_are_all_the_same_fraction_have_no_reliability(rng, value):
+    """Their means, of more or fewer of them, differ by rounding alone."""
+    for _ in range(20):
+        ratings = np.full((4, 30, 4), value)
+        ratings[rng.random(ratings.shape) < 0.3] = np.nan
+        found = corrected(ratings, rng.random((30, 4)))
+        assert (found.estimate.reason, found.reliability.reason) == (SAME, SAME)
+
+
+@pytest.mark.parametrize("value", [0.1, 0.7, 3.3, 4.1])
+def test_a_judge_that_always_gives_the_same_fraction_has_no_correlation(rng, value):
+    _, ratings, _ = made(rng, documents=60)
+    found = corrected(ratings, np.full((60, 5), value))
+    assert found.estimate.reason == SAME
+    assert found.reliability.value is not None
 
 
 def test_a_constant_judge_has_no_correlation(rng):
