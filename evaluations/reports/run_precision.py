@@ -107,7 +107,7 @@ class KnownSoFar:
 
     def __str__(self) -> str:
         ends = in_brackets(Interval(self.ends.low, self.ends.high))
-        rho = signed(self.rho) if self.is_difference else f"{self.rho:.2f}"
+        rho = signed(self.rho) if self.is_difference else two_decimals(self.rho)
         return f"{self.criterion} {rho} {ends}"
 
     @property
