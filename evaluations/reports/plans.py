@@ -15,6 +15,7 @@ from django.db.models import Exists, OuterRef
 from annotations.models import Annotator, CampaignGoal, GoalKind
 from annotations.results.human_scores import HumanScores
 from evaluations.models import Judge, Project
+from evaluations.people.access import EDITORS
 from evaluations.reports.data import ReportData
 from evaluations.reports.goals import values_of
 from evaluations.reports.judge_costs import PER, cost_of
@@ -229,9 +230,10 @@ def _money_per_output(aim: CampaignGoal) -> Decimal | None:
 
 
 def other_pilots(project: Project, user: object) -> list[Project]:
-    """Other projects of a user with ratings and scores, which can be planned from."""
+    """Other projects with ratings and scores that a user may plan in, and so may plan from."""
     has_ratings, has_judges = (
         Exists(model.objects.filter(project=OuterRef("pk"))) for model in (Annotator, Judge)
     )
-    others = Project.objects.seen_by(user).exclude(pk=project.pk).filter(has_ratings, has_judges)
+    own = Project.objects.filter(memberships__user=user, memberships__role__in=EDITORS)
+    others = own.exclude(pk=project.pk).filter(has_ratings, has_judges)
     return list(others.order_by("name")[:MOST_PILOTS])
