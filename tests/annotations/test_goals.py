@@ -213,11 +213,11 @@ FORM = {
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"goal_kind": "width"}, "This goal needs it."),
-        ({"goal_kind": "width", "order": "random"}, "A goal is for ratings of all outputs"),
+        ({"goal_kind": "width"}, "This goal needs a value here."),
+        ({"goal_kind": "width", "order": "random"}, "needs ratings of all outputs"),
         (
             {"goal_kind": "systems", "selection": "sample", "sample_size": "2"},
-            "A goal is for ratings of all outputs",
+            "needs ratings of all outputs",
         ),
     ],
 )

@@ -243,6 +243,13 @@ def test_the_form_and_the_api_take_a_judge_to_compare_with(
     assert EvaluationRun.objects.latest("pk").goal_rival == rival
 
     EvaluationRun.objects.update(state=RunState.DONE)
+    kind = {"goal_kind": "judges", "goal_width": "0.1"}
+    refused = client.post("/p/small/runs/start/", fields | kind)
+    assert "This goal needs a value here." in refused.content.decode()
+    assert client.post("/p/small/runs/start/", fields | kind | {"goal_rival": rival.pk}).url
+    assert EvaluationRun.objects.latest("pk").goal_width is None
+
+    EvaluationRun.objects.update(state=RunState.DONE)
     made = client.post(
         "/api/v1/projects/small/runs",
         {"judge": run.judge_id, "fresh": True, "goal_rival": rival.pk},
