@@ -49,8 +49,8 @@ def reached(run: EvaluationRun, found: list[CriterionSoFar]) -> str:
     if not said:
         return ""
     return (
-        f"Goal reached: {run.goal_in_words}: {'; '.join(said)}. The rest is not judged; start a run"
-        " again to judge it."
+        f"Goal reached: {run.goal_in_words}: {'; '.join(said)}. The remaining documents were not"
+        " judged; start another run to judge them."
     )
 
 

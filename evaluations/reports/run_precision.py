@@ -146,7 +146,7 @@ def _said(last: Step, documents: int, one: CriterionSoFar, left: _Open | None, r
     half = (last.high - last.low) / 2
     goal = next((goal for goal in GOALS if goal < 0.98 * half), None)
     now = (
-        f"±{half:.2f} with {thin(last.documents)} documents, at any time from"
+        f"±{half:.2f} with {thin(last.documents)} documents; valid at any time:"
         f" {two_decimals(last.anytime.low)} to {two_decimals(last.anytime.high)}"
         f" (±{(last.anytime.high - last.anytime.low) / 2:.2f})"
     )
@@ -159,10 +159,10 @@ def _said(last: Step, documents: int, one: CriterionSoFar, left: _Open | None, r
     # Documents in which all ratings or scores are the same are judged and do not count.
     more = (needed - last.documents) * documents / last.documents * per_document
     if left is not None and rate > 0 and more <= left.items:
-        return f"{now}; ±{goal:g} in about {in_time(60 * (left.before + more) / rate)}."
+        return f"{now}. ±{goal:g} in about {in_time(60 * (left.before + more) / rate)}."
     promised = documents_for(half, documents=last.documents, goal=goal, assurance=ASSURANCE)
     most = "" if promised is None else f", at most {thin(promised)} in nine of ten cases"
-    return f"{now}; ±{goal:g} takes about {thin(needed)} rated documents{most}."
+    return f"{now}. ±{goal:g} takes about {thin(needed)} rated documents{most}."
 
 
 def _order(
