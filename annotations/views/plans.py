@@ -95,4 +95,5 @@ def _here(record: Any, project: Project) -> Model | None:
     namesakes = type(record)._default_manager.filter(project=project, name=record.name)
     if isinstance(record, Judge):
         namesakes = namesakes.filter(retired_at=None)
-    return namesakes.order_by("pk").last()
+    found: Model | None = namesakes.order_by("pk").last()
+    return found

@@ -81,7 +81,7 @@ class GoalFields(forms.Form):
     )
 
     def set_up_goal(self, project: Project, campaign: Campaign) -> None:
-        asks = {
+        asks: dict[str, list[str]] = {
             kind: [f"goal_{name}" for name in ("criterion", *names)] for kind, names in ASKS.items()
         }
         show_for_choices(self, "goal_kind", asks)

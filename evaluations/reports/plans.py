@@ -7,6 +7,7 @@ of its ratings are left out at random.
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 from django.db import connection
@@ -142,7 +143,8 @@ class _Pilot:
 def _row(
     kind: str, wanted: float, pilot: _Pilot, raters: int, values: FloatArray, most: float
 ) -> Planned:
-    """
+    """What a campaign with so many raters for each output takes.
+
     Args:
         wanted: the width, or the difference.
         values: shape (documents,), NaN where a document says nothing; each from -most to most.
@@ -229,7 +231,7 @@ def _money_per_output(aim: CampaignGoal) -> Decimal | None:
     return sum(costs, Decimal(0)) / PER if costs else None
 
 
-def other_pilots(project: Project, user: object) -> list[Project]:
+def other_pilots(project: Project, user: Any) -> list[Project]:
     """Other projects with ratings and scores that a user may plan in, and so may plan from."""
     has_ratings, has_judges = (
         Exists(model.objects.filter(project=OuterRef("pk"))) for model in (Annotator, Judge)
