@@ -209,7 +209,7 @@ TERMS: dict[str, Term] = {
         "Documents that a campaign takes",
         "With the likely number the interval is as narrow as you want, or the test finds the"
         " difference, in about half of campaigns; with the other in nine of ten. Both follow from"
-        " how much documents of the pilot vary. The pilot is what is rated so far.",
+        " how much documents of the pilot vary. The pilot is what people have already rated.",
         "With a pilot of fewer than 60 documents the second number is half as large again as"
         " needed. A plan holds for documents, raters and systems like the pilot's.",
         "What to rate next",

@@ -228,7 +228,7 @@ def test_a_run_has_one_goal_and_compares_with_another_judge(
 
     with pytest.raises(RunError, match="ends at one goal"):
         start_run(run.judge, criteria, goal_width=0.05, goal_rival=rival)
-    with pytest.raises(RunError, match="is no other judge of this project"):
+    with pytest.raises(RunError, match="is not another judge of this project"):
         start_run(run.judge, criteria, goal_rival=run.judge)
     assert start_run(run.judge, criteria, fresh=True, goal_rival=rival).goal_rival == rival
 
