@@ -108,9 +108,10 @@ class CampaignForm(GoalFields, forms.ModelForm):
         help_texts = {
             "criteria": "Comparisons without a criterion ask which output is better overall.",
             "selection": (
-                "Samples tell of all outputs: the report weights each by its chance of being"
+                "Samples describe all outputs: the report weights each by its chance of being"
                 " drawn. “Where the estimate needs it” takes more where judges were wrong so far,"
-                " and skips what is rated. The last tells of the rated outputs alone."
+                " and skips outputs that are already rated. “Only where judges disagree most” is no"
+                " sample and describes only the rated outputs."
             ),
             "sample_size": "For a sample. Leave empty for all items.",
             "whole_documents": (

@@ -1,7 +1,7 @@
 """Long forms in two parts: what everybody fills in, and groups of settings that have sensible
-defaults and are folded away until they are needed."""
+defaults and are folded away until they are needed; and fields that only some choices ask for."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +51,22 @@ def field_groups(
                 )
             )
     return groups
+
+
+def show_for_choices(form: forms.BaseForm, choice: str, asks: Mapping[str, Iterable[str]]) -> None:
+    """Show fields only with the choices that ask for them; without scripts all are shown.
+
+    Args:
+        choice: the name of the field with the choices.
+        asks: the names of the fields that each choice asks for.
+    """
+    choices: dict[str, list[str]] = {}
+    for value, names in asks.items():
+        for name in names:
+            choices.setdefault(name, []).append(value)
+    for name, those in choices.items():
+        attrs = {"data-shown-by": choice, "data-shown-for": " ".join(those)}
+        form.fields[name].widget.attrs.update(attrs)
 
 
 def _is_changed(form: forms.BaseForm, field: forms.BoundField) -> bool:

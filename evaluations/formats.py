@@ -10,16 +10,16 @@ NARROW = "\u202f"
 
 
 def shown(estimate: Estimate) -> str:
-    """Two decimals, or a dash for an undefined value."""
-    return "-" if estimate.value is None else f"{estimate.value:z.2f}"
+    """Two decimals with a true minus, or a dash for an undefined value."""
+    return "–" if estimate.value is None else two_decimals(estimate.value)
 
 
 def in_brackets(interval: Interval) -> str:
-    """An interval as reports print it, empty where there is none."""
+    """An interval with true minuses, as reports print it; empty where there is none."""
     if interval.ends is None:
         return ""
     low, high = interval.ends
-    return f"[{low:z.2f}, {high:z.2f}]"
+    return f"[{two_decimals(low)}, {two_decimals(high)}]"
 
 
 def signed(value: float, places: int = 2) -> str:
@@ -39,9 +39,14 @@ def thin(number: float) -> str:
     return f"{number:,.0f}".replace(",", NARROW)
 
 
+def with_decimals(number: float, places: int) -> str:
+    """So many decimals, with a true minus; 0 has no sign."""
+    return f"{number:z.{places}f}".replace("-", "−")
+
+
 def two_decimals(number: float) -> str:
     """Two decimals, with a true minus."""
-    return f"{number:z.2f}".replace("-", "−")
+    return with_decimals(number, 2)
 
 
 def money(amount: float | Decimal) -> str:

@@ -132,14 +132,19 @@ def seat_annotators(campaign: Campaign, users: Iterable[Any]) -> None:
 
 
 def annotator_of(project: Project, user: Any) -> Annotator:
-    """A user's annotator in a project; created on first use, with a name that is unique there."""
+    """A user's annotator in a project; created on first use, with a name that is unique there.
+
+    An uploaded file may name a rater as the user is named. Nobody knows whether they are the same
+    person, so the user is "ada (on this site)" beside the file's "ada".
+    """
     known = Annotator.objects.filter(project=project, user=user).first()
     if known:
         return known
-    name, number = user.get_username(), 1
+    username = user.get_username()
+    name, number = username, 1
     while Annotator.objects.filter(project=project, name=name).exists():
+        name = f"{username} (on this site{f', {number}' if number > 1 else ''})"
         number += 1
-        name = f"{user.get_username()} ({number})"
     return Annotator.objects.create(project=project, name=name, user=user)
 
 

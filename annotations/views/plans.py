@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.http import urlencode
@@ -9,7 +10,7 @@ from django.utils.http import urlencode
 from annotations.models import CampaignGoal, GoalKind
 from evaluations.forms.campaign_goals import GOAL
 from evaluations.forms.plans import PlanForm
-from evaluations.models import Project
+from evaluations.models import Judge, Project
 from evaluations.people.access import EDITORS, project_view
 from evaluations.reports.live import live_data
 from evaluations.reports.plans import Plan, other_pilots, plan
@@ -25,20 +26,23 @@ ENOUGH_DOCUMENTS = 60
 
 @project_view(EDITORS)
 def campaign_plan(request: HttpRequest, project: Project) -> HttpResponse:
-    """What a campaign takes, from what is rated in this project."""
-    form = PlanForm(request.GET, project=project)
+    """What a campaign takes, from what is rated in this project or in another one of the user."""
+    others = other_pilots(project, request.user)
+    pilot = next((one for one in others if one.slug == request.GET.get("pilot")), project)
+    form = PlanForm(request.GET, project=pilot)
     context = {
         "project": project,
+        "pilot": pilot,
         "tab": "annotate",
         "form": form,
         "kinds": QUESTIONS,
-        "others": other_pilots(project, request.user),
-        "lacks_judge": not project.judges.exists(),
+        "others": others,
+        "lacks_judge": not pilot.judges.exists(),
     }
     if form.is_valid():
         found = plan(
             form.aim,
-            live_data(project),
+            live_data(pilot),
             difference=form.difference_that_matters,
             price=form.price_of_a_rating,
         )
@@ -47,13 +51,15 @@ def campaign_plan(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _advice(found: Plan, form: PlanForm, project: Project) -> dict[str, object]:
-    """The row with the fewest ratings, what is lacking for it, and links to the campaigns that it
-    makes: of this size, or one that closes itself."""
+    """The row with the fewest ratings, what is lacking for it in this project, and links to the
+    campaigns that it makes: of this size, or one that closes itself."""
     best = next((row for row in found.rows if row.raters == found.cheapest), None)
     documents = project.documents.count()
     wanted = 0 if best is None else best.once.promised or 0
     raters = 1 if best is None else best.raters
-    basics = {"criteria": form.aim.criterion_id, "overlap": raters}
+    goal = _goal(form.aim, project)
+    criterion = goal.get("goal_criterion")
+    basics: dict[str, Any] = {"overlap": raters} | ({"criteria": criterion} if criterion else {})
     return {
         "best": best,
         "loaded": documents,
@@ -62,11 +68,32 @@ def _advice(found: Plan, form: PlanForm, project: Project) -> dict[str, object]:
         "is_small": found.documents < ENOUGH_DOCUMENTS,
         "is_own_difference": form.difference_that_matters is None,
         "of_this_size": urlencode(basics),
-        "with_this_goal": urlencode(basics | _goal(form.aim)),
+        "with_this_goal": urlencode(basics | goal),
+        # Of what the plan names, in another project.
+        "not_here": [
+            str(one) for one in (form.aim.criterion, *form.aim.sides) if _here(one, project) is None
+        ],
     }
 
 
-def _goal(aim: CampaignGoal) -> dict[str, Any]:
-    """The fields of a new campaign's form that ask for the same."""
+def _goal(aim: CampaignGoal, project: Project) -> dict[str, Any]:
+    """The fields of a new campaign's form in a project that ask for the same, as far as it has
+    what the plan names."""
     goal = {name: getattr(aim, name.removeprefix("goal_")) for name in GOAL}
-    return {name: getattr(value, "pk", value) for name, value in goal.items() if value is not None}
+    found = {
+        name: _here(value, project) if isinstance(value, Model) else value
+        for name, value in goal.items()
+    }
+    return {name: getattr(value, "pk", value) for name, value in found.items() if value is not None}
+
+
+def _here(record: Any, project: Project) -> Model | None:
+    """A criterion, judge or system, or the one with its name in this project; None if it has
+    none."""
+    if record.project_id == project.pk:
+        return record  # type: ignore[no-any-return]
+    namesakes = type(record)._default_manager.filter(project=project, name=record.name)
+    if isinstance(record, Judge):
+        namesakes = namesakes.filter(retired_at=None)
+    found: Model | None = namesakes.order_by("pk").last()
+    return found

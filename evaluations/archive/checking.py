@@ -219,7 +219,7 @@ def _document(row: Mapping[str, Any]) -> None:
 def _campaign(row: Mapping[str, Any]) -> None:
     # Its items and annotators are not in an archive, so nobody can answer it.
     if row["state"] == CampaignState.OPEN:
-        raise WrongValueError("state is 'open', which no campaign of an archive can be")
+        raise WrongValueError("state is 'open'; campaigns of an archive are drafts or closed")
     for name in ("span_categories", "span_severities"):
         if not all(isinstance(text, str) and "\0" not in text for text in row[name]):
             raise WrongValueError(f"{name}: is not a list of texts")
@@ -228,11 +228,11 @@ def _campaign(row: Mapping[str, Any]) -> None:
 def _goal(row: Mapping[str, Any]) -> None:
     for name in _ASKED_BY_GOALS[row["kind"]]:
         if row[name] is None:
-            raise WrongValueError(f"{name} is empty, which a goal of this kind needs")
+            raise WrongValueError(f"{name} is empty; a goal of this kind needs it")
     if row["reached_at"] is not None:
         for name in ("documents", "low", "high"):
             if row[name] is None:
-                raise WrongValueError(f"{name} is empty, which a goal that was reached needs")
+                raise WrongValueError(f"{name} is empty; a goal that was reached needs it")
     width = row["width"]
     if width is not None and not LEAST_GOAL_WIDTH <= width <= MOST_GOAL_WIDTH:
         raise WrongValueError(f"width is not from {LEAST_GOAL_WIDTH:g} to {MOST_GOAL_WIDTH:g}")

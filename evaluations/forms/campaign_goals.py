@@ -13,6 +13,7 @@ from annotations.models import (
     ItemOrder,
     Selection,
 )
+from evaluations.field_groups import show_for_choices
 from evaluations.models import Project
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
@@ -24,6 +25,7 @@ ASKS = {
 }
 ASKED = tuple(dict.fromkeys(name for names in ASKS.values() for name in names))
 GOAL = tuple(f"goal_{name}" for name in ("kind", "criterion", *ASKED))
+LACKING = "This goal needs a value here."
 SAME = "Choose another one to compare with."
 
 
@@ -51,10 +53,10 @@ class GoalFields(forms.Form):
     goal_kind = forms.ChoiceField(
         label="Close by itself when",
         required=False,
-        choices=[("", "never"), *GoalKind.choices],
+        choices=[("", "Never"), *GoalKind.choices],
         help_text=(
-            "For ratings of all outputs or of whole documents, document by document. The interval"
-            " is one that may be looked at after every answer."
+            "For ratings of all outputs or of whole documents, in the order of documents. It goes"
+            " by the interval that is valid at any time, which is wider than the report's."
         ),
     )
     goal_criterion: forms.ModelChoiceField = forms.ModelChoiceField(
@@ -79,6 +81,10 @@ class GoalFields(forms.Form):
     )
 
     def set_up_goal(self, project: Project, campaign: Campaign) -> None:
+        asks: dict[str, list[str]] = {
+            kind: [f"goal_{name}" for name in ("criterion", *names)] for kind, names in ASKS.items()
+        }
+        show_for_choices(self, "goal_kind", asks)
         for name, those in goal_choices(project).items():
             self.fields[f"goal_{name}"].queryset = those  # type: ignore[attr-defined]
         goal = CampaignGoal.objects.filter(campaign=campaign.pk).first() if campaign.pk else None
@@ -92,7 +98,7 @@ class GoalFields(forms.Form):
         kind = GoalKind(data["goal_kind"])
         for name in (f"goal_{name}" for name in ("criterion", *ASKS[kind])):
             if data.get(name) is None and name not in self.errors:
-                self.add_error(name, "This goal needs it.")
+                self.add_error(name, LACKING)
         if same := compared_with_itself(kind, data, "goal_"):
             self.add_error(same, SAME)
         on = data.get("goal_criterion")
@@ -103,8 +109,9 @@ class GoalFields(forms.Form):
         if data.get("kind") != CampaignKind.RATING or not is_whole or not in_order:
             self.add_error(
                 "goal_kind",
-                "A goal is for ratings of all outputs or of whole documents, document by document:"
-                " it follows what each document says.",
+                "A goal counts document by document, so it needs ratings of all outputs or of whole"
+                " documents, in the order of documents. Change the task, selection or order, or"
+                " choose “Never”.",
             )
 
     def save_goal(self, campaign: Campaign) -> None:

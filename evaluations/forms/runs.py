@@ -5,11 +5,16 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
+from annotations.models import GoalKind
+from evaluations.field_groups import show_for_choices
+from evaluations.forms.campaign_goals import LACKING
 from evaluations.models import Criterion, Judge, Project, Transport
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.runs.pilot import USUAL_DOCUMENTS
 
 ALL, PILOT = "all", "pilot"
+# What each goal of a run asks for.
+GOALS = {GoalKind.WIDTH: "goal_width", GoalKind.JUDGES: "goal_rival"}
 
 
 class RunForm(forms.Form):
@@ -49,32 +54,39 @@ class RunForm(forms.Form):
         ),
     )
 
+    goal_kind = forms.ChoiceField(
+        label="End by itself when",
+        required=False,
+        choices=[
+            ("", "Everything is judged"),
+            *((kind.value, kind.label) for kind in (GoalKind.WIDTH, GoalKind.JUDGES)),
+        ],
+        help_text=(
+            "A goal needs human ratings. It counts on each chosen criterion, by the interval that"
+            " is valid at any time, which is wider than the report's."
+        ),
+    )
     goal_width = forms.FloatField(
-        label="End when rho is known within, plus and minus",
+        label="Known within, plus and minus",
         required=False,
         min_value=LEAST_GOAL_WIDTH,
         max_value=MOST_GOAL_WIDTH,
-        help_text=(
-            "On each chosen criterion, by the interval that is valid at any time, which is wider"
-            " than the report's; 0.05 is usual. Needs human ratings. Leave empty to judge"
-            " everything."
-        ),
+        help_text="Of the judge's rho; 0.05 is usual. Not for two judges.",
     )
-
     goal_rival: forms.ModelChoiceField = forms.ModelChoiceField(
         None,
-        label="End when it is known which is better, this judge or",
+        label="Other judge",
         required=False,
-        empty_label="(no other judge)",
         help_text=(
-            "By rho with people on each chosen criterion, over outputs that both judged, at any"
-            " time. In place of a width."
+            "Only for two judges: which one agrees better with people, by rho over outputs that"
+            " both judged."
         ),
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         criteria = project.criteria.all()
+        show_for_choices(self, "goal_kind", {kind: [name] for kind, name in GOALS.items()})
         self.fields["goal_rival"].queryset = project.judges.filter(  # type: ignore[attr-defined]
             retired_at=None
         )
@@ -87,6 +99,17 @@ class RunForm(forms.Form):
 
     def clean_transport(self) -> str:
         return self.cleaned_data["transport"] or Transport.LIVE
+
+    def clean(self) -> dict[str, Any]:
+        """With a kind of goal, what that one asks for; without one, the goal that is filled in, as
+        a browser without scripts shows all fields."""
+        data = super().clean() or {}
+        if kind := data.get("goal_kind"):
+            asked = GOALS[GoalKind(kind)]
+            if data.get(asked) is None and asked not in self.errors:
+                self.add_error(asked, LACKING)
+            data |= {name: None for name in GOALS.values() if name != asked}
+        return data
 
     @property
     def pilot(self) -> int:

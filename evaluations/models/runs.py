@@ -41,6 +41,8 @@ class Transport(models.TextChoices):
     BATCH = "batch", "In batches (cheaper, within a day)"
 
 
+# How the message of a run that ended at its goal begins.
+GOAL_REACHED = "Goal reached"
 # Of what a run or a campaign may have as its goal: rho within plus or minus this.
 LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH = 0.01, 0.5
 
@@ -205,6 +207,11 @@ class EvaluationRun(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("evaluations:run_detail", args=[self.project.slug, self.pk])
+
+    @property
+    def is_ended_at_goal(self) -> bool:
+        """Whether it ended before everything was judged, because its goal was reached."""
+        return self.message.startswith(GOAL_REACHED)
 
     @property
     def has_goal(self) -> bool:

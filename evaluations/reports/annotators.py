@@ -11,7 +11,7 @@ import numpy as np
 
 from annotations.results.human_scores import HumanScores
 from annotations.results.marked_spans import marked_texts
-from evaluations.formats import in_brackets, signed
+from evaluations.formats import in_brackets, shown, signed
 from evaluations.models import Criterion, Project
 from evaluations.reports.data import ReportData
 from evaluations.reports.json_values import with_interval
@@ -105,6 +105,21 @@ class CriterionAnnotators:
         return [f"There is no {what}: {why}." for what, why in said if why]
 
     @property
+    def with_competence_interval(self) -> list[AnnotatorNumbers]:
+        """The annotators whose competence has an interval, the lowest first."""
+        found = [one for one in self.annotators if one.knows.interval.ends is not None]
+        return sorted(found, key=lambda one: one.knows.estimate.value or 0.0)
+
+    @property
+    def least_competent(self) -> AnnotatorNumbers | None:
+        """Who has the lowest competence, if that interval ends below all the others; None where
+        intervals do not tell."""
+        found = self.with_competence_interval
+        ends = [one.knows.interval.ends or (0.0, 1.0) for one in found]
+        is_apart = len(found) > 1 and ends[0][1] < min(low for low, _high in ends[1:])
+        return found[0] if is_apart else None
+
+    @property
     def without_interval(self) -> list[str]:
         """Why numbers that are there have no interval, in sentences, each once."""
         lacking = [
@@ -130,7 +145,7 @@ class AnnotatorsFound:
     @property
     def lead(self) -> str:
         """Who is furthest from an average annotator, and whose ratings follow least from the
-        outputs."""
+        outputs, as far as intervals tell people apart."""
         found = [(criterion, one) for criterion in self.criteria for one in criterion.annotators]
         apart = [(c, one, one.severity.points.value or 0.0) for c, one in found if one.is_apart]
         said = ["No annotator is shown to be stricter or milder than the others."]
@@ -142,19 +157,28 @@ class AnnotatorsFound:
                 f"{one.name} is {'stricter' if points > 0 else 'milder'} than an average annotator"
                 f" on {criterion.criterion}, by {abs(points):.2f} points on the same outputs."
             ]
-        known = [
-            (c, one, one.knows.estimate.value)
-            for c, one in found
-            if one.knows.estimate.value is not None
-        ]
-        if known:
-            criterion, one, share = min(known, key=lambda row: row[2])
-            said.append(
-                f"The lowest competence is {one.name}'s on {criterion.criterion}: {share:.2f}"
-                f" {in_brackets(one.knows.interval)}".rstrip()
-                + " on a scale from 0 (guessing) to 1."
-            )
+        if lowest := self._lowest_competence:
+            said.append(lowest)
         return " ".join(said)
+
+    @property
+    def _lowest_competence(self) -> str:
+        """In a sentence; empty where no competence is known."""
+        lowest = [(c, one) for c in self.criteria if (one := c.least_competent) is not None]
+        if lowest:
+            criterion, one = min(lowest, key=lambda row: row[1].knows.estimate.value or 0.0)
+            is_of_all = len(criterion.with_competence_interval) == len(criterion.annotators)
+            return (
+                f"{one.name} has the lowest competence on {criterion.criterion}"
+                f"{'' if is_of_all else ', of those with an interval'}:"
+                f" {shown(one.knows.estimate)} {in_brackets(one.knows.interval)} on a scale from 0"
+                " (guessing) to 1."
+            )
+        if any(len(criterion.with_competence_interval) > 1 for criterion in self.criteria):
+            return "Intervals overlap, so nobody's competence is shown to be the lowest."
+        if any(one.knows.estimate.value is not None for c in self.criteria for one in c.annotators):
+            return "There are too few ratings to say whose competence is lowest."
+        return ""
 
 
 def of_ratings(options: ReportOptions) -> ReportOptions:

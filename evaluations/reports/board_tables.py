@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaluations.formats import in_brackets
+from evaluations.formats import in_brackets, two_decimals
 from evaluations.reports.json_values import ends_json, estimate_json
 from evaluations.reports.leaderboard import Leaderboard
 from evaluations.statistics.comparisons import Agreed
+from evaluations.statistics.resampling import Interval
 
 STANDINGS = ("system", "strength", "95 % interval", "won", "tied", "lost")
 AGREEMENT = ("agreement on comparisons", "with ties (S1)", "pairs", "without ties (S2)", "pairs")
@@ -20,11 +21,8 @@ NOTE = (
 def standings_rows(board: Leaderboard) -> Iterator[tuple[str, ...]]:
     """A row for each system, the best first."""
     for one in board.standings:
-        strength = (
-            ("-", "")
-            if board.reason
-            else (f"{one.strength:.2f}", f"[{one.low:.2f}, {one.high:.2f}]")
-        )
+        interval = in_brackets(Interval(one.low, one.high))
+        strength = ("–", "") if board.reason else (two_decimals(one.strength), interval)
         yield one.system, *strength, str(one.wins), str(one.ties), str(one.losses)
 
 
@@ -37,7 +35,7 @@ def agreement_rows(board: Leaderboard) -> Iterator[tuple[str, ...]]:
 
 def _share(found: Agreed) -> str:
     if found.estimate.value is None:
-        return "-"
+        return "–"
     return f"{found.estimate.value:.2f} {in_brackets(found.interval)}".rstrip()
 
 

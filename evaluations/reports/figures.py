@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluations.formats import in_brackets
+from evaluations.formats import in_brackets, signed
 from evaluations.models import Criterion
 from evaluations.reports.analysis import MOST_PAIRED
 from evaluations.reports.data import ReportData
@@ -430,7 +430,7 @@ def writers(subject: Subject) -> Figure:
             rows.append(
                 (judge.judge, WRITER_GROUPS[name], f"{group.human_written:.2f}",
                     f"{group.llm_written:.2f}",
-                 f"{group.gap:+.2f} {in_brackets(interval)}", str(group.pairs))
+                 f"{signed(group.gap)} {in_brackets(interval)}", str(group.pairs))
             )  # fmt: skip
     return Figure(
         title=title_of(subject, "writers"),

@@ -106,8 +106,8 @@ TERMS: dict[str, Term] = {
     ),
     "plan": Term(
         "How many ratings a narrower interval takes",
-        "The likely number, if the next documents vary as these do; and a number that does in nine"
-        " of ten cases, because few documents do not tell well how much they vary.",
+        "The likely number, if the next documents vary as these do; and one that is enough in"
+        " nine of ten cases, because few documents do not show well how much they vary.",
         "From 60 documents on, the second number asks for at most 1.3 times what is needed. Plan"
         " again as ratings come.",
         "What to rate next",
@@ -198,8 +198,8 @@ TERMS: dict[str, Term] = {
     ),
     "anytime": Term(
         "Interval valid at any time",
-        "An interval that you may look at after every document, and stop when you like what you"
-        " see: in at most 5 of 100 runs it leaves the truth out at any time.",
+        "An interval that you may look at after every document, stopping when you like what you"
+        " see: in at most 5 of 100 runs does it ever leave out the true value.",
         "A 95 % interval of a fixed number of documents does so in about a third of runs if it is"
         " looked at after each. The price is width: up to four times with ten documents, twice with"
         " a hundred.",
@@ -207,20 +207,21 @@ TERMS: dict[str, Term] = {
     ),
     "campaign_plan": Term(
         "Documents that a campaign takes",
-        "With the likely number the interval is as narrow as wanted, or the test finds the"
+        "With the likely number the interval is as narrow as you want, or the test finds the"
         " difference, in about half of campaigns; with the other in nine of ten. Both follow from"
-        " how much the pilot's documents vary.",
-        "From fewer than 60 documents the second number is half as large again as is needed. A plan"
-        " holds for documents, raters and systems like the pilot's.",
-        "Correlation",
+        " how much documents of the pilot vary. The pilot is what people have already rated.",
+        "With a pilot of fewer than 60 documents the second number is half as large again as"
+        " needed. A plan holds for documents, raters and systems like the pilot's.",
+        "What to rate next",
     ),
     "weights": Term(
         "Weights of a sample",
-        "How many outputs a rated one stands for: one by the probability with which its campaign"
-        " drew it. Outputs that were likely to be drawn count less, so that numbers speak of all.",
-        "Kish's number is how many of a uniform sample tell as much: far fewer than were rated mean"
-        " that some outputs count many times as much as others.",
-        "Correlation",
+        "How many outputs a rated one stands for: 1 divided by the probability with which its"
+        " campaign drew it. Outputs that were likely to be drawn count less, so that numbers"
+        " describe all outputs.",
+        "The effective sample size (Kish) is how many outputs drawn with equal probabilities tell"
+        " as much. If it is far below the number of rated outputs, a few outputs decide much.",
+        "Samples",
     ),
     "gwet": Term(
         "Gwet's AC1 and AC2",
@@ -254,7 +255,7 @@ TERMS: dict[str, Term] = {
     ),
     "replies_differ": Term(
         "Two replies differ",
-        "The chance that the judge rates an item otherwise when it is asked the same again.",
+        "The chance that the judge rates an item differently when it is asked the same again.",
         "It grows with the number of points of the scale.",
         "How steady a judge is",
     ),
@@ -323,7 +324,7 @@ TERMS: dict[str, Term] = {
     "corrected_rate": Term(
         "Corrected pass rate",
         "A system's pass rate by the judge, corrected for the judge's errors (Rogan and Gladen),"
-        " with an interval that contains the uncertainty about these errors.",
+        " with an interval that includes the uncertainty about these errors.",
         "It holds if the judge errs as often on this system as on all. Where that is in doubt, use"
         " the prediction-powered mean, which does not need it.",
         "Pass or fail",
@@ -333,14 +334,14 @@ TERMS: dict[str, Term] = {
         "Documents that are set aside, so that a change of a judge found on the others can be"
         " proven on texts that no attempt has seen. Their ratings are used by no search, example or"
         " map. Later documents fall by the same rule.",
-        "Only while nobody tunes a judge on them by other ways, such as reading their ratings on"
-        " the report.",
+        "They prove something only while nobody tunes a judge on them in other ways, such as by"
+        " reading their ratings on the report.",
         "Improving a judge",
     ),
     "look": Term(
         "A look",
         "One comparison of a change with today's judge on the locked documents. Each is recorded."
-        " As many as are allowed in all share an error of 5 %, so each interval is wider than a"
+        " All looks that are allowed share an error of 5 %, so each interval is wider than a"
         " 95 % one.",
         "A look cannot be taken back.",
         "Improving a judge",
@@ -355,8 +356,8 @@ TERMS: dict[str, Term] = {
     ),
     "smallest_gain": Term(
         "What can be proven",
-        "The smallest gain that the locked documents prove in four of five tries, by how much"
-        " judges' rho differs from document to document.",
+        "The smallest gain that the locked documents prove in four of five tries, judging"
+        " by how much judges' rho differs from document to document.",
         "It is an estimate from training documents. More locked documents with ratings prove"
         " smaller gains.",
         "Improving a judge",
@@ -390,7 +391,7 @@ TERMS: dict[str, Term] = {
     ),
     "competence": Term(
         "Competence (MACE)",
-        "With which probability a person's rating follows from the output; otherwise they give a"
+        "The probability that a person's rating follows from the output; otherwise they give a"
         " value by habit, such as always the middle one. 0 is guessing, 1 is never guessing.",
         "It takes three people with 30 shared outputs each. Any other value counts as wrong, so"
         " people who differ by a point from most look less competent: compare people with each"
@@ -399,17 +400,18 @@ TERMS: dict[str, Term] = {
     ),
     "gives_the_class": Term(
         "Gives the likely class (Dawid-Skene)",
-        "How often a person gives the value that the model takes for an output's class, from how"
-        " everybody mistakes classes for each other.",
+        "How often a person gives an output's class, which is the value that is right by the model."
+        " The model learns how often each person mistakes one class for another.",
         "Not corrected for chance: where nearly all outputs are of one class, it is high for"
         " somebody who always gives that one.",
         "Annotators as instruments",
     ),
     "split": Term(
         "Split outputs",
-        "Outputs of whose class MACE is less than 80 % sure, as people who can be trusted differ.",
-        "Read them: the criterion may be vague there, or one more rating settles it. The"
-        " model takes a neighbouring value as just another class.",
+        "Outputs on which competent people differ, so that MACE is less than 80 % sure of their"
+        " class, which is the value that is right by the model.",
+        "Read them: the criterion may be vague there, or one more rating may settle it. To the"
+        " model a neighbouring value is just another class.",
         "Annotators as instruments",
     ),
     "span_f1": Term(
@@ -439,7 +441,8 @@ TERMS: dict[str, Term] = {
         "Prediction-powered means",
         "Each system's mean human rating, estimated from the ratings there are and the judge's"
         " scores of all outputs; narrower than from ratings alone.",
-        "Valid only if the rated outputs are a random sample of all.",
+        "Valid only if the rated outputs are a random sample of all, or were drawn by a campaign"
+        " with known probabilities.",
         "Few ratings, many scores",
     ),
     "effective_ratings": Term(
@@ -459,7 +462,7 @@ TERMS: dict[str, Term] = {
     "gap": Term(
         "The gap",
         "A judge's score minus the mean rating of the same output, in points of the scale. If its"
-        " mean is clearly not 0, the judge is strict or mild by so much; rank by the gap beyond"
+        " mean is clearly not 0, the judge is strict or mild by that much; rank by the gap beyond"
         " that shift to see what is left.",
         "Judges on another scale are mapped to the ratings first, by rank. With one or two raters"
         " the mean rating itself may be off: see how far raters are apart.",
@@ -483,8 +486,8 @@ TERMS: dict[str, Term] = {
     ),
     "adjusted_p": Term(
         "The adjusted p",
-        "How often two judges that are alike would seem to differ at least so much. It is adjusted"
-        " for all pairs of judges and all criteria of the report.",
+        "How often two judges that are alike would seem to differ at least this much. It is"
+        " adjusted for all pairs of judges and all criteria of the report.",
         "At most 0.05 counts as a difference. A large p does not mean that two judges are equal.",
         "Which judges differ",
     ),

@@ -7,6 +7,7 @@ of its ratings are left out at random.
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 from django.db import connection
@@ -15,6 +16,7 @@ from django.db.models import Exists, OuterRef
 from annotations.models import Annotator, CampaignGoal, GoalKind
 from annotations.results.human_scores import HumanScores
 from evaluations.models import Judge, Project
+from evaluations.people.access import EDITORS
 from evaluations.reports.data import ReportData
 from evaluations.reports.goals import values_of
 from evaluations.reports.judge_costs import PER, cost_of
@@ -141,7 +143,8 @@ class _Pilot:
 def _row(
     kind: str, wanted: float, pilot: _Pilot, raters: int, values: FloatArray, most: float
 ) -> Planned:
-    """
+    """What a campaign with so many raters for each output takes.
+
     Args:
         wanted: the width, or the difference.
         values: shape (documents,), NaN where a document says nothing; each from -most to most.
@@ -228,10 +231,11 @@ def _money_per_output(aim: CampaignGoal) -> Decimal | None:
     return sum(costs, Decimal(0)) / PER if costs else None
 
 
-def other_pilots(project: Project, user: object) -> list[Project]:
-    """Other projects of a user with ratings and scores, which can be planned from."""
+def other_pilots(project: Project, user: Any) -> list[Project]:
+    """Other projects with ratings and scores that a user may plan in, and so may plan from."""
     has_ratings, has_judges = (
         Exists(model.objects.filter(project=OuterRef("pk"))) for model in (Annotator, Judge)
     )
-    others = Project.objects.seen_by(user).exclude(pk=project.pk).filter(has_ratings, has_judges)
+    own = Project.objects.filter(memberships__user=user, memberships__role__in=EDITORS)
+    others = own.exclude(pk=project.pk).filter(has_ratings, has_judges)
     return list(others.order_by("name")[:MOST_PILOTS])

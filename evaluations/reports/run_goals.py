@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from evaluations.formats import thin
 from evaluations.models import EvaluationRun, RunState
+from evaluations.models.runs import GOAL_REACHED
 from evaluations.reports.run_precision import KnownSoFar, known_of_complete
 from evaluations.reports.so_far import CriterionSoFar, so_far
 from evaluations.runs.lifecycle import end_at_goal
@@ -49,8 +50,8 @@ def reached(run: EvaluationRun, found: list[CriterionSoFar]) -> str:
     if not said:
         return ""
     return (
-        f"Goal reached: {run.goal_in_words}: {'; '.join(said)}. The rest is not judged; start a run"
-        " again to judge it."
+        f"{GOAL_REACHED}: {run.goal_in_words}: {'; '.join(said)}. The remaining documents were not"
+        " judged; start another run to judge them."
     )
 
 

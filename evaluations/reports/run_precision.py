@@ -108,7 +108,7 @@ class KnownSoFar:
 
     def __str__(self) -> str:
         ends = in_brackets(Interval(self.ends.low, self.ends.high))
-        rho = signed(self.rho) if self.is_difference else f"{self.rho:.2f}"
+        rho = signed(self.rho) if self.is_difference else two_decimals(self.rho)
         return f"{self.criterion} {rho} {ends}"
 
     @property
@@ -147,7 +147,7 @@ def _said(last: Step, documents: int, one: CriterionSoFar, left: _Open | None, r
     half = (last.high - last.low) / 2
     goal = next((goal for goal in GOALS if goal < 0.98 * half), None)
     now = (
-        f"±{half:.2f} with {thin(last.documents)} documents, at any time from"
+        f"±{half:.2f} with {thin(last.documents)} documents; valid at any time:"
         f" {two_decimals(last.anytime.low)} to {two_decimals(last.anytime.high)}"
         f" (±{(last.anytime.high - last.anytime.low) / 2:.2f})"
     )
@@ -160,7 +160,7 @@ def _said(last: Step, documents: int, one: CriterionSoFar, left: _Open | None, r
     # Documents in which all ratings or scores are the same are judged and do not count.
     more = (needed - last.documents) * documents / last.documents * per_document
     if left is not None and rate > 0 and more <= left.items:
-        return f"{now}; ±{goal:g} in about {in_time(60 * (left.before + more) / rate)}."
+        return f"{now}. ±{goal:g} in about {in_time(60 * (left.before + more) / rate)}."
     promised = documents_for(
         half,
         documents=last.documents,
@@ -169,7 +169,7 @@ def _said(last: Step, documents: int, one: CriterionSoFar, left: _Open | None, r
         freedom=freedom_share(one.weight),
     )
     most = "" if promised is None else f", at most {thin(promised)} in nine of ten cases"
-    return f"{now}; ±{goal:g} takes about {thin(needed)} rated documents{most}."
+    return f"{now}. ±{goal:g} takes about {thin(needed)} rated documents{most}."
 
 
 def _order(

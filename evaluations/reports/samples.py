@@ -1,61 +1,61 @@
-"""Of what numbers speak where people rated only some of the outputs: the words of every page,
-download and command."""
+"""Which outputs numbers describe where people rated only some: the words of every page, download
+and command."""
 
 from annotations.results.human_scores import HumanScores
+from evaluations.formats import thin
 
 WEIGHTED = (
-    "Outputs were drawn with known probabilities that differ, and count by their weights, which are"
-    " one by these."
+    "Outputs were drawn with known probabilities that differ, so each counts by its weight, which"
+    " is 1 divided by its probability."
 )
 OF_ALL = (
     "Human means, correlations with people and their differences, tests of judges, errors, accuracy"
-    " on pairs, calibration, biases, pass rates and prediction-powered means speak of all outputs"
-    " that could be drawn."
+    " on pairs, calibration, biases, pass rates and prediction-powered means describe all outputs"
+    " that could have been drawn."
 )
 OF_RATED = (
     "Agreement between annotators, the human ceiling, the alternative annotator test, patterns of"
-    " large gaps, counts of outputs, probes of a judge and its steadiness speak of the outputs that"
-    " were rated; a verdict compares numbers of both kinds."
+    " large gaps, counts of outputs, probes of a judge and its steadiness describe only the outputs"
+    " that were rated. A verdict compares numbers of both kinds."
 )
 PROVEN = (
-    "Of changes to a judge, searches learn from the training documents as they were rated; what"
-    " locked documents prove speaks of all that could be drawn and locked."
+    "Searches for a better judge learn from the training documents as they were rated. What locked"
+    " documents prove holds for all documents that could have been drawn and locked."
 )
 PLANNED = (
-    "Outputs of the pilot were drawn with known probabilities that differ. The plan takes those"
-    " that were rated all alike, and speaks of them."
+    "Outputs of the pilot were drawn with known probabilities that differ. The plan counts"
+    " all rated ones alike, and describes only these."
 )
 ASKED = (
-    "Outputs were drawn with known probabilities that differ. Probes and repeated askings take"
-    " those that they asked about all alike, and speak of them."
+    "Outputs were drawn with known probabilities that differ. Probes and repeated askings"
+    " count all outputs that they asked about alike, and describe only these."
 )
 WEIGHTS = f"{WEIGHTED} {OF_ALL} {OF_RATED}"
 
 
 def taken_from_the_top(outputs: int, *, are_left_out: bool) -> str:
-    """What follows where campaigns chose some outputs without a design.
+    """The sentence about rated outputs that campaigns picked from the top of a list.
 
     Args:
         are_left_out: whether numbers leave them out, as others are rated.
     """
     were = "rated output was" if outputs == 1 else "rated outputs were"
-    taken = (
-        f"{outputs:,} {were} taken by campaigns because judges disagree most there, not drawn as a"
-        " sample."
+    picked = (
+        f"{thin(outputs)} {were} picked by campaigns because judges disagree most there, not drawn"
+        " as a sample."
     )
     if are_left_out:
-        return (
-            f"{taken} They count in no mean, correlation or pass rate, which speak of the others."
-        )
+        left_out = "It is" if outputs == 1 else "They are"
+        return f"{picked} {left_out} left out of means, correlations and pass rates."
     return (
-        f"{taken} The numbers speak of the outputs that were rated, not of all outputs. Rate a"
-        " random sample to learn about all."
+        f"{picked} The numbers describe the outputs that were rated, not all outputs. Rate a random"
+        " sample to learn about all."
     )
 
 
 def about_sample(human: HumanScores) -> tuple[str, ...]:
-    """Of what the numbers of one criterion speak; empty where all rated outputs count alike and
-    were not picked."""
+    """Which outputs the numbers of one criterion describe, in sentences; empty where all rated
+    outputs count alike and none was picked."""
     return (WEIGHTS, *_about_picked(human)) if human.is_weighted else _about_picked(human)
 
 

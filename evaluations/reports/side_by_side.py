@@ -100,7 +100,7 @@ class CriterionRow:
 
     @property
     def mean(self) -> str:
-        return "-" if self.human_mean is None else f"{self.human_mean:.2f}"
+        return "–" if self.human_mean is None else f"{self.human_mean:.2f}"
 
     @property
     def each(self) -> str:

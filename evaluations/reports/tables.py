@@ -160,7 +160,7 @@ def as_text(report: Report) -> str:
         "\nrho [low, high]: 95 % interval over documents, from ten documents up. documents: those"
         " that enter the summary-level average; in the rest, people or the judge gave every output"
         " the same "
-        "score. missing: outputs without a score. -: undefined, `--format json` says why."
+        "score. missing: outputs without a score. –: undefined, `--format json` says why."
     )
     parts += boards_text(report.boards)
     if note := human_score_note(report):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evaluations.formats import in_brackets, shown
+from evaluations.formats import in_brackets, shown, thin
 from evaluations.reports.options import MEAN
 from evaluations.reports.report import CriterionResult, Report
 from evaluations.reports.samples import WEIGHTS, taken_from_the_top
@@ -216,15 +216,15 @@ def weights_note(report: Report) -> str:
     if not report.weights:
         return ""
     found = " ".join(
-        f"{name}: {one.outputs:,} rated outputs tell as much as {one.effective:,.0f} of a uniform"
-        " sample."
+        f"{name}: {thin(one.outputs)} rated outputs tell as much as {thin(one.effective)} of a"
+        " sample with equal probabilities (the effective sample size)."
         for name, one in report.weights.items()
     )
     note = f"{WEIGHTS} {found}"
     if any(one.is_within_documents for one in report.weights.values()):
         note += (
-            " Outputs were drawn one by one, so that a document's correlation rests on the few that"
-            " were rated in it: look at the dataset level, or draw whole documents."
+            " Outputs were drawn one by one, so a document's correlation depends on the few of its"
+            " outputs that were rated. Look at the dataset level, or draw whole documents."
         )
     return note
 

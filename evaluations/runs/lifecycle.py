@@ -150,13 +150,16 @@ def start_run(
     if budget is not None and transport == Transport.BATCH:
         raise RunError("A budget cannot stop a batch that has been sent; use only one of the two.")
     if goal_width is not None and goal_rival is not None:
-        raise RunError("A run ends at one goal: a width, or another judge to compare with.")
+        raise RunError("A run ends at one goal: choose a width, or another judge to compare with.")
     if goal_rival is not None and (
         goal_rival == judge or goal_rival.project_id != judge.project_id
     ):
-        raise RunError(f"{goal_rival} is no other judge of this project; choose one.")
+        raise RunError(f"{goal_rival} is not another judge of this project; choose one that is.")
     if (goal_width or goal_rival) and transport == Transport.BATCH:
-        raise RunError("A goal cannot stop a batch that has been sent; use only one of the two.")
+        raise RunError(
+            "A goal cannot stop a batch that has been sent. Send call by call, or judge without a"
+            " goal."
+        )
     if transport == Transport.BATCH and limits_money(judge.project):
         raise RunError(
             "What this project spends in a month is limited, and no limit can stop a batch that"

@@ -21,6 +21,7 @@ from evaluations.formats import (
     thin,
     two_decimals,
     whole_percent,
+    with_decimals,
 )
 from evaluations.reports.figures import FIGURE_TITLES
 from evaluations.reports.glossary import TERMS, Term
@@ -82,9 +83,9 @@ def in_view(result: JudgeResult, options: ReportOptions) -> str:
 
 @register.filter
 def fixed(number: float, places: int = 2) -> str:
-    """A number with so many decimals; Django's own filter takes many times as long, and pages show
-    hundreds."""
-    return f"{number:.{places}f}"
+    """A number with so many decimals and a true minus; Django's own filter takes many times as
+    long, and pages show hundreds."""
+    return with_decimals(number, places)
 
 
 @register.filter

@@ -10,9 +10,9 @@ from django.test import Client
 
 from annotations.answering.submission import submit
 from annotations.errors import AnnotationError
-from annotations.models import Assignment, Campaign, Decision, ItemKind, Rating, Seat
+from annotations.models import Annotator, Assignment, Campaign, Decision, ItemKind, Rating, Seat
 from annotations.planning.assignment import queue_of
-from annotations.planning.campaigns import open_campaign
+from annotations.planning.campaigns import annotator_of, open_campaign
 from annotations.planning.gold import GoldError, read_gold
 from annotations.results.adjudication import decide, disputed_items
 from annotations.results.progress import campaign_progress, own_progress
@@ -46,6 +46,20 @@ def with_gold(
         return make_campaign(gold=gold, **fields)
 
     return make
+
+
+def test_a_member_who_is_named_like_a_rater_of_a_file_is_told_apart_by_where_they_rate(
+    small_project: Project, make_user: Callable[..., User]
+) -> None:
+    Annotator.objects.bulk_create(
+        Annotator(project=small_project, name=name) for name in ("ada", "ben", "ben (on this site)")
+    )
+
+    found = [annotator_of(small_project, make_user(name)) for name in ("ada", "ben", "cleo")]
+
+    names = ["ada (on this site)", "ben (on this site, 2)", "cleo"]
+    assert [annotator.name for annotator in found] == names
+    assert annotator_of(small_project, found[0].user) == found[0]
 
 
 def test_a_campaign_without_enough_annotators_is_not_opened(

@@ -81,7 +81,7 @@ def test_a_design_has_its_probabilities_in_the_downloads(ready: Client, project:
         ({"criteria": []}, "Choose at least one criterion"),
         ({"selection": "sample"}, "Enter the number of items"),
         ({"annotators": ["nobody"]}, "nobody is not a member of this project"),
-        ({"goal": {"kind": "width", "criterion": 1}}, "This goal needs it"),
+        ({"goal": {"kind": "width", "criterion": 1}}, "This goal needs a value here"),
         ({"overlap": 0}, "greater than or equal to 1"),
     ],
 )

@@ -205,7 +205,7 @@ def test_the_page_shows_the_interval_of_the_goal_beside_that_of_the_report(
     assert found.low < found.fixed.ends[0] < found.fixed.ends[1] < found.high
     page = " ".join(as_role("owner").get(campaign.get_absolute_url()).content.decode().split())
     assert "The goal goes by this one: you may look after every answer." in page
-    assert "The goal is likely not reached" in page
+    assert "The goal will likely not be reached" in page
     assert f"{found.low:.2f}".replace("-", "−") in page
 
 
@@ -225,11 +225,11 @@ FORM = {
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"goal_kind": "width"}, "This goal needs it."),
-        ({"goal_kind": "width", "order": "random"}, "A goal is for ratings of all outputs"),
+        ({"goal_kind": "width"}, "This goal needs a value here."),
+        ({"goal_kind": "width", "order": "random"}, "needs ratings of all outputs"),
         (
             {"goal_kind": "systems", "selection": "sample", "sample_size": "2"},
-            "A goal is for ratings of all outputs",
+            "needs ratings of all outputs",
         ),
     ],
 )

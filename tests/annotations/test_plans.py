@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotations.models import CampaignGoal, GoalKind
-from evaluations.models import Project
+from evaluations.models import Criterion, JudgeKind, Membership, Project, Role
 from evaluations.reports.data import load_data
 from evaluations.reports.plans import Plan, plan
 from tests.made_up_files import files_of
@@ -130,9 +130,9 @@ def test_the_page_asks_what_a_question_needs_and_answers(
     assert "in nine of ten cases" in answered
     assert "(fewest ratings)" in answered
     said = " ".join(answered.split())
-    assert re.search(r"About \d+ documents with 1 rater per output; \d+ do in nine", said)
-    assert re.search(r"and a cost of [\d. ]+\.</p>", said)
-    assert re.search(r"small has 60 documents: .* it needs [\d ]+ more", said, re.I)
+    assert re.search(r"need \d+ documents with 1 rater per output. \d+ are enough in nine", said)
+    assert re.search(r", a cost of [\d. ]+\.</p>", said)
+    assert re.search(r"small has 60 documents: .* size needs [\d ]+ more", said, re.I)
     assert "The pilot is small" not in said
 
     refused = client.get(
@@ -211,3 +211,58 @@ def test_a_difference_that_no_scale_has_is_refused(
 
     assert page.context["form"].errors.keys() == {"difference"}
     assert "plan" not in page.context
+
+
+@pytest.fixture
+def elsewhere(pilot: Project, owner: User) -> Project:
+    """A project of the same owner with a judge and a criterion of the pilot's, and no ratings."""
+    other = Project.objects.create(slug="other", name="Other")
+    Membership.objects.create(project=other, user=owner, role=Role.OWNER)
+    other.judges.create(name="near", kind=JudgeKind.IMPORTED)
+    Criterion.objects.create(project=other, name="quality")
+    return other
+
+
+def test_a_plan_from_another_project_stays_in_this_one(
+    pilot: Project, elsewhere: Project, owner: User, client: Client
+) -> None:
+    client.force_login(owner)
+    address = "/p/other/annotate/plan/"
+    assert f'href="?kind=width&amp;pilot={pilot.slug}"' in client.get(address).content.decode()
+    asked = {"criterion": pilot.criteria.get().pk, "judge": pilot.judges.get(name="near").pk}
+
+    page = client.get(address, asked | {"pilot": pilot.slug, "width": "0.1"}).content.decode()
+
+    said = " ".join(page.split())
+    assert f"The numbers come from {pilot.name}; the campaign will be in Other." in said
+    assert "60 documents of the pilot are rated" in said
+    assert "Other has 0 documents" in said
+    assert '<input type="hidden" name="pilot" value="small">' in page
+    closing = unescape(re.findall(r'href="(/p/other/[^"]+/new/\?[^"]+)"', page)[1])
+    form = client.get(closing).context["form"]
+    assert form["goal_judge"].value() == str(elsewhere.judges.get().pk)
+    assert form["goal_criterion"].value() == str(elsewhere.criteria.get().pk)
+
+
+def test_a_plan_from_another_project_says_what_this_one_does_not_have(
+    pilot: Project, elsewhere: Project, owner: User, client: Client
+) -> None:
+    client.force_login(owner)
+    near, far = (pilot.judges.get(name=name).pk for name in ("near", "far"))
+    asked = {"kind": "judges", "criterion": pilot.criteria.get().pk, "judge": near, "rival": far}
+
+    page = client.get("/p/other/annotate/plan/", asked | {"pilot": pilot.slug})
+
+    assert "Other has nothing named far, so choose" in " ".join(page.content.decode().split())
+
+
+def test_a_project_in_which_the_user_cannot_plan_is_no_pilot(
+    pilot: Project, elsewhere: Project, owner: User, client: Client
+) -> None:
+    Membership.objects.filter(project=pilot, user=owner).update(role=Role.ANNOTATOR)
+    client.force_login(owner)
+
+    page = client.get("/p/other/annotate/plan/", {"pilot": pilot.slug})
+
+    assert page.context["pilot"] == elsewhere
+    assert "Plan from another project" not in page.content.decode()

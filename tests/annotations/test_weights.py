@@ -71,7 +71,7 @@ def test_the_report_counts_what_a_campaign_took_from_the_top_in_every_format(
     report = build_report(small_project)
 
     assert report.chosen == 1
-    assert "The numbers speak of the outputs that were rated" in chosen_note(report)
+    assert "The numbers describe the outputs that were rated" in chosen_note(report)
     assert chosen_note(report) in as_markdown(report)
     assert json.loads(as_json(report))["outputs_not_drawn_at_random"] == 1
     assert report.criteria[0].rated_outputs == 1
@@ -88,7 +88,7 @@ def test_what_was_taken_from_the_top_counts_in_no_mean_beside_other_ratings(
 
     assert report.chosen == 4
     assert report.is_chosen_left_out
-    assert "count in no mean" in chosen_note(report)
+    assert "left out of means" in chosen_note(report)
     assert {one.rated_outputs for one in report.criteria} == {2}
 
 
@@ -104,7 +104,7 @@ def test_samples_and_uploaded_ratings_are_not_among_these(
 
     for report in (of_what_others_rated_as_well, of_samples):
         assert report.chosen == 0
-        assert "taken by campaigns" not in notes(report)
+        assert "picked by campaigns" not in notes(report)
         assert "outputs_not_drawn_at_random" not in json.loads(as_json(report))
 
 
@@ -174,7 +174,7 @@ def test_outputs_drawn_more_often_count_less(disputed: Project, rate: Rate) -> N
 
     report = build_report(disputed)
     note = weights_note(report)
-    assert "count by their weights" in note
+    assert "counts by its weight" in note
     assert note in as_markdown(report)
     shown = json.loads(as_json(report))["criteria"]["coherence"]["weights"]
     assert shown["outputs"] == 3

@@ -119,7 +119,7 @@ def test_a_campaign_without_items_is_not_reopened(
 @pytest.mark.parametrize(
     ("name", "values", "said"),
     [
-        ("campaigns", {"state": "open"}, "which no campaign of an archive can be"),
+        ("campaigns", {"state": "open"}, "campaigns of an archive are drafts or closed"),
         ("campaigns", {"span_categories": [5]}, "span_categories: is not a list of texts"),
         ("campaigns", {"span_severities": ["a\0b"]}, "span_severities: is not a list of texts"),
         ("campaign_goals", {"judge": None, "version": None}, "version is empty"),

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 Load = Callable[..., LoadResult]
 DONE = 30
 # What is known by now: the fixed interval, and the one that is valid at any time.
-NOW = r"±0\.\d\d with \d+ documents, at any time from -?0\.\d\d to 0\.\d\d \(±0\.\d\d\)"
+NOW = r"±0\.\d\d with \d+ documents; valid at any time: −?0\.\d\d to 0\.\d\d \(±0\.\d\d\)"
 
 
 @pytest.fixture
@@ -84,9 +84,9 @@ def test_the_next_goal_is_said_with_its_documents_and_soon_enough_with_its_time(
     EvaluationRun.objects.update(state=RunState.DONE, finished_at=timezone.now())
     ended = page()
 
-    found = re.search(rf"{NOW}; ±\S+ (in about|takes about)", running)
+    found = re.search(rf"{NOW}. ±\S+ (in about|takes about)", running)
     assert found
-    assert re.search(rf"{NOW}; ±\S+ takes about \d+ rated", ended)
+    assert re.search(rf"{NOW}. ±\S+ takes about \d+ rated", ended)
     assert not re.search(r"±\S+ in about", ended)
 
 

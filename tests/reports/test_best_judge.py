@@ -76,7 +76,7 @@ def test_a_negative_correlation_never_ranks_as_people_do(project: Project, load:
     sentence = in_a_sentence(build_report(project).criteria[0])
 
     assert sentence.startswith("no judge ranks a document's outputs as people do")
-    assert "inverse's (rho = -0." in sentence
+    assert "inverse's (rho = −0." in sentence
 
 
 def test_letters_stand_at_summary_level_only(project: Project, load: Load) -> None:

@@ -35,10 +35,10 @@ def test_the_run_shows_both_intervals_and_says_how_they_differ(
 ) -> None:
     page = words_of(as_role("owner"), going_on.get_absolute_url())
 
-    said = r"±(\d\.\d\d) with \d+ documents, at any time from (-?\d\.\d\d) to (\d\.\d\d)"
+    said = r"±(\d\.\d\d) with \d+ documents; valid at any time: (−?\d\.\d\d) to (\d\.\d\d)"
     found = re.search(said, page)
     assert found
-    half, low, high = map(float, found.groups())
+    half, low, high = (float(one.replace("−", "-")) for one in found.groups())
     assert (high - low) / 2 > half
     assert "look as often as you like" in page
     assert 'id="what-is-anytime"' in page
@@ -52,7 +52,7 @@ def test_the_report_says_what_a_run_in_progress_has_reached(
     EvaluationRun.objects.update(state=RunState.DONE)
     after = words_of(client, REPORT)
 
-    assert re.search(r"Rho so far: coherence \d\.\d\d \[-?\d\.\d\d, \d\.\d\d\]\.", during)
+    assert re.search(r"Rho so far: coherence \d\.\d\d \[−?\d\.\d\d, \d\.\d\d\]\.", during)
     assert "runs in progress are valid at any time" in during
     assert "Rho so far" not in of_a_part
     assert "runs in progress are valid at any time" not in after

@@ -5,13 +5,18 @@ import pytest
 from evaluations.formats import in_brackets, shown, signed
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
+from evaluations.templatetags.evaluations import fixed
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(-0.004, "0.00"), (-0.006, "-0.01"), (0.456, "0.46"), (None, "-")]
+    ("value", "text"), [(-0.004, "0.00"), (-0.006, "−0.01"), (0.456, "0.46"), (None, "–")]
 )
 def test_an_estimate_has_two_decimals(value: float | None, text: str) -> None:
     assert shown(Estimate(value)) == text
+
+
+def test_an_interval_has_true_minuses() -> None:
+    assert in_brackets(Interval(-0.5, -0.006)) == "[−0.50, −0.01]"
 
 
 def test_an_interval_near_0_has_no_minus() -> None:
@@ -21,3 +26,7 @@ def test_an_interval_near_0_has_no_minus() -> None:
 
 def test_a_difference_has_its_sign_unless_it_is_0() -> None:
     assert [signed(value) for value in (0.5, -0.5, -0.001)] == ["+0.50", "−0.50", "0.00"]
+
+
+def test_numbers_on_pages_have_true_minuses() -> None:
+    assert [fixed(-0.256), fixed(-0.001), fixed(-1.5, 1)] == ["−0.26", "0.00", "−1.5"]

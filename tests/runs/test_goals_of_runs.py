@@ -108,7 +108,9 @@ def test_a_run_ends_when_its_goal_is_reached_and_leaves_the_rest(
     assert "Goal reached" in page
     assert "judged so far" not in " ".join(page.split())
     assert "> left<" not in page
-    assert "The figures below count documents judged in part" in " ".join(page.split())
+    assert "The numbers below also count documents that were judged in part" in " ".join(
+        page.split()
+    )
     rest = re.search(r'href="([^"]+)#start"\s*>Start a run on the rest', page)
     assert rest
     form = client.get(unescape(rest[1])).context["form"]
@@ -245,7 +247,7 @@ def test_a_run_has_one_goal_and_compares_with_another_judge(
 
     with pytest.raises(RunError, match="ends at one goal"):
         start_run(run.judge, criteria, goal_width=0.05, goal_rival=rival)
-    with pytest.raises(RunError, match="is no other judge of this project"):
+    with pytest.raises(RunError, match="is not another judge of this project"):
         start_run(run.judge, criteria, goal_rival=run.judge)
     assert start_run(run.judge, criteria, fresh=True, goal_rival=rival).goal_rival == rival
 
@@ -260,6 +262,13 @@ def test_the_form_and_the_api_take_a_judge_to_compare_with(
     started = client.post("/p/small/runs/start/", fields | {"goal_rival": rival.pk})
     assert started.status_code == 302
     assert EvaluationRun.objects.latest("pk").goal_rival == rival
+
+    EvaluationRun.objects.update(state=RunState.DONE)
+    kind = {"goal_kind": "judges", "goal_width": "0.1"}
+    refused = client.post("/p/small/runs/start/", fields | kind)
+    assert "This goal needs a value here." in refused.content.decode()
+    assert client.post("/p/small/runs/start/", fields | kind | {"goal_rival": rival.pk}).url
+    assert EvaluationRun.objects.latest("pk").goal_width is None
 
     EvaluationRun.objects.update(state=RunState.DONE)
     made = client.post(

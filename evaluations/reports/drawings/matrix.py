@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from evaluations.formats import two_decimals
 from evaluations.reports.drawings.numbers import MOST_SIDES, CriterionNumbers, JudgeNumbers
 from evaluations.reports.drawings.shapes import WIDTH, Box, Drawing, Shape, Words, fitting
 
@@ -70,7 +71,7 @@ def _row(
 
 
 def _text(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}".replace("-", "−")
+    return "–" if value is None else two_decimals(value)
 
 
 def _finding(numbers: CriterionNumbers, judge: JudgeNumbers) -> str:
