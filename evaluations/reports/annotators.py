@@ -20,6 +20,7 @@ from evaluations.reports.steps import OnStep, unseen
 from evaluations.scales import short
 from evaluations.statistics.dawid_skene import dawid_skene
 from evaluations.statistics.latent_classes import (
+    NEVER_RIGHT,
     SPLIT,
     LatentClasses,
     RaterCompetence,
@@ -164,6 +165,14 @@ class AnnotatorsFound:
     @property
     def _lowest_competence(self) -> str:
         """In a sentence; empty where no competence is known."""
+        guessing = [
+            f"{one.name}'s on {criterion.criterion}"
+            for criterion in self.criteria
+            for one in criterion.annotators
+            if one.knows.interval.reason == NEVER_RIGHT
+        ]
+        if guessing:
+            return f"No competence shows in these ratings: {', '.join(guessing)}."
         lowest = [(c, one) for c in self.criteria if (one := c.least_competent) is not None]
         if lowest:
             criterion, one = min(lowest, key=lambda row: row[1].knows.estimate.value or 0.0)
