@@ -13,6 +13,8 @@ from django.db import OperationalError, models, transaction
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 
+from evaluations.improving.work import cancel_search
+from evaluations.instrument.studies import stop
 from evaluations.models import (
     ApiToken,
     AuditEntry,
@@ -21,7 +23,9 @@ from evaluations.models import (
     Membership,
     Project,
     RunItem,
+    Search,
     ShareLink,
+    Study,
     Webhook,
 )
 from evaluations.models.project import RANDOM_LENGTH, RANDOM_LETTERS
@@ -79,9 +83,7 @@ def delete_project(project: Project, *, user: Any = None, by: str) -> None:
             )
         for way in WAYS_IN:
             way._base_manager.filter(project=held).delete()
-        unfinished = EvaluationRun.objects.unfinished().filter(project=held)
-        for run_id in unfinished.values_list("pk", flat=True):
-            cancel_run(run_id, "The project was deleted.")
+        _stop_asking(held)
         AuditEntry.objects.create(
             user=user,
             user_name=by,
@@ -92,6 +94,17 @@ def delete_project(project: Project, *, user: Any = None, by: str) -> None:
         held.slug = f"deleted-{get_random_string(2 * RANDOM_LENGTH, RANDOM_LETTERS)}"
         held.deleted_at = timezone.now()
         held.save(update_fields=["slug", "deleted_at"])
+
+
+def _stop_asking(project: Project) -> None:
+    """Nothing of the project is sent to models from now on, but for what is on its way."""
+    for search in Search.objects.filter(project=project):
+        cancel_search(search, "deleting the project")
+    for study in Study.objects.filter(project=project):
+        stop(study)
+    unfinished = EvaluationRun.objects.unfinished().filter(project=project)
+    for run_id in unfinished.values_list("pk", flat=True):
+        cancel_run(run_id, "The project was deleted.")
 
 
 def _spent(project: Project) -> str:

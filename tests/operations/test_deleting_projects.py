@@ -18,6 +18,7 @@ from evaluations.corpus.store import LoadResult
 from evaluations.models import (
     ApiToken,
     AuditEntry,
+    ErrandState,
     EvaluationRun,
     Judge,
     Membership,
@@ -25,6 +26,9 @@ from evaluations.models import (
     Project,
     RunState,
     Score,
+    Search,
+    Study,
+    StudyKind,
 )
 from evaluations.models.limits import this_month
 from evaluations.operations import deletion
@@ -174,6 +178,23 @@ def test_a_run_in_progress_is_cancelled_and_awaited(
 
     run.items.filter(pk=item.pk).update(state="done", lease_until=None)
     assert len(list(remove_deleted())) == 1
+
+
+def test_nothing_is_asked_any_more(archived: Project, owner: User, client: Client) -> None:
+    about = {
+        "project": archived,
+        "judge": Judge.objects.get(),
+        "criterion": archived.criteria.get(name="coherence"),
+    }
+    search = Search.objects.create(**about, state=ErrandState.ASKING)
+    watch = Study.objects.create(**about, kind=StudyKind.DRIFT, is_on=True)
+    client.force_login(owner)
+
+    confirmed(client)
+
+    search.refresh_from_db()
+    watch.refresh_from_db()
+    assert (search.state, watch.is_on) == (ErrandState.CANCELLED, False)
 
 
 def test_the_command_asks_for_the_name_again(
