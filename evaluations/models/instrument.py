@@ -30,9 +30,14 @@ class StudyQuerySet(models.QuerySet["Study"]):
         return self.filter(kind=StudyKind.DRIFT, is_on=True, drifted_at__isnull=False)
 
     def due(self) -> StudyQuerySet:
-        """Those that are to ask now, and wait for no run."""
+        """Those that are to ask now, and wait for no run; in an archived project none."""
         waiting = StudyPart.objects.filter(study=models.OuterRef("pk"), recorded_at=None)
-        return self.filter(~models.Exists(waiting), is_on=True, next_at__lte=timezone.now())
+        return self.filter(
+            ~models.Exists(waiting),
+            is_on=True,
+            next_at__lte=timezone.now(),
+            project__archived_at=None,
+        )
 
 
 class Study(models.Model):

@@ -18,6 +18,7 @@ from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.archive.write import write_archive
 from evaluations.forms import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
 from evaluations.models import Project, Role
+from evaluations.operations.archiving import archive, restore
 from evaluations.operations.deletion import DeletionError, delete_project
 from evaluations.people.access import (
     EDITORS,
@@ -59,8 +60,7 @@ def project_list(request: HttpRequest) -> HttpResponse:
 def project_archive(request: HttpRequest, project: Project) -> HttpResponse:
     """Archive a project, or restore it."""
     bring_back = "back" in request.POST
-    project.archived_at = None if bring_back else timezone.now()
-    project.save(update_fields=["archived_at"])
+    (restore if bring_back else archive)(project)
     note_detail(request, "restored" if bring_back else "archived")
     return redirect(project)
 

@@ -5,11 +5,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 from django.db import transaction
-from django.utils import timezone
 
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project
-from evaluations.models import Project
+from evaluations.operations.archiving import archive
 from evaluations.operations.deletion import DeletionError, delete_project, remove_deleted
 from evaluations.people.audit import THE_SITE
 from geval_site.program import command
@@ -35,9 +34,8 @@ class Command(SiteCommand):
             )
         try:
             with transaction.atomic():
-                Project.objects.filter(pk=project.pk, archived_at=None).update(
-                    archived_at=timezone.now()
-                )
+                if project.archived_at is None:
+                    archive(project)
                 delete_project(project, by=THE_SITE)
         except DeletionError as error:
             raise CommandError(str(error)) from None

@@ -1,0 +1,28 @@
+"""Archived projects do not change: nothing is asked for them, and what was going on waits."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from evaluations.improving.work import pause_search
+from evaluations.models import EvaluationRun, Project, Search
+from evaluations.runs.lifecycle import pause_by_person
+
+CAUSE = "archiving the project"
+
+
+@transaction.atomic
+def archive(project: Project) -> None:
+    """Archive a project and pause its runs and searches; its watches wait (`Study.objects.due`)."""
+    project.archived_at = timezone.now()
+    project.save(update_fields=["archived_at"])
+    for search in Search.objects.filter(project=project):
+        pause_search(search, CAUSE)
+    active = EvaluationRun.objects.active() | EvaluationRun.objects.resuming()
+    for run_id in active.filter(project=project).values_list("pk", flat=True):
+        pause_by_person(run_id, CAUSE)
+
+
+def restore(project: Project) -> None:
+    """Let a project change again. Its watches go on; what was paused is resumed by people."""
+    project.archived_at = None
+    project.save(update_fields=["archived_at"])
