@@ -37,8 +37,8 @@ from evaluations.models import (
     WorkerHeartbeat,
 )
 from evaluations.models.runs import is_free
-from evaluations.operations.deletion import remove_deleted
 from evaluations.operations.retention import policy_of_site, tidy
+from evaluations.projects.deletion import remove_deleted
 from evaluations.reports.goals import close_reached_campaigns
 from evaluations.reports.keeping import neglected_reports
 from evaluations.reports.run_goals import end_runs_at_goals

@@ -18,8 +18,6 @@ from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.archive.write import write_archive
 from evaluations.forms import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
 from evaluations.models import Project, Role
-from evaluations.operations.archiving import archive, restore
-from evaluations.operations.deletion import DeletionError, delete_project
 from evaluations.people.access import (
     EDITORS,
     EVERYONE,
@@ -30,6 +28,8 @@ from evaluations.people.access import (
 )
 from evaluations.people.activity import recent_activity
 from evaluations.people.audit import note_detail
+from evaluations.projects.archiving import archive, restore
+from evaluations.projects.deletion import DeletionError, delete_project
 from evaluations.reports.home import (
     Home,
     home_of,

@@ -24,7 +24,7 @@ from evaluations.models import (
     ReportSnapshot,
     WorkerHeartbeat,
 )
-from evaluations.operations.deletion import delete_project, remove_deleted
+from evaluations.projects.deletion import delete_project, remove_deleted
 from evaluations.reports import keeping, live, memo
 from evaluations.reports.formats import FORMATS
 from evaluations.reports.keeping import MOST_KEPT, neglected_reports, work_on_report

@@ -8,9 +8,9 @@ from django.db import transaction
 
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project
-from evaluations.operations.archiving import archive
-from evaluations.operations.deletion import DeletionError, delete_project, remove_deleted
 from evaluations.people.audit import THE_SITE
+from evaluations.projects.archiving import archive
+from evaluations.projects.deletion import DeletionError, delete_project, remove_deleted
 from geval_site.program import command
 
 

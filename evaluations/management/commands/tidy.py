@@ -10,7 +10,6 @@ from evaluations.management.base import SiteCommand
 from evaluations.models import Project
 from evaluations.operations.backup.errors import BackupError
 from evaluations.operations.backup.swapping import left_behind, server_of
-from evaluations.operations.deletion import remove_deleted
 from evaluations.operations.retention import (
     Due,
     Policy,
@@ -21,6 +20,7 @@ from evaluations.operations.retention import (
     replies_in_words,
     tidy,
 )
+from evaluations.projects.deletion import remove_deleted
 
 
 class Command(SiteCommand):

@@ -31,8 +31,8 @@ from evaluations.models import (
     StudyKind,
 )
 from evaluations.models.limits import this_month
-from evaluations.operations import deletion
-from evaluations.operations.deletion import APPS, in_order, path_to_project, remove_deleted
+from evaluations.projects import deletion
+from evaluations.projects.deletion import APPS, in_order, path_to_project, remove_deleted
 from tests.annotations.answered import answer, many_documents
 from tests.conftest import wait_until
 from tests.processes import WorkerProcess

@@ -1,0 +1,1 @@
+"""What happens to whole projects: they are archived, restored and deleted."""
