@@ -1,6 +1,8 @@
 """Arrow weighs 80 MB, so Parquet is read where the extra `parquet` is installed."""
 
+import resource
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,7 +37,15 @@ def test_the_preview_of_a_parquet_file_says_what_to_install(parquet_file: Path) 
     assert "write the file as CSV or JSON Lines" in preview.error
 
 
-@pytest.mark.usefixtures("without_arrow")
+@pytest.fixture
+def memory_limit_put_back() -> Iterator[None]:
+    """What reads files limits its process, which here goes on with other tests."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+@pytest.mark.usefixtures("without_arrow", "memory_limit_put_back")
 def test_loading_a_parquet_file_says_what_to_install(parquet_file: Path) -> None:
     errors = FileErrors()
 
