@@ -17,6 +17,7 @@ from annotations.planning.campaigns import (
 )
 from annotations.results.progress import campaign_progress, own_progress
 from evaluations.formats import thin
+from evaluations.forms.plans import as_plan
 from evaluations.models import Project
 from evaluations.models.improving import withheld_documents
 from evaluations.people.access import EDITORS, EVERYONE, project_view
@@ -123,10 +124,13 @@ def _context(project: Project, campaign: Campaign) -> dict[str, object]:
 def _goal_context(campaign: Campaign) -> dict[str, object]:
     """The goal of a campaign, and where it stands while it is open."""
     goal = CampaignGoal.objects.filter(campaign=campaign).first()
-    if goal is None or campaign.state == CampaignState.DRAFT or goal.reached_at:
-        return {"goal": goal}
+    if goal is None:
+        return {"goal": None}
+    found: dict[str, object] = {"goal": goal, "as_plan": as_plan(goal)}
+    if campaign.state == CampaignState.DRAFT or goal.reached_at:
+        return found
     data = without_withheld(live_data(campaign.project), campaign.project)
-    return {"goal": goal, "standing": standing(goal, data)}
+    return found | {"standing": standing(goal, data)}
 
 
 @require_POST

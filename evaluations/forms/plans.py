@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 
@@ -19,6 +20,15 @@ from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 USUAL_WIDTH = 0.05
 # Beyond any scale, and small enough to be squared.
 MOST_DIFFERENCE = 1_000_000
+
+
+def as_plan(goal: CampaignGoal) -> str:
+    """The query of the page that plans a campaign with the same goal."""
+    kind = GoalKind(goal.kind)
+    asked = {name: getattr(goal, name) for name in ("criterion", *ASKS[kind])}
+    return urlencode(
+        {"kind": kind} | {name: getattr(one, "pk", one) for name, one in asked.items()}
+    )
 
 
 class PlanForm(forms.Form):

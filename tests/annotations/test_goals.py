@@ -1,7 +1,9 @@
 """A campaign with a goal closes itself when it is reached, and says before how far it is."""
 
 import json
+import re
 from collections.abc import Callable
+from html import unescape
 
 import numpy as np
 import pytest
@@ -177,7 +179,14 @@ def test_the_page_shows_goal_width_and_what_is_left(
 ) -> None:
     client = as_role("owner")
     address = of_systems.get_absolute_url()
-    assert "No document counts yet" in client.get(address).content.decode()
+    early = client.get(address).content.decode()
+    assert "No document counts yet" in early
+    (plan,) = re.findall(r'href="([^"]+)">How\s+many it takes', early)
+    goal = of_systems.goal  # type: ignore[attr-defined]
+    found = client.get(unescape(plan)).context["form"]
+    assert (found.question, found.is_valid()) == (GoalKind.SYSTEMS, True)
+    assert (found.aim.system, found.aim.other) == (goal.system, goal.other)
+    assert "How many it takes" not in as_role("viewer").get(address).content.decode()
     answer(of_systems, Annotator.objects.get(), by_system, most=10)
     page = " ".join(client.get(address).content.decode().split())
     assert "better or worse is rated better on coherence" in page
