@@ -176,9 +176,8 @@ def _ratings(criterion: Criterion, data: ReportData) -> dict[str, Any]:
     ]
     found = _counted(rows)
     weight = humans.weight
-    if (
-        weight is not None
-    ):  # digits by which several campaigns' probabilities may differ are left out
+    if weight is not None:
+        # Without the digits by which several campaigns' probabilities may differ.
         weights = [
             (*data.name_of(at), f"{weight[at]:.9g}") for at in np.flatnonzero(weight).tolist()
         ]

@@ -17,8 +17,8 @@ def archive(project: Project) -> None:
     project.save(update_fields=["archived_at"])
     for search in Search.objects.filter(project=project):
         pause_search(search, CAUSE)
-    active = EvaluationRun.objects.active() | EvaluationRun.objects.resuming()
-    for run_id in active.filter(project=project).values_list("pk", flat=True):
+    unfinished = EvaluationRun.objects.unfinished().filter(project=project)
+    for run_id in unfinished.values_list("pk", flat=True):
         pause_by_person(run_id, CAUSE)
 
 

@@ -57,7 +57,7 @@ def collector() -> Iterator[tuple[str, list[tuple[str, bytes]]]]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             unpack = {"gzip": gzip.decompress, "br": brotli.decompress}
             coding = self.headers.get("Content-Encoding")
-            is_judge = self.path == JUDGE  # of which what comes along is of interest
+            is_judge = self.path == JUDGE  # the headers of this one are of interest
             received.append(
                 (
                     self.path,

@@ -132,6 +132,6 @@ def _finding(judge: JudgeNumbers, freedom: float) -> str:
         return f"{judge.name} has no interval yet"
     now = f"{judge.name} is known to ±{judge.half_width:.2f} with {thin(judge.documents)}"
     goal = next((goal for goal in GOALS if goal < 0.8 * judge.half_width), None)
-    return (
-        now if goal is None else f"{now}; ±{goal:g} takes {_needed(judge, goal, freedom)} documents"
-    )
+    if goal is None:
+        return now
+    return f"{now}; ±{goal:g} takes {_needed(judge, goal, freedom)} documents"
