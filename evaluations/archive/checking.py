@@ -17,7 +17,7 @@ from evaluations.archive.tables import Table
 from evaluations.evaluators.base import EvaluatorError, SettingsError
 from evaluations.evaluators.registry import make_evaluator
 from evaluations.llm.addresses import ForbiddenAddressError, check_address
-from evaluations.llm.replies import choices_from_json
+from evaluations.llm.reply_json import choices_from_json
 from evaluations.models import Judge
 from evaluations.models.run_parameters import RunParameters
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH

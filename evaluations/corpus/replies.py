@@ -9,8 +9,10 @@ from django.db import connection
 from evaluations.corpus.rows import FileErrors, RepliesRow
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
 from evaluations.llm.parsing import Failure, Rating, parse_rating
-from evaluations.llm.replies import ReplyChoice, choices_to_json
+from evaluations.llm.replies import ReplyChoice
+from evaluations.llm.reply_json import choices_to_json
 from evaluations.llm.scoring import Scored, score_by_samples
+from evaluations.llm.thoughts import without_thoughts
 from evaluations.models import Criterion, ItemState, ModelReply, RunItem, Score
 from evaluations.scales import Scale, short
 
@@ -166,12 +168,8 @@ def score_replies(
     The coverage is the share of readable replies.
     """
     found = [
-        (
-            read(ReplyChoice(reply))
-            if read
-            else parse_rating(ReplyChoice(reply), scale=scale, criterion=criterion)
-        )
-        for reply in replies
+        (read(choice) if read else parse_rating(choice, scale=scale, criterion=criterion))
+        for choice in map(without_thoughts, map(ReplyChoice, replies))
     ]
     values = [rating.value for rating in found if isinstance(rating, Rating)]
     failures = [failure for failure in found if isinstance(failure, Failure)]

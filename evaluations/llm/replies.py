@@ -1,11 +1,11 @@
-"""A model's replies with the few fields that a judge needs, and their compact JSON form. Pure
-data."""
+"""A model's replies with the few fields that a judge needs. Pure data."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from evaluations.llm.rate_headers import RateHeaders
+
+# As OpenAI and most others call it, Mistral, Anthropic, and Gemini.
+_CUT = ("length", "model_length", "max_tokens")
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,19 @@ class EchoedToken:
 @dataclass(frozen=True)
 class ReplyChoice:
     """One reply. `tokens` is None where the endpoint gave no log-probabilities; `echoed` where no
-    echo was asked."""
+    echo was asked. `thought` is what the model thought before its answer (thoughts.py)."""
 
     text: str
     finish_reason: str = "stop"
     refusal: str = ""
+    thought: str = ""
     tokens: tuple[Token, ...] | None = None
     echoed: tuple[EchoedToken, ...] | None = None
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it reached the limit of its length, so that it may end within a number."""
+        return self.finish_reason.lower() in _CUT
 
 
 @dataclass(frozen=True)
@@ -49,54 +55,3 @@ class Reply:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     limits: RateHeaders | None = None
-
-
-def choices_to_json(choices: Sequence[ReplyChoice]) -> list[dict[str, Any]]:
-    """The stored form; `choices_from_json` is its inverse."""
-    return [
-        {
-            "text": choice.text,
-            "finish_reason": choice.finish_reason,
-            **({"refusal": choice.refusal} if choice.refusal else {}),
-            **(
-                {
-                    "tokens": [
-                        [token.text, token.logprob, [list(a) for a in token.alternatives]]
-                        for token in choice.tokens
-                    ]
-                }
-                if choice.tokens is not None
-                else {}
-            ),
-            **(
-                {"echoed": [[token.text, token.logprob] for token in choice.echoed]}
-                if choice.echoed is not None
-                else {}
-            ),
-        }
-        for choice in choices
-    ]
-
-
-def choices_from_json(stored: Sequence[dict[str, Any]]) -> tuple[ReplyChoice, ...]:
-    return tuple(
-        ReplyChoice(
-            text=choice["text"],
-            finish_reason=choice["finish_reason"],
-            refusal=choice.get("refusal", ""),
-            tokens=(
-                tuple(
-                    Token(text, logprob, tuple((other, value) for other, value in alternatives))
-                    for text, logprob, alternatives in choice["tokens"]
-                )
-                if "tokens" in choice
-                else None
-            ),
-            echoed=(
-                tuple(EchoedToken(*pair) for pair in choice["echoed"])
-                if "echoed" in choice
-                else None
-            ),
-        )
-        for choice in stored
-    )

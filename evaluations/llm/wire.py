@@ -9,6 +9,7 @@ exception than MalformedError.
 
 import json
 import math
+from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired
 
 import orjson
@@ -16,6 +17,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 from typing_extensions import TypedDict
 
 from evaluations.llm.replies import EchoedToken, Reply, ReplyChoice, Token
+from evaluations.llm.thoughts import without_thoughts
 from evaluations.texts import storable
 
 # "Practically never", as some servers spell it themselves; JSON has no infinity.
@@ -24,6 +26,8 @@ NEVER = -9999.0
 MOST_LOGPROB = 0.01
 MOST_COUNT = 100_000_000
 MOST_CHARACTERS_A_TOKEN = 32
+# Of content parts: Mistral's, and others'.
+_THOUGHT_PARTS = ("thinking", "reasoning", "thought")
 LONGEST_NAME = 200
 # No protocol offers more than 20.
 MOST_ALTERNATIVES = 100
@@ -41,22 +45,40 @@ def _logprob(value: Any) -> float:
     return max(NEVER, float(value))
 
 
-def _text(value: Any) -> str:
-    """The text of a message: one, none, or parts of which those of text count."""
+@dataclass(frozen=True)
+class _Content:
+    """The content of a message: its text, and its thought where that comes as a part."""
+
+    text: str = ""
+    thought: str = ""
+
+
+def _content(value: Any) -> _Content:
+    """A text, none, or parts of which those of text and of thought count."""
     if value is None:
-        return ""
+        return _Content()
     if isinstance(value, list):
-        parts = [
-            part.get("text")
-            for part in value
-            if isinstance(part, dict) and part.get("type") == "text"
-        ]
-        texts = [part for part in parts if isinstance(part, str)]
-        if texts and len(texts) == len(parts):
-            return "".join(texts)
+        parts = [part for part in value if isinstance(part, dict)]
+        written = [part.get("text") for part in parts if part.get("type") == "text"]
+        texts = [text for text in written if isinstance(text, str)]
+        if texts and len(texts) == len(written):
+            thoughts = [_thought_in(part) for part in parts if part.get("type") in _THOUGHT_PARTS]
+            return _Content("".join(texts), "\n".join(filter(None, thoughts)))
     if not isinstance(value, str):
         raise ValueError("the content of a message is a text")
-    return value
+    return _Content(value)
+
+
+def _thought_in(part: dict[str, Any]) -> str:
+    """The text of a part that holds a thought: a text, or parts again, under one of two names."""
+    held = part.get("thinking") or part.get("text")
+    if isinstance(held, list):
+        held = "\n".join(
+            inner["text"]
+            for inner in held
+            if isinstance(inner, dict) and isinstance(inner.get("text"), str)
+        )
+    return held if isinstance(held, str) else ""
 
 
 def _name(value: Any) -> str:
@@ -69,7 +91,9 @@ def _count(value: Any) -> int | None:
 
 
 _Logprob = Annotated[float, BeforeValidator(_logprob)]
-_Text = Annotated[str, BeforeValidator(_text)]
+_Parts = Annotated[Any, BeforeValidator(_content)]
+# What only describes a reply may be odd without harm.
+_Thought = Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else "")]
 _Name = Annotated[str, BeforeValidator(_name)]
 _Count = Annotated[int | None, BeforeValidator(_count)]
 _STRICT = ConfigDict(strict=True)
@@ -95,8 +119,11 @@ class _Logprobs(TypedDict):
 
 @with_config(_STRICT)
 class _Message(TypedDict):
-    content: NotRequired[_Text]
+    content: NotRequired[_Parts]
     refusal: NotRequired[_Name]
+    # vLLM, SGLang, DeepSeek and llama.cpp name it so; then OpenRouter and newer vLLM.
+    reasoning_content: NotRequired[_Thought]
+    reasoning: NotRequired[_Thought]
 
 
 @with_config(_STRICT)
@@ -309,14 +336,20 @@ def _reply(answer: dict[str, Any], request_id: str, choices: tuple[ReplyChoice, 
 def _choice(choice: _Choice, most_tokens: int) -> ReplyChoice:
     message, logprobs = choice["message"], choice.get("logprobs") or {}
     listed = logprobs.get("content")
-    text = message.get("content", "")
+    content = message.get("content", _Content())
+    thought = (
+        content.thought or message.get("reasoning_content", "") or message.get("reasoning", "")
+    )
     most_characters = most_tokens * MOST_CHARACTERS_A_TOKEN
-    is_cut = len(text) > most_characters or len(listed or ()) > most_tokens
-    return ReplyChoice(
-        text=text[:most_characters],
-        finish_reason="length" if is_cut else choice.get("finish_reason") or "stop",
-        refusal=message.get("refusal", ""),
-        tokens=None if listed is None else tuple(map(_token, listed[:most_tokens])),
+    is_cut = len(content.text) > most_characters or len(listed or ()) > most_tokens
+    return without_thoughts(
+        ReplyChoice(
+            text=content.text[:most_characters],
+            finish_reason="length" if is_cut else choice.get("finish_reason") or "stop",
+            refusal=message.get("refusal", ""),
+            thought=thought[:most_characters].strip(),
+            tokens=None if listed is None else tuple(map(_token, listed[:most_tokens])),
+        )
     )
 
 

@@ -9,7 +9,7 @@ from statistics import fmean
 from django.db import connection
 
 from annotations.models import Rating
-from evaluations.llm.replies import choices_from_json
+from evaluations.llm.reply_json import choices_from_json
 from evaluations.models import (
     CandidateOutput,
     Criterion,

@@ -10,7 +10,7 @@ from django.db import connection
 
 from annotations.models import Annotator, Rating
 from evaluations.formats import signed
-from evaluations.llm.replies import choices_from_json
+from evaluations.llm.reply_json import choices_from_json
 from evaluations.models import (
     CandidateOutput,
     Criterion,

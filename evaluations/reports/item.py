@@ -9,7 +9,8 @@ from evaluations.evaluators.llm_evaluator import LlmEvaluator, text_of
 from evaluations.evaluators.registry import make_evaluator
 from evaluations.llm.parsing import Failure
 from evaluations.llm.prompts import windows
-from evaluations.llm.replies import ReplyChoice, Token, choices_from_json
+from evaluations.llm.replies import ReplyChoice, Token
+from evaluations.llm.reply_json import choices_from_json
 from evaluations.models import CandidateOutput, PairScore, RunItem, Score
 from evaluations.models.improving import is_withheld
 from evaluations.runs.item_questions import criterion_prompts, item_of

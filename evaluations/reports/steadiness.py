@@ -14,7 +14,7 @@ from django.db.models.functions import MD5, Cast
 from annotations.results.weights import weighted_scores
 from evaluations.formats import shown, thin, whole_percent
 from evaluations.llm.parsing import Rating, parse_rating
-from evaluations.llm.replies import choices_from_json
+from evaluations.llm.reply_json import choices_from_json
 from evaluations.models import Criterion, Judge, RunItem, ScoringMode, Study, StudyKind
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import runs_of_newest

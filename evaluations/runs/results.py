@@ -21,7 +21,7 @@ from evaluations.llm.calls import Answer
 from evaluations.llm.judgement import Judgement
 from evaluations.llm.metering import Spent
 from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.replies import choices_from_json, choices_to_json
+from evaluations.llm.reply_json import choices_from_json, choices_to_json
 from evaluations.llm.requests import Request
 from evaluations.llm.scoring import Preferred, Scored
 from evaluations.models import EvaluationRun, ItemState, ModelReply, PairScore, Score

@@ -11,7 +11,8 @@ import pytest
 from evaluations.llm.endpoints import Client
 from evaluations.llm.errors import EndpointError, ErrorKind, status_error
 from evaluations.llm.network import MASK, spellings
-from evaluations.llm.replies import ReplyChoice, Token, choices_from_json, choices_to_json
+from evaluations.llm.replies import ReplyChoice, Token
+from evaluations.llm.reply_json import choices_from_json, choices_to_json
 from evaluations.llm.requests import ChatRequest
 from tests.processes import StandInProcess, free_port
 
