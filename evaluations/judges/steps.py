@@ -13,8 +13,8 @@ STEPS_MAX_TOKENS = 600
 # Models that take no other limit than this one spend most of it on thoughts that nobody sees.
 STEPS_MAX_TOKENS_WITH_THOUGHTS = 4_000
 LONGEST_STEPS = 20_000
-_HEADING = re.compile(r"\A#*+\s*+\**+Evaluation Steps\**+:?\**+\s*+", re.I)
-_FORM = re.compile(r"^[^\S\n]*+#*+[^\S\n]*+\**+Evaluation Form", re.M)
+_HEADING = re.compile(r"\A#{0,6}\s{0,9}\*{0,3}Evaluation Steps\*{0,3}:?\*{0,3}\s{0,99}", re.I)
+_FORM = re.compile(r"^[^\S\n]{0,9}#{0,6}[^\S\n]{0,9}\*{0,3}Evaluation Form", re.M)
 
 
 class StepsError(ValueError):
@@ -58,7 +58,7 @@ def read_steps(answer: Answer) -> str:
         StepsError: nothing is left, or the reply is a refusal.
     """
     choice = answer.choices[0]
-    if choice.finish_reason == "length":
+    if choice.is_cut:
         raise StepsError(
             "The model's evaluation steps were cut off before their end. Write steps by hand, do "
             "without them, or use a model that needs fewer tokens."

@@ -1,23 +1,33 @@
 """Find the rating in a reply, or name the reason why there is none. Pure.
 
-A rating is looked for in this order, and the first kind that is found decides: a number after a
-name ("Coherence: 4", "Score: 4/5"), a number that begins a line ("4", "4.", "- 4", "2 (somewhat)"),
-a word that names a scale point ("Yes"), a lone number in a reply of a few words ("Good (3)"), a
-lone number in parentheses at the end, a number after a verb of rating ("I would give it a 4"). A
-number anywhere else in prose is not a rating: replies quote the texts they judge, and "2 sentences
-are wrong" counts sentences.
+Every number of a reply is looked at where it stands. It is a rating
 
-A number that is not alone is an error, never half of what was said: "4/10" on a scale from 1 to 5,
-"3-4", "3 or 4", "4 5".
+    after a name          "Coherence: 4"  "**Score**: 4/5"  "连贯性：4分"  "| Coherence | 4 |"
+    alone at a line start "4"  "4."  "- 4"  "4 (good)"  "4 because it reads well"  "Four"
+
+and so is a word that names a point there ("Yes"). If all that stand there agree, the first counts;
+if they differ, none does. Only a reply without any is read as prose, and only where it ended by
+itself: "I would give it a 4", "a pleasure to read (4).", "4 out of 5".
+
+A number anywhere else is not a rating, because replies quote the texts they judge ("The man, 5,
+was found"), count ("2 sentences are wrong"), list ("1. The text …"), repeat the scale ("1-5") and
+refuse ("I cannot give 5 out of 5"). A number that is not alone is an error, never half of what was
+written: "4/10" on a scale from 1 to 5, "3-4", "3 or 4", "4 5". And a number at the end of a reply
+that was cut may go on ("1" of "1-5"), so it is no rating either: cutting a reply never changes its
+rating.
 """
 
+import heapq
+import itertools
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
+from evaluations.llm import reply_words as words
 from evaluations.llm.replies import ReplyChoice
 from evaluations.scales import Scale, short
 
@@ -114,41 +124,14 @@ class Failure:
     detail: str
 
 
-# Replies come from servers that nobody vouches for, so every pattern takes a time that grows with
-# the text, not with its square: runs of blanks and digits are possessive (`++`, never tried again
-# shorter), all other repetitions are bounded.
-_DIGITS = r"(?:\d++(?:[.,]\d++)?+|(?<![\d.,])\.\d++)"
-# What is said with a number: a share in percent, the end of the scale ("4/5"), or a second number.
-_NUMBER = (
-    rf"(?P<number>[-−]?{_DIGITS})(?!\d|[.,]\d)(?P<percent>[^\S\n]?%)?+"
-    r"(?P<of>\s*+(?:(?:points?|stars?)\s++)?(?:/|out of|of)\s*+(?P<top>\d++(?:[.,]\d++)?+))?+"
-    r"(?P<other>[^\S\n]*+(?:[-–—]|,?+[^\S\n]*+\b(?:to|or|and)\b(?:[^\S\n]++an?\b)?+)[^\S\n]*+"
-    r"(?P<second>\d++(?:[.,]\d++)?+)"
-    r"|[^\S\n]*+[,;&]?[^\S\n]*+(?P<next>\d++(?:[.,]\d++)?+)(?=[^\S\n]*+(?:$|\n|[.;)\]])))?+"
-)
-# A number before another word counts things ("2 sentences are wrong"), unless it is one of these.
-_NO_COUNT = (
-    r"(?![^\S\n]++(?!(?:because|since|as|for|due|given|points?|stars?|overall|but|if|with|is|was"
-    r"|would|seems)\b)[a-zß-öø-ÿ])"
-)
-_NAMES = r"score|rating|rate|grade|answer|response|result|evaluation|verdict"
-_IN_PROSE = re.compile(
-    rf"\b(?:rate[ds]?|rating|scored?|give[ns]?|assign(?:ed|s)?)\b[^.\n\d]{{0,60}}?(?<![\d.,]){_NUMBER}(?![\w-])",
-    re.I,
-)
-# A dash is a bullet where a blank follows it; directly before a digit it is the sign of the number.
-_BEGINS_LINE = re.compile(
-    rf"^[^\S\n]*+(?:-[^\S\n]++|•[^\S\n]*+)?(?:\d{{1,2}}[.)][^\S\n]++(?=[-−.]?\d))?{_NUMBER}(?=$|\s|[.,;:!?)\]}}\"'(–—]){_NO_COUNT}",
-    re.M,
-)
-_LONE = re.compile(rf"(?<![\w.,]){_NUMBER}(?!\w){_NO_COUNT}")
-_ENDS_REPLY = re.compile(rf"[(\[]\s?{_NUMBER}\s?[)\]][\s.!\"']{{0,9}}$")
-_REFUSAL = re.compile(
-    r"\b(?:I(?:'|’)?m sorry|I am sorry|I apologi[sz]e|I (?:can(?:no|')t|can’t|won(?:'|’)t|am unable"
-    r" to|am not able to)"
-    r"|as an AI\b|unable to (?:assist|comply|help|rate|evaluate))",
-    re.I,
-)
+# Replies come from servers that nobody vouches for, so reading takes a time that grows with the
+# text, not with its square: numbers are searched by a pattern that asks nothing of what follows,
+# and what stands around each is matched within a window.
+_NUMBER = re.compile(r"(?<![A-Za-z\d])(?<!\d[.,])(?:(?<![\w)])[-−])?(?:\d+(?:[.,]\d+)?|[.,]\d+)")
+_BEFORE, _LEAD = 140, 40
+_MOST_NUMBERS = 1000
+# No pattern looks further than this behind a number.
+_AFTER = 80
 _QUOTED_CHARACTERS = 120
 _SHORT_REPLY = 40
 # A reply is cut to what a model may say; a rating beyond it is not looked for.
@@ -156,16 +139,89 @@ LONGEST_REPLY = 200_000
 # A number with more digits is no rating, and reading it costs time.
 _MOST_DIGITS = 20
 # The highest points of scales on which a percentage is a rating.
-_PERCENT = (1, 100)
+_PERCENT_SCALES = (1, 100)
+
+
+def _any_of(patterns: Collection[str]) -> str:
+    """Alternatives, the longest first: of two that fit, the first one counts."""
+    return "|".join(sorted(patterns, key=len, reverse=True))
+
+
+_GAP = r"[^\S\n]{0,9}"
+_DIGITS = r"\d{1,21}(?:[.,]\d{1,21})?"
+_LETTER = "A-Za-zÀ-ɏ"
+# A bullet, or the number of a form with one line; then an opening bracket or a quotation mark.
+_LINE_LEAD = re.compile(rf"{_GAP}(?:[-•+–][^\S\n]{{1,9}}|•)?(?:1[.)][^\S\n]{{1,9}})?[(\['|]?{_GAP}")
+_PERCENT = re.compile(rf"{_GAP}%")
+_UNIT = re.compile(rf"{_GAP}(?:{_any_of(words.UNITS)})(?![A-Za-z])", re.I)
+_TOP = re.compile(
+    rf"{_GAP}(?:(?:{_any_of(words.OUT_OF)}){_GAP}|[(（]?满分为?)(?P<top>{_DIGITS})(?![A-Za-z\d%])",
+    re.I,
+)
+_SECOND = re.compile(
+    rf"{_GAP}(?:[-–—~]|,?{_GAP}(?:{_any_of([*words.TO, *words.AND, *words.OR])})(?![A-Za-z])){_GAP}"
+    rf"(?:an?[^\S\n])?(?P<second>{_DIGITS})|{_GAP}[,;&]?{_GAP}(?P<next>{_DIGITS})",
+    re.I,
+)
+# A rating ends here: the end, a mark that no digit follows, or words that begin its reason.
+_MARKS = r"$|[\n;!?)\]}'’”(（）。，；！？、|]|[.,:/](?!\d)"
+_ENDS = re.compile(
+    rf"{_GAP}(?:{_MARKS}|[-–—]|(?:{_any_of(words.REASON_WORDS)})(?![{_LETTER}]))", re.I
+)
+_WORD_ENDS = re.compile(
+    rf"{_GAP}(?:{_MARKS}|[^\S\n][-–—]|(?:{_any_of(words.REASON_WORDS)})(?![{_LETTER}]))", re.I
+)
+_LETTER_WINS = re.compile(r" (?:is|was) (?:[a-z]{1,15} )?(?:better|preferred|superior|stronger)\b")
+_SENTENCE = re.compile(rf"[^\S\n]{{1,9}}(?:{_any_of(words.SENTENCE_WORDS)})\b")
+# "1. The text", "2) Grammar", "4: good": a number that counts lines, or explains a point.
+_COUNTS_LINES = re.compile(rf"[.):]{_GAP}[^\s\d]|[.)][^\S\n]{{1,9}}\d")
+_EXPLAINS_POINT = re.compile(rf"(?<![\w.,])\d{{1,3}}{_GAP}[-–—:=]")
+_VERB = re.compile(
+    rf"(?<![{_LETTER}])(?:{_any_of(words.RATING_VERBS)})(?![{_LETTER}])[^.!?\n\d]{{0,60}}$", re.I
+)
+_NEGATION = re.compile("|".join(words.NEGATIONS), re.I)
+_SENTENCE_END = re.compile(r"[.!?\n。！？]")
+_NUMBER_WORD = re.compile(
+    rf"(?<![{_LETTER}])(?:{_any_of(words.NUMBER_WORDS)})(?![{_LETTER}])", re.I
+)
+_REFUSAL = re.compile(
+    "|".join(rf"\b(?:{word})" if word.isascii() else word for word in words.REFUSALS), re.I
+)
+# Also what tokenizers mark the beginning of a word with.
+_MARKUP = re.compile(r"[*_`#>\"{}<$“”▁Ġ]")
+_OF_A_TEXT = r"(?:(?:text|summary|response|output|option|answer)[^\S\n])?"
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A number of a reply with what is written with it: a percent sign, a unit, the highest point
+    ("/5"), a second number ("or 4"). `end` is behind all of that."""
+
+    start: int
+    end: int
+    value: float
+    text: str
+    top: float | None
+    second: float | None
+    has_unit: bool
+    is_percent: bool
+
+    @property
+    def is_word(self) -> bool:
+        return not any(character.isdecimal() for character in self.text)
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What calls a rating by its name: right before it in a form ("Coherence (1-5): "), or earlier
+    in its sentence ("the coherence of this text is "). Both end where the number begins."""
+
+    form: re.Pattern[str]
+    sentence: re.Pattern[str]
 
 
 def parse_rating(
-    choice: ReplyChoice,
-    *,
-    scale: Scale,
-    criterion: str,
-    others: Collection[str] = (),
-    reasons_first: bool = False,
+    choice: ReplyChoice, *, scale: Scale, criterion: str, others: Collection[str] = ()
 ) -> Rating | Failure:
     """Find the rating of a reply.
 
@@ -175,29 +231,26 @@ def parse_rating(
             replies hold such).
         criterion: its name, which the form asks the model to repeat.
         others: the criteria that the same form asks for; only what follows this one's name counts.
-        reasons_first: the reply explains before it rates: then the last rating counts, and several
-            are not an error.
     """
     text = reply_text(choice)
-    failed = _no_text(choice, text)
-    if failed:
-        return failed
+    failure = _no_text(choice, text)
+    if failure:
+        return failure
     part = _part_about(text, criterion, others) if others else text
-    ratings = find_ratings(part, scale=scale, criterion=criterion)
+    ratings = _ratings_in(part, scale, criterion, is_cut=choice.is_cut)
     if not ratings:
-        return _nothing_found(choice, text)
-    counted = ratings[-1:] if reasons_first else ratings
-    values = {}
-    for rating in counted:
+        return _no_rating(choice, text)
+    values: dict[float, Rating] = {}
+    for rating in ratings:
         if isinstance(rating, Failure):
             return rating
-        values[rating.value] = rating
+        values.setdefault(rating.value, rating)
     if len(values) > 1:
-        found = ", ".join(short(value) for value in list(values)[:5])
+        listed = ", ".join(short(value) for value in list(values)[:5])
         return Failure(
-            Reason.TWO_RATINGS, f"The reply rates differently in one form ({found}): {quote(text)}"
+            Reason.TWO_RATINGS, f"The reply rates differently in one form ({listed}): {quote(text)}"
         )
-    rating = values.popitem()[1]
+    rating = next(iter(values.values()))
     if not scale.holds(rating.value):
         return Failure(
             Reason.OUT_OF_SCALE,
@@ -214,57 +267,18 @@ def parse_first_digit(choice: ReplyChoice) -> Rating | Failure:
     figures that were made with it.
     """
     text = reply_text(choice)
-    found = re.search(r"\d", text)
-    return (
-        Rating(float(found[0]), found.start(), found[0])
-        if found
-        else _no_text(choice, text) or _nothing_found(choice, text)
-    )
+    digit = re.search(r"\d", text)
+    if digit:
+        return Rating(float(digit[0]), digit.start(), digit[0])
+    return _no_text(choice, text) or _no_rating(choice, text)
 
 
-def find_ratings(text: str, *, scale: Scale, criterion: str) -> list[Rating | Failure]:
-    """All ratings of the first kind that the text holds, in the order they stand; a Failure where a
-    number is not a rating by itself ("4/10" on a scale from 1 to 5, "3 or 4")."""
-    plain = _mask_scale_range(_one_to_one(text), scale)
-
-    def read(matches: Iterable[re.Match[str]]) -> list[Rating | Failure]:
-        # A share of something else is prose, unless the scale is one of shares.
-        return [
-            _from_match(match, scale, text)
-            for match in matches
-            if not match["percent"] or scale.highest in _PERCENT
-        ]
-
-    for pattern in (_after_a_name(criterion), _BEGINS_LINE):
-        if found := read(pattern.finditer(plain)):
-            return found
-    if named := _named_points(plain, scale, criterion):
-        return [*named]
-    pattern = _LONE if len(plain.strip()) <= _SHORT_REPLY else _ENDS_REPLY
-    lone = list(pattern.finditer(plain))
-    if len(lone) == 1 and not re.search(r"\d", plain[: lone[0].start()] + plain[lone[0].end() :]):
-        return read(lone)
-    return read(_IN_PROSE.finditer(plain))
-
-
-def _part_about(text: str, criterion: str, others: Collection[str]) -> str:
-    """A form's text with everything blanked out but what follows a criterion's name; every
-    character keeps its place."""
-    names = sorted({criterion, *others}, key=len, reverse=True)
-    heading = re.compile(
-        rf"\b({'|'.join(map(re.escape, names))})\b\s*+(?:\([^)\n]{{0,80}}\)\s*+)?[:=]", re.I
-    )
-    found = list(heading.finditer(_one_to_one(text)))
-    ends = [match.start() for match in found[1:]] + [len(text)]
-    kept = [
-        (match.start(), end)
-        for match, end in zip(found, ends, strict=True)
-        if match[1].casefold() == criterion.casefold()
-    ]
-    shown = [" "] * len(text)
-    for start, end in kept:
-        shown[start:end] = text[start:end]
-    return "".join(shown)
+def spelled_number(text: str) -> str:
+    """A bare number in ASCII digits, where a text spells one in words or another script's digits;
+    any other text as it is."""
+    plain = plain_characters(text)
+    number = words.NUMBER_WORDS.get(plain.casefold())
+    return plain if number is None else str(number)
 
 
 def reply_text(choice: ReplyChoice) -> str:
@@ -280,82 +294,277 @@ def quote(text: str) -> str:
     return f"“{line[:_QUOTED_CHARACTERS]}…”" if len(line) > _QUOTED_CHARACTERS else f"“{line}”"
 
 
+def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> list[Rating | Failure]:
+    """What a reply states as its rating, the first statement first; a Failure where a number is
+    not a rating by itself ("4/10" on a scale from 1 to 5, "3 or 4").
+
+    Forms count, and prose before them: whoever reads a reply that is cut between the two sees the
+    prose alone, and must not come to another number than who reads it whole.
+    """
+    plain = _mask_scale_range(_plain(text), scale)
+    names = _names_of(criterion)
+    form: list[Rating | Failure] = []
+    prose: list[Rating | Failure] = []
+    for word in _named_points(plain, scale, names):
+        if not is_cut or _is_closed(plain, word.position + len(word.text)):
+            form.append(word)
+    for number in _numbers(plain):
+        if is_cut and not _is_closed(plain, number.end):
+            continue
+        if number.is_percent and scale.highest not in _PERCENT_SCALES:
+            continue  # a share of something else
+        if _stands_in_form(plain, number, names):
+            form.append(_as_rating(plain, number, scale, text))
+        elif _is_stated(plain, number, names, scale):
+            prose.append(_as_rating(plain, number, scale, text))
+    form.sort(key=lambda rating: rating.position if isinstance(rating, Rating) else -1)
+    stated = [rating for rating in prose if isinstance(rating, Rating)]
+    if form:
+        begins = form[0].position if isinstance(form[0], Rating) else -1
+        return [*form, *(rating for rating in stated if rating.position < begins)]
+    if prose:
+        return [rating for rating in stated if scale.holds(rating.value)] or prose[:1]
+    return [] if is_cut else _lone_rating(plain, scale, text)
+
+
+def _numbers(plain: str) -> Iterator[_Number]:
+    """The numbers of a reply, in digits or words, in order; one that is written with another is
+    part of it."""
+    matches = heapq.merge(
+        _NUMBER.finditer(plain), _NUMBER_WORD.finditer(plain), key=re.Match[str].start
+    )
+    end = 0
+    for match in itertools.islice(matches, _MOST_NUMBERS):
+        if match.start() >= end:
+            number = _with_company(plain, match)
+            end = number.end
+            yield number
+
+
+def _with_company(plain: str, match: re.Match[str]) -> _Number:
+    """A number with what is written with it."""
+    percent = _PERCENT.match(plain, match.end())
+    unit = None if percent else _UNIT.match(plain, match.end())
+    end = (percent or unit or match).end()
+    top = _TOP.match(plain, end)
+    if top:
+        unit = _UNIT.match(plain, top.end()) or unit
+        end = max(top.end(), unit.end() if unit else 0)
+    second = _SECOND.match(plain, end)
+    return _Number(
+        start=match.start(),
+        end=second.end() if second else end,
+        value=_value(match[0]),
+        text=match[0][:_MOST_DIGITS],
+        top=_value(top["top"]) if top else None,
+        second=_value(second["second"] or second["next"]) if second else None,
+        has_unit=unit is not None,
+        is_percent=percent is not None,
+    )
+
+
+def _stands_in_form(plain: str, number: _Number, names: _Names) -> bool:
+    """Whether a number stands where a form has its rating: after a name, or alone at the start of a
+    line."""
+    begins_line = _begins_line(plain, number.start)
+    if begins_line and _COUNTS_LINES.match(plain, number.start + len(number.text)):
+        return False
+    ends = bool((_WORD_ENDS if number.is_word else _ENDS).match(plain, number.end))
+    if begins_line and (ends or (not number.is_word and _SENTENCE.match(plain, number.end))):
+        return True
+    return ends and bool(names.form.search(_before(plain, number.start)))
+
+
+def _is_stated(plain: str, number: _Number, names: _Names, scale: Scale) -> bool:
+    """Whether prose states a number as its rating: "I would give it a 4", "the coherence of this
+    text is 4", "4 out of 5"."""
+    if number.is_word or not _ENDS.match(plain, number.end):
+        return False
+    before = _before(plain, number.start)
+    if _NEGATION.search(_SENTENCE_END.split(before)[-1]):
+        return False
+    return (
+        number.top == scale.highest
+        or bool(_VERB.search(before))
+        or bool(names.sentence.search(before))
+    )
+
+
+def _lone_rating(plain: str, scale: Scale, text: str) -> list[Rating | Failure]:
+    """The only number of a reply, where it stands in brackets at its end, or with a unit or after a
+    colon in a few words."""
+    numbers = list(itertools.islice(_numbers(plain), 2))
+    if len(numbers) != 1 or numbers[0].is_word or _NEGATION.search(plain):
+        return []
+    number = numbers[0]
+    if number.is_percent and scale.highest not in _PERCENT_SCALES:
+        return []
+    before, after = plain[: number.start].rstrip(), plain[number.end :].strip()
+    in_brackets = before[-1:] in ("(", "[") and after[:1] in (")", "]")
+    ends_reply = len(after) <= 9 and not any(map(str.isalnum, after))
+    is_short = len(plain.strip()) <= _SHORT_REPLY
+    if ends_reply and (
+        in_brackets or (is_short and (number.has_unit or before[-1:] in (":", "：")))
+    ):
+        return [_as_rating(plain, number, scale, text)]
+    return []
+
+
+def _as_rating(plain: str, number: _Number, scale: Scale, text: str) -> Rating | Failure:
+    """A number that stands for a rating, unless it says something else as well."""
+    written = plain[number.start : number.end].strip()
+    if number.top is not None and number.top != scale.highest:
+        return Failure(Reason.OUT_OF_SCALE, f"{written} is not on the scale {scale}: {quote(text)}")
+    if number.second is not None and number.second != number.value:
+        return Failure(
+            Reason.TWO_RATINGS, f"The reply names two ratings ({written}): {quote(text)}"
+        )
+    rest = plain[number.end : number.end + _AFTER - 20].split("\n", 1)[0]
+    if _EXPLAINS_POINT.search(rest):
+        return Failure(Reason.TWO_RATINGS, f"The reply explains several points: {quote(text)}")
+    value = number.value * scale.highest / 100 if number.is_percent else number.value
+    return Rating(value, number.start, number.text)
+
+
+def _is_closed(plain: str, end: int) -> bool:
+    """Whether what follows in a cut reply decides what stands before: no pattern looks further than
+    to the end of the line, or a window."""
+    return len(plain) - end >= _AFTER or plain.find("\n", end) >= 0
+
+
+def _before(plain: str, start: int) -> str:
+    return plain[max(0, start - _BEFORE) : start]
+
+
+def _begins_line(plain: str, start: int) -> bool:
+    """Whether nothing but a bullet or a bracket stands before a place in its line."""
+    begins = plain.rfind("\n", max(0, start - _LEAD), start) + 1
+    if begins == 0 and start > _LEAD:
+        return False
+    return bool(_LINE_LEAD.fullmatch(plain, begins, start))
+
+
+def _part_about(text: str, criterion: str, others: Collection[str]) -> str:
+    """A form's text with everything blanked out but what follows a criterion's name; every
+    character keeps its place."""
+    names = {_flexible(name): name for name in (criterion, *others)}
+    heading = re.compile(
+        rf"(?<![{_LETTER}\d])({_any_of(names)})(?![{_LETTER}\d])\s{{0,9}}(?:\([^)\n]{{0,80}}\)\s{{0,9}})?[:：=|]",
+        re.I,
+    )
+    headings = list(heading.finditer(_plain(text)))
+    ends = [match.start() for match in headings[1:]] + [len(text)]
+    own = re.compile(_flexible(criterion), re.I)
+    shown = [" "] * len(text)
+    for match, end in zip(headings, ends, strict=True):
+        if own.fullmatch(match[1]):
+            shown[match.start() : end] = text[match.start() : end]
+    return "".join(shown)
+
+
 def _no_text(choice: ReplyChoice, text: str) -> Failure | None:
     if choice.refusal or choice.finish_reason == "content_filter":
-        said = choice.refusal or text or "content filter"
-        return Failure(Reason.REFUSAL, f"The model refused: {quote(said)}")
+        words_of_refusal = choice.refusal or text or "content filter"
+        return Failure(Reason.REFUSAL, f"The model refused: {quote(words_of_refusal)}")
     if text.strip():
         return None
-    if choice.finish_reason == "length":
-        return Failure(
-            Reason.CUT, "The reply was cut off before it contained any text; allow more tokens."
-        )
+    if choice.is_cut:
+        thinking = "while the model was still thinking" if choice.thought else "before any text"
+        return Failure(Reason.CUT, f"The reply was cut off {thinking}; allow more tokens.")
     return Failure(Reason.EMPTY, Reason.EMPTY.explanation)
 
 
-def _nothing_found(choice: ReplyChoice, text: str) -> Failure:
+def _no_rating(choice: ReplyChoice, text: str) -> Failure:
     if _REFUSAL.search(text):
         return Failure(Reason.REFUSAL, f"The model refused: {quote(text)}")
-    if choice.finish_reason == "length":
+    if choice.is_cut:
         return Failure(Reason.CUT, f"The reply was cut off before a rating: {quote(text)}")
     return Failure(Reason.NO_RATING, f"The reply contains no rating: {quote(text)}")
 
 
-def _one_to_one(text: str) -> str:
-    """Full-width digits and their like as ASCII, marks of emphasis as blanks; every character keeps
-    its place."""
-    if text.isascii():
-        return re.sub(r"[*_`#>]", " ", text)
-    normal = (unicodedata.normalize("NFKC", character) for character in text)
-    same_length = (new if len(new) == 1 else old for old, new in zip(text, normal, strict=True))
-    return re.sub(r"[*_`#>]", " ", "".join(same_length))
+def _plain(text: str) -> str:
+    """ASCII digits, and blanks for marks of emphasis, quotation and JSON; every character keeps its
+    place."""
+    return _MARKUP.sub(" ", plain_characters(text))
+
+
+def plain_characters(text: str) -> str:
+    """Full-width characters and digits of any script as ASCII; every character keeps its place."""
+    return text if text.isascii() else "".join(map(_ascii_character, text))
+
+
+@lru_cache(maxsize=4096)
+def _ascii_character(character: str) -> str:
+    if (digit := unicodedata.decimal(character, None)) is not None:
+        return str(digit)
+    normal = unicodedata.normalize("NFKC", character)
+    return normal if len(normal) == 1 else character
 
 
 def _mask_scale_range(text: str, scale: Scale) -> str:
-    """Blank out the scale where the reply repeats it ("1-5", "1 to 5"), so that its ends are not
-    ratings."""
-    ends = rf"(?<![\d.]){short(scale.lowest)}\s*+(?:-|–|—|to)\s*+{short(scale.highest)}(?!\.?\d)"
-    return re.sub(ends, lambda match: " " * len(match.group()), text)
-
-
-def _after_a_name(criterion: str) -> re.Pattern[str]:
-    names = rf"{_NAMES}|{re.escape(criterion)}" if criterion.strip() else _NAMES
-    return re.compile(
-        rf"\b(?:{names})\b\s*+(?:\([^)\n]{{0,80}}\)\s*+)?(?:[:=]|\bis\b)\s*+(?:[-•]\s++)?{_NUMBER}(?![\w])",
-        re.I,
+    """Blank out the scale where the reply repeats it ("1-5", "1 (worst) to 5"), so that its ends
+    are not ratings."""
+    lowest, highest = re.escape(short(scale.lowest)), re.escape(short(scale.highest))
+    to = _any_of([*words.TO, *words.AND])
+    ends = (
+        rf"(?<![\d.,]){lowest}(?![\d.,]\d){_GAP}(?:\([^)\n]{{0,30}}\){_GAP})?"
+        rf"(?:[-–—~]|(?:{to})(?![A-Za-z])){_GAP}{highest}(?!\.?\d)"
     )
+    return re.sub(ends, lambda match: " " * len(match.group()), text, flags=re.I)
 
 
-def _from_match(match: re.Match[str], scale: Scale, text: str) -> Rating | Failure:
-    value, other = _value(match["number"]), match["second"] or match["next"]
-    if match["top"] and _value(match["top"]) != scale.highest:
-        detail = f"{match.group().strip()} is not on the scale {scale}: {quote(text)}"
-        return Failure(Reason.OUT_OF_SCALE, detail)
-    if other and _value(other) != value:
-        detail = f"The reply names two ratings ({match.group().strip()}): {quote(text)}"
-        return Failure(Reason.TWO_RATINGS, detail)
-    if match["percent"]:
-        value *= scale.highest / 100
-    return Rating(value, match.start("number"), match["number"][:_MOST_DIGITS])
+@lru_cache(maxsize=512)
+def _names_of(criterion: str) -> _Names:
+    """The patterns of what calls a criterion's rating by its name."""
+    own = [_flexible(criterion)] if criterion.strip() else []
+    name = rf"(?<![{_LETTER}\d])(?:{_any_of([*map(re.escape, words.RATING_NAMES), *own])})"
+    copulas = _any_of([word if not word.isascii() else rf"\b{word}\b" for word in words.COPULAS])
+    form = (
+        rf"(?:{name}\s{{0,9}}(?:\([^)\n]{{0,80}}\)\s{{0,9}})?"
+        rf"(?:[:=：|→]|->|[-–—](?=\s)|{copulas})[\s|]{{0,9}}(?:[-•][^\S\n]{{1,9}})?|\\boxed\s)"
+        rf"(?:an?[^\S\n])?[(\[']?\s?$"
+    )
+    links = _any_of(words.LINKS)
+    sentence = rf"{name}(?![{_LETTER}\d])[^.!?\n\d]{{0,60}}\b(?:{links})\b\s{{0,3}}(?:an?\s)?$"
+    return _Names(re.compile(form, re.I), re.compile(sentence, re.I))
 
 
-def _value(digits: str) -> float:
-    if len(digits) > _MOST_DIGITS:
+def _flexible(name: str) -> str:
+    """A pattern for a name as replies write it: with blanks for what is blanked in them, however
+    long."""
+    return r"\s{1,9}".join(map(re.escape, _plain(name).split()))
+
+
+def _value(written: str) -> float:
+    word = words.NUMBER_WORDS.get(written.casefold())
+    if word is not None:
+        return float(word)
+    if len(written) > _MOST_DIGITS:
         return math.inf
-    return float(digits.replace(",", ".").replace("−", "-"))
+    return float(written.replace(",", ".").replace("−", "-"))
 
 
-def _named_points(text: str, scale: Scale, criterion: str) -> list[Rating]:
-    """Words such as Yes and No that name points: at the start of a line, or after the criterion's
-    name."""
+def _named_points(plain: str, scale: Scale, names: _Names) -> Iterator[Rating]:
+    """Words such as Yes and No that name points, where a form has its rating; within a sentence
+    they are words as any others."""
     if not scale.words:
-        return []
-    words = "|".join(re.escape(label) for label in sorted(scale.words, key=len, reverse=True))
-    lead = (
-        rf"(?:\b(?:{_NAMES}|{re.escape(criterion)})\b\s*+[:=]\s*+|^[^\S\n]*+(?:[-•\"'][^\S\n]*+)?)"
-    )
-    values = {label.casefold(): point for label, point in scale.words.items()}
-    return [
-        Rating(values[match.group("word").casefold()], match.start("word"), match.group("word"))
-        for match in re.finditer(rf"{lead}(?P<word>{words})\b", text, re.I | re.M)
-    ]
+        return
+    points = {
+        " ".join(_plain(label).split()).casefold(): point for label, point in scale.words.items()
+    }
+    letters = {label for label in scale.words if len(label) == 1}
+    labels = _any_of([_flexible(label) for label in scale.words])
+    pattern = rf"(?<![\w']){_OF_A_TEXT}(?P<word>{labels})(?!\w)"
+    for match in itertools.islice(re.finditer(pattern, plain, re.I), _MOST_NUMBERS):
+        word = match["word"]
+        if len(word) == 1 and word not in letters:
+            continue
+        ends = _WORD_ENDS.match(plain, match.end()) or (
+            len(word) == 1 and _LETTER_WINS.match(plain, match.end())
+        )
+        starts = _begins_line(plain, match.start()) or names.form.search(
+            _before(plain, match.start())
+        )
+        if ends and starts:
+            point = points[" ".join(word.split()).casefold()]
+            yield Rating(point, match.start("word"), word)

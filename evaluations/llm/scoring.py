@@ -13,7 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from evaluations.llm.parsing import Failure, Reason, parse_rating, quote, reply_text
+from evaluations.llm.parsing import (
+    Failure,
+    Reason,
+    parse_rating,
+    plain_characters,
+    quote,
+    reply_text,
+    spelled_number,
+)
 from evaluations.llm.replies import ReplyChoice, Token
 from evaluations.scales import Scale, short
 
@@ -84,7 +92,6 @@ def score_by_logprobs(
     scale: Scale,
     criterion: str,
     others: tuple[str, ...] = (),
-    reasons_first: bool = False,
     min_coverage: float = 0.0,
 ) -> Scored | Failure:
     """Weight the scale points by the probabilities at the token that holds the rating.
@@ -92,9 +99,7 @@ def score_by_logprobs(
     Raises nothing: a reply that cannot be scored, or whose points have less than `min_coverage` of
     the probability, gives a Failure with its reason.
     """
-    rating = parse_rating(
-        choice, scale=scale, criterion=criterion, others=others, reasons_first=reasons_first
-    )
+    rating = parse_rating(choice, scale=scale, criterion=criterion, others=others)
     if isinstance(rating, Failure):
         return rating
     if not choice.tokens:
@@ -137,12 +142,9 @@ def score_directly(
     scale: Scale,
     criterion: str,
     others: tuple[str, ...] = (),
-    reasons_first: bool = False,
 ) -> Scored | Failure:
     """The rating as the reply states it, without weighting (the paper's "- Probs" ablation)."""
-    rating = parse_rating(
-        choice, scale=scale, criterion=criterion, others=others, reasons_first=reasons_first
-    )
+    rating = parse_rating(choice, scale=scale, criterion=criterion, others=others)
     return rating if isinstance(rating, Failure) else Scored(rating.value, {rating.value: 1.0})
 
 
@@ -184,7 +186,11 @@ def _probability(logprob: float) -> float:
 
 
 def _bare(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).strip(_AROUND)
+    """A token's text without what stands around a rating; a dash before a digit is its sign."""
+    plain = plain_characters(text)
+    bare = plain.strip(_AROUND)
+    before = plain[: plain.find(bare)] if bare[:1].isdecimal() else ""
+    return f"-{bare}" if before.endswith(("-", "−")) else bare
 
 
 def _point_masses(
@@ -223,11 +229,15 @@ def _by_bare_text(token: Token, offset: int) -> dict[str, float]:
     alternatives.
     """
     beginning = token.text[:offset].rstrip(_AROUND)
+    # Where the reply has digits, "one" among the alternatives begins a sentence.
+    spells = not any(map(str.isdecimal, token.text[offset:]))
     found: dict[str, float] = {}
     for text, probability in _alternatives(token).items():
         if beginning and not text.startswith(beginning):
             continue
         bare = _bare(text[len(beginning) :])
+        if spells:
+            bare = spelled_number(bare)
         found[bare] = found.get(bare, 0.0) + probability
     return found
 

@@ -9,7 +9,7 @@ import pytest
 
 from evaluations.judges.steps import StepsError, read_steps
 from evaluations.llm.calls import Answer
-from evaluations.llm.parsing import find_ratings, parse_rating
+from evaluations.llm.parsing import parse_rating
 from evaluations.llm.replies import ReplyChoice
 from evaluations.scales import Scale
 
@@ -39,8 +39,8 @@ def seconds(function: Callable[[], object]) -> float:
 
 def read(text: str) -> None:
     for scale in SCALES:
-        parse_rating(ReplyChoice(text), scale=scale, criterion="coherence")
-        find_ratings(text, scale=scale, criterion="coherence")
+        for finish_reason in ("stop", "length"):
+            parse_rating(ReplyChoice(text, finish_reason), scale=scale, criterion="coherence")
     answer = Answer((ReplyChoice(text),), "", "", 0, 0, 1, 0.0)
     with contextlib.suppress(StepsError):
         read_steps(answer)
