@@ -1,12 +1,12 @@
 """Judge one item: ask, parse, score, and ask again if a reply cannot be read. No database.
 
-A reply without a rating is asked again a few times and then is a failure with its reason; it never
-becomes a number.
+A reply without a rating is asked again once or twice and then is a failure with its reason; it
+never becomes a number. The first reply that can be read counts, and a later one is noted.
 """
 
 import itertools
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,8 +22,11 @@ from evaluations.scales import Scale
 
 TOP_LOGPROBS = 20
 READ_ATTEMPTS = 3
-# The same question would get the same answer.
+# At temperature 0 most servers repeat themselves: a second reply seldom differs, a third less.
+READ_ATTEMPTS_GREEDY = 2
+# Another reply would fail alike; at temperature 0 so would one that is cut at the same length.
 _NOT_ASKED_AGAIN = (Reason.NO_LOGPROBS, Reason.LOW_COVERAGE)
+_NOT_ASKED_AGAIN_GREEDY = (*_NOT_ASKED_AGAIN, Reason.CUT)
 
 AskFully = Callable[[Any], Awaitable[Answer]]
 
@@ -80,6 +83,19 @@ def first_request(settings: RequestSettings, prompt: str, *, ratings: int = 1) -
     )
 
 
+def read_attempts(settings: RequestSettings) -> int:
+    """How often a question is asked at most until a reply can be read."""
+    return READ_ATTEMPTS_GREEDY if settings.is_greedy else READ_ATTEMPTS
+
+
+def is_worth_asking_again(outcome: Scored | Failure, settings: RequestSettings) -> bool:
+    """Whether another reply to the same question may be readable where this one was not."""
+    if isinstance(outcome, Scored):
+        return False
+    hopeless = _NOT_ASKED_AGAIN_GREEDY if settings.is_greedy else _NOT_ASKED_AGAIN
+    return outcome.reason not in hopeless
+
+
 async def judge(question: JudgeQuestion, settings: RequestSettings, ask: AskFully) -> Judgement:
     """Ask until there is a score, or until unreadable replies have been asked again often enough.
 
@@ -91,10 +107,10 @@ async def judge(question: JudgeQuestion, settings: RequestSettings, ask: AskFull
         found = await _judge_by_samples(question, request, ask)
         return replace(found, outcome=_brought(found.outcome, question))
     answers: list[Answer] = []
-    for _ in range(READ_ATTEMPTS):
+    for _ in range(read_attempts(settings)):
         answers.append(await ask(request))
         outcome = score_choices(answers, question, settings)
-        if isinstance(outcome, Scored) or outcome.reason in _NOT_ASKED_AGAIN:
+        if not is_worth_asking_again(outcome, settings):
             break
     return Judgement(outcome, tuple(answers))
 
@@ -120,7 +136,17 @@ def _scored(
     if settings.mode == "samples":
         values, failures = _read_samples(answers, question)
         return score_by_samples(values) if values else _most_frequent(failures)
-    choice = answers[-1].choices[0]
+    outcomes = [_scored_choice(choice, question, settings) for choice in _all_choices(answers)]
+    for number, outcome in enumerate(outcomes, start=1):
+        if isinstance(outcome, Scored):
+            return outcome if number == 1 else replace(outcome, note=_later_reply(number))
+    return outcomes[0]
+
+
+def _scored_choice(
+    choice: ReplyChoice, question: JudgeQuestion, settings: RequestSettings
+) -> Scored | Failure:
+    """The score of one reply."""
     if settings.mode == "direct":
         return score_directly(
             choice, scale=question.scale, criterion=question.criterion, others=question.others
@@ -134,15 +160,31 @@ def _scored(
     )
 
 
+def _later_reply(number: int) -> str:
+    unread = "The first reply" if number == 2 else f"The first {number - 1} replies"
+    return f"{unread} could not be read; this score is from reply {number}."
+
+
+def _all_choices(answers: Sequence[Answer]) -> Iterator[ReplyChoice]:
+    return (choice for answer in answers for choice in answer.choices)
+
+
 def readable_choices(
     answers: list[Answer], question: JudgeQuestion, settings: RequestSettings
 ) -> tuple[ReplyChoice, ...]:
-    """The choices behind a score: as many readable samples as requested, or the last reply."""
+    """The choices behind a score: as many readable samples as requested, or the one reply that
+    counts."""
     if settings.mode != "samples":
-        return answers[-1].choices[:1]
-    choices = (choice for answer in answers for choice in answer.choices)
+        readable = (
+            choice
+            for choice in _all_choices(answers)
+            if isinstance(_scored_choice(choice, question, settings), Scored)
+        )
+        return tuple(itertools.islice(readable, 1))
     readable = (
-        choice for choice in choices if not isinstance(_rating_in(choice, question), Failure)
+        choice
+        for choice in _all_choices(answers)
+        if not isinstance(_rating_in(choice, question), Failure)
     )
     return tuple(itertools.islice(readable, settings.samples))
 
@@ -173,7 +215,7 @@ def _read_samples(
 ) -> tuple[list[float], list[Failure]]:
     values: list[float] = []
     failures: list[Failure] = []
-    for choice in (choice for answer in answers for choice in answer.choices):
+    for choice in _all_choices(answers):
         read = _rating_in(choice, question)
         if isinstance(read, Failure):
             failures.append(read)

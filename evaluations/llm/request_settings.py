@@ -17,3 +17,8 @@ class RequestSettings:
     max_tokens: int = 32
     length_parameter: str = "max_tokens"
     min_coverage: float = 0.0
+
+    @property
+    def is_greedy(self) -> bool:
+        """Whether the likeliest reply is asked for, so that asking again seldom gets another."""
+        return self.temperature == 0

@@ -21,12 +21,11 @@ from evaluations.llm.calls import Answer
 from evaluations.llm.cost import estimated_tokens
 from evaluations.llm.endpoints import TOKENS_TOO_MANY, RemoteBatch
 from evaluations.llm.errors import EndpointError
-from evaluations.llm.judgement import READ_ATTEMPTS, Judgement
+from evaluations.llm.judgement import Judgement, is_worth_asking_again, read_attempts
 from evaluations.llm.metering import Spent
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.replies import Reply
 from evaluations.llm.requests import Request
-from evaluations.llm.scoring import Scored
 from evaluations.models import Batch, EvaluationRun, ItemState, RunItem
 from evaluations.runs import leases, results
 from evaluations.runs.question_share import QuestionShare
@@ -166,6 +165,7 @@ class BatchShare(QuestionShare):
         finished: list[results.FinishedItem] = []
         again: list[int] = []
         paid: dict[str, Judgement] = {}
+        most_attempts = read_attempts(self.settings)
         items = leases.lease_batch(batch.pk, self.worker)
         questions = {item.id: self.question_of(item) for item in items}
         keys = {
@@ -196,7 +196,7 @@ class BatchShare(QuestionShare):
             if not is_first and judgement.answers:
                 # Criteria that are rated together each read their own score.
                 outcome = self.evaluator.score_again(judgement.answers, question, self.settings)
-            if not isinstance(outcome, Scored) and attempts[item.id] < READ_ATTEMPTS:
+            if is_worth_asking_again(outcome, self.settings) and attempts[item.id] < most_attempts:
                 again.append(item.id)
                 continue
             finished.append(

@@ -20,7 +20,7 @@ from evaluations.evaluators.judge_settings import JudgeSettings
 from evaluations.evaluators.registry import make_evaluator
 from evaluations.judges.steps import prompt_parts, steps_request, store_steps
 from evaluations.llm.cost import cost, most_tokens
-from evaluations.llm.judgement import READ_ATTEMPTS
+from evaluations.llm.judgement import read_attempts
 from evaluations.llm.parsing import Reason
 from evaluations.llm.prompts import longest_filled, needs_steps
 from evaluations.llm.requests import ChatRequest
@@ -566,7 +566,7 @@ def sizes(run: EvaluationRun) -> dict[str, Any]:
     )
     return {
         "characters_each": int(mean) + (sum(templates) // len(templates) if templates else 0),
-        "most_each": None if most is None else str(READ_ATTEMPTS * most),
+        "most_each": None if most is None else str(read_attempts(frozen.request_settings) * most),
     }
 
 

@@ -110,7 +110,7 @@ def test_unreadable_replies_and_errors_go_into_another_batch_and_fail_in_the_end
     assert some.batches.count() > 1
     assert some.scores.count() > 8
     assert set(none.items.values_list("state", "reason")) == {(ItemState.FAILED, "no_rating")}
-    assert none.batches.count() == 3
+    assert none.batches.count() == 2
 
 
 def test_a_batch_whose_worker_died_after_sending_it_is_found_again_and_not_paid_twice(
