@@ -24,7 +24,7 @@ from evaluations.key_names import why_not_allowed
 from evaluations.llm.addresses import ForbiddenAddressError, check_address
 from evaluations.llm.errors import EndpointError
 from evaluations.llm.patience import ask_within_patience
-from evaluations.llm.probe import Findings, probe_model
+from evaluations.llm.probe import TOKENS_WITH_THOUGHT, Findings, probe_model
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe, Project, ScoringMode
 
 PROBE_SECONDS = 30.0
@@ -409,6 +409,8 @@ def _drafted(project: Project, draft: JudgeDraft, findings: Findings | None) -> 
         **declared | {"mode": mode, "temperature": temperature},
     )
     if findings:
+        if findings.thinks and draft.max_tokens == default_of("max_tokens"):
+            judge.max_tokens = TOKENS_WITH_THOUGHT  # or every reply is cut within its thought
         judge.length_parameter = findings.length_parameter
         judge.sends_temperature = findings.temperature
     judge.full_clean(validate_unique=False, validate_constraints=False)

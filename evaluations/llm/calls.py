@@ -10,6 +10,7 @@ from typing import Any
 
 from evaluations.llm.errors import LONGEST_WAIT_SECONDS, EndpointError, ErrorKind
 from evaluations.llm.replies import Reply, ReplyChoice
+from evaluations.llm.request_settings import MOST_CHOICES
 from evaluations.llm.requests import Request
 
 # The least that is waited where the server names a time, as a share of what would be waited
@@ -50,6 +51,14 @@ class RetryPolicy:
             named = max(min(retry_after, LONGEST_WAIT_SECONDS), NAMED_SHARE * grown)
             return float(named * (1 + 0.1 * jitter))
         return float(grown * (0.5 + 0.5 * jitter))
+
+
+@dataclass
+class ChoiceLimit:
+    """How many choices a call may ask for: as many as the endpoint is known to take. Lowered for
+    all later questions where it is seen to refuse more."""
+
+    most: int = MOST_CHOICES
 
 
 @dataclass(frozen=True)
@@ -101,9 +110,10 @@ async def ask_until_answered(
     policy: RetryPolicy,
     sleep: Sleep = asyncio.sleep,
     on_wait: OnWait = _tell_nobody,
+    choice_limit: ChoiceLimit | None = None,
 ) -> Answer:
     """Ask for `request.n` choices, in as few calls as the endpoint allows: some ignore `n`, so what
-    came is counted.
+    came is counted; some refuse more than a few, so half as many are asked for then.
 
     Raises:
         EndpointError: an error that does not pass, or a passing one that outlived the policy.
@@ -112,12 +122,20 @@ async def ask_until_answered(
     replies: list[Reply] = []
     choices: list[ReplyChoice] = []
     calls = failed = 0
+    refused = False
     limits = _RateLimits(policy)
+    choice_limit = choice_limit or ChoiceLimit()
+    portion = request.n
     while len(choices) < request.n:
         calls += 1
+        portion = min(request.n - len(choices), portion, choice_limit.most)
         try:
-            reply = await ask(replace(request, n=request.n - len(choices)))
+            reply = await ask(replace(request, n=portion))
         except EndpointError as error:
+            if error.kind == ErrorKind.BAD_REQUEST and portion > 1:
+                # Of n or of something else: a call for fewer shows it.
+                portion, refused = portion // 2, True
+                continue
             if limits.are_waited_for(error):
                 pause = limits.pause(error)
             else:
@@ -132,6 +150,8 @@ async def ask_until_answered(
             raise EndpointError(
                 ErrorKind.MALFORMED, "The endpoint answered without a single choice."
             )
+        if refused:
+            choice_limit.most, refused = portion, False
         replies.append(reply)
         choices.extend(reply.choices)
     return Answer(

@@ -20,7 +20,6 @@ from evaluations.llm.requests import ChatRequest
 from evaluations.llm.scoring import Scored, score_by_logprobs, score_by_samples, score_directly
 from evaluations.scales import Scale
 
-TOP_LOGPROBS = 20
 READ_ATTEMPTS = 3
 # At temperature 0 most servers repeat themselves: a second reply seldom differs, a third less.
 READ_ATTEMPTS_GREEDY = 2
@@ -78,8 +77,9 @@ def first_request(settings: RequestSettings, prompt: str, *, ratings: int = 1) -
         n=settings.samples if settings.mode == "samples" else 1,
         max_tokens=settings.max_tokens * ratings,
         length_parameter=settings.length_parameter,
-        top_logprobs=TOP_LOGPROBS if settings.mode == "logprobs" else None,
-        extra={"top_p": 1.0} if settings.mode == "samples" else {},
+        top_logprobs=settings.top_logprobs if settings.mode == "logprobs" else None,
+        # Some servers cut the tail off unless they are told not to.
+        extra={"top_p": 1.0} if settings.mode == "samples" and settings.sends_top_p else {},
     )
 
 

@@ -3,12 +3,20 @@
 from dataclasses import dataclass
 from typing import Literal
 
+# What OpenAI's protocol allows.
+MOST_CHOICES = 128
+MOST_ALTERNATIVES = 20
+
 Mode = Literal["logprobs", "samples", "direct"]
 
 
 @dataclass(frozen=True)
 class RequestSettings:
-    """What a judge asks with."""
+    """What a judge asks with.
+
+    What its endpoint was found to take: `most_choices` in a call, `top_logprobs` alternatives for a
+    token, and whether `top_p` may be sent.
+    """
 
     model: str
     mode: Mode
@@ -17,6 +25,9 @@ class RequestSettings:
     max_tokens: int = 32
     length_parameter: str = "max_tokens"
     min_coverage: float = 0.0
+    most_choices: int = MOST_CHOICES
+    top_logprobs: int = MOST_ALTERNATIVES
+    sends_top_p: bool = True
 
     @property
     def is_greedy(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from evaluations.evaluators.judge_settings import Mode, default_of
 from evaluations.llm.cost import BATCH_DISCOUNT, Prices
-from evaluations.llm.request_settings import RequestSettings
+from evaluations.llm.request_settings import MOST_ALTERNATIVES, MOST_CHOICES, RequestSettings
 
 # Of runs that were laid out before sizes were kept with them.
 USUAL_CHARACTERS = 4000
@@ -42,6 +42,9 @@ class RunParameters:
     price_out: Decimal | None = None
     transport: str = "live"
     several_choices: bool = True
+    most_choices: int = MOST_CHOICES
+    top_logprobs: int = MOST_ALTERNATIVES
+    sends_top_p: bool = True
     fresh: bool = False
     outputs: tuple[int, ...] = ()  # the ids of those to judge; none for all
     pilot: int = 0  # how many documents to draw for a pilot; 0 for all
@@ -67,6 +70,9 @@ class RunParameters:
         del stored["characters_each"], stored["most_each"]
         for name in ("outputs", "pilot", "rest_of", "perturbed"):
             if not stored[name]:
+                del stored[name]
+        for name in ("most_choices", "top_logprobs", "sends_top_p"):
+            if stored[name] == getattr(type(self), name):
                 del stored[name]
         for name in ("price_in", "price_out"):
             stored[name] = None if stored[name] is None else str(stored[name])
@@ -96,4 +102,7 @@ class RunParameters:
             max_tokens=self.max_tokens,
             length_parameter=self.length_parameter,
             min_coverage=self.min_coverage,
+            most_choices=self.most_choices,
+            top_logprobs=self.top_logprobs,
+            sends_top_p=self.sends_top_p,
         )

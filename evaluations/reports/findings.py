@@ -37,6 +37,7 @@ def findings_rows(findings: Findings) -> list[FindingsRow]:
             "several_choices",
             "makes samples cheaper",
         ),
+        row("Thinks before it answers", findings.thinks, "thinks"),
         row("Temperature", findings.temperature, "temperature", "needed for samples that differ"),
         row("Parameter for the reply limit", findings.length_parameter, "length_parameter"),
         row("System role", findings.system_role, "system_role"),

@@ -18,7 +18,7 @@ from typing import Any
 import structlog
 
 from evaluations.evaluators.llm_evaluator import LlmEvaluator
-from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
+from evaluations.llm.calls import Answer, ChoiceLimit, RetryPolicy, ask_until_answered
 from evaluations.llm.cost import estimated_tokens
 from evaluations.llm.endpoints import Client
 from evaluations.llm.errors import EndpointError, ErrorKind
@@ -82,6 +82,7 @@ class CallingShare(QuestionShare):
         self.policy = policy
         self.slots = self.frozen.concurrency
         self.in_flight = asyncio.Semaphore(self.slots)
+        self.choice_limit = ChoiceLimit(self.settings.most_choices)
         self.permits: Permits | None = None
         self.pacer = self._pacer()
         self.judging: set[asyncio.Task[Any]] = set()
@@ -344,9 +345,18 @@ class CallingShare(QuestionShare):
         return judgement, True
 
     async def _ask(self, request: Request) -> Answer:
-        return await ask_until_answered(
-            self._call, request, policy=self.policy, sleep=self._rest_apart, on_wait=self._note_wait
+        most = self.choice_limit.most
+        answer = await ask_until_answered(
+            self._call,
+            request,
+            policy=self.policy,
+            sleep=self._rest_apart,
+            on_wait=self._note_wait,
+            choice_limit=self.choice_limit,
         )
+        if self.choice_limit.most < most:
+            log.warning("endpoint takes fewer choices a call", most=self.choice_limit.most)
+        return answer
 
     async def _rest_apart(self, seconds: float) -> None:
         """Wait for an endpoint, while another item takes the place of the one that waits."""

@@ -636,13 +636,21 @@ def run_parameters(judge: Judge, *, fresh: bool, transport: str) -> RunParameter
         model=judge.model,
         length_parameter=judge.length_parameter,
         transport=str(transport),
-        several_choices=_gives_several(judge),
         fresh=fresh,
+        **_fit_of(judge),
         **declared | {"temperature": judge.temperature if judge.sends_temperature else None},
     )
 
 
-def _gives_several(judge: Judge) -> bool:
-    """Whether the endpoint gives n choices when asked, as far as a probe has found out."""
+def _fit_of(judge: Judge) -> dict[str, Any]:
+    """What the judge's endpoint takes of a request, as far as a probe has found out."""
     probe = ModelProbe.objects.filter(endpoint=judge.endpoint_id, model=judge.model).first()
-    return bool(probe.findings["several_choices"]) if probe else True
+    findings = probe.findings if probe else {}
+    names = {"several_choices": "several_choices", "most_choices": "most_choices"}
+    names |= {"top_logprobs": "top_logprobs", "sends_top_p": "top_p"}
+    # Findings of earlier versions say less; an endpoint without log-probabilities has no limit.
+    return {
+        parameter: findings[name]
+        for parameter, name in names.items()
+        if findings.get(name) or findings.get(name) is False
+    }

@@ -38,6 +38,8 @@ class Switches:
     replies, "refused" ones or "none". After `quota` calls (0: no quota) the account is out of
     credit for `quota_seconds`.
     `api_key` empty means none is needed. `only_model` is the one model that exists, empty for any.
+    `most_choices` and `most_alternatives` are the largest `n` and `top_logprobs` that it takes;
+    `without_top_p` refuses `top_p`.
     `only_max_completion_tokens` refuses `max_tokens` and any temperature but 1, as models that
     reason do. `leaning` is a planted defect of its ratings (leanings.py).
     """
@@ -56,6 +58,9 @@ class Switches:
     quota: int = 0
     quota_seconds: float = 3600.0
     ignores_n: bool = False
+    most_choices: int = MOST_CHOICES
+    most_alternatives: int = MOST_ALTERNATIVES
+    without_top_p: bool = False
     without_logprobs: bool = False
     context_tokens: int = 128_000
     batch_seconds: float = 0.0
@@ -140,7 +145,9 @@ class StandIn:
             return refused
         raw = await request.read()
         body = _object(raw)
-        problem = _chat_problem(body) or self._too_long(body) or self._unsupported(body)
+        problem = (
+            _chat_problem(body, self.switches) or self._too_long(body) or self._unsupported(body)
+        )
         if problem or body is None:
             return problem or _error(400, "The body is not a JSON object.", "invalid_request_error")
         self.calls += 1
@@ -225,7 +232,7 @@ class StandIn:
     def _answer_line(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """The status and body of a request in a batch. Rate limits do not apply there, errors
         do."""
-        problem = _chat_problem(body) or self._too_long(body)
+        problem = _chat_problem(body, self.switches) or self._too_long(body)
         self.calls += 1
         dice = seeded("fault", self.calls).random
         if problem is None and dice() < self.switches.error_rate:
@@ -324,7 +331,7 @@ async def serve(switches: Switches, *, host: str, port: int, ready: Callable[[in
         await runner.cleanup()
 
 
-def _chat_problem(body: dict[str, Any] | None) -> web.Response | None:
+def _chat_problem(body: dict[str, Any] | None, switches: Switches) -> web.Response | None:
     if body is None:
         return _error(400, "The body is not a JSON object.", "invalid_request_error")
     messages = body.get("messages")
@@ -337,9 +344,9 @@ def _chat_problem(body: dict[str, Any] | None) -> web.Response | None:
             400, "`messages` must be a list of objects and not empty.", "invalid_request_error"
         )
     for name, low, high in (
-        ("n", 1, MOST_CHOICES),
+        ("n", 1, switches.most_choices),
         ("temperature", 0, 2),
-        ("top_logprobs", 0, MOST_ALTERNATIVES),
+        ("top_logprobs", 0, switches.most_alternatives),
     ):
         value = body.get(name)
         if value is not None and (
@@ -350,6 +357,8 @@ def _chat_problem(body: dict[str, Any] | None) -> web.Response | None:
             return _error(
                 400, f"`{name}` must be a number from {low} to {high}.", "invalid_request_error"
             )
+    if switches.without_top_p and "top_p" in body:
+        return _error(400, "Unsupported parameter: `top_p`.", "unsupported_parameter")
     if body.get("top_logprobs") is not None and not body.get("logprobs"):
         return _error(400, "`top_logprobs` needs `logprobs`: true.", "invalid_request_error")
     if body.get("stream"):
