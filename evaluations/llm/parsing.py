@@ -150,8 +150,12 @@ def _any_of(patterns: Collection[str]) -> str:
 _GAP = r"[^\S\n]{0,9}"
 _DIGITS = r"\d{1,21}(?:[.,]\d{1,21})?"
 _LETTER = "A-Za-zÀ-ɏ"
-# A bullet, or the number of a form with one line; then an opening bracket or a quotation mark.
-_LINE_LEAD = re.compile(rf"{_GAP}(?:[-•+–][^\S\n]{{1,9}}|•)?(?:1[.)][^\S\n]{{1,9}})?[(\['|]?{_GAP}")
+# A bullet, or the number of a form with one line; "A: " of question and answer, or an article; then
+# an opening bracket or a quotation mark.
+_LINE_LEAD = re.compile(
+    rf"{_GAP}(?:[-•+–][^\S\n]{{1,9}}|•)?(?:1[.)][^\S\n]{{1,9}})?"
+    rf"(?:(?:[A-F]:|[Aa]n?)[^\S\n])?[(\['|]?{_GAP}"
+)
 _PERCENT = re.compile(rf"{_GAP}%")
 _UNIT = re.compile(rf"{_GAP}(?:{_any_of(words.UNITS)})(?![A-Za-z])", re.I)
 _TOP = re.compile(
@@ -174,12 +178,19 @@ _WORD_ENDS = re.compile(
 _LETTER_WINS = re.compile(r" (?:is|was) (?:[a-z]{1,15} )?(?:better|preferred|superior|stronger)\b")
 _SENTENCE = re.compile(rf"[^\S\n]{{1,9}}(?:{_any_of(words.SENTENCE_WORDS)})\b")
 # "1. The text", "2) Grammar", "4: good": a number that counts lines, or explains a point.
-_COUNTS_LINES = re.compile(rf"[.):]{_GAP}[^\s\d]|[.)][^\S\n]{{1,9}}\d")
+_COUNTS_LINES = re.compile(rf"[.):]{_GAP}[^\s\d]|[.)][^\S\n]{{1,9}}\d|:{_GAP}(?:\n|$)")
 _EXPLAINS_POINT = re.compile(rf"(?<![\w.,])\d{{1,3}}{_GAP}[-–—:=]")
 _VERB = re.compile(
     rf"(?<![{_LETTER}])(?:{_any_of(words.RATING_VERBS)})(?![{_LETTER}])[^.!?\n\d]{{0,60}}$", re.I
 )
 _NEGATION = re.compile("|".join(words.NEGATIONS), re.I)
+_POSSIBLE = re.compile("|".join(words.POSSIBLE), re.I)
+# What comes after these cannot belong to a number before them.
+_NEXT_WORD = re.compile(
+    rf"{_GAP}(?:[.;!?][^\S\n]{{1,9}}[^\W\d]|,[^\S\n]{{1,9}}"
+    rf"(?!(?:{_any_of([*words.TO, *words.AND, *words.OR])})\b)[^\W\d]{{2,20}}[^\S\n])",
+    re.I,
+)
 _SENTENCE_END = re.compile(r"[.!?\n。！？]")
 _NUMBER_WORD = re.compile(
     rf"(?<![{_LETTER}])(?:{_any_of(words.NUMBER_WORDS)})(?![{_LETTER}])", re.I
@@ -310,6 +321,8 @@ def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> lis
             form.append(word)
     for number in _numbers(plain):
         if is_cut and not _is_closed(plain, number.end):
+            if form and names.form.search(_before(plain, number.start)):
+                return []  # it may differ from what stands before, or become it
             continue
         if number.is_percent and scale.highest not in _PERCENT_SCALES:
             continue  # a share of something else
@@ -367,7 +380,12 @@ def _stands_in_form(plain: str, number: _Number, names: _Names) -> bool:
     """Whether a number stands where a form has its rating: after a name, or alone at the start of a
     line."""
     begins_line = _begins_line(plain, number.start)
-    if begins_line and _COUNTS_LINES.match(plain, number.start + len(number.text)):
+    if (
+        begins_line
+        and _COUNTS_LINES.match(plain, number.start + len(number.text))
+        and plain[max(0, number.start - 2) : number.start]
+        not in ("A ", "a ")  # "A 4. The text …" lists nothing
+    ):
         return False
     ends = bool((_WORD_ENDS if number.is_word else _ENDS).match(plain, number.end))
     if begins_line and (ends or (not number.is_word and _SENTENCE.match(plain, number.end))):
@@ -381,7 +399,9 @@ def _is_stated(plain: str, number: _Number, names: _Names, scale: Scale) -> bool
     if number.is_word or not _ENDS.match(plain, number.end):
         return False
     before = _before(plain, number.start)
-    if _NEGATION.search(_SENTENCE_END.split(before)[-1]):
+    sentence = _SENTENCE_END.split(before)[-1]
+    introduces = plain.startswith(":", number.end) or before.endswith("from ")
+    if introduces or _NEGATION.search(sentence) or _POSSIBLE.search(sentence):
         return False
     return (
         number.top == scale.highest
@@ -420,7 +440,7 @@ def _as_rating(plain: str, number: _Number, scale: Scale, text: str) -> Rating |
             Reason.TWO_RATINGS, f"The reply names two ratings ({written}): {quote(text)}"
         )
     rest = plain[number.end : number.end + _AFTER - 20].split("\n", 1)[0]
-    if _EXPLAINS_POINT.search(rest):
+    if rest.lstrip()[:1] in ("-", "–", "—", "(", "=") and _EXPLAINS_POINT.search(rest):
         return Failure(Reason.TWO_RATINGS, f"The reply explains several points: {quote(text)}")
     value = number.value * scale.highest / 100 if number.is_percent else number.value
     return Rating(value, number.start, number.text)
@@ -428,8 +448,12 @@ def _as_rating(plain: str, number: _Number, scale: Scale, text: str) -> Rating |
 
 def _is_closed(plain: str, end: int) -> bool:
     """Whether what follows in a cut reply decides what stands before: no pattern looks further than
-    to the end of the line, or a window."""
-    return len(plain) - end >= _AFTER or plain.find("\n", end) >= 0
+    to the end of the line or of a window, and none past the beginning of another sentence."""
+    return (
+        len(plain) - end >= _AFTER
+        or plain.find("\n", end) >= 0
+        or _NEXT_WORD.match(plain, end) is not None
+    )
 
 
 def _before(plain: str, start: int) -> str:
@@ -452,14 +476,21 @@ def _part_about(text: str, criterion: str, others: Collection[str]) -> str:
         rf"(?<![{_LETTER}\d])({_any_of(names)})(?![{_LETTER}\d])\s{{0,9}}(?:\([^)\n]{{0,80}}\)\s{{0,9}})?[:：=|]",
         re.I,
     )
-    headings = list(heading.finditer(_plain(text)))
-    ends = [match.start() for match in headings[1:]] + [len(text)]
+    plain = _plain(text)
+    headings = list(heading.finditer(plain))
+    ends = [_begin_of_line(plain, match.start()) for match in headings[1:]] + [len(text)]
     own = re.compile(_flexible(criterion), re.I)
     shown = [" "] * len(text)
     for match, end in zip(headings, ends, strict=True):
         if own.fullmatch(match[1]):
             shown[match.start() : end] = text[match.start() : end]
     return "".join(shown)
+
+
+def _begin_of_line(plain: str, start: int) -> int:
+    """Where the bullet or number before a heading begins; the heading itself if it has none."""
+    begins = plain.rfind("\n", max(0, start - _LEAD), start) + 1
+    return start if any(map(str.isalpha, plain[begins:start])) else max(begins, start - _LEAD)
 
 
 def _no_text(choice: ReplyChoice, text: str) -> Failure | None:
@@ -525,7 +556,10 @@ def _names_of(criterion: str) -> _Names:
         rf"(?:an?[^\S\n])?[(\[']?\s?$"
     )
     links = _any_of(words.LINKS)
-    sentence = rf"{name}(?![{_LETTER}\d])[^.!?\n\d]{{0,60}}\b(?:{links})\b\s{{0,3}}(?:an?\s)?$"
+    sentence = (
+        rf"(?:{name}(?![{_LETTER}\d])[^.!?\n\d]{{0,60}}\b(?:{links})\b"
+        rf"|\b(?:the|this) (?:{_any_of(words.RATED)}) is)\s{{0,3}}(?:an?\s)?$"
+    )
     return _Names(re.compile(form, re.I), re.compile(sentence, re.I))
 
 

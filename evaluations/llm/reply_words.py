@@ -14,7 +14,19 @@ RATING_NAMES = (
 COPULAS = ("is", "ist", "est", "es", "é", "è", "为", "為", "是", "は")
 # The same further behind the name in a sentence.
 LINKS = (
-    *("is", "was", "of", "at", "as", "would be", "should be", "ist", "liegt bei", "est", "es"),
+    *(
+        "is",
+        "was",
+        "(?<!out )of",
+        "at",
+        "as",
+        "would be",
+        "should be",
+        "ist",
+        "liegt bei",
+        "est",
+        "es",
+    ),
 )
 UNITS = (
     *("points?", "pts?", "stars?", "punkte?n?", "sterne?n?", "étoiles?", "puntos?", "estrellas?"),
@@ -28,21 +40,50 @@ AND = ("and", "und", "et", "y", "e", "和", "と")
 OR = ("or", "oder", "ou", "o", "或")
 # Words after a number that is a rating; before any other it counts things ("2 sentences").
 REASON_WORDS = (
-    *("because", "since", "as", "for", "due", "given", "overall", "but", "with"),
+    *(
+        "because",
+        "since",
+        "as",
+        r"for(?!\s*\d)",
+        "in this",
+        "in my",
+        "based on",
+        "due",
+        "given",
+        "overall",
+        "but",
+        "with",
+    ),
     *("weil", "da", "denn", "car", "porque", "pois", "perché"),
 )
 # A capital word after a rating that begins a line without a full stop ("4 The text …").
 SENTENCE_WORDS = ("The", "This", "It", "I", "My", "Reason", "Reasons", "Explanation", "Because")
+# What is rated, where a sentence says no more than that it is a number ("The text is 4.").
+RATED = ("writing", "text", "summary", "response", "output", "answer")
 # Verbs of rating, before a number in the same sentence.
 RATING_VERBS = (
-    *("rate[ds]?", "rating", "scored?", "scores", "give[ns]?", "gave", "assign(?:ed|s)?", "say"),
-    *("deserves?", "earns?", "receives?", "gets?", "award(?:ed|s)?"),
+    *("rate[ds]?", "scored", "scores", "give[ns]?", "gave", "assign(?:ed|s)?", "say"),
+    *("there['’]s", "deserves?", "earns?", "receives?", "gets?", "award(?:ed|s)?"),
     *("bewerte[nt]?", "vergebe[nt]?", "gebe", "attribue", "donne", "doy", "dou"),
 )
 NEGATIONS = (
     *(r"\bnot\b", "n['’]t\\b", r"\bcannot\b", r"\bnever\b", r"\bunable\b", r"\bneither\b"),
     *(r"\bno\b", r"\bnicht\b", r"\bkeine?n?\b", r"\bpas\b", r"\bnão\b", "不", "無法", "无法"),
     *("没", "ない", "ません"),
+)
+# Before a number in its sentence: it says what a rating can be, not what it is.
+POSSIBLE = (
+    *(
+        "minimum",
+        "maximum",
+        "highest",
+        "lowest",
+        "at least",
+        "at most",
+        "provided score",
+        "to achieve",
+    ),
+    *("mindestens", "höchstens", "最高", "最低"),
 )
 NUMBER_WORDS = {
     word: number
