@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from evaluations.evaluators.base import Item
-from evaluations.llm.prompts import DEFAULT_INTRODUCTION, PLACEHOLDERS
+from evaluations.llm.prompts import DEFAULT_INTRODUCTION, places_in
 
 # The parts of a study without a change, whose mean the others are compared with.
 UNCHANGED, REPEATED = "unchanged", "repeated"
@@ -30,8 +30,8 @@ REWORDED = (
 )
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _WORD = re.compile(r"\b[^\W\d_]{5,}\b")
-# A heading, if there is one, and the placeholder below it.
-_SECTION = r"(?:[^\n{}]*:[ \t]*\n*)?\{\{\s*(?:%s)\s*\}\}"
+# The heading above a placeholder, if there is one.
+_HEADING = re.compile(r"(?:[^\n{}]*:[ \t]*\n*)?\Z")
 
 
 @dataclass(frozen=True)
@@ -68,25 +68,28 @@ def _bulleted(item: Item, _model: str) -> Item:
 
 def _swapped(item: Item, _model: str) -> Item:
     """The output before the text that it was written from."""
-    found = {
-        kind: re.search(_SECTION % "|".join(_placeholders(kind)), item.template)
-        for kind in ("source", "context", "output")
-    }
-    first, second = found["source"] or found["context"], found["output"]
-    if not first or not second or first.start() > second.start():
-        return item
     text = item.template
+    first = _section(text, "source") or _section(text, "context")
+    second = _section(text, "output")
+    if not first or not second or first.start > second.start:
+        return item
     return replace(
         item,
         template=(
-            text[: first.start()] + second[0] + text[first.end() : second.start()] + first[0]
-            + text[second.end() :]
+            text[: first.start] + text[second] + text[first.stop : second.start] + text[first]
+            + text[second.stop :]
         ),
     )  # fmt: skip
 
 
-def _placeholders(kind: str) -> list[str]:
-    return [name for name, shows in PLACEHOLDERS.items() if shows == kind]
+def _section(template: str, kind: str) -> slice | None:
+    """Where the first placeholder of a kind stands, with its heading."""
+    place = next((place for place in places_in(template) if place.shows == kind), None)
+    if place is None:
+        return None
+    heading = _HEADING.search(template, 0, place.start)
+    assert heading is not None  # it matches nothing, too
+    return slice(heading.start(), place.end)
 
 
 def _named(item: Item, model: str) -> Item:

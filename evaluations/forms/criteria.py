@@ -85,6 +85,7 @@ class CriterionForm(forms.ModelForm):
             ),
             "prompt_file": (
                 "Used as it is instead of the parts above; it contains its own evaluation steps."
+                " A Jinja prompt of prompt flow works if it only puts texts in."
             ),
             "guidelines": "Markdown. If empty, annotators see the definition.",
         }

@@ -2,8 +2,12 @@
 texts. Pure.
 
 A prompt is task introduction + evaluation criteria + evaluation steps + inputs + form (Liu et al.,
-2023, section 2.1). Placeholders are written `{{Document}}`. Texts are put in at once, so a text
-that contains a placeholder stays as it is.
+2023, section 2.1). Placeholders are written `{{Document}}`, in capitals or not. Texts are put in at
+once, so a text that contains a placeholder stays as it is.
+
+Prompts of prompt flow and other tools are templates of Jinja. Those that only put texts in are
+understood (`{{document}}`, `{{ Document | trim }}`); of the rest of Jinja nothing is, and a prompt
+that uses it is refused.
 
 Those of conversations may say their window: `{{Conversation last=40 longest=2000}}` shows the last
 40 turns, and 2,000 characters of each text; what is left out is said in the prompt itself.
@@ -38,6 +42,8 @@ _JUDGED = frozenset({"output", "turn", "conversation"})
 _OF_TURNS = frozenset({"conversation", "turn", "calls"})
 # In prompts that compare two outputs.
 PAIR_PLACEHOLDERS = {"OutputA": "output", "OutputB": "rival"}
+_FIELDS = {name.lower(): shows for name, shows in PLACEHOLDERS.items()}
+_PAIR_FIELDS = {name.lower(): shows for name, shows in PAIR_PLACEHOLDERS.items()}
 STEPS_HEADING = "Evaluation Steps:"
 EXAMPLES_HEADING = "Examples, rated by people:"
 # Of an example's texts; the rest is cut.
@@ -61,6 +67,18 @@ _EXAMPLE = re.compile(
 )
 _POOL = re.compile(r'<nearest count="(?P<count>\d+)">\n(?P<examples>.*)\n</nearest>', re.S)
 _PLACEHOLDER = re.compile(r"\{\{\s*(\w[^{}]*?)\s*\}\}")
+# Tags, comments, and expressions with signs that take blanks away or of a quoted text: Jinja,
+# which would be sent to the model as it stands. Of bounded length, as texts may hold anything.
+_JINJA = re.compile(
+    r"\{%.{0,400}?%\}|\{#.{0,400}?#\}"
+    r"|\{\{[-+]\s*[A-Za-z_'\"][^{}]*\}\}|\{\{\s*\w[^{}]*[-+]\}\}"
+    r"|\{\{\s*(?:'[^'\n]{0,99}'|\"[^\"\n]{0,99}\")\s*\}\}",
+    re.S,
+)
+_TRIM = re.compile(r"trim(?:\(\s*\))?")
+ONLY_TEXTS = (
+    "Of Jinja only placeholders such as {{Document}} and the filter trim are understood here"
+)
 _WINDOW = re.compile(r"(last|longest)=([1-9]\d{0,6})")
 
 
@@ -133,22 +151,49 @@ def needs_steps(parts: PromptParts) -> bool:
 
 
 def check_template(template: str) -> None:
-    """Refuse a template with unknown placeholders, or with none for the candidate output.
+    """Refuse a template with unknown placeholders, with none for the candidate output, or with
+    parts of Jinja that are not understood.
 
     Raises:
-        PromptError: says which placeholder, and which are known.
+        PromptError: says which placeholder, and which are known; or which part of Jinja.
     """
-    found = {match.group(1): _read(match.group(1)) for match in _PLACEHOLDER.finditer(template)}
+    check_no_jinja(template)
+    written = {match.group(1): _read(match.group(1)) for match in _PLACEHOLDER.finditer(template)}
     known = ", ".join(f"{{{{{name}}}}}" for name in PLACEHOLDERS)
-    unknown = sorted(written for written, read in found.items() if read is None)
+    unknown = sorted(text for text, place in written.items() if place is None)
     if unknown:
         raise PromptError(
             f"The prompt has an unknown placeholder {{{{{unknown[0]}}}}}; it can use {known}."
         )
-    if not any(read.shows in _JUDGED for read in found.values() if read):
+    if not any(place.shows in _JUDGED for place in written.values() if place):
         raise PromptError(
             "The prompt has no placeholder for the text to judge; add {{Summary}} or {{Response}}."
         )
+
+
+def check_no_jinja(template: str) -> None:
+    """Refuse the parts of Jinja that are not understood, which would reach the model as they stand.
+
+    Raises:
+        PromptError: names the first of them, and says what to do.
+    """
+    if match := _JINJA.search(template):
+        part = " ".join(match[0].split())
+        shown = part if len(part) <= 60 else f"{part[:57]}…"
+        if part.startswith("{{"):
+            advice = "Write the placeholder without “-” or “+”, and plain text as it is"
+        elif part.startswith("{#"):
+            advice = "Remove the comment"
+        else:
+            advice = "Remove the tag, or write a criterion for each case"
+        raise PromptError(f"The prompt uses {shown}, which is Jinja. {ONLY_TEXTS}. {advice}.")
+    for match in _PLACEHOLDER.finditer(template):
+        for name in _filters(match.group(1)):
+            if not _TRIM.fullmatch(name):
+                raise PromptError(
+                    f"The prompt uses Jinja's filter “{name}” in {match[0]}. {ONLY_TEXTS}. Remove"
+                    " the filter, and change the texts before they are loaded if they need it."
+                )
 
 
 def fields_used(template: str) -> frozenset[str]:
@@ -158,29 +203,72 @@ def fields_used(template: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Placed:
-    """A placeholder as it stands in a template: its field, and for turns its window."""
+    """A placeholder as it stands in a template, from `start` to `end`: its field, whether blanks
+    around the text are taken off, and for turns its window."""
 
     shows: str
     window: Window = field(default_factory=Window)
+    is_trimmed: bool = False
+    start: int = 0
+    end: int = 0
 
 
 def places_in(template: str) -> tuple[Placed, ...]:
     """The known placeholders of a template, in order."""
-    read = (_read(match.group(1)) for match in _PLACEHOLDER.finditer(template))
-    return tuple(place for place in read if place)
+    return tuple(
+        replace(place, start=match.start(), end=match.end())
+        for match in _PLACEHOLDER.finditer(template)
+        if (place := _read(match.group(1)))
+    )
 
 
 def _read(written: str) -> Placed | None:
-    """A placeholder; None if it is not known, or its window cannot be read."""
-    name, *said = written.split()
-    shows = PLACEHOLDERS.get(name)
-    if shows is None or (said and shows not in _OF_TURNS):
+    """A placeholder; None if it is not known, or its window or its filters cannot be read."""
+    name, *sizes = written.partition("|")[0].split() or [""]
+    shows = _FIELDS.get(name.lower())
+    if shows is None or (sizes and shows not in _OF_TURNS):
         return None
-    found = [_WINDOW.fullmatch(one) for one in said]
-    if not all(found):
+    matches = [_WINDOW.fullmatch(size) for size in sizes]
+    filters = _filters(written)
+    if not all(matches) or not all(_TRIM.fullmatch(name) for name in filters):
         return None
-    sizes = {match[1]: int(match[2]) for match in found if match}
-    return Placed(shows, Window(sizes.get("last", LAST), sizes.get("longest", LONGEST)))
+    window = {match[1]: int(match[2]) for match in matches if match}
+    return Placed(
+        shows,
+        Window(window.get("last", LAST), window.get("longest", LONGEST)),
+        is_trimmed=bool(filters),
+    )
+
+
+def _filters(written: str) -> list[str]:
+    """The filters of a placeholder, as Jinja writes them."""
+    return [name.strip() for name in written.split("|")[1:]]
+
+
+def fill(template: str, texts: Mapping[str, str]) -> str:
+    """Put texts into a template with placeholders of its own, such as an evaluator's setting has.
+
+    Args:
+        texts: by the names of the placeholders, in small letters. All are put in at once, so that
+            a text that contains a placeholder stays as it is; placeholders of other names, too.
+    """
+
+    def filled(match: re.Match[str]) -> str:
+        name, _, filters = match.group(1).partition("|")
+        text = texts.get(name.strip().lower())
+        if text is None:
+            return match[0]
+        return text.strip() if filters else text
+
+    return _PLACEHOLDER.sub(filled, template)
+
+
+def names_in(template: str) -> list[str]:
+    """The names of all placeholders in a template, known or not, in small letters and in order."""
+    return [
+        match.group(1).partition("|")[0].strip().lower()
+        for match in _PLACEHOLDER.finditer(template)
+    ]
 
 
 def windows(template: str, texts: Texts) -> str:
@@ -213,10 +301,9 @@ def render(template: str, texts: Texts) -> str:
             raise PromptError(f"The prompt shows the {name}, but this document has none.")
 
     def filled(match: re.Match[str]) -> str:
-        place = _read(match.group(1)) or Placed(PAIR_PLACEHOLDERS[match.group(1)])
-        if place.shows in _OF_TURNS:
-            return _turns_shown(place, texts)
-        return values[place.shows]
+        place = _read(match.group(1)) or Placed(_PAIR_FIELDS[match.group(1).lower()])
+        text = _turns_shown(place, texts) if place.shows in _OF_TURNS else values[place.shows]
+        return text.strip() if place.is_trimmed else text
 
     return _PLACEHOLDER.sub(filled, _with_its_examples(template, texts))
 
@@ -259,8 +346,8 @@ def _turns_shown(place: Placed, texts: Texts) -> str:
 
 
 def has_placeholder(text: str) -> bool:
-    """Whether a text would be filled in where it is part of a template."""
-    return bool(_PLACEHOLDER.search(text))
+    """Whether a text would be filled in, or refused, where it is part of a template."""
+    return bool(_PLACEHOLDER.search(text) or _JINJA.search(text))
 
 
 def example_block(source: str, output: str, rating: str) -> str:

@@ -11,10 +11,12 @@ from evaluations.llm.prompts import (
     check_template,
     compose_template,
     fields_used,
+    has_placeholder,
     render,
     steps_prompt,
 )
 from evaluations.scales import Scale
+from evaluations.turns import Turn
 
 PARTS = PromptParts(
     criterion="coherence", scale=Scale(1, 5), definition="one thread from start to end"
@@ -95,3 +97,75 @@ def test_texts_come_through_unchanged_even_if_they_hold_placeholders(
     rendered = render("<{{Document}}|{{Summary}}>", Texts(source + "{{Summary}}", output))
 
     assert rendered == f"<{source}{{{{Summary}}}}|{output}>"
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{document}}|{{summary}}",
+        "{{ Document | trim }}|{{Summary|trim()}}",
+        "{{ DOCUMENT|trim|trim }}|{{ summary | trim }}",
+    ],
+)
+def test_a_jinja_prompt_that_only_puts_texts_in_is_understood(template: str) -> None:
+    check_template(template)
+
+    assert fields_used(template) == {"source", "output"}
+    assert render(template, Texts("A", "B")) == "A|B"
+
+
+def test_trim_takes_off_blanks_around_a_text_and_no_filter_leaves_them() -> None:
+    template = "<{{ document | trim }}|{{ summary }}>"
+
+    assert render(template, Texts(" A\n", " B ")) == "<A| B >"
+
+
+def test_turns_keep_their_window_beside_the_filter() -> None:
+    conversation = Texts("", "hi", history=(Turn("user", "one"), Turn("user", "two")))
+
+    shown = render("{{ conversation last=1 | trim }} {{turn}}", conversation)
+
+    assert "user: two" in shown
+    assert "user: one" not in shown
+
+
+@pytest.mark.parametrize(
+    ("part", "named", "advice"),
+    [
+        ("{% if document %}", "{% if document %}", "Remove the tag"),
+        ("{%- for x in y -%}", "{%- for x in y -%}", "Remove the tag"),
+        ("{# a note #}", "{# a note #}", "Remove the comment"),
+        ("{{ document | upper }}", "filter “upper”", "Remove the filter"),
+        ("{{ document | trim | truncate(200) }}", "filter “truncate(200)”", "Remove the filter"),
+        ("{{ document | trim('x') }}", "filter “trim('x')”", "Remove the filter"),
+        ("{{- document -}}", "{{- document -}}", "without “-”"),
+        ("{{ document -}}", "{{ document -}}", "without “-”"),
+        ("{{ '{{' }}", "{{ '{{' }}", "plain text as it is"),
+        ("{{ document[0] }}", "unknown placeholder {{document[0]}}", "it can use {{Document}}"),
+        ("{{ item.document }}", "unknown placeholder {{item.document}}", "it can use {{Document}}"),
+    ],
+)
+def test_any_other_jinja_is_refused_by_name_with_what_to_do(
+    part: str, named: str, advice: str
+) -> None:
+    with pytest.raises(PromptError) as refused:
+        check_template(f"{part} {{{{summary}}}}")
+
+    assert named in str(refused.value)
+    assert advice in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"score": {"value": 1}}', '{{"score": 3}}', "x^{{-1}}", "100 %}"]
+)
+def test_braces_that_are_no_jinja_stay_as_they_are(text: str) -> None:
+    template = f"{text} {{{{Summary}}}}"
+    check_template(template)
+
+    assert render(template, Texts("A", "B")) == f"{text} B"
+
+
+def test_an_example_with_jinja_is_not_put_into_prompts() -> None:
+    assert has_placeholder("{% if x %}")
+    assert has_placeholder("{{document}}")
+    assert not has_placeholder("{plain} text")
