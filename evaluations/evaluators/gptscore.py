@@ -3,9 +3,10 @@ text.
 
     GPTScore(h | d, a, S) = sum over tokens t of w_t * log p(h_t | h_<t, T(d, a, S))
 
-with the aspect's definition d in an instruction template T, the aspect a and the source S. The
-endpoint has to send the prompt back with log-probabilities (`echo` of the completions API: vLLM,
-llama.cpp, older OpenAI models).
+with the aspect's definition d in an instruction template T, the aspect a and the source S. A
+template is everything that is sent, with `{{Given}}` for S and `{{Scored}}` for h. The endpoint has
+to send the prompt back with log-probabilities (`echo` of the completions API: vLLM, llama.cpp,
+older OpenAI models).
 """
 
 import asyncio
@@ -23,17 +24,20 @@ from pydantic import Field, field_validator
 from evaluations.evaluators.base import Item, Outcome, Text, mean
 from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.evaluators.references import ReferenceSettings, reduced
+from evaluations.evaluators.sections import Line, lines_by_criterion, part_of
 from evaluations.llm.calls import Answer
 from evaluations.llm.judgement import AskFully, Judgement
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.probe import Findings
-from evaluations.llm.prompts import PromptError, PromptParts
+from evaluations.llm.prompts import PromptError, PromptParts, fill, names_in, split_before
 from evaluations.llm.replies import EchoedToken
 from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.requests import EchoRequest, Request
 from evaluations.llm.scoring import Scored
 from evaluations.scales import Scale
 
+# Placeholders of the settings, in small letters: the aspect's definition, and both texts.
+ASPECT, GIVEN, SCORED = "aspect", "given", "scored"
 LONGEST_CHARACTER = 4
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
 
@@ -87,15 +91,32 @@ class GptScoreSettings(ReferenceSettings):
         "",
         description=(
             "Aspects whose definitions are composed, joined by “+”, such as fluency+coherence."
-            " Empty: the criterion's own name and definition."
+            " Empty: the criterion's own definition; if it has none, that of the aspect with its"
+            " name."
+        ),
+    )
+    instruction: str = Field(
+        "",
+        description=(
+            "An instruction of yours, with {{Aspect}} where the definition goes. Empty: the"
+            " task's own."
+        ),
+    )
+    template: str = Field(
+        "",
+        description=(
+            "How a given and a scored text are written, demonstrations included, such as “{{Given}}"
+            " Tl;dr {{Scored}}” with line breaks of yours; {{Scored}} comes last. Empty: with the"
+            " task's headings."
         ),
     )
     examples: str = Field(
         "",
         title="Demonstrations",
         description=(
-            "For prompting by demonstrations: one example per line, input and output separated by "
-            "“ => ”."
+            "For prompting by demonstrations. Of one line each: “given => scored”. Of several"
+            " lines: the given text, a line “=>”, the scored text, and a line “---” before the"
+            " next. Below a line “[criterion: NAME]”: those of that criterion."
         ),
     )
     reduce: Literal["mean", "sum"] = Field(
@@ -118,13 +139,94 @@ class GptScoreSettings(ReferenceSettings):
             )
         return value
 
+    @field_validator("instruction")
+    @classmethod
+    def _instructs(cls, value: str) -> str:
+        unknown = [name for name in names_in(value) if name != ASPECT]
+        if unknown:
+            raise ValueError(f"there is no placeholder {unknown[0]!r}; it can use {{{{Aspect}}}}")
+        return value
+
+    @field_validator("template")
+    @classmethod
+    def _ends_with_what_is_scored(cls, value: str) -> str:
+        names = names_in(value)
+        unknown = [name for name in names if name not in (GIVEN, SCORED)]
+        if unknown:
+            raise ValueError(
+                f"there is no placeholder {unknown[0]!r}; it can use {{{{Given}}}} and"
+                " {{Scored}}"
+            )
+        if value.strip() and (
+            names.count(SCORED) != 1
+            or GIVEN not in names
+            or not value.strip().endswith("}}")
+            or names[-1] != SCORED
+        ):
+            raise ValueError("it needs {{Given}}, and {{Scored}} once at its end")
+        return value.rstrip()
+
     @field_validator("examples")
     @classmethod
     def _divided(cls, value: str) -> str:
-        for number, line in enumerate(value.splitlines(), start=1):
-            if line.strip() and len(line.split(" => ")) != 2:
-                raise ValueError(f"line {number} needs “given => produced”")
+        demonstrations_in(value)
         return value
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """A given text, and one that was written from it."""
+
+    given: str
+    scored: str
+
+
+def demonstrations_in(setting: str) -> dict[str, tuple[Demonstration, ...]]:
+    """The demonstrations of a setting by criterion, in small letters; "" for all others.
+
+    Raises:
+        ValueError: a line that is no demonstration; says which, and what it needs.
+    """
+    return {
+        criterion: tuple(
+            demonstration for block in _blocks(lines) for demonstration in _in_block(block)
+        )
+        for criterion, lines in lines_by_criterion(setting).items()
+    }
+
+
+def _blocks(lines: Sequence[Line]) -> list[list[Line]]:
+    """Lines, divided where a line is “---”."""
+    blocks: list[list[Line]] = [[]]
+    for line in lines:
+        if line.text.strip() == "---":
+            blocks.append([])
+        else:
+            blocks[-1].append(line)
+    return [block for block in blocks if any(line.text.strip() for line in block)]
+
+
+def _in_block(block: Sequence[Line]) -> list[Demonstration]:
+    """One demonstration of several lines, or one in each line."""
+    arrows = [at for at, line in enumerate(block) if line.text.strip() == "=>"]
+    if not arrows:
+        return [
+            _checked(line.text.split(" => "), line.number) for line in block if line.text.strip()
+        ]
+    sides = [block[: arrows[0]], block[arrows[0] + 1 :]]
+    texts = ["\n".join(line.text for line in side) for side in sides]
+    # A second line “=>” is most likely a forgotten “---”.
+    number = block[arrows[-1]].number
+    return [_checked(texts if len(arrows) == 1 else [], number)]
+
+
+def _checked(sides: Sequence[str], number: int) -> Demonstration:
+    texts = [side.strip() for side in sides]
+    if len(texts) != 2 or not all(texts):
+        raise ValueError(f"line {number} needs “given => scored”, and “---” between demonstrations")
+    if names_in(" ".join(texts)):
+        raise ValueError(f"the demonstration at line {number} holds a placeholder; write it out")
+    return Demonstration(*texts)
 
 
 def _names(joined: str) -> list[str]:
@@ -133,10 +235,19 @@ def _names(joined: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Likelihood:
-    """A text whose tokens are to be weighed, after what stands before it."""
+    """A text whose tokens are to be weighed, after what stands before it.
+
+    `gap` is the blank between both, which tokenizers make part of the text's first token; empty
+    where the text begins a line.
+    """
 
     before: str
     text: str
+    gap: str = " "
+
+    @property
+    def joined(self) -> str:
+        return f"{self.before}{self.gap}{self.text}"
 
 
 @dataclass(frozen=True)
@@ -174,23 +285,53 @@ class GptScore(LlmEvaluator):
         )
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
-        """The instruction with the definition of the criterion; the texts follow it."""
-        task = tasks()[self.settings.task]
-        if self.settings.prompting == "vanilla":
-            return f"{task.given}: "
-        if self.settings.prompting == "demonstrations" and not self.settings.examples.strip():
+        """All that is sent about an output: the instruction with the criterion's definition,
+        demonstrations, and the places of both texts."""
+        instruction = self._instruction(parts)
+        if {GIVEN, SCORED} & set(names_in(instruction)):
             raise PromptError(
-                "GPTScore by demonstrations needs examples; put some into the judge's settings."
+                f"The definition of {parts.criterion} holds {{{{Given}}}} or {{{{Scored}}}}, which"
+                " stand for texts in GPTScore's templates; write it out."
             )
-        chosen = _names(self.settings.aspects)
-        if chosen:
-            definition = " and ".join(aspects()[name] for name in chosen)
-        else:
-            name = "_".join(parts.criterion.lower().split())
-            own = f"of high {parts.criterion.lower()} ({parts.definition.strip().rstrip('.')})"
-            plain = f"of high {parts.criterion.lower()}"
-            definition = aspects().get(name) or (own if parts.definition.strip() else plain)
-        return task.instruction.format(aspect=definition)
+        return self._whole(instruction, parts.criterion)
+
+    def _instruction(self, parts: PromptParts) -> str:
+        if self.settings.prompting == "vanilla":
+            return ""
+        instruction = self.settings.instruction.strip() or tasks()[self.settings.task].instruction
+        return fill(instruction, {ASPECT: self._definition(parts)})
+
+    def _definition(self, parts: PromptParts) -> str:
+        """What completes “a text …”: chosen aspects, or the criterion's own definition, which comes
+        before that of an aspect that happens to have its name."""
+        if chosen := _names(self.settings.aspects):
+            return " and ".join(aspects()[name] for name in chosen)
+        plain = f"of high {parts.criterion.lower()}"
+        if own := parts.definition.strip().rstrip("."):
+            return f"{plain} ({own})"
+        return aspects().get("_".join(parts.criterion.lower().split()), plain)
+
+    def _whole(self, instruction: str, criterion: str) -> str:
+        task = tasks()[self.settings.task]
+        pair = self.settings.template or (
+            f"{task.given}: {{{{Given}}}}\n{task.produced}: {{{{Scored}}}}"
+        )
+        shown = [
+            fill(pair, {GIVEN: one.given, SCORED: one.scored})
+            for one in self._demonstrations(criterion)
+        ]
+        return "\n\n".join(filter(None, [instruction, *shown, pair]))
+
+    def _demonstrations(self, criterion: str) -> tuple[Demonstration, ...]:
+        if self.settings.prompting != "demonstrations":
+            return ()
+        found = part_of(demonstrations_in(self.settings.examples), criterion)
+        if not found:
+            raise PromptError(
+                f"GPTScore by demonstrations has none for {criterion}; put some into the judge's"
+                f" settings, for all criteria or below “[criterion: {criterion}]”."
+            )
+        return found
 
     def question(
         self, item: Item, scale: Scale, settings: RequestSettings
@@ -211,33 +352,23 @@ class GptScore(LlmEvaluator):
         }[self.settings.direction]
         return Likelihoods(
             tuple(
-                tuple(
-                    Likelihood(self._before(item.template, given), produced.strip())
-                    for given, produced in group
-                )
+                tuple(self._likelihood(item, given, scored) for given, scored in group)
                 for group in directions
             )
         )
 
-    def _before(self, instruction: str, given: str) -> str:
-        task = tasks()[self.settings.task]
-        if self.settings.prompting == "vanilla":
-            return f"{task.given}: {given.strip()}\n{task.produced}:"
-        shown = ""
-        if self.settings.prompting == "demonstrations":
-            pairs = [
-                line.split(" => ") for line in self.settings.examples.splitlines() if line.strip()
-            ]
-            shown = "".join(
-                f"{task.given}: {left.strip()}\n{task.produced}: {right.strip()}\n\n"
-                for left, right in pairs
-            )
-        return f"{instruction}\n\n{shown}{task.given}: {given.strip()}\n{task.produced}:"
+    def _likelihood(self, item: Item, given: str, scored: str) -> Likelihood:
+        template = item.template
+        if SCORED not in names_in(template):
+            # Frozen by a version whose templates were the instruction alone.
+            instruction = "" if self.settings.prompting == "vanilla" else template
+            template = self._whole(instruction, item.criterion)
+        before = fill(split_before(template, SCORED), {GIVEN: given.strip()})
+        gap = " " if before.endswith(" ") else ""
+        return Likelihood(before.removesuffix(" "), scored.strip(), gap)
 
     def requests(self, question: Likelihoods, settings: RequestSettings) -> tuple[Request, ...]:
-        return tuple(
-            EchoRequest(settings.model, f"{one.before} {one.text}") for one in question.all
-        )
+        return tuple(EchoRequest(settings.model, one.joined) for one in question.all)
 
     async def judge(
         self, question: Likelihoods, settings: RequestSettings, ask: AskFully
@@ -289,13 +420,13 @@ class Tokens:
 
 
 def tokens_of(echoed: Sequence[EchoedToken], likelihood: Likelihood) -> Tokens | Failure:
-    """The tokens of a text within an echo of "before text".
+    """The tokens of a text within an echo of what was sent.
 
-    The text begins at the blank in front of it. A token counts if it holds a character of the text
-    that is no blank; one that begins before the blank counts as a whole, since its probability
-    cannot be divided.
+    The text begins at the blank in front of it, if there is one. A token counts if it holds a
+    character of the text that is no blank; one that begins before the blank counts as a whole,
+    since its probability cannot be divided.
     """
-    sent = f"{likelihood.before} {likelihood.text}".encode()
+    sent = likelihood.joined.encode()
     spans = _spans([_bytes(token.text) for token in echoed], sent)
     if spans is None:
         return Failure(

@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 from evaluations.evaluators.judge_settings import limit_of
 
-LONG_TEXTS = {"examples", "questions"}
+LONG_TEXTS = {"examples", "follow_ups", "instruction", "questions", "template"}
 
 
 def field_for(name: str, info: FieldInfo) -> forms.Field:

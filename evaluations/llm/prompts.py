@@ -263,6 +263,16 @@ def fill(template: str, texts: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(filled, template)
 
 
+def split_before(template: str, name: str) -> str:
+    """What of a template stands before its last placeholder of a name, in small letters."""
+    places = [
+        match.start()
+        for match in _PLACEHOLDER.finditer(template)
+        if match.group(1).partition("|")[0].strip().lower() == name
+    ]
+    return template[: places[-1]]
+
+
 def names_in(template: str) -> list[str]:
     """The names of all placeholders in a template, known or not, in small letters and in order."""
     return [

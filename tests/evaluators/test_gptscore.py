@@ -157,41 +157,153 @@ def test_directions_condition_on_source_or_references_and_both_are_averaged() ->
     assert both == Scored.plain(pytest.approx(-0.175))
 
 
-def test_the_instruction_names_the_aspect_and_definitions_are_composed() -> None:
-    known = GptScore().template(PARTS)
-    composed = GptScore({"aspects": "fluency + depth", "task": "dialogue"}).template(PARTS)
-    own = GptScore().template(PromptParts("Punch", SCALE, definition="Whether it hits."))
+PAIR = "Text: {{Given}}\nSummary: {{Scored}}"
 
-    assert known == f"Write a summary of the text below {aspects()['coherence']}."
+
+def instruction_of(evaluator: GptScore, criterion: str, definition: str = "") -> str:
+    return evaluator.template(PromptParts(criterion, SCALE, definition)).partition("\n\n")[0]
+
+
+def sent(evaluator: GptScore, criterion: str = "coherence", source: str = "S") -> str:
+    """What is sent about an output “O”."""
+    template = evaluator.template(PromptParts(criterion, SCALE))
+    question = evaluator.question(Item(Texts(source, "O"), criterion, template), SCALE, ASKING)
+    assert not isinstance(question, Failure)
+    return evaluator.requests(question, ASKING)[0].text  # type: ignore[union-attr]
+
+
+def test_a_frozen_template_is_all_that_is_sent_with_the_places_of_both_texts() -> None:
+    assert GptScore({"prompting": "vanilla"}).template(PARTS) == PAIR
     assert (
-        composed == f"Continue the conversation below with a reply {aspects()['fluency']} and"
+        GptScore().template(PARTS)
+        == "Write a summary of the text below of high coherence (How well it hangs together).\n\n"
+        + PAIR
+    )
+
+
+def test_the_instruction_names_the_aspect_and_definitions_are_composed() -> None:
+    composed = GptScore({"aspects": "fluency + depth", "task": "dialogue"})
+
+    assert (
+        instruction_of(GptScore(), "Coherence")
+        == f"Write a summary of the text below {aspects()['coherence']}."
+    )
+    assert (
+        instruction_of(composed, "Coherence", "How well it hangs together.")
+        == f"Continue the conversation below with a reply {aspects()['fluency']} and"
         f" {aspects()['depth']}."
     )
-    assert own == "Write a summary of the text below of high punch (Whether it hits)."
     assert len(aspects()) == 22
 
 
-def test_demonstrations_stand_between_instruction_and_text() -> None:
-    evaluator = GptScore(
-        {"prompting": "demonstrations", "examples": "long a => short a\nlong b => short b"}
+@pytest.mark.parametrize("criterion", ["Punch", "Interest"])
+def test_a_criterion_keeps_its_own_definition_even_if_an_aspect_has_its_name(
+    criterion: str,
+) -> None:
+    assert (
+        instruction_of(GptScore(), criterion, "Whether it pays 5 %.")
+        == f"Write a summary of the text below of high {criterion.lower()} (Whether it pays 5 %)."
     )
+
+
+def test_an_instruction_of_ones_own_has_the_definition_where_it_says() -> None:
+    evaluator = GptScore({"instruction": "Sum it up as a text {{ aspect }}:"})
+
+    assert instruction_of(evaluator, "fluency") == f"Sum it up as a text {aspects()['fluency']}:"
+
+
+def test_a_template_of_ones_own_is_sent_to_the_letter() -> None:
+    tl_dr = GptScore({"prompting": "vanilla", "template": "{{Given}}\n\nTl;dr\n{{Scored}}"})
+
+    assert sent(tl_dr) == "S\n\nTl;dr\nO"
+    assert sent(tl_dr, source="{{Scored}}") == "{{Scored}}\n\nTl;dr\nO"
+    assert sent(GptScore({"prompting": "vanilla"})) == "Text: S\nSummary: O"
+
+
+def test_after_a_line_break_the_outputs_tokens_count_and_no_others() -> None:
+    evaluator = GptScore({"template": "{{Given}}\n\nTl;dr\n{{Scored}}", "reduce": "sum"})
+
+    # "abc": -0.3, -0.2 and -0.1.
+    assert scored(evaluator, Texts("S", "abc"), by_letter) == Scored.plain(pytest.approx(-0.6))
+
+
+def test_demonstrations_stand_between_instruction_and_text_as_the_template_writes_them() -> None:
+    settings = {
+        "prompting": "demonstrations",
+        "instruction": "Do it.",
+        "examples": "long a => short a\nlong b => short b",
+    }
+
+    assert (
+        sent(GptScore(settings))
+        == "Do it.\n\nText: long a\nSummary: short a\n\nText: long b\nSummary: short b\n\nText:"
+        " S\nSummary: O"
+    )
+    assert (
+        sent(GptScore({**settings, "template": "{{Given}}\nTl;dr\n{{Scored}}"}))
+        == "Do it.\n\nlong a\nTl;dr\nshort a\n\nlong b\nTl;dr\nshort b\n\nS\nTl;dr\nO"
+    )
+
+
+def test_demonstrations_have_several_lines_and_a_criterion_its_own() -> None:
+    evaluator = GptScore(
+        {
+            "prompting": "demonstrations",
+            "template": "<{{Given}}> {{Scored}}",
+            "instruction": "Do it.",
+            "examples": (
+                "for all => others\n[Criterion: Fluency]\none\n\ntwo\n=>\nthree\nfour\n---\n"
+                "five => six\n"
+            ),
+        }
+    )
+
+    assert sent(evaluator) == "Do it.\n\n<for all> others\n\n<S> O"
+    assert sent(evaluator, "fluency") == "Do it.\n\n<one\n\ntwo> three\nfour\n\n<five> six\n\n<S> O"
+
+
+def test_a_run_frozen_by_an_earlier_version_is_continued_with_the_same_prompts() -> None:
+    evaluator = GptScore()
 
     question = evaluator.question(Item(Texts("S", "O"), "coherence", "Do it."), SCALE, ASKING)
 
-    assert (
-        question.all[0].before
-        == "Do it.\n\nText: long a\nSummary: short a\n\nText: long b\nSummary: short b\n\nText:"
-        " S\nSummary:"
-    )
+    assert evaluator.requests(question, ASKING)[0].text == "Do it.\n\nText: S\nSummary: O"
 
 
-def test_settings_that_make_no_sense_are_refused_with_what_would() -> None:
-    with pytest.raises(SettingsError, match="there is no aspect 'charm'"):
-        GptScore({"aspects": "fluency+charm"})
-    with pytest.raises(SettingsError, match="line 2 needs “given => produced”"):
-        GptScore({"examples": "a => b\nnothing"})
-    with pytest.raises(PromptError, match="needs examples"):
-        GptScore({"prompting": "demonstrations"}).template(PARTS)
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"aspects": "fluency+charm"}, "there is no aspect 'charm'"),
+        ({"examples": "a => b\nnothing"}, "line 2 needs “given => scored”"),
+        ({"examples": "a\n=>\nb\n=>\nc"}, "line 4 needs “given => scored”, and “---”"),
+        ({"examples": "a\n=>\n\n---\n"}, "line 2 needs “given => scored”"),
+        ({"examples": "a => {{Given}}"}, "demonstration at line 1 holds a placeholder"),
+        ({"examples": "[criterion:]\na => b"}, "line 1 needs the name of a criterion"),
+        (
+            {"examples": "[criterion: a]\n[criterion: A]"},
+            "line 2 is a second part of the criterion 'A'",
+        ),
+        ({"template": "{{Given}} Tl;dr"}, "needs {{Given}}, and {{Scored}} once at its end"),
+        ({"template": "{{Given}} {{Scored}} ok?"}, "{{Scored}} once at its end"),
+        ({"template": "{{Document}} {{Scored}}"}, "no placeholder 'document'"),
+        ({"instruction": "Write {{Given}}"}, "no placeholder 'given'; it can use {{Aspect}}"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_with_what_would(
+    settings: dict[str, str], message: str
+) -> None:
+    with pytest.raises(SettingsError) as refused:
+        GptScore(settings)
+
+    assert message in str(refused.value)
+
+
+def test_what_cannot_be_asked_about_a_criterion_is_refused_by_its_name() -> None:
+    only_fluency = {"prompting": "demonstrations", "examples": "[criterion: fluency]\na => b"}
+    with pytest.raises(PromptError, match=r"has none for Coherence; .*“.criterion: Coherence.”"):
+        GptScore(only_fluency).template(PARTS)
+    with pytest.raises(PromptError, match="definition of Punch holds"):
+        GptScore().template(PromptParts("Punch", SCALE, definition="like {{Scored}}"))
 
 
 @pytest.mark.django_db(transaction=True)

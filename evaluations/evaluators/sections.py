@@ -1,0 +1,47 @@
+"""Settings with a part for each criterion: the lines below `[criterion: NAME]`. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+_HEADING = re.compile(r"\[criterion:\s*(?P<name>[^\]]*?)\s*\]", re.IGNORECASE)
+# What stands above the first heading is for all criteria without a part of their own.
+EVERY = ""
+
+Part = TypeVar("Part")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a setting, with its number there."""
+
+    number: int
+    text: str
+
+
+def lines_by_criterion(setting: str) -> dict[str, tuple[Line, ...]]:
+    """The lines of a setting by the criterion that they are about, in small letters.
+
+    Raises:
+        ValueError: a heading without a name, or two of the same criterion; names the line.
+    """
+    parts: dict[str, list[Line]] = {EVERY: []}
+    criterion = EVERY
+    for number, text in enumerate(setting.splitlines(), start=1):
+        heading = _HEADING.fullmatch(text.strip())
+        if not heading:
+            parts[criterion].append(Line(number, text))
+            continue
+        criterion = heading["name"].lower()
+        if not criterion:
+            raise ValueError(f"line {number} needs the name of a criterion: [criterion: NAME]")
+        if criterion in parts:
+            raise ValueError(f"line {number} is a second part of the criterion {heading['name']!r}")
+        parts[criterion] = []
+    return {criterion: tuple(lines) for criterion, lines in parts.items()}
+
+
+def part_of(parts: Mapping[str, Part], criterion: str) -> Part:
+    """The part of a criterion, or the one for all criteria where it has none of its own."""
+    return parts.get(criterion.strip().lower(), parts[EVERY])
