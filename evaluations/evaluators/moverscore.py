@@ -10,13 +10,13 @@ from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
-from scipy import optimize, sparse
 
 from evaluations.evaluators.base import Corpus, Item, Outcome
 from evaluations.evaluators.bertscore import inverse_document_frequency
 from evaluations.evaluators.neural.base import NeuralEvaluator, NeuralSettings
 from evaluations.evaluators.neural.encoding import Encoded, compared
 from evaluations.evaluators.neural.loading import load_model
+from evaluations.evaluators.neural.transport import earth_movers_distance
 from evaluations.evaluators.references import Reduction
 from evaluations.llm.parsing import Failure, Reason
 
@@ -100,30 +100,3 @@ def weighed(text: Encoded, idf: Callable[[int], float]) -> tuple[np.ndarray, np.
     layers = text.vectors[:, kept].numpy()
     vectors = np.concatenate([layers.mean(axis=0), layers.min(axis=0), layers.max(axis=0)], axis=1)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), weights / weights.sum()
-
-
-def earth_movers_distance(
-    left: np.ndarray, left_weights: np.ndarray, right: np.ndarray, right_weights: np.ndarray
-) -> float:
-    """min over flows f >= 0 of sum f_ij * |left_i - right_j|, rows and columns summing to the
-    weights.
-
-    Args:
-        left, right: shape (tokens, size); weights: shape (tokens,), each summing to 1.
-    """
-    squared = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1)[None, :] - 2 * left @ right.T
-    distance = np.sqrt(np.clip(squared, 0, None))
-    rows, columns = distance.shape
-    sums = sparse.vstack(
-        [
-            sparse.kron(sparse.eye(rows), np.ones((1, columns))),
-            sparse.kron(np.ones((1, rows)), sparse.eye(columns)),
-        ]
-    ).tocsr()
-    solved = optimize.linprog(
-        distance.ravel(),
-        A_eq=sums[:-1],
-        b_eq=np.concatenate([left_weights, right_weights])[:-1],
-        method="highs",
-    )
-    return float(solved.fun)

@@ -86,7 +86,7 @@ LIMIT = 48
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
-    """Make a model of a kind, once: bert, mlm, classifier, tokens, answers, bart, t5."""
+    """Make a model of a kind, once: bert, mlm, classifier, tokens, answers, bart, gpt, t5."""
     made: dict[str, str] = {}
     root = tmp_path_factory.mktemp("models")
 
@@ -169,6 +169,24 @@ def bart() -> tuple[Any, Any]:
     return transformers.BartForConditionalGeneration(config), tokenizer
 
 
+def gpt() -> tuple[Any, Any]:
+    """As GPT-2 and DialoGPT: one mark for the end of a text, no mark for padding, and no marks that
+    the tokenizer adds."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    vocabulary = {word: index for index, word in enumerate(["<end>", "<unk>", *WORDS])}
+    inner = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    inner.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=inner, eos_token="<end>", unk_token="<unk>", model_max_length=LIMIT
+    )
+    config = transformers.GPT2Config(
+        vocab_size=len(tokenizer), n_positions=LIMIT, n_embd=32, n_layer=2, n_head=4,
+        bos_token_id=0, eos_token_id=0,
+    )  # fmt: skip
+    return transformers.GPT2LMHeadModel(config), tokenizer
+
+
 def t5() -> tuple[Any, Any]:
     from tokenizers import processors
 
@@ -202,6 +220,7 @@ MAKERS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "tokens": lambda: bert_like("BertForTokenClassification", num_labels=2),
     "answers": lambda: bert_like("BertForQuestionAnswering"),
     "bart": bart,
+    "gpt": gpt,
     "t5": t5,
 }
 

@@ -15,7 +15,8 @@ from evaluations.evaluators.bertscore import BertScore
 from evaluations.evaluators.ctc import Ctc
 from evaluations.evaluators.embedding import EmbeddingSimilarity
 from evaluations.evaluators.factcc import FactCc
-from evaluations.evaluators.moverscore import MoverScore, earth_movers_distance
+from evaluations.evaluators.moverscore import MoverScore
+from evaluations.evaluators.neural.transport import earth_movers_distance
 from evaluations.evaluators.prism import Prism
 from evaluations.evaluators.qags import Qags, best_span, token_f1
 from evaluations.evaluators.unieval import UniEval

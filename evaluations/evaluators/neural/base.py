@@ -67,6 +67,15 @@ class Limits:
     def fitted(self, ids: Sequence[int], what: str) -> tuple[list[int], str] | Failure:
         """Token ids that fit, with a note if some were cut; the last one, which ends the text, is
         kept."""
+        return self._fitted(ids, [*ids[: self.most - 1], *ids[-1:]], what)
+
+    def fitted_end(self, ids: Sequence[int], what: str) -> tuple[list[int], str] | Failure:
+        """Token ids that fit, of which the last are kept: what came last in a conversation."""
+        return self._fitted(ids, list(ids[-self.most :]), what)
+
+    def _fitted(
+        self, ids: Sequence[int], kept: list[int], what: str
+    ) -> tuple[list[int], str] | Failure:
         if len(ids) <= self.most:
             return list(ids), ""
         if not self.cut:
@@ -75,10 +84,7 @@ class Limits:
                 f"The {what} has {len(ids)} tokens and {self.model} takes {self.most}. Set"
                 " over_limit to cut, or choose a model with a longer input.",
             )
-        return [
-            *ids[: self.most - 1],
-            ids[-1],
-        ], f"The {what} was cut from {len(ids)} to {self.most} tokens."
+        return kept, f"The {what} was cut from {len(ids)} to {self.most} tokens."
 
 
 def by_length(

@@ -1,6 +1,7 @@
-"""How likely an encoder-decoder model finds one text given another: mean log-probability of its
-tokens."""
+"""How likely a model finds one text given another: log-probabilities of its tokens, by an
+encoder-decoder model, or by a causal one that reads both as one text."""
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -69,3 +70,46 @@ def _log_likelihoods(
         )
     means: list[float] = ((chosen * counted).sum(dim=1) / counted.sum(dim=1)).cpu().tolist()
     return means
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """Token ids whose log-probabilities count from `start` on, which is at least 1: nothing comes
+    before the first token."""
+
+    ids: list[int]
+    start: int
+    note: str = ""
+
+
+def continuation_log_likelihoods(
+    loaded: Loaded, rows: Sequence[Continuation], *, size: int
+) -> list[float]:
+    """sum over t >= start of log p(token t | tokens before it), by a causal model."""
+    return by_length(
+        rows,
+        size,
+        length=lambda row: len(row.ids),
+        work=lambda batch: _continued(loaded, batch),
+    )
+
+
+def _continued(loaded: Loaded, batch: Sequence[Continuation]) -> list[float]:
+    import torch
+
+    ids, mask = padded([row.ids for row in batch], loaded)
+    # Logits of a large vocabulary are the largest thing in memory: only of what counts, where the
+    # model can leave out the rest.
+    last = ids.shape[1] - min(row.start for row in batch) + 1
+    part = {}
+    if "logits_to_keep" in inspect.signature(loaded.model.forward).parameters:
+        part = {"logits_to_keep": last}
+    with torch.inference_mode():
+        logits: Any = loaded.model(input_ids=ids, attention_mask=mask, **part).logits[:, -last:]
+        first = ids.shape[1] - logits.shape[1]
+        shares = torch.log_softmax(logits[:, :-1].float(), dim=-1)
+        chosen = shares.gather(2, ids[:, first + 1 :].unsqueeze(2)).squeeze(2).cpu()
+    return [
+        float(chosen[index, row.start - 1 - first : len(row.ids) - 1 - first].double().sum())
+        for index, row in enumerate(batch)
+    ]

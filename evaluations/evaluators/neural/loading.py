@@ -9,6 +9,7 @@ from evaluations.evaluators.neural.base import Limits, NeuralSettings
 
 ModelClass = Literal[
     "AutoModel",
+    "AutoModelForCausalLM",
     "AutoModelForSeq2SeqLM",
     "AutoModelForMaskedLM",
     "AutoModelForSequenceClassification",
@@ -17,6 +18,7 @@ ModelClass = Literal[
 ]
 _IN_WORDS = {
     "AutoModel": "an encoder",
+    "AutoModelForCausalLM": "a causal language model, such as DialoGPT or another GPT",
     "AutoModelForSeq2SeqLM": "an encoder-decoder model (sequence to sequence), such as BART or T5",
     "AutoModelForMaskedLM": "a masked language model, such as RoBERTa",
     "AutoModelForSequenceClassification": "a classifier of texts",
