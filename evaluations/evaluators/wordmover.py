@@ -78,6 +78,7 @@ class WordMover(NeuralEvaluator):
     title = "Word mover's similarity"
     summary = "Least cost of moving the output's words or sentences onto the reference's."
     paper = "Kusner et al. (2015), From Word Embeddings To Document Distances"
+    needs: ClassVar = frozenset({"references"})
     chunk: ClassVar = 64
     Settings: ClassVar = WordMoverSettings
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from evaluations.reports.board_tables import agreement_rows
 from evaluations.reports.leaderboard import Leaderboard
+from evaluations.reports.marks import Marks
 from evaluations.reports.report import Report
 from evaluations.reports.samples import WEIGHTED
 from evaluations.reports.words import SYMBOLS, chosen_note, tested_over
@@ -15,6 +16,7 @@ _SPECIAL = {
     "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
 }  # fmt: skip
+_MARKS = {"†": r"\dagger", "‡": r"\ddagger", "<=": r"\le"}
 _MATHS = {"pearson": "r", "spearman": r"\rho", "kendall": r"\tau"}
 
 
@@ -34,10 +36,14 @@ def first_cell(text: str) -> str:
     return f"{{}}{escaped(text)}" if text.lstrip()[:1] in ("*", "[") else escaped(text)
 
 
-def as_latex(report: Report) -> str:
+def as_latex(report: Report, marks: Marks | None = None) -> str:
     """Table environments that compile with `booktabs`: correlations, the best of each column in
-    bold, and agreement on comparisons if there are any."""
-    tables = [_correlations(report)] if report.judges or not report.boards else []
+    bold, and agreement on comparisons if there are any.
+
+    Args:
+        marks: of judges that agree better with people than one of them does.
+    """
+    tables = [_correlations(report, marks)] if report.judges or not report.boards else []
     return "\n".join(
         [*tables, *(_comparisons(name, board) for name, board in report.boards if board.agreement)]
     )
@@ -64,7 +70,7 @@ def _comparisons(name: str, board: Leaderboard) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _correlations(report: Report) -> str:
+def _correlations(report: Report, marks: Marks | None) -> str:
     options = report.options
     second = options.second
     names = [criterion.criterion for criterion in report.criteria]
@@ -98,10 +104,19 @@ def _correlations(report: Report) -> str:
             )
         )
         cells = [_cell(value, best[at]) for at, value in enumerate(row)]
-        letters = [result.letters if result else "" for result in report.row(judge)]
-        for at, mark in enumerate(letters):
-            if mark and row[2 * at] is not None:
-                cells[2 * at] += rf"$^{{{mark}}}$"
+        for at, (criterion, result) in enumerate(
+            zip(report.criteria, report.row(judge), strict=True)
+        ):
+            letters = (result.letters if result else "", "")
+            for place, coefficient in enumerate((options.coefficient, second)):
+                sign = (
+                    marks.by_cell.get((criterion.criterion, judge, coefficient), "")
+                    if marks
+                    else ""
+                )
+                above = letters[place] + _MARKS.get(sign, "")
+                if above and row[2 * at + place] is not None:
+                    cells[2 * at + place] += rf"$^{{{above}}}$"
         lines.append(rf"{first_cell(judge)} & {' & '.join(cells)} \\")
     lines += [
         r"\midrule",
@@ -117,14 +132,16 @@ def _correlations(report: Report) -> str:
             f" Judges that share a letter are not shown to differ in {SYMBOLS[options.coefficient]}"
             f" ({tested_over(options.over)}, Holm, 5 percent)."
         )
+    if marks:
+        caption += f" {marks.in_words}"
     if report.weights:
         caption += f" {WEIGHTED}"
     if report.chosen:
         caption += f" {chosen_note(report)}"
-    return (
-        "\n".join([*lines, r"\end{tabular}", rf"\caption{{{escaped(caption)}}}", r"\end{table}"])
-        + "\n"
-    )
+    written = escaped(caption)
+    for sign, command in _MARKS.items():
+        written = written.replace(sign, f"${command}$")
+    return "\n".join([*lines, r"\end{tabular}", rf"\caption{{{written}}}", r"\end{table}"]) + "\n"
 
 
 def _row(first: Sequence[float | None], second: Sequence[float | None]) -> tuple[float | None, ...]:

@@ -312,9 +312,15 @@ class Report:
         """A judge's results, one per criterion."""
         return [next((one for one in c.judges if one.judge == judge), None) for c in self.criteria]
 
-    def values(self, judge: str, coefficient: Coefficient) -> list[float | None]:
-        """A judge's correlations at the view's level, one per criterion."""
-        level = self.options.level
+    def values(
+        self, judge: str, coefficient: Coefficient, level: Level | None = None
+    ) -> list[float | None]:
+        """A judge's correlations, one per criterion.
+
+        Args:
+            level: the view's, if it is not given.
+        """
+        level = level or self.options.level
         return [
             result.correlations.estimates[coefficient][level].value if result else None
             for result in self.row(judge)
@@ -328,13 +334,15 @@ class Report:
             for criterion, result, value in values
         ]
 
-    def average(self, judge: str, coefficient: Coefficient | None = None) -> float | None:
+    def average(
+        self, judge: str, coefficient: Coefficient | None = None, level: Level | None = None
+    ) -> float | None:
         """The mean of a judge's correlations over criteria; None where one is missing.
 
         Args:
-            coefficient: the view's, if it is not said.
+            coefficient, level: the view's, if they are not given.
         """
-        values = self.values(judge, coefficient or self.options.coefficient)
+        values = self.values(judge, coefficient or self.options.coefficient, level)
         known = [value for value in values if value is not None]
         return float(np.mean(known)) if known and len(known) == len(values) else None
 
@@ -374,8 +382,7 @@ def build_report(
     )
     chosen_judges = _chosen(project.judges.all() if judges is None else judges, options.judges)
     if data is None:
-        everything = load_data(project, chosen_judges, chosen_criteria)
-        data = without_withheld(everything, project).selected(options)
+        data = selected_data(project, chosen_judges, chosen_criteria, options)
     return Report(
         project=project.slug,
         name=project.name,
@@ -403,6 +410,17 @@ def build_report(
             project, data, chosen_judges, chosen_criteria, annotators=options.annotators
         ),
     )
+
+
+def selected_data(
+    project: Project,
+    judges: Collection[Judge],
+    criteria: Collection[Criterion],
+    options: ReportOptions,
+) -> ReportData:
+    """The numbers that a report is of: without locked ratings, and as the view selects them."""
+    everything = load_data(project, list(judges), list(criteria))
+    return without_withheld(everything, project).selected(options)
 
 
 def _chosen_outputs(data: ReportData) -> dict[str, Any]:

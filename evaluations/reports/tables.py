@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from evaluations.formats import shown
+from evaluations.formats import shown, two_decimals
 from evaluations.reports.board_tables import (
     AGREEMENT,
     NOTE,
@@ -32,6 +32,9 @@ CSV_COLUMNS = (
     "criterion", "judge", "level", "coefficient", "value", "reason", "documents", "documents_used",
     "pairs", "ci_low", "ci_high", "human_score", "counted",
 )  # fmt: skip
+AVERAGE = "AVG (mean over criteria)"
+# Columns of the terminal's tables.
+NUMBER_WIDTH, COUNT_WIDTHS = 5, {"documents": 10, "missing": 7}
 # How outputs count in a row's value, in the column `counted`.
 ALIKE, BY_WEIGHTS = "alike", "by weights"
 
@@ -92,6 +95,9 @@ def as_markdown(report: Report) -> str:
         )
         if said := in_a_sentence(criterion):
             parts.append(f"\n**{criterion.verdict.label}.** {said[0].upper()}{said[1:]}")
+    if averages := _average_rows(report):
+        symbols = (f"{level} {SYMBOLS[c]}" for level in report.levels for c in COEFFICIENTS)
+        parts += [f"\n## {AVERAGE}\n", *_markdown_table(["judge", *symbols], averages)]
     for name, board in report.boards:
         parts.append(f"\n## Leaderboard by {board.comparisons} comparisons: {name}")
         for names, cells in (
@@ -135,27 +141,13 @@ def as_text(report: Report) -> str:
         f"{report.name}: how well judges agree with {report.options.human_score_in_words} (r"
         " Pearson, rho Spearman, tau Kendall's tau-b)"
     ]
-    symbols = [SYMBOLS[coefficient] for _level in report.levels for coefficient in COEFFICIENTS]
-    name_width = max(len(name) for name in ("judge", *report.judges))
-    number = 5
-    group = len(COEFFICIENTS) * (number + 1) - 1
     for criterion in report.criteria:
         rows = [_cells(result, report.levels) for result in criterion.judges]
-        parts.append(f"\n{criterion.criterion}")
-        levels = "  ".join(level.center(group, "·") for level in report.levels)
-        parts.append(f"{'':{name_width}}  {levels}")
-        for name, *cells in [["judge", *symbols, "documents", "missing"], *rows]:
-            numbers, counts = cells[: len(symbols)], cells[len(symbols) :]
-            groups = (
-                " ".join(cell.rjust(number) for cell in numbers[start : start + len(COEFFICIENTS)])
-                for start in range(0, len(symbols), len(COEFFICIENTS))
-            )
-            line = "  ".join(
-                [name.ljust(name_width), *groups, counts[0].rjust(10), counts[1].rjust(7)]
-            )
-            parts.append(line.rstrip())
+        parts += _text_table(report, criterion.criterion, list(COUNT_WIDTHS), rows)
         if said := in_a_sentence(criterion):
             parts.append(f"Verdict: {criterion.verdict.label.lower()}. {said[0].upper()}{said[1:]}")
+    if averages := _average_rows(report):
+        parts += _text_table(report, AVERAGE, [], averages)
     parts.append(
         "\nrho [low, high]: 95 % interval over documents, from ten documents up. documents: those"
         " that enter the summary-level average; in the rest, people or the judge gave every output"
@@ -178,6 +170,48 @@ def as_text(report: Report) -> str:
     if report.stand_ins:
         parts.append(stand_in_note(report))
     return "\n".join(parts) + "\n"
+
+
+def _text_table(
+    report: Report, title: str, counts: Sequence[str], rows: Sequence[Sequence[str]]
+) -> list[str]:
+    """A title, the levels above their columns, and rows of a judge, its coefficients and counts."""
+    symbols = [SYMBOLS[coefficient] for _level in report.levels for coefficient in COEFFICIENTS]
+    name_width = max(len(name) for name in ("judge", *report.judges))
+    group_width = len(COEFFICIENTS) * (NUMBER_WIDTH + 1) - 1
+    levels = "  ".join(level.center(group_width, "·") for level in report.levels)
+    lines = [f"\n{title}", f"{'':{name_width}}  {levels}"]
+    for name, *cells in [["judge", *symbols, *counts], *rows]:
+        numbers, counted = cells[: len(symbols)], cells[len(symbols) :]
+        groups = (
+            " ".join(
+                cell.rjust(NUMBER_WIDTH) for cell in numbers[start : start + len(COEFFICIENTS)]
+            )
+            for start in range(0, len(symbols), len(COEFFICIENTS))
+        )
+        sized = (
+            cell.rjust(COUNT_WIDTHS[count]) for cell, count in zip(counted, counts, strict=True)
+        )
+        lines.append("  ".join([name.ljust(name_width), *groups, *sized]).rstrip())
+    return lines
+
+
+def _average_rows(report: Report) -> list[list[str]]:
+    """Each judge's mean over criteria; none where there is one criterion, whose mean is itself."""
+    if len(report.criteria) < 2:
+        return []
+    return [
+        [
+            judge,
+            *(
+                "–" if average is None else two_decimals(average)
+                for level in report.levels
+                for coefficient in COEFFICIENTS
+                for average in [report.average(judge, coefficient, level)]
+            ),
+        ]
+        for judge in report.judges
+    ]
 
 
 def _markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -158,6 +158,27 @@ def permutation_tests(
     return found
 
 
+def paired_bootstrap_p(first: FloatArray, second: FloatArray) -> float | None:
+    """Whether the first judge agrees better than the second: the share of resamples in which it
+    does not, a one-sided p-value (Efron and Tibshirani, 1993, chapter 16; Koehn, 2004).
+
+    Use it for a table that marks what is better than a baseline, as papers do. To claim that judges
+    differ, use `permutation_test`, which tests that claim and is corrected over all pairs.
+
+    Args:
+        first, second: shape (resamples,), of the same resamples; NaN where one gave no value.
+
+    Returns:
+        (1 + resamples without an advantage) / (1 + resamples), never 0; None where no resample has
+        a value of both.
+    """
+    gains = first - second
+    gains = gains[~np.isnan(gains)]
+    if not len(gains):
+        return None
+    return float((1 + np.count_nonzero(gains <= 0)) / (1 + len(gains)))
+
+
 def new_systems_test(
     outputs: Outputs,
     human: FloatArray,

@@ -3,9 +3,14 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from django.core.management.base import CommandError
+
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
+from evaluations.models import Criterion, Judge, Project
 from evaluations.reports.formats import BY_WORD
+from evaluations.reports.latex import as_latex
+from evaluations.reports.marks import marks_against
 from evaluations.reports.options import (
     EPSILON_HELP,
     HUMAN_SCORE_HELP,
@@ -13,7 +18,7 @@ from evaluations.reports.options import (
     WORDS,
     ReportOptions,
 )
-from evaluations.reports.report import build_report
+from evaluations.reports.report import build_report, selected_data
 
 
 class Command(SiteCommand):
@@ -58,20 +63,48 @@ class Command(SiteCommand):
         parser.add_argument(
             "--human-score", choices=WORDS["human_score"], default=MEAN, help=HUMAN_SCORE_HELP
         )
+        parser.add_argument(
+            "--marks",
+            metavar="J",
+            help="with --format latex: mark judges that agree better with people than this one, †"
+            " for p <= 0.05 and ‡ for p <= 0.01 by the paired bootstrap over documents",
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
         names = options["judge"]
-        report = build_report(
-            project,
-            judges=[find_judge(project, name) for name in names] if names else None,
-            criteria=find_criteria(project, options["criterion"]),
-            options=ReportOptions(
-                options["level"],
-                options["coefficient"],
-                options["over"],
-                options["epsilon"],
-                options["human_score"],
-            ),
+        judges = [find_judge(project, name) for name in names] if names else None
+        criteria = find_criteria(project, options["criterion"])
+        view = ReportOptions(
+            options["level"],
+            options["coefficient"],
+            options["over"],
+            options["epsilon"],
+            options["human_score"],
         )
-        self.stdout.write(BY_WORD[options["format"]].write(report).rstrip("\n"))
+        if options["marks"]:
+            if options["format"] != "latex" or options["over"] != "documents":
+                raise CommandError(
+                    "--marks is for --format latex, and by resamples of documents: leave out"
+                    " --over."
+                )
+            written = self._marked(project, judges, criteria, view, options["marks"])
+        else:
+            report = build_report(project, judges=judges, criteria=criteria, options=view)
+            written = BY_WORD[options["format"]].write(report)
+        self.stdout.write(written.rstrip("\n"))
+
+    def _marked(
+        self,
+        project: Project,
+        judges: list[Judge] | None,
+        criteria: list[Criterion],
+        view: ReportOptions,
+        name: str,
+    ) -> str:
+        """The LaTeX table with marks against a judge, which need not be in the table."""
+        baseline = find_judge(project, name)
+        shown = list(project.judges.all()) if judges is None else judges
+        data = selected_data(project, {*shown, baseline}, criteria, view)
+        report = build_report(project, judges=shown, criteria=criteria, options=view, data=data)
+        return as_latex(report, marks_against(baseline, shown, criteria, data, view))
