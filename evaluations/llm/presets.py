@@ -1,7 +1,7 @@
 """Predefined criteria in our own words, read from presets.toml."""
 
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -9,6 +9,10 @@ from importlib import resources
 from evaluations.scales import Scale
 
 WORDINGS = {"news": "worded for news", "any": "for any text"}
+
+
+class PresetError(ValueError):
+    """Presets that were named cannot be added; the message says which, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,11 @@ class Preset:
     def key(self) -> str:
         """Its unique key in forms."""
         return f"{self.task}/{self.domain}/{self.name}"
+
+    @property
+    def word(self) -> str:
+        """Its key as commands take it, without blanks."""
+        return self.key.replace(" ", "-")
 
     @property
     def wording(self) -> str:
@@ -51,6 +60,31 @@ def presets() -> tuple[Preset, ...]:
         )
         for entry in tomllib.loads(text)["preset"]
     )
+
+
+def presets_by_key(keys: Sequence[str]) -> list[Preset]:
+    """The presets with some keys; the beginning of a key stands for all that begin with it.
+
+    Args:
+        keys: such as "summarisation/any/coherence" or "summarisation/any".
+
+    Raises:
+        PresetError: there is none, or two of one name, such as worded for news and for any text.
+    """
+    chosen: dict[str, Preset] = {}
+    for key in keys:
+        parts = key.strip().lower().replace(" ", "-").strip("/").split("/")
+        matching = [one for one in presets() if one.word.split("/")[: len(parts)] == parts]
+        if not matching:
+            raise PresetError(f"There is no preset {key!r}.")
+        for preset in matching:
+            other = chosen.setdefault(preset.name, preset)
+            if other.key != preset.key:
+                raise PresetError(
+                    f"{other.word} and {preset.word} are both criteria named {preset.name!r}: choose"
+                    " one of them."
+                )
+    return list(chosen.values())
 
 
 def presets_for(
