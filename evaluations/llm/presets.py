@@ -81,8 +81,8 @@ def presets_by_key(keys: Sequence[str]) -> list[Preset]:
             other = chosen.setdefault(preset.name, preset)
             if other.key != preset.key:
                 raise PresetError(
-                    f"{other.word} and {preset.word} are both criteria named {preset.name!r}: choose"
-                    " one of them."
+                    f"{other.word} and {preset.word} are both criteria named {preset.name!r}:"
+                    " choose one of them."
                 )
     return list(chosen.values())
 

@@ -1,19 +1,21 @@
 """Reproduce published meta-evaluation figures from public data, with our parser and statistics.
 
 Figures: Liu et al. (2023), "G-Eval", Tables 1-3; Chiang and Lee (2023), "A Closer Look into
-Automatic Evaluation Using LLMs". docs/reproduction.md says how each is reproduced.
+Automatic Evaluation Using LLMs"; Zhong et al. (2022), UniEval's release. docs/reproduction.md
+says how each is reproduced, `sources` where the data come from.
 """
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from evaluations.reproduction import qags, summeval, topical_chat
+from evaluations.reproduction import qags, summeval, topical_chat, unieval
 from evaluations.reproduction.cells import Cell
 
 DATASETS: dict[str, Callable[[Path], Iterator[Cell]]] = {
     "summeval": summeval.cells,
     "topical_chat": topical_chat.cells,
     "qags": qags.cells,
+    "unieval": unieval.cells,
 }
 MISSING_ROWS = {
     "summeval": (
@@ -27,7 +29,11 @@ MISSING_ROWS = {
     ),
     "qags": (
         "BERTScore, MoverScore, FactCC, QAGS, BARTScore, CTC, G-Eval of Table 3: scores are not "
-        "public; its CNN half is not in the data"
+        "public; its half on CNN/DailyMail, of which `unieval` has UniEval's figures"
+    ),
+    "unieval": (
+        "SummEval's 45 figures of UniEval's release: its predictions for SummEval are not among the"
+        " files"
     ),
 }
 

@@ -19,7 +19,7 @@ class Cell:
     """A published figure and ours; `ours` is None if it cannot be computed.
 
     `note` explains differences. `other` marks a figure that is computed differently from the
-    published one, so that agreement is not expected.
+    published one, so that agreement is not expected. `digits` are those of the published figure.
     """
 
     row: str
@@ -28,11 +28,12 @@ class Cell:
     ours: float | None
     note: str = ""
     other: bool = False
+    digits: int = 3
 
     @property
     def agrees(self) -> bool:
-        """To three digits, as published."""
-        return self.ours is not None and abs(round(self.ours, 3) - self.published) < 1e-9
+        """To all published digits."""
+        return self.ours is not None and abs(round(self.ours, self.digits) - self.published) < 1e-9
 
 
 def csv_rows(path: Path) -> list[dict[str, str]]:

@@ -49,6 +49,7 @@ def test_the_papers_figures_come_out(benchmarks: Path, quick_rouge: None) -> Non
         "summeval": (29, 30),
         "topical_chat": (45, 46),
         "qags": (3, 3),
+        "unieval": (21, 42),  # of the files that are in the benchmark folder
     }
     sampled = [cell for cell in counted["topical_chat"] if cell.row.startswith("G-Eval")]
     assert len(sampled) == 16
@@ -95,8 +96,26 @@ def test_it_prints_a_table(benchmarks: Path) -> None:
     assert "3 of 3 published figures" in out.getvalue()
 
 
-def test_data_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="does not exist"):
+def test_a_label_never_runs_into_its_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = [Cell("a judge " * 9, "rho", 0.5, 0.5), Cell("b", "figure " * 9, -0.25, -0.2504)]
+    monkeypatch.setitem(DATASETS, "qags", lambda _folder: iter(cells))
+    out = StringIO()
+
+    call_command("reproduce", "qags", stdout=out)
+
+    lines = out.getvalue().splitlines()[1:4]
+    for line, parts in zip(
+        lines, (("row", "figure"), *((c.row, c.column) for c in cells)), strict=True
+    ):
+        fields = [part for part in line.split("  ") if part.strip()]
+        assert [field.strip() for field in fields[:2]] == [part.strip() for part in parts]
+    assert "–" not in lines[2]
+    assert lines[1].split()[-3:] == ["0.500", "0.5000", "✓"]
+    assert lines[2].split()[-3:] == ["-0.250", "-0.2504", "✓"]
+
+
+def test_data_that_is_not_there_is_named_with_how_to_make_it(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=r"clone .*/UniEval, then .*--convert unieval=FOLDER"):
         call_command("reproduce", "qags", "--data", str(tmp_path))
     with pytest.raises(CommandError, match="no dataset 'xsum'"):
         call_command("reproduce", "xsum")
