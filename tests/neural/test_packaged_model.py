@@ -8,6 +8,7 @@ import pytest
 from evaluations.evaluators.base import Item
 from evaluations.evaluators.bertscore import BertScore
 from evaluations.evaluators.embedding import EmbeddingSimilarity
+from evaluations.evaluators.wordmover import WordMover
 from evaluations.llm.item_texts import Texts
 
 SOURCE = "The ferry to the island sails at noon, because the morning storm has passed."
@@ -62,3 +63,17 @@ def test_bertscore_prefers_a_paraphrase(model: str) -> None:
 
     assert same == pytest.approx(1, abs=1e-5)
     assert close > far + 0.1
+
+
+@pytest.mark.parametrize("unit", ["words", "sentences", "both"])
+@pytest.mark.parametrize("vectors", ["static", "contextual"])
+def test_word_movers_similarity_prefers_a_paraphrase(model: str, unit: str, vectors: str) -> None:
+    evaluator = WordMover({"model": model, "unit": unit, "vectors": vectors})
+    evaluator.load()
+
+    close, far, same = (
+        outcome.value for outcome in evaluator.score(items(PARAPHRASE, UNRELATED, SOURCE))
+    )
+
+    assert same == pytest.approx(1, abs=1e-5)
+    assert same > close > far
