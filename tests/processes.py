@@ -51,18 +51,28 @@ def start_python(
     )
 
 
-class StandInProcess:
-    """`manage.py standin_llm` on a port of its own."""
+class ModelProcess:
+    """`manage.py COMMAND` that serves a model on a port of its own."""
 
-    def __init__(self, switches: Sequence[str] = ()) -> None:
+    def __init__(self, command: str, switches: Sequence[str] = ()) -> None:
         listening, speaking = os.pipe()
-        self.process = start_python(
-            "manage.py", "standin_llm", "--port", "0", *switches, stdout=speaking
-        )
+        self.process = start_python("manage.py", command, "--port", "0", *switches, stdout=speaking)
         os.close(speaking)
         self.stdout = os.fdopen(listening)
         self.greeting = self.stdout.readline()
         self.base_url = next(word for word in self.greeting.split() if word.startswith("http://"))
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+        self.stdout.close()
+
+
+class StandInProcess(ModelProcess):
+    """`manage.py standin_llm`."""
+
+    def __init__(self, switches: Sequence[str] = ()) -> None:
+        super().__init__("standin_llm", switches)
 
     @property
     def stats(self) -> dict[str, Any]:
@@ -71,11 +81,6 @@ class StandInProcess:
             self.base_url.removesuffix("/v1") + "/stats", timeout=10
         ) as answer:
             return json.load(answer)
-
-    def stop(self) -> None:
-        self.process.terminate()
-        self.process.wait(20)
-        self.stdout.close()
 
 
 class SiteProcess:

@@ -5,8 +5,8 @@ text.
 
 with the aspect's definition d in an instruction template T, the aspect a and the source S. A
 template is everything that is sent, with `{{Given}}` for S and `{{Scored}}` for h. The endpoint has
-to send the prompt back with log-probabilities (`echo` of the completions API: vLLM, llama.cpp,
-older OpenAI models).
+to send the prompt back with log-probabilities (`echo` of the completions API: vLLM,
+llama-cpp-python, older OpenAI models; not llama.cpp's own server, see evaluations/local_llm.py).
 """
 
 import asyncio
@@ -39,6 +39,7 @@ from evaluations.scales import Scale
 # Placeholders of the settings, in small letters: the aspect's definition, and both texts.
 ASPECT, GIVEN, SCORED = "aspect", "given", "scored"
 LONGEST_CHARACTER = 4
+SERVER = "local_llm --model PATH"
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
 
 
@@ -277,7 +278,11 @@ class GptScore(LlmEvaluator):
         if findings.echo:
             return ""
         said = findings.notes.get("echo", "It did not send a prompt back with log-probabilities.")
-        return f"GPTScore needs the completions API with echo and logprobs. {said}"
+        return (
+            f"GPTScore needs the completions API with echo and logprobs. {said} vLLM and"
+            " llama-cpp-python's server send them; llama.cpp's own server does not, but"
+            f" `{SERVER}` serves a GGUF file by it and adds them."
+        )
 
     def needed(self) -> frozenset[Text]:
         return frozenset(

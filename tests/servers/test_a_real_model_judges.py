@@ -1,0 +1,177 @@
+"""G-Eval, pairwise judges, steps and explanations on a real model with a real tokenizer: SmolLM2 on
+llama.cpp's server.
+
+It is far too small to judge well. What counts is that nothing is misread: its weighted scores are
+its own probabilities, every score is on the scale, and every item without one says why.
+"""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from evaluations.judges.judges import JudgeDraft, create_judge, known_findings
+from evaluations.llm.parsing import Reason
+from evaluations.llm.prompts import render
+from evaluations.models import (
+    Criterion,
+    EvaluationRun,
+    ItemState,
+    Judge,
+    ModelReply,
+    PairScore,
+    Project,
+    RunState,
+)
+from evaluations.runs.errands import request_explanation, work_on_errand
+from evaluations.runs.lifecycle import start_run
+from evaluations.runs.worker import work_on_run
+from tests.processes import ModelProcess
+from tests.servers.asking import post, weighted_rating
+
+pytestmark = pytest.mark.django_db(transaction=True)
+OUTPUTS = [
+    {
+        "doc_id": f"d{number}",
+        "system_id": system,
+        "source": f"The {place} ferry sails at {number} in the morning. It carries cars, and it is"
+        " late in winter.",
+        "output": text.format(place, number),
+    }
+    for number, place in enumerate(("Aran", "Bergen", "Calais", "Dover", "Elba"), start=5)
+    for system, text in (
+        ("good", "The {} ferry leaves at {} in the morning and takes cars."),
+        ("short", "{}, {}."),
+        ("wrong", "{} has {} airports, and none of them has a ferry."),
+        ("odd", "Ferry ferry {} a ferry {} sails sails, naïvely …"),
+    )
+]
+# Why a reply of a model may not count: it is none of these that we failed to ask or to compute.
+UNREADABLE = {
+    Reason.NO_RATING, Reason.OUT_OF_SCALE, Reason.TWO_RATINGS, Reason.BETWEEN_POINTS, Reason.CUT,
+    Reason.REFUSAL, Reason.EMPTY, Reason.LOW_COVERAGE,
+}  # fmt: skip
+
+
+@pytest.fixture
+def corpus(project: Project, load: Callable[..., object]) -> Project:
+    """Twenty outputs, and a criterion with steps."""
+    load(project, {"outputs.jsonl": "\n".join(json.dumps(row) for row in OUTPUTS)})
+    criterion = project.criteria.create(
+        name="coherence", definition="the summary reads as one text and keeps to the source"
+    )
+    criterion.steps.create(version=1, text="1. Read both texts.\n2. Rate the summary from 1 to 5.")
+    return project
+
+
+def judge_of(corpus: Project, model: ModelProcess, **about: object) -> Judge:
+    endpoint, _ = corpus.endpoints.get_or_create(
+        name="local", defaults={"base_url": model.base_url}
+    )
+    draft = JudgeDraft(
+        name=f"SmolLM2 {len(corpus.judges.all())}",
+        endpoint=endpoint,
+        model="smollm2",
+        timeout_seconds=300,
+        **about,
+    )
+    return create_judge(corpus, draft)[0]
+
+
+def run_of(judge: Judge) -> EvaluationRun:
+    """A whole run of a judge on all criteria."""
+    run = start_run(judge, list(judge.project.criteria.all()))
+    work_on_run(run.pk, "tester")
+    run.refresh_from_db()
+    assert run.state == RunState.DONE, run.message
+    assert run.items.counts()[ItemState.PENDING] == 0
+    reasons = set(run.items.filter(state=ItemState.FAILED).values_list("reason", flat=True))
+    assert reasons <= UNREADABLE
+    return run
+
+
+def test_the_probe_finds_what_the_server_can_do(corpus: Project, local_llm: ModelProcess) -> None:
+    judge = judge_of(corpus, local_llm)
+
+    findings = known_findings(judge.endpoint, "smollm2")
+    assert findings is not None
+    assert findings.logprobs >= 5
+    assert findings.temperature
+    assert findings.echo
+    assert judge.mode == "logprobs"
+
+
+def test_weighted_scores_are_the_models_own_probabilities_of_the_same_request(
+    corpus: Project, local_llm: ModelProcess
+) -> None:
+    judge = judge_of(corpus, local_llm, mode="logprobs", max_tokens=8)
+
+    run = run_of(judge)
+
+    template = run.run_criteria.get().template
+    scores = list(run.scores.select_related("output__document", "output__system"))
+    assert scores
+    for score in scores:
+        body = {
+            "model": "smollm2",
+            "messages": [{"role": "user", "content": render(template, score.output.texts())}],
+            "temperature": 0,
+            "max_tokens": 8,
+            "logprobs": True,
+            "top_logprobs": 20,
+        }
+        answer = post(local_llm.base_url, "/v1/chat/completions", body)
+        value, coverage = weighted_rating(answer, range(1, 6))
+        assert score.value == pytest.approx(value, abs=2e-3)
+        assert score.coverage == pytest.approx(coverage, abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("mode", "about"), [("direct", {}), ("samples", {"samples": 4, "temperature": 1.0})]
+)
+def test_ratings_in_words_are_on_the_scale_or_say_why_there_is_none(
+    corpus: Project, local_llm: ModelProcess, mode: str, about: dict[str, object]
+) -> None:
+    judge = judge_of(corpus, local_llm, mode=mode, max_tokens=8, **about)
+
+    run = run_of(judge)
+
+    scores = list(run.scores.all())
+    assert len(scores) + run.items.filter(state=ItemState.FAILED).count() == len(OUTPUTS)
+    assert all(1 <= score.value <= 5 for score in scores)
+    assert ModelReply.objects.filter(items__run=run).exists()
+
+
+def test_pairs_are_compared_in_both_orders(corpus: Project, local_llm: ModelProcess) -> None:
+    corpus.documents.exclude(doc_id__in=["d5", "d6"]).delete()
+    judge = judge_of(
+        corpus, local_llm, kind="pairwise", settings={"pairs": "all"}, mode="logprobs", max_tokens=8
+    )
+
+    run = run_of(judge)
+
+    pairs = list(PairScore.objects.filter(run=run))
+    assert len(pairs) + run.items.filter(state=ItemState.FAILED).count() == 12
+    assert all(0 <= pair.value <= 1 and pair.left is not None for pair in pairs)
+
+
+def test_the_model_writes_steps_and_an_explanation(
+    corpus: Project, local_llm: ModelProcess
+) -> None:
+    corpus.documents.exclude(doc_id="d5").delete()
+    Criterion.objects.get(project=corpus).steps.all().delete()
+    judge = judge_of(corpus, local_llm, mode="logprobs", max_tokens=8)
+
+    run = run_of(judge)
+
+    steps = Criterion.objects.get(project=corpus).newest_steps
+    assert steps is not None
+    assert steps.written_by == "smollm2"
+    assert steps.text in run.run_criteria.get().template
+    score = run.scores.first()
+    assert score is not None
+    explanation = request_explanation(score)
+    work_on_errand("explanation", explanation.pk)
+    explanation.refresh_from_db()
+    assert explanation.state == "done", explanation.message
+    assert len(explanation.text) > 20
