@@ -7,10 +7,10 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo screenshots test test-durations test-browser test-neural test-slow test-hostile test-servers test-built-servers test-package test-image dist lint docs release-data update test-upgrade clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument bench-start bench-measure fuzz
+.PHONY: help demo screenshots test test-durations test-browser test-neural test-slow test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument bench-start bench-measure fuzz
 
 help:
-	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table)"
+	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table; MODEL=smollm2: one criterion by a real, very small model)"
 	@echo "make test    the tests of everything, but for the ones below"
 	@echo "make test-durations   the same, ending with the twenty slowest tests"
 	@echo "make test-browser  the pages in Chromium"
@@ -20,7 +20,7 @@ help:
 	@echo "make test-package  build the wheel, install it into new environments, run the demo, open its pages in Chromium"
 	@echo "make test-upgrade  databases of earlier versions of the site, and of PostgreSQL"
 	@echo "make test-image    build the container image, judge the demo through it, check compose.yaml, systemd's units and Kubernetes' manifests (root; says which packages of Debian it needs)"
-	@echo "make test-servers  judges of all modes on a real model, SmolLM2 on llama.cpp's server (BUILD=1: also llama-cpp-python's server, which is built for about six minutes)"
+	@echo "make test-servers  judges of all modes on a real model, SmolLM2 on llama.cpp's server (LONG=1: also the demo on it, and llama-cpp-python's server, which is built for about six minutes)"
 	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, zizmor for workflows, migrations that are safe while the site runs, licences of all packages, and pip-audit if its database is reachable"
 	@echo "make screenshots  the demo's main pages in both themes and widths, in the folder SHOTS (DOCS=1: also those of the docs; needs Chromium)"
 	@echo "make docs    the docs as a site, which the product serves at /docs/; fails if a link leads nowhere"
@@ -59,8 +59,10 @@ $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
 	$(HASHED) requirements-dev.lock
 	@touch $@
 
-demo: $(VENV)/.installed
-	@$(BIN)/python manage.py demo --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve)
+# A model on this machine, instead of the stand-in: MODEL=smollm2.
+MODEL ?=
+demo: $(VENV)/.installed $(if $(MODEL),$(VENV)/.installed-local-llm)
+	@$(BIN)/python manage.py demo --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve) $(if $(MODEL),--model $(MODEL))
 
 PARALLEL := -n auto --dist worksteal
 # Folders with targets of their own.
@@ -105,10 +107,11 @@ $(VENV)/.installed-local-llm: $(VENV)/.installed constraints.txt
 
 # One process, so that there is one server: it uses all cores.
 test-servers: $(VENV)/.installed-dev $(VENV)/.installed-local-llm
-	@$(BIN)/python -m pytest tests/servers
-	@$(if $(BUILD),$(MAKE) --no-print-directory test-built-servers)
+	@$(BIN)/python -m pytest -m "not slow" tests/servers
+	@$(if $(LONG),$(MAKE) --no-print-directory test-servers-long)
 
-test-built-servers: $(VENV)/.installed-dev
+test-servers-long: $(VENV)/.installed-dev $(VENV)/.installed-local-llm
+	@$(BIN)/python -m pytest -m slow tests/servers
 	test -x .servers/bin/python || $(PYTHON) -m venv .servers
 	.servers/bin/python -m pip install --quiet "llama-cpp-python[server]>=0.3.9" "gguf>=0.17"
 	@GEVAL_SERVERS=.servers/bin/python $(BIN)/python -m pytest tests/servers/test_llama_cpp_python.py

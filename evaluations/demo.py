@@ -1,5 +1,6 @@
 """The demo project: a small corpus written for it, invented annotators, and its users."""
 
+import json
 from pathlib import Path
 
 from django.contrib.auth import get_user_model
@@ -10,6 +11,7 @@ from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import LoadResult, load_files
 from evaluations.judges.judges import endpoint_at
+from evaluations.local_llm import BUNDLED_NAME
 from evaluations.models import (
     CandidateOutput,
     Judge,
@@ -34,6 +36,8 @@ summary may still be wrong.
 
 If you cannot judge a text, *skip* it and say why.
 """
+LOCAL_JUDGE = "G-Eval SmolLM2"
+LOCAL_STEPS = "1. Read the source text and the summary.\n2. Write one digit, such as 3."
 DATA = Path(__file__).parent / "demo_data"
 SYSTEM_KINDS = {
     "human_writer": System.Kind.HUMAN,
@@ -138,6 +142,33 @@ def demo_judges(
             judge.endpoint.save(update_fields=["base_url"])
         judges.append(judge)
     return judges
+
+
+@transaction.atomic
+def local_judge(project: Project, *, base_url: str) -> Judge:
+    """The judge on the model of this machine, with steps that so small a model can follow, and with
+    two calls at a time, as it has few cores."""
+    wording = {project.criteria.all()[0].name: {"steps": LOCAL_STEPS}}
+    endpoint, _ = project.endpoints.get_or_create(
+        name="local model", defaults={"base_url": base_url}
+    )
+    if endpoint.base_url != base_url:
+        endpoint.base_url = base_url
+        endpoint.save(update_fields=["base_url"])
+    judge, _ = project.judges.get_or_create(
+        name=LOCAL_JUDGE,
+        defaults={
+            "kind": JudgeKind.GEVAL,
+            "endpoint": endpoint,
+            "model": BUNDLED_NAME,
+            "mode": ScoringMode.LOGPROBS,
+            "settings": {"wording": json.dumps(wording)},
+            "concurrency": 2,
+            "max_tokens": 8,
+            "timeout_seconds": 300,
+        },
+    )
+    return judge
 
 
 def is_judged(judge: Judge) -> bool:

@@ -273,7 +273,7 @@ def echo_answer(
 
 
 def piece_text(piece: Piece) -> str:
-    r"""A token's text; one that is no whole characters as its bytes, such as `bytes:\xe2\x80`."""
+    r"""A token's text; one that ends within a character as bytes, such as `bytes:\xe2\x80`."""
     if isinstance(piece, str):
         return piece
     return "bytes:" + "".join(f"\\x{byte:02x}" for byte in piece)

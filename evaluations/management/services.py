@@ -52,7 +52,7 @@ def _start_worker(
     pool: Sequence[str],
     quiet: bool = False,
 ) -> subprocess.Popen[str]:
-    log_level = environment.text("GEVAL_LOG_LEVEL", default="WARNING")
+    log_level = environment.text("GEVAL_LOG_LEVEL", default="ERROR")
     return processes.start(
         worker_command(name, jobs=jobs, pool=pool),
         env={
@@ -114,20 +114,20 @@ def ensure_workers(
         time.sleep(0.1)
 
 
-def start_standin(processes: Processes, port: int) -> str:
-    """Start the stand-in LLM; returns its base URL once it answers.
+def start_model(processes: Processes, command: str, *options: str, port: int) -> str:
+    """Start one of our commands that serve a model; returns its base URL once it answers.
 
     Raises:
         CommandError: it does not start.
     """
     process = processes.start(
-        [sys.executable, "-m", "geval_site", "standin_llm", "--port", str(free_port(port))],
+        [sys.executable, "-m", "geval_site", command, "--port", str(free_port(port)), *options],
         stdout=subprocess.PIPE,
     )
     assert process.stdout is not None
     line = process.stdout.readline()  # it prints its address once it listens
     if "http://" not in line:
-        raise CommandError(f"The stand-in LLM did not start: {line.strip() or 'it said nothing'}")
+        raise CommandError(f"`{command}` did not start; see above.")
     return next(word for word in line.split() if word.startswith("http://"))
 
 

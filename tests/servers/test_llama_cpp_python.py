@@ -22,7 +22,7 @@ PYTHON = os.environ.get("GEVAL_SERVERS", "")
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(
-        not PYTHON, reason="make test-servers BUILD=1 builds llama-cpp-python's server for it"
+        not PYTHON, reason="make test-servers LONG=1 builds llama-cpp-python's server for it"
     ),
 ]
 TEXTS = {"d1": "the ferry sails", "d2": "the café ferry sails at 5, naïvely …", "d3": "日本 ferry"}

@@ -6,18 +6,30 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from evaluations.demo import LOGINS, demo_judges, is_judged, load_demo
+from evaluations.demo import LOGINS, demo_judges, is_judged, load_demo, local_judge
+from evaluations.local_llm import BUNDLED_NAME
 from evaluations.management.base import SiteCommand
 from evaluations.management.commands.serve import open_site, wait_until_interrupted
-from evaluations.management.services import ensure_workers, start_standin, start_workers
+from evaluations.management.services import (
+    ensure_workers,
+    start_model,
+    start_one_worker,
+    start_workers,
+)
 from evaluations.management.watching import watch_run
-from evaluations.models import EvaluationRun, Judge, Project, RunState, WorkerHeartbeat
-from evaluations.reports.report import build_report
+from evaluations.models import Criterion, EvaluationRun, Judge, Project, RunState, WorkerHeartbeat
+from evaluations.reports.report import Report, build_report
 from evaluations.reports.tables import as_text
 from evaluations.runs.lifecycle import start_run
 from evaluations.standin import HONEST_NAME, MODEL
 from geval_site.processes import Processes
 from geval_site.queues import RUNS
+
+LOCAL_PORT = 8190
+NOT_TO_BE_USED = (
+    "This shows how a real model answers: its own tokens, its own probabilities, replies that"
+    " cannot be read. A model this small cannot judge, and its scores should not be used."
+)
 
 
 class Command(SiteCommand):
@@ -27,6 +39,11 @@ class Command(SiteCommand):
         parser.add_argument("--no-serve", action="store_true", help="stop after the table")
         parser.add_argument("--port", type=int, default=8000, help="of the site")
         parser.add_argument("--standin-port", type=int, default=8189)
+        parser.add_argument(
+            "--model",
+            choices=[BUNDLED_NAME],
+            help="judge one criterion with a real, very small model on this machine instead",
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         if settings.PRODUCTION:
@@ -40,17 +57,39 @@ class Command(SiteCommand):
             )
         try:
             with Processes() as processes:
+                if options["model"]:
+                    self._judge_locally(project, processes)
+                    return self._stay(processes, options)
                 judges = self._judges(project, processes, options["standin_port"])
                 waiting = [judge for judge in judges if not is_judged(judge)]
                 if waiting:
                     ensure_workers(processes)
                 for judge in waiting:
-                    self._judge(judge)
+                    self._judge(judge, list(project.criteria.all()))
                 self.stdout.write("\n" + as_text(build_report(project)))
-                if not options["no_serve"]:
-                    self._serve(processes, options["port"])
+                self._stay(processes, options)
         except KeyboardInterrupt:
             self.stdout.write("\nStopped; all results so far are kept.")
+
+    def _stay(self, processes: Processes, options: dict[str, Any]) -> None:
+        if not options["no_serve"]:
+            self._serve(processes, options["port"])
+
+    def _judge_locally(self, project: Project, processes: Processes) -> None:
+        """One criterion with the model of this machine, and what its scores are worth."""
+        base_url = start_model(processes, "local_llm", "--parallel", "2", port=LOCAL_PORT)
+        judge, criterion = local_judge(project, base_url=base_url), project.criteria.all()[0]
+        self.stdout.write(
+            f"Judging {criterion.name} with SmolLM2 (135 million parameters) on this machine; that"
+            " takes some minutes."
+        )
+        self.stdout.flush()
+        if not judge.runs.filter(state=RunState.DONE).exists():
+            ensure_workers(processes, start_one_worker)
+            self._judge(judge, [criterion])
+        report = build_report(project, judges=[judge], criteria=[criterion])
+        self.stdout.write("\n" + as_text(report))
+        self.stdout.write(f"{NOT_TO_BE_USED} {_agreement(report)}")
 
     def _judges(self, project: Project, processes: Processes, standin_port: int) -> list[Judge]:
         if settings.DEMO_HAS_KEY:
@@ -63,15 +102,15 @@ class Command(SiteCommand):
                 label=settings.DEMO_MODEL,
                 both=False,
             )
-        base_url = start_standin(processes, standin_port)
+        base_url = start_model(processes, "standin_llm", port=standin_port)
         self.stdout.write(f"No OPENAI_API_KEY is set, so the judge is the {HONEST_NAME}.")
         return demo_judges(
             project, base_url=base_url, model=MODEL, key_env="", label="stand-in", both=True
         )
 
-    def _judge(self, judge: Judge) -> None:
+    def _judge(self, judge: Judge, criteria: list[Criterion]) -> None:
         unfinished = EvaluationRun.objects.active().filter(judge=judge).first()
-        run = unfinished or start_run(judge, list(judge.project.criteria.all()))
+        run = unfinished or start_run(judge, criteria)
         summary = watch_run(run)
         if summary["state"] != RunState.DONE:
             raise CommandError(f"{judge.name}: {summary['message']}")
@@ -88,3 +127,18 @@ class Command(SiteCommand):
             )
         self.stdout.flush()
         wait_until_interrupted(processes)
+
+
+def _agreement(report: Report) -> str:
+    """How well the only judge of a report agrees with people on its only criterion."""
+    criterion = report.criteria[0]
+    if not criterion.judges:
+        return "It gave no score that can be compared with people's ratings."
+    correlations = criterion.judges[0].correlations
+    rho = correlations.estimates["spearman"]["dataset"].value
+    if rho is None:
+        return "Its agreement with people cannot be computed."
+    return (
+        f"Over all its scores of {criterion.criterion}, rho with people is {rho:.2f}; a useful"
+        " judge reaches 0.4 or more on many documents."
+    )
