@@ -78,7 +78,7 @@ def first_request(settings: RequestSettings, prompt: str, *, ratings: int = 1) -
         max_tokens=settings.max_tokens * ratings,
         length_parameter=settings.length_parameter,
         top_logprobs=settings.top_logprobs if settings.mode == "logprobs" else None,
-        # Some servers cut the tail off unless they are told not to.
+        # Some servers leave out unlikely tokens by default.
         extra={"top_p": 1.0} if settings.mode == "samples" and settings.sends_top_p else {},
     )
 

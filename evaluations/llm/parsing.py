@@ -224,8 +224,8 @@ class _Number:
 
 @dataclass(frozen=True)
 class _Names:
-    """What calls a rating by its name: right before it in a form ("Coherence (1-5): "), or earlier
-    in its sentence ("the coherence of this text is "). Both end where the number begins."""
+    """Where a rating's name stands: right before its number in a form ("Coherence (1-5): "), or
+    earlier in its sentence ("the coherence of this text is "). Both end where the number begins."""
 
     form: re.Pattern[str]
     sentence: re.Pattern[str]

@@ -78,7 +78,7 @@ def _outside(text: str, spans: Sequence[tuple[int, int]]) -> str:
 def _tokens_of(
     tokens: tuple[Token, ...], answer: str, *, has_thought: bool
 ) -> tuple[Token, ...] | None:
-    """The tokens of the answer; None where they cannot be told from those of the thought."""
+    """The tokens of the answer; None where those of the thought cannot be separated."""
     joined = "".join(token.text for token in tokens)
     if _TAG.search(joined) or _BARE_HARMONY.match(joined):
         return _cut_tokens(tokens, _answer_spans(joined))

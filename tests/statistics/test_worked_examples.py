@@ -267,7 +267,7 @@ def unparsed(example: dict[str, Any]) -> dict[str, float]:
     ]
     parsed = [float(value) for value in begins if value]
     ours = [parse_rating(ReplyChoice(reply), scale=Scale(1, 5), criterion="x") for reply in replies]
-    assert [rating.value for rating in ours if isinstance(rating, Rating)] == [4, 3, 5]
+    assert [rating.value for rating in ours if isinstance(rating, Rating)] == [4, 3, 5, 4]
     return {
         "geval_script_mean": sum(parsed) / len(replies),
         "mean_of_parsed": float(np.mean(parsed)),
