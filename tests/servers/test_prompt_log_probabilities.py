@@ -95,7 +95,8 @@ def test_gptscore_is_the_mean_of_the_outputs_tokens(
     assert run.state == RunState.DONE, run.message
     assert [item.detail for item in run.items.filter(state="failed")] == []
     score = run.scores.get(output__document__doc_id="d1")
-    before = f"{run.run_criteria.get().template}\n\nText: source of d1\nSummary:"
+    shown = run.run_criteria.get().template.replace("{{Given}}", "source of d1")
+    before = shown.partition("{{Scored}}")[0].rstrip(" ")
     ids = post(local_llm.base_url, "/tokenize", {"content": f"{before} {TEXTS['d1']}"})["tokens"]
     begin = len(post(local_llm.base_url, "/tokenize", {"content": before})["tokens"])
     expected = [
