@@ -11,6 +11,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
+from evaluations.llm.time_limit import DEFAULT_SECONDS
+
 Mode = Literal["logprobs", "samples", "direct"]
 
 
@@ -63,11 +65,14 @@ class JudgeSettings(BaseModel):
         description="A rating needs a few tokens; a model that reasons first needs hundreds.",
     )
     timeout_seconds: float = Field(
-        60,
+        DEFAULT_SECONDS,
         ge=1,
         le=3600,
         title="Time limit per call (seconds)",
-        description="Counts the whole call, not its parts.",
+        description=(
+            "Counts the whole call, not its parts. The default grows with the length of replies and"
+            " where the server answers slowly; any other limit stays as it is."
+        ),
         json_schema_extra={"option": "timeout"},
     )
     min_coverage: float = Field(

@@ -9,11 +9,12 @@ from evaluations.llm.endpoints import Client
 from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.llm.patience import ask_within_patience
 from evaluations.llm.requests import ChatRequest
+from evaluations.llm.time_limit import TimeLimit
 from evaluations.models import Endpoint
 from evaluations.sealing import SealError
 
 
-def client_for(endpoint: Endpoint, *, timeout: float) -> Client:
+def client_for(endpoint: Endpoint, *, timeout: float | TimeLimit) -> Client:
     """A client of an endpoint; to be used in an `async with`.
 
     Raises:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -26,6 +27,7 @@ from evaluations.llm.network import (
 from evaluations.llm.rate_headers import NAMES_LIMITS, RateHeaders, read_rate_headers
 from evaluations.llm.replies import Reply
 from evaluations.llm.requests import ChatRequest, EchoRequest, Request
+from evaluations.llm.time_limit import TimeLimit
 
 Read = TypeVar("Read")
 
@@ -60,7 +62,8 @@ class RemoteBatch:
 class Client:
     """An endpoint that can be asked, for the time of an `async with`.
 
-    `timeout` is in seconds and limits a call as a whole, however slowly its answer trickles in.
+    `timeout` is in seconds, or follows the server's speed (time_limit.py); it limits a call as a
+    whole, however slowly its answer trickles in.
     `allow_private` says whether its address may lie in a private network; limits are in bytes, for
     replies and for files of batches.
 
@@ -73,24 +76,27 @@ class Client:
         base_url: str,
         api_key: str,
         *,
-        timeout: float,
+        timeout: float | TimeLimit,
         api_version: str = "",
         allow_private: bool = False,
         reply_limit: int = REPLY_LIMIT_BYTES,
         file_limit: int = FILE_LIMIT_BYTES,
     ) -> None:
         self.base_url = base_url
-        self.timeout = timeout
+        self.time_limit = timeout if isinstance(timeout, TimeLimit) else TimeLimit(timeout)
         self._transport = BoundedTransport(
             allow_private=allow_private, limit=reply_limit, secret=api_key
         )
         self._file_limit = file_limit
         options: dict[str, Any] = {
             "api_key": api_key or "none",
-            "timeout": timeout,
+            "timeout": self.time_limit.most,
             "max_retries": 0,
             "http_client": httpx2.AsyncClient(
-                transport=self._transport, timeout=timeout, follow_redirects=False, trust_env=False
+                transport=self._transport,
+                timeout=self.time_limit.most,
+                follow_redirects=False,
+                trust_env=False,
             ),
         }
         self._openai: openai.AsyncOpenAI
@@ -124,7 +130,7 @@ class Client:
         # The typed objects of the package cost more time than the call; the raw answer is all we
         # read.
         create = self._openai.chat.completions.with_raw_response.create
-        response = await self._call(create(**request.body()), model=request.model)
+        response = await self._ask(create(**request.body()), request)
         reply = self._read(
             lambda: wire.read_chat_answer(
                 response.content,
@@ -145,7 +151,7 @@ class Client:
                 went wrong.
         """
         create = self._openai.completions.with_raw_response.create
-        response = await self._call(create(**request.body()), model=request.model)
+        response = await self._ask(create(**request.body()), request)
         wanted = "a completion with the log-probabilities of the echoed text"
         return _counted(
             self._read(lambda: wire.read_echo_answer(response.content), response.content, wanted),
@@ -228,9 +234,21 @@ class Client:
                 # this body, and those of the calls to come, until Python looks for such circles.
                 gc.collect()
 
+    async def _ask(self, call: Awaitable[Any], request: Request) -> Any:
+        """A call that the model answers, from which the time limit learns."""
+        limit, began = self.time_limit.seconds(request.most_reply_tokens), time.monotonic()
+        try:
+            answer = await self._call(call, model=request.model, timeout=limit)
+        except EndpointError:
+            if time.monotonic() - began >= limit:
+                self.time_limit.note_missed(limit)
+            raise
+        self.time_limit.note_answered(time.monotonic() - began)
+        return answer
+
     async def _call(self, call: Awaitable[Any], *, model: str, timeout: float | None = None) -> Any:
         try:
-            async with asyncio.timeout(timeout or self.timeout):
+            async with asyncio.timeout(timeout or self.time_limit.seconds()):
                 return await call
         except TimeoutError as error:
             raise EndpointError(

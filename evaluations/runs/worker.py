@@ -10,6 +10,7 @@ from evaluations.evaluators.registry import make_evaluator
 from evaluations.judges.clients import client_for
 from evaluations.llm.calls import RetryPolicy
 from evaluations.llm.errors import EndpointError
+from evaluations.llm.time_limit import TimeLimit
 from evaluations.models import EvaluationRun, RunState, Transport
 from evaluations.runs import leases, results
 from evaluations.runs.batches import BatchShare
@@ -102,9 +103,9 @@ async def _work(
             await lay_out_and_compute(run, evaluator, worker, database, shift)
             return
         assert isinstance(evaluator, LlmEvaluator)
-        endpoint, timeout = run.judge.endpoint, run.frozen.timeout_seconds
+        endpoint, limit = run.judge.endpoint, TimeLimit.of_setting(run.frozen.timeout_seconds)
         assert endpoint is not None, "judges that ask have an endpoint"
-        client = await database.call(lambda: client_for(endpoint, timeout=timeout))
+        client = await database.call(lambda: client_for(endpoint, timeout=limit))
     except (EndpointError, EvaluatorError, SettingsError) as error:
         await _pause_with(database, run_id, worker, str(error))
         return
