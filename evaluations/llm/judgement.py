@@ -74,7 +74,7 @@ def first_request(settings: RequestSettings, prompt: str, *, ratings: int = 1) -
         model=settings.model,
         prompt=prompt,
         temperature=settings.temperature,
-        n=settings.samples if settings.mode == "samples" else 1,
+        n=settings.replies_each,
         max_tokens=settings.max_tokens * ratings,
         length_parameter=settings.length_parameter,
         top_logprobs=settings.top_logprobs if settings.mode == "logprobs" else None,
@@ -136,11 +136,14 @@ def _scored(
     if settings.mode == "samples":
         values, failures = _read_samples(answers, question)
         return score_by_samples(values) if values else _most_frequent(failures)
-    outcomes = [_scored_choice(choice, question, settings) for choice in _all_choices(answers)]
-    for number, outcome in enumerate(outcomes, start=1):
+    outcomes = (_scored_choice(choice, question, settings) for choice in _all_choices(answers))
+    first = next(outcomes)
+    if isinstance(first, Scored):
+        return first
+    for number, outcome in enumerate(outcomes, start=2):
         if isinstance(outcome, Scored):
-            return outcome if number == 1 else replace(outcome, note=_later_reply(number))
-    return outcomes[0]
+            return replace(outcome, note=_later_reply(number))
+    return first
 
 
 def _scored_choice(
@@ -174,19 +177,14 @@ def readable_choices(
 ) -> tuple[ReplyChoice, ...]:
     """The choices behind a score: as many readable samples as requested, or the one reply that
     counts."""
-    if settings.mode != "samples":
-        readable = (
-            choice
-            for choice in _all_choices(answers)
-            if isinstance(_scored_choice(choice, question, settings), Scored)
-        )
-        return tuple(itertools.islice(readable, 1))
-    readable = (
-        choice
-        for choice in _all_choices(answers)
-        if not isinstance(_rating_in(choice, question), Failure)
-    )
-    return tuple(itertools.islice(readable, settings.samples))
+
+    def is_readable(choice: ReplyChoice) -> bool:
+        if settings.mode == "samples":
+            return isinstance(_rating_in(choice, question), Rating)
+        return isinstance(_scored_choice(choice, question, settings), Scored)
+
+    readable = filter(is_readable, _all_choices(answers))
+    return tuple(itertools.islice(readable, settings.replies_each))
 
 
 async def _judge_by_samples(

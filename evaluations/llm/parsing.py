@@ -22,7 +22,7 @@ import itertools
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -130,8 +130,9 @@ class Failure:
 _NUMBER = re.compile(r"(?<![A-Za-z\d])(?<!\d[.,])(?:(?<![\w)])[-−])?(?:\d+(?:[.,]\d+)?|[.,]\d+)")
 _BEFORE, _LEAD = 140, 40
 _MOST_NUMBERS = 1000
-# No pattern looks further than this behind a number.
-_AFTER = 80
+# No pattern looks further than this behind a number; the explanations of points are looked for in
+# less, as they follow what is written with it.
+_AFTER, _EXPLANATION = 80, 60
 _QUOTED_CHARACTERS = 120
 _SHORT_REPLY = 40
 # A reply is cut to what a model may say; a rating beyond it is not looked for.
@@ -148,6 +149,8 @@ def _any_of(patterns: Collection[str]) -> str:
 
 
 _GAP = r"[^\S\n]{0,9}"
+# What a form says of a scale between a name and its rating: "Coherence (1-5):".
+_IN_BRACKETS = r"\s{0,9}(?:\([^)\n]{0,80}\)\s{0,9})?"
 _DIGITS = r"\d{1,21}(?:[.,]\d{1,21})?"
 _LETTER = "A-Za-zÀ-ɏ"
 # A bullet, or the number of a form with one line; "A: " of question and answer, or an article; then
@@ -157,13 +160,14 @@ _LINE_LEAD = re.compile(
     rf"(?:(?:[A-F]:|[Aa]n?)[^\S\n])?[(\['|]?{_GAP}"
 )
 _PERCENT = re.compile(rf"{_GAP}%")
+_TO, _JOINS = _any_of([*words.TO, *words.AND]), _any_of([*words.TO, *words.AND, *words.OR])
 _UNIT = re.compile(rf"{_GAP}(?:{_any_of(words.UNITS)})(?![A-Za-z])", re.I)
 _TOP = re.compile(
     rf"{_GAP}(?:(?:{_any_of(words.OUT_OF)}){_GAP}|[(（]?满分为?)(?P<top>{_DIGITS})(?![A-Za-z\d%])",
     re.I,
 )
 _SECOND = re.compile(
-    rf"{_GAP}(?:[-–—~]|,?{_GAP}(?:{_any_of([*words.TO, *words.AND, *words.OR])})(?![A-Za-z])){_GAP}"
+    rf"{_GAP}(?:[-–—~]|,?{_GAP}(?:{_JOINS})(?![A-Za-z])){_GAP}"
     rf"(?:an?[^\S\n])?(?P<second>{_DIGITS})|{_GAP}[,;&]?{_GAP}(?P<next>{_DIGITS})",
     re.I,
 )
@@ -188,7 +192,7 @@ _POSSIBLE = re.compile("|".join(words.POSSIBLE), re.I)
 # What comes after these cannot belong to a number before them.
 _NEXT_WORD = re.compile(
     rf"{_GAP}(?:[.;!?][^\S\n]{{1,9}}[^\W\d]|,[^\S\n]{{1,9}}"
-    rf"(?!(?:{_any_of([*words.TO, *words.AND, *words.OR])})\b)[^\W\d]{{2,20}}[^\S\n])",
+    rf"(?!(?:{_JOINS})\b)[^\W\d]{{2,20}}[^\S\n])",
     re.I,
 )
 _SENTENCE_END = re.compile(r"[.!?\n。！？]")
@@ -319,13 +323,14 @@ def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> lis
     for word in _named_points(plain, scale, names):
         if not is_cut or _is_closed(plain, word.position + len(word.text)):
             form.append(word)
-    for number in _numbers(plain):
+    numbers = list(_numbers(plain))
+    for number in numbers:
         if is_cut and not _is_closed(plain, number.end):
             if form and names.form.search(_before(plain, number.start)):
                 return []  # it may differ from what stands before, or become it
             continue
-        if number.is_percent and scale.highest not in _PERCENT_SCALES:
-            continue  # a share of something else
+        if _is_share(number, scale):
+            continue
         if _stands_in_form(plain, number, names):
             form.append(_as_rating(plain, number, scale, text))
         elif _is_stated(plain, number, names, scale):
@@ -337,7 +342,7 @@ def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> lis
         return [*form, *(rating for rating in stated if rating.position < begins)]
     if prose:
         return [rating for rating in stated if scale.holds(rating.value)] or prose[:1]
-    return [] if is_cut else _lone_rating(plain, scale, text)
+    return [] if is_cut else _lone_rating(plain, numbers, scale, text)
 
 
 def _numbers(plain: str) -> Iterator[_Number]:
@@ -410,14 +415,15 @@ def _is_stated(plain: str, number: _Number, names: _Names, scale: Scale) -> bool
     )
 
 
-def _lone_rating(plain: str, scale: Scale, text: str) -> list[Rating | Failure]:
+def _lone_rating(
+    plain: str, numbers: Sequence[_Number], scale: Scale, text: str
+) -> list[Rating | Failure]:
     """The only number of a reply, where it stands in brackets at its end, or with a unit or after a
     colon in a few words."""
-    numbers = list(itertools.islice(_numbers(plain), 2))
     if len(numbers) != 1 or numbers[0].is_word or _NEGATION.search(plain):
         return []
     number = numbers[0]
-    if number.is_percent and scale.highest not in _PERCENT_SCALES:
+    if _is_share(number, scale):
         return []
     before, after = plain[: number.start].rstrip(), plain[number.end :].strip()
     in_brackets = before[-1:] in ("(", "[") and after[:1] in (")", "]")
@@ -430,6 +436,11 @@ def _lone_rating(plain: str, scale: Scale, text: str) -> list[Rating | Failure]:
     return []
 
 
+def _is_share(number: _Number, scale: Scale) -> bool:
+    """Whether a percentage is a share of something else, not a rating on a scale of shares."""
+    return number.is_percent and scale.highest not in _PERCENT_SCALES
+
+
 def _as_rating(plain: str, number: _Number, scale: Scale, text: str) -> Rating | Failure:
     """A number that stands for a rating, unless it says something else as well."""
     written = plain[number.start : number.end].strip()
@@ -439,7 +450,7 @@ def _as_rating(plain: str, number: _Number, scale: Scale, text: str) -> Rating |
         return Failure(
             Reason.TWO_RATINGS, f"The reply names two ratings ({written}): {quote(text)}"
         )
-    rest = plain[number.end : number.end + _AFTER - 20].split("\n", 1)[0]
+    rest = plain[number.end : number.end + _EXPLANATION].split("\n", 1)[0]
     if rest.lstrip()[:1] in ("-", "–", "—", "(", "=") and _EXPLAINS_POINT.search(rest):
         return Failure(Reason.TWO_RATINGS, f"The reply explains several points: {quote(text)}")
     value = number.value * scale.highest / 100 if number.is_percent else number.value
@@ -462,23 +473,26 @@ def _before(plain: str, start: int) -> str:
 
 def _begins_line(plain: str, start: int) -> bool:
     """Whether nothing but a bullet or a bracket stands before a place in its line."""
-    begins = plain.rfind("\n", max(0, start - _LEAD), start) + 1
-    if begins == 0 and start > _LEAD:
-        return False
-    return bool(_LINE_LEAD.fullmatch(plain, begins, start))
+    line = _line_start(plain, start)
+    return line is not None and bool(_LINE_LEAD.fullmatch(plain, line, start))
+
+
+def _line_start(plain: str, place: int) -> int | None:
+    """Where the line of a place begins; None if that is further away than any bullet is long."""
+    begins = plain.rfind("\n", max(0, place - _LEAD), place) + 1
+    return None if begins == 0 and place > _LEAD else begins
 
 
 def _part_about(text: str, criterion: str, others: Collection[str]) -> str:
     """A form's text with everything blanked out but what follows a criterion's name; every
     character keeps its place."""
-    names = {_flexible(name): name for name in (criterion, *others)}
+    names = _any_of([_flexible(name) for name in (criterion, *others)])
     heading = re.compile(
-        rf"(?<![{_LETTER}\d])({_any_of(names)})(?![{_LETTER}\d])\s{{0,9}}(?:\([^)\n]{{0,80}}\)\s{{0,9}})?[:：=|]",
-        re.I,
+        rf"(?<![{_LETTER}\d])({names})(?![{_LETTER}\d]){_IN_BRACKETS}[:：=|]", re.I
     )
     plain = _plain(text)
     headings = list(heading.finditer(plain))
-    ends = [_begin_of_line(plain, match.start()) for match in headings[1:]] + [len(text)]
+    ends = [_heading_start(plain, match.start()) for match in headings[1:]] + [len(text)]
     own = re.compile(_flexible(criterion), re.I)
     shown = [" "] * len(text)
     for match, end in zip(headings, ends, strict=True):
@@ -487,10 +501,10 @@ def _part_about(text: str, criterion: str, others: Collection[str]) -> str:
     return "".join(shown)
 
 
-def _begin_of_line(plain: str, start: int) -> int:
-    """Where the bullet or number before a heading begins; the heading itself if it has none."""
-    begins = plain.rfind("\n", max(0, start - _LEAD), start) + 1
-    return start if any(map(str.isalpha, plain[begins:start])) else max(begins, start - _LEAD)
+def _heading_start(plain: str, name: int) -> int:
+    """Where a heading begins whose name stands at a place: at the bullet or number before it."""
+    line = _line_start(plain, name)
+    return name if line is None or any(map(str.isalpha, plain[line:name])) else line
 
 
 def _no_text(choice: ReplyChoice, text: str) -> Failure | None:
@@ -535,13 +549,17 @@ def _ascii_character(character: str) -> str:
 def _mask_scale_range(text: str, scale: Scale) -> str:
     """Blank out the scale where the reply repeats it ("1-5", "1 (worst) to 5"), so that its ends
     are not ratings."""
-    lowest, highest = re.escape(short(scale.lowest)), re.escape(short(scale.highest))
-    to = _any_of([*words.TO, *words.AND])
-    ends = (
-        rf"(?<![\d.,]){lowest}(?![\d.,]\d){_GAP}(?:\([^)\n]{{0,30}}\){_GAP})?"
-        rf"(?:[-–—~]|(?:{to})(?![A-Za-z])){_GAP}{highest}(?!\.?\d)"
+    ends = _range_pattern(short(scale.lowest), short(scale.highest))
+    return ends.sub(lambda match: " " * len(match.group()), text)
+
+
+@lru_cache(maxsize=512)
+def _range_pattern(lowest: str, highest: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?<![\d.,]){re.escape(lowest)}(?![\d.,]\d){_GAP}(?:\([^)\n]{{0,30}}\){_GAP})?"
+        rf"(?:[-–—~]|(?:{_TO})(?![A-Za-z])){_GAP}{re.escape(highest)}(?!\.?\d)",
+        re.I,
     )
-    return re.sub(ends, lambda match: " " * len(match.group()), text, flags=re.I)
 
 
 @lru_cache(maxsize=512)
@@ -551,7 +569,7 @@ def _names_of(criterion: str) -> _Names:
     name = rf"(?<![{_LETTER}\d])(?:{_any_of([*map(re.escape, words.RATING_NAMES), *own])})"
     copulas = _any_of([word if not word.isascii() else rf"\b{word}\b" for word in words.COPULAS])
     form = (
-        rf"(?:{name}\s{{0,9}}(?:\([^)\n]{{0,80}}\)\s{{0,9}})?"
+        rf"(?:{name}{_IN_BRACKETS}"
         rf"(?:[:=：|→]|->|[-–—](?=\s)|{copulas})[\s|]{{0,9}}(?:[-•][^\S\n]{{1,9}})?|\\boxed\s)"
         rf"(?:an?[^\S\n])?[(\[']?\s?$"
     )
@@ -583,16 +601,12 @@ def _named_points(plain: str, scale: Scale, names: _Names) -> Iterator[Rating]:
     they are words as any others."""
     if not scale.words:
         return
-    points = {
-        " ".join(_plain(label).split()).casefold(): point for label, point in scale.words.items()
-    }
-    letters = {label for label in scale.words if len(label) == 1}
-    labels = _any_of([_flexible(label) for label in scale.words])
-    pattern = rf"(?<![\w']){_OF_A_TEXT}(?P<word>{labels})(?!\w)"
-    for match in itertools.islice(re.finditer(pattern, plain, re.I), _MOST_NUMBERS):
+    points = {_bare_label(label): point for label, point in scale.words.items()}
+    labels = _labels_pattern(tuple(scale.words))
+    for match in itertools.islice(labels.finditer(plain), _MOST_NUMBERS):
         word = match["word"]
-        if len(word) == 1 and word not in letters:
-            continue
+        if len(word) == 1 and word not in scale.words:
+            continue  # "a" is an article
         ends = _WORD_ENDS.match(plain, match.end()) or (
             len(word) == 1 and _LETTER_WINS.match(plain, match.end())
         )
@@ -600,5 +614,15 @@ def _named_points(plain: str, scale: Scale, names: _Names) -> Iterator[Rating]:
             _before(plain, match.start())
         )
         if ends and starts:
-            point = points[" ".join(word.split()).casefold()]
-            yield Rating(point, match.start("word"), word)
+            yield Rating(points[_bare_label(word)], match.start("word"), word)
+
+
+@lru_cache(maxsize=512)
+def _labels_pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
+    names = _any_of([_flexible(label) for label in labels])
+    return re.compile(rf"(?<![\w']){_OF_A_TEXT}(?P<word>{names})(?!\w)", re.I)
+
+
+def _bare_label(label: str) -> str:
+    """A label by which those that differ in case, blanks and emphasis are one."""
+    return " ".join(_plain(label).split()).casefold()

@@ -30,6 +30,11 @@ class RequestSettings:
     sends_top_p: bool = True
 
     @property
+    def replies_each(self) -> int:
+        """How many replies a question is to get."""
+        return self.samples if self.mode == "samples" else 1
+
+    @property
     def is_greedy(self) -> bool:
         """Whether the likeliest reply is asked for, so that asking again seldom gets another."""
         return self.temperature == 0

@@ -89,7 +89,7 @@ class RunParameters:
     @property
     def replies_each(self) -> int:
         """How many replies a question is to get."""
-        return self.samples if self.mode == "samples" else 1
+        return self.request_settings.replies_each
 
     @property
     def request_settings(self) -> RequestSettings:

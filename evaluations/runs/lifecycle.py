@@ -646,11 +646,11 @@ def _fit_of(judge: Judge) -> dict[str, Any]:
     """What the judge's endpoint takes of a request, as far as a probe has found out."""
     probe = ModelProbe.objects.filter(endpoint=judge.endpoint_id, model=judge.model).first()
     findings = probe.findings if probe else {}
-    names = {"several_choices": "several_choices", "most_choices": "most_choices"}
-    names |= {"top_logprobs": "top_logprobs", "sends_top_p": "top_p"}
-    # Findings of earlier versions say less; an endpoint without log-probabilities has no limit.
-    return {
-        parameter: findings[name]
-        for parameter, name in names.items()
-        if findings.get(name) or findings.get(name) is False
+    fit = {
+        "several_choices": findings.get("several_choices"),
+        "most_choices": findings.get("most_choices"),
+        "top_logprobs": findings.get("top_logprobs") or None,  # 0 where it has no log-probabilities
+        "sends_top_p": findings.get("top_p"),
     }
+    # Findings of earlier versions say less.
+    return {name: value for name, value in fit.items() if value is not None}

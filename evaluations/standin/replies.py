@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from evaluations.llm.request_settings import MOST_ALTERNATIVES
 from evaluations.standin import HONEST_NAME, MODEL
 from evaluations.standin.judging import (
     Reading,
@@ -23,7 +24,6 @@ from evaluations.standin.wording import reflect
 
 REFUSAL = "I'm sorry, but I can't help with rating this."
 UNREADABLE = "Thank you for sharing this text. It touches on several interesting matters."
-MOST_ALTERNATIVES = 20
 # Other tokens that a model might have generated, so that every token has as many alternatives as
 # asked for.
 _FILLERS = (

@@ -11,18 +11,17 @@ from typing import Any
 import orjson
 from aiohttp import web
 
+from evaluations.llm.request_settings import MOST_ALTERNATIVES, MOST_CHOICES
 from evaluations.standin import HONEST_NAME
 from evaluations.standin.batches import Batches
 from evaluations.standin.judging import seeded
 from evaluations.standin.limiting import Limits
 from evaluations.standin.replies import (
-    MOST_ALTERNATIVES,
     chat_completion,
     model_list,
     text_completion,
 )
 
-MOST_CHOICES = 128
 REMEMBERED = 5_000
 BODY_LIMIT = 256 * 2**20
 
