@@ -49,11 +49,11 @@ class FollowUps:
 def qualities() -> dict[str, FollowUps]:
     """Quality, or another name for it, -> its follow-ups."""
     path = Path(__file__).parent / "fed_follow_ups.toml"
-    found: dict[str, FollowUps] = {}
+    by_name: dict[str, FollowUps] = {}
     for quality, entry in tomllib.loads(path.read_text(encoding="utf-8")).items():
         follow_ups = FollowUps(tuple(entry["good"]), tuple(entry["bad"]))
-        found |= dict.fromkeys([quality, *entry["names"]], follow_ups)
-    return found
+        by_name |= dict.fromkeys([quality, *entry["names"]], follow_ups)
+    return by_name
 
 
 class FedSettings(NeuralSettings):
@@ -87,8 +87,8 @@ class FedSettings(NeuralSettings):
     @classmethod
     def _signed(cls, value: str) -> str:
         for criterion, lines in lines_by_criterion(value).items():
-            found = follow_ups_in(lines)
-            if criterion != EVERY and not (found.good or found.bad):
+            follow_ups = follow_ups_in(lines)
+            if criterion != EVERY and not (follow_ups.good or follow_ups.bad):
                 raise ValueError(f"the criterion {criterion!r} has no follow-ups")
         return value
 
@@ -126,18 +126,18 @@ class Fed(NeuralEvaluator):
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
         """The follow-ups of a criterion; refused if there are none for it."""
         own = part_of(lines_by_criterion(self.settings.follow_ups), parts.criterion)
-        found = follow_ups_in(own)
-        if not (found.good or found.bad):
+        follow_ups = follow_ups_in(own)
+        if not (follow_ups.good or follow_ups.bad):
             name = " ".join(parts.criterion.lower().replace("_", " ").split())
-            known = qualities()
-            if name not in known:
+            by_name = qualities()
+            if name not in by_name:
                 raise PromptError(
-                    f"FED has no follow-ups on {parts.criterion} (there are: {', '.join(known)})."
+                    f"FED has no follow-ups on {parts.criterion} (there are: {', '.join(by_name)})."
                     " Leave the criterion out of this run, or put follow-ups into the judge's"
                     f" settings below “[criterion: {parts.criterion}]”."
                 )
-            found = known[name]
-        return found.written
+            follow_ups = by_name[name]
+        return follow_ups.written
 
     def load(self) -> None:
         self.loaded = load_model(
@@ -151,23 +151,32 @@ class Fed(NeuralEvaluator):
 
     def score(self, items: Sequence[Item]) -> list[Outcome]:
         asked = [self._continuations(item) for item in items]
-        flat = [one for row in asked if not isinstance(row, Failure) for one in row]
+        flat = [
+            continuation for row in asked if not isinstance(row, Failure) for continuation in row
+        ]
         sums = iter(continuation_log_likelihoods(self.loaded, flat, size=self.settings.batch_size))
         outcomes: list[Outcome] = []
         for item, row in zip(items, asked, strict=True):
             if isinstance(row, Failure):
                 outcomes.append(row)
                 continue
-            values = [self._per_token(next(sums), one) for one in row]
+            values = [self._per_token(next(sums), continuation) for continuation in row]
             good = len(_frozen(item.template).good)
             value = self._side(values[:good]) - self._side(values[good:])
             outcomes.append(
-                Scored.plain(value, " ".join({one.note: "" for one in row if one.note}))
+                Scored.plain(
+                    value,
+                    " ".join({continuation.note: "" for continuation in row if continuation.note}),
+                )
             )
         return outcomes
 
-    def _per_token(self, total: float, one: Continuation) -> float:
-        return total if self.settings.reduce == "sum" else total / (len(one.ids) - one.start)
+    def _per_token(self, total: float, continuation: Continuation) -> float:
+        return (
+            total
+            if self.settings.reduce == "sum"
+            else total / (len(continuation.ids) - continuation.start)
+        )
 
     def _side(self, values: Sequence[float]) -> float:
         if not values:
@@ -184,7 +193,7 @@ class Fed(NeuralEvaluator):
         before: list[int] = []
         for text in utterances(item.texts):
             before += [end, *tokenizer(f" {text} ", add_special_tokens=False)["input_ids"]]
-        found = []
+        continuations = []
         follow_ups = _frozen(item.template)
         for text in (*follow_ups.good, *follow_ups.bad):
             own = [end, *tokenizer(f" {text}", add_special_tokens=False)["input_ids"]]
@@ -193,8 +202,8 @@ class Fed(NeuralEvaluator):
                 return fitted
             ids, note = fitted
             start = 1 if self.settings.likelihood == "whole" else len(ids) - len(own) + 1
-            found.append(Continuation(ids, max(1, start), note))
-        return found
+            continuations.append(Continuation(ids, max(1, start), note))
+        return continuations
 
 
 def _frozen(template: str) -> FollowUps:
@@ -207,7 +216,7 @@ def utterances(texts: Texts) -> list[str]:
     the source and then the output."""
     if texts.is_conversation:
         before = () if texts.is_session else texts.history
-        said = [turn.body for turn in (*before, *texts.said)]
+        written = [turn.body for turn in (*before, *texts.said)]
     else:
-        said = [*texts.source.splitlines(), " ".join(texts.output.split())]
-    return [text.strip() for text in said if text.strip()]
+        written = [*texts.source.splitlines(), " ".join(texts.output.split())]
+    return [text.strip() for text in written if text.strip()]

@@ -277,9 +277,9 @@ class GptScore(LlmEvaluator):
     def why_not_with(cls, findings: Findings) -> str:
         if findings.echo:
             return ""
-        said = findings.notes.get("echo", "It did not send a prompt back with log-probabilities.")
+        reason = findings.notes.get("echo", "It did not send a prompt back with log-probabilities.")
         return (
-            f"GPTScore needs the completions API with echo and logprobs. {said} vLLM and"
+            f"GPTScore needs the completions API with echo and logprobs. {reason} vLLM and"
             " llama-cpp-python's server send them; llama.cpp's own server does not, but"
             f" `{SERVER}` serves a GGUF file by it and adds them."
         )
@@ -330,13 +330,13 @@ class GptScore(LlmEvaluator):
     def _demonstrations(self, criterion: str) -> tuple[Demonstration, ...]:
         if self.settings.prompting != "demonstrations":
             return ()
-        found = part_of(demonstrations_in(self.settings.examples), criterion)
-        if not found:
+        demonstrations = part_of(demonstrations_in(self.settings.examples), criterion)
+        if not demonstrations:
             raise PromptError(
                 f"GPTScore by demonstrations has none for {criterion}; put some into the judge's"
                 f" settings, for all criteria or below “[criterion: {criterion}]”."
             )
-        return found
+        return demonstrations
 
     def question(
         self, item: Item, scale: Scale, settings: RequestSettings

@@ -178,11 +178,12 @@ class WordMover(NeuralEvaluator):
         for listed in split:
             rows = [next(encoded) for _ in listed]
             failure = next((row for row in rows if isinstance(row, Failure)), None)
-            known = [row for row in rows if not isinstance(row, Failure)]
+            encoded_rows = [row for row in rows if not isinstance(row, Failure)]
             vectors = [
-                row.vectors[0].numpy()[[not special for special in row.special]] for row in known
+                row.vectors[0].numpy()[[not special for special in row.special]]
+                for row in encoded_rows
             ]
-            note = " ".join(dict.fromkeys(row.note for row in known if row.note))
+            note = " ".join(dict.fromkeys(row.note for row in encoded_rows if row.note))
             bags.append(failure or _bag(vectors, what, note))
         return bags
 
@@ -192,35 +193,37 @@ class WordMover(NeuralEvaluator):
         missing = counted = 0
         for sentence in sentences(text):
             words = [word for word in _WORD.findall(sentence) if word.lower() not in self.left_out]
-            found = [vector for word in words if (vector := self._vector(word)) is not None]
+            vectors = [vector for word in words if (vector := self._vector(word)) is not None]
             counted += len(words)
-            missing += len(words) - len(found)
-            rows.append(found)
+            missing += len(words) - len(vectors)
+            rows.append(vectors)
         note = f"{missing} of {counted} words of the {what} have no vector." if missing else ""
         return _bag([np.array(row) for row in rows], what, note)
 
     def _vector(self, word: str) -> np.ndarray | None:
         """A word's vector; of an encoder the mean of its pieces', as its table has them."""
         if self.loaded is None:
-            found = self.by_word.get(word)
-            return self.by_word.get(word.lower()) if found is None else found
+            vector = self.by_word.get(word)
+            return self.by_word.get(word.lower()) if vector is None else vector
         if word not in self.by_word:
             ids = self.loaded.tokenizer(f" {word}", add_special_tokens=False)["input_ids"]
-            known = [one for one in ids if one != self.loaded.tokenizer.unk_token_id]
+            known_ids = [
+                token_id for token_id in ids if token_id != self.loaded.tokenizer.unk_token_id
+            ]
             table = self.loaded.model.get_input_embeddings().weight
             self.by_word[word] = (
-                table[known].detach().float().mean(dim=0).cpu().numpy() if known else None
+                table[known_ids].detach().float().mean(dim=0).cpu().numpy() if known_ids else None
             )
         return self.by_word[word]
 
 
 def _bag(rows: Iterable[np.ndarray], what: str, note: str) -> Bag | Failure:
-    known = tuple(row for row in rows if len(row))
-    if not known:
+    sentences_with_vectors = tuple(row for row in rows if len(row))
+    if not sentences_with_vectors:
         return Failure(
             Reason.UNDEFINED, f"No word of the {what} has a vector, so nothing can be moved."
         )
-    return Bag(known, note)
+    return Bag(sentences_with_vectors, note)
 
 
 def moved(rows: Sequence[np.ndarray], unit: Unit) -> tuple[np.ndarray, np.ndarray]:

@@ -38,12 +38,12 @@ class Marks:
     def in_words(self) -> str:
         """What the marks mean, as a caption has it."""
         levels = " and ".join(f"{sign} (p <= {level:g})" for level, sign in reversed(LEVELS))
-        said = (
+        meaning = (
             f"{levels}: agrees better with people than {self.baseline} does, by a one-sided paired"
             " bootstrap over documents with 1,000 resamples, each comparison by itself."
         )
         reasons = "; ".join(f"{name}: {reason}" for name, reason in self.untested.items())
-        return f"{said} Without marks: {reasons}." if reasons else said
+        return f"{meaning} Without marks: {reasons}." if reasons else meaning
 
 
 def marks_against(

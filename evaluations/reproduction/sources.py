@@ -176,12 +176,12 @@ def _in_order(items: Iterable[Mapping[str, Any]], key: str) -> list[str]:
 def _read_json(path: Path, kind: type) -> Any:
     content = _read(path)
     try:
-        found = json.loads(content)
+        value = json.loads(content)
     except ValueError as error:
         raise ConversionError(f"{path} is not JSON: {error}.") from error
-    if not isinstance(found, kind):
+    if not isinstance(value, kind):
         raise ConversionError(f"{path} holds no {'list' if kind is list else 'object'}.")
-    return found
+    return value
 
 
 def _read(path: Path) -> bytes:

@@ -84,7 +84,7 @@ def test_summeval_is_converted_from_both_of_its_sources_and_loads(
 ) -> None:  # fmt: skip
     data = tmp_path / "data"
 
-    said = convert("bartscore", bartscore, data) + convert("alttest", alttest, data)
+    output = convert("bartscore", bartscore, data) + convert("alttest", alttest, data)
 
     folder = data / "summeval"
     written = gzip.decompress((folder / "outputs.jsonl.gz").read_bytes())
@@ -106,7 +106,7 @@ def test_summeval_is_converted_from_both_of_its_sources_and_loads(
         "score": "4",
     }  # fmt: skip
     assert csv_rows(folder / "llm_scores.csv.gz")[0]["judge"] == "some_llm"
-    assert said.count("written") == 4
+    assert output.count("written") == 4
     load(project, {path.name: path.read_bytes() for path in sorted(folder.iterdir())})
     assert project.documents.count() == 2
     assert {judge.name for judge in project.judges.all()} >= {"some_llm", "rouge1_f"}

@@ -57,12 +57,12 @@ def test_a_model_that_takes_its_own_parameters_only(start_standin: Start) -> Non
 
 def test_a_server_that_takes_less_than_others(start_standin: Start) -> None:
     server = start_standin("--most-choices", "8", "--most-alternatives", "5", "--without-top-p")
-    found = probe(server.base_url)
+    findings = probe(server.base_url)
 
-    assert (found.several_choices, found.most_choices) == (True, 8)
-    assert (found.logprobs, found.top_logprobs) == (5, 5)
-    assert found.top_p is False
-    assert "n up to 8" in found.notes["several_choices"]
+    assert (findings.several_choices, findings.most_choices) == (True, 8)
+    assert (findings.logprobs, findings.top_logprobs) == (5, 5)
+    assert findings.top_p is False
+    assert "n up to 8" in findings.notes["several_choices"]
 
 
 def test_errors_now_and_then_do_not_mislead(start_standin: Start) -> None:
