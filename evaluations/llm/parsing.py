@@ -492,10 +492,11 @@ def _part_about(text: str, criterion: str, others: Collection[str]) -> str:
     )
     plain = _plain(text)
     headings = list(heading.finditer(plain))
-    ends = [_heading_start(plain, match.start()) for match in headings[1:]] + [len(text)]
+    starts = [_heading_start(plain, match.start()) for match in headings]
     own = re.compile(_flexible(criterion), re.I)
     shown = [" "] * len(text)
-    for match, end in zip(headings, ends, strict=True):
+    # Without any heading nothing is shown, though the text has an end.
+    for match, end in zip(headings, [*starts[1:], len(text)], strict=False):
         if own.fullmatch(match[1]):
             shown[match.start() : end] = text[match.start() : end]
     return "".join(shown)

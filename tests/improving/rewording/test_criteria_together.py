@@ -75,6 +75,16 @@ def test_a_reply_without_a_criterions_line_gives_it_no_score() -> None:
     assert found.reason == Reason.NO_RATING
 
 
+@pytest.mark.parametrize("reply", ["4", "The text reads well.", "4\n2"])
+def test_a_reply_that_names_no_criterion_rates_none_and_says_so(reply: str) -> None:
+    scored = score_choices(
+        [answer(reply)], together().question_of("fluency", Scale(1, 3)), SETTINGS
+    )
+
+    assert isinstance(scored, Failure)
+    assert scored.reason == Reason.NO_RATING
+
+
 @given(
     points=st.lists(st.integers(1, 5), min_size=2, max_size=6),
     mark=st.sampled_from([":", " (1-5):", "**:", " ="]),
