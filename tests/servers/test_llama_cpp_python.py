@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.judges.judges import JudgeDraft, create_judge, known_findings
-from evaluations.models import EvaluationRun, Project, RunState
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
+from evaluations.judges.judges import known_findings
+from evaluations.models import Project
 from tests.conftest import free_port
+from tests.servers.gptscores import run_gptscore, sent_before
 
 HERE = Path(__file__).parent
 PYTHON = os.environ.get("GEVAL_SERVERS", "")
@@ -82,27 +81,13 @@ def by_library(gguf: Path, text: str, output: str) -> float:
 def test_gptscore_equals_the_library_on_every_output(
     project: Project, load: Callable[..., object], base_url: str, gguf: Path
 ) -> None:
-    rows = (
-        json.dumps({"doc_id": doc, "system_id": "s", "source": f"source of {doc}", "output": text})
-        for doc, text in TEXTS.items()
-    )
-    load(project, {"outputs.jsonl": "\n".join(rows)})
-    criterion = project.criteria.create(name="fluency")
-    endpoint = project.endpoints.create(name="llama.cpp", base_url=base_url)
-    draft = JudgeDraft(name="GPTScore", kind="gptscore", endpoint=endpoint, model="tiny")
+    run = run_gptscore(project, load, TEXTS, base_url=base_url, model="tiny")
 
-    judge, _ = create_judge(project, draft)
-    run = start_run(judge, [criterion])
-    work_on_run(run.pk, "tester")
-
-    findings = known_findings(endpoint, "tiny")
+    assert run.judge.endpoint is not None
+    findings = known_findings(run.judge.endpoint, "tiny")
     assert findings is not None
     assert findings.echo
-    run = EvaluationRun.objects.get(pk=run.pk)
-    assert run.state == RunState.DONE, run.message
-    assert [item.detail for item in run.items.filter(state="failed")] == []
-    instruction = run.run_criteria.get().template
     for score in run.scores.select_related("output__document"):
         doc = score.output.document.doc_id
-        text = f"{instruction}\n\nText: source of {doc}\nSummary: {TEXTS[doc]}"
+        text = f"{sent_before(run, doc)} {TEXTS[doc]}"
         assert score.value == pytest.approx(by_library(gguf, text, TEXTS[doc]), abs=1e-5)

@@ -8,12 +8,10 @@ from urllib.error import HTTPError
 
 import pytest
 
-from evaluations.judges.judges import JudgeDraft, create_judge
-from evaluations.models import EvaluationRun, Project, RunState
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
+from evaluations.models import Project
 from tests.processes import ModelProcess
 from tests.servers.asking import post
+from tests.servers.gptscores import run_gptscore, sent_before
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TEXTS = {"d1": "the ferry sails", "d2": "the café ferry sails at 5, naïvely …", "d3": "日本 ferry"}
@@ -78,25 +76,10 @@ def test_an_echo_that_cannot_be_had_is_refused(
 def test_gptscore_is_the_mean_of_the_outputs_tokens(
     project: Project, load: Callable[..., object], local_llm: ModelProcess
 ) -> None:
-    rows = (
-        json.dumps({"doc_id": doc, "system_id": "s", "source": f"source of {doc}", "output": text})
-        for doc, text in TEXTS.items()
-    )
-    load(project, {"outputs.jsonl": "\n".join(rows)})
-    criterion = project.criteria.create(name="fluency")
-    endpoint = project.endpoints.create(name="local", base_url=local_llm.base_url)
-    draft = JudgeDraft(name="GPTScore", kind="gptscore", endpoint=endpoint, model="smollm2")
+    run = run_gptscore(project, load, TEXTS, base_url=local_llm.base_url, model="smollm2")
 
-    judge, _ = create_judge(project, draft)
-    run = start_run(judge, [criterion])
-    work_on_run(run.pk, "tester")
-
-    run = EvaluationRun.objects.get(pk=run.pk)
-    assert run.state == RunState.DONE, run.message
-    assert [item.detail for item in run.items.filter(state="failed")] == []
     score = run.scores.get(output__document__doc_id="d1")
-    shown = run.run_criteria.get().template.replace("{{Given}}", "source of d1")
-    before = shown.partition("{{Scored}}")[0].rstrip(" ")
+    before = sent_before(run, "d1")
     ids = post(local_llm.base_url, "/tokenize", {"content": f"{before} {TEXTS['d1']}"})["tokens"]
     begin = len(post(local_llm.base_url, "/tokenize", {"content": before})["tokens"])
     expected = [
