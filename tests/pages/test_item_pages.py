@@ -45,6 +45,25 @@ def test_an_item_shows_the_exact_prompt_the_reply_and_the_probabilities(
     assert text.count("<meter") > 5
 
 
+def test_an_item_shows_a_thought_apart_from_the_answer(
+    client: Client, judged: EvaluationRun
+) -> None:
+    item = judged.items.first()
+    assert item
+    assert item.reply
+    address = f"/p/small/runs/{judged.pk}/items/{item.pk}/"
+    without = client.get(address).content.decode()
+    item.reply.choices = [{"text": "<think>Or is it a 2?</think>4", "finish_reason": "stop"}]
+    item.reply.save()
+
+    text = client.get(address).content.decode()
+
+    assert "What the model thought first" in text
+    assert "What the model thought first" not in without
+    assert "Or is it a 2?</pre>" in text
+    assert '<pre dir="auto">4</pre>' in text
+
+
 def test_an_explanation_is_asked_once_and_leaves_the_score_alone(
     client: Client, judged: EvaluationRun
 ) -> None:
