@@ -158,7 +158,7 @@ def judged_project(small_project: Project, make_judge: Callable[..., Judge]) -> 
         small_project, base_url="http://127.0.0.1:1/v1", name="Judge Judy", use_steps=False
     )
     run = start_run(judge, list(small_project.criteria.all()))
-    lay_out_run(run.pk, {})
+    lay_out_run(run.pk)
     claimed = leases.claim(run.pk, "t", most=100)
     # Not in the run's random order: the same output has the same score in every test.
     items = sorted(claimed, key=lambda item: (item.criterion_id or 0, item.output_id))

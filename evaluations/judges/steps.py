@@ -13,6 +13,9 @@ STEPS_MAX_TOKENS = 600
 # Models that take no other limit than this one spend most of it on thoughts that nobody sees.
 STEPS_MAX_TOKENS_WITH_THOUGHTS = 4_000
 LONGEST_STEPS = 20_000
+# A shorter reply that is not a list is a refusal or a question.
+SHORTEST_WITHOUT_A_LIST = 120
+_ITEM = re.compile(r"^[^\S\n]{0,9}(?:\d{1,3}[.):]|[-*•])", re.M)
 _HEADING = re.compile(r"\A#{0,6}\s{0,9}\*{0,3}Evaluation Steps\*{0,3}:?\*{0,3}\s{0,99}", re.I)
 _FORM = re.compile(r"^[^\S\n]{0,9}#{0,6}[^\S\n]{0,9}\*{0,3}Evaluation Form", re.M)
 
@@ -65,10 +68,11 @@ def read_steps(answer: Answer) -> str:
         )
     text = _HEADING.sub("", choice.text[:LONGEST_STEPS].strip())
     text = _FORM.split(text, maxsplit=1)[0].strip()
-    if choice.refusal or len(text) < 20:
-        said = choice.refusal or choice.text
+    is_list = bool(_ITEM.search(text))
+    if choice.refusal or len(text) < (20 if is_list else SHORTEST_WITHOUT_A_LIST):
+        reply = choice.refusal or choice.text
         raise StepsError(
-            f"The model wrote no evaluation steps, but: “{said[:200]}”. Write steps by hand, or do "
+            f"The model wrote no evaluation steps, but: “{reply[:200]}”. Write steps by hand, or do "
             "without them."
         )
     return text

@@ -11,14 +11,13 @@ from typing import Any
 import structlog
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
-from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from annotations.models import Preference
 from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError, Text
 from evaluations.evaluators.judge_settings import JudgeSettings
 from evaluations.evaluators.registry import make_evaluator
-from evaluations.judges.steps import prompt_parts, steps_request, store_steps
+from evaluations.judges.steps import prompt_parts, steps_request
 from evaluations.llm.cost import cost, most_tokens
 from evaluations.llm.judgement import read_attempts
 from evaluations.llm.parsing import Reason
@@ -454,41 +453,55 @@ def end_at_goal(run_id: int, message: str) -> bool:
     return ended == 1
 
 
-def claim_preparation(run_id: int) -> bool:
+@transaction.atomic
+def claim_preparation(run_id: int) -> int | None:
     """Take the preparing of a run; of several workers one gets it, and another may if that one is
     lost.
 
     A run that several workers were lost with is paused.
+
+    Returns:
+        The claim, with which it is renewed; None if another worker has it.
     """
     waiting = EvaluationRun.objects.unattended().filter(pk=run_id, state=RunState.PREPARING)
     lost = waiting.filter(preparations__gte=MOST_PREPARATIONS)
     if lost.update(state=RunState.PAUSED, message=PREPARATION_LOST):
         _log_on_commit("run paused", ids_of(run_id), message=_opening(PREPARATION_LOST))
-        return False
-    return (
-        waiting.update(
-            preparer_until=timezone.now() + PREPARE_LEASE, preparations=F("preparations") + 1
-        )
-        == 1
+        return None
+    claimed = waiting.update(
+        preparer_until=timezone.now() + PREPARE_LEASE, preparations=F("preparations") + 1
+    )
+    # The row is ours until the transaction ends.
+    return EvaluationRun.objects.get(pk=run_id).preparations if claimed else None
+
+
+def _preparing(run_id: int, claim: int) -> QuerySet[EvaluationRun]:
+    """The run, if it is prepared under this claim."""
+    return EvaluationRun.objects.filter(
+        pk=run_id, state=RunState.PREPARING, preparations=claim, preparer_until__isnull=False
     )
 
 
-def leave_preparation(run_id: int) -> None:
+def renew_preparation(run_id: int, claim: int) -> bool:
+    """Keep preparing a run; False if it is not this worker's any more."""
+    renewed = _preparing(run_id, claim).update(preparer_until=timezone.now() + PREPARE_LEASE)
+    return renewed == 1
+
+
+def leave_preparation(run_id: int, claim: int) -> None:
     """Leave preparing a run to the next worker; this does not count as a lost worker."""
-    preparing = EvaluationRun.objects.filter(pk=run_id, state=RunState.PREPARING)
-    preparing.update(preparer_until=None, preparations=Greatest(F("preparations") - 1, 0))
+    _preparing(run_id, claim).update(preparer_until=None, preparations=claim - 1)
 
 
-def missing_steps(run: EvaluationRun) -> dict[int, ChatRequest]:
-    """The requests for evaluation steps that criteria of the run need and do not have, by criterion
-    id."""
+def missing_steps(run: EvaluationRun) -> dict[Criterion, ChatRequest]:
+    """The requests for evaluation steps that criteria of the run need and do not have."""
     frozen = run.frozen
     evaluator = make_evaluator(*evaluator_of(run))
     if not frozen.use_steps or not evaluator.writes_steps:
         return {}
     criteria = [entry.criterion for entry in run.run_criteria.select_related("criterion")]
     return {
-        criterion.pk: steps_request(
+        criterion: steps_request(
             criterion,
             model=frozen.model,
             length_parameter=frozen.length_parameter,
@@ -498,6 +511,24 @@ def missing_steps(run: EvaluationRun) -> dict[int, ChatRequest]:
         and not evaluator.has_steps(criterion.name)
         and not criterion.steps.exists()
     }
+
+
+def note_steps(run_id: int, missing: int) -> None:
+    """Keep with a run how many steps it has to have written, for `steps_written`."""
+    run = EvaluationRun.objects.get(pk=run_id)
+    wanted = max(missing, run.parameters.get("steps_wanted", 0))
+    EvaluationRun.objects.filter(pk=run_id).update(
+        parameters=run.parameters | {"steps_wanted": wanted}
+    )
+
+
+def steps_written(run: EvaluationRun) -> tuple[int, int] | None:
+    """How many of the steps that a run lacked are written, and how many it lacked; None for a run
+    that is not being prepared, or lacked none."""
+    wanted = run.parameters.get("steps_wanted", 0)
+    if run.state != RunState.PREPARING or not wanted:
+        return None
+    return wanted - len(missing_steps(run)), wanted
 
 
 def prompt_today(
@@ -510,9 +541,8 @@ def prompt_today(
 
 
 @transaction.atomic
-def lay_out_run(run_id: int, written_steps: dict[int, str]) -> int:
-    """Store new steps, freeze the prompts, lay out the items, and set the run going; returns the
-    number of items.
+def lay_out_run(run_id: int) -> int:
+    """Freeze the prompts, lay out the items, and set the run going; returns the number of items.
 
     A run that another worker laid out in the meantime is left as it is.
     """
@@ -521,11 +551,8 @@ def lay_out_run(run_id: int, written_steps: dict[int, str]) -> int:
         return 0
     evaluator = make_evaluator(*evaluator_of(run))
     for entry in run.run_criteria.select_related("criterion"):
-        criterion = entry.criterion
-        if criterion.pk in written_steps:
-            store_steps(criterion, written_steps[criterion.pk], written_by=run.frozen.model)
         entry.steps, entry.template = prompt_today(
-            evaluator, criterion, use_steps=run.frozen.use_steps
+            evaluator, entry.criterion, use_steps=run.frozen.use_steps
         )
         entry.save(update_fields=["steps", "template"])
     laid_out = lay_out_items(run, evaluator)

@@ -3,25 +3,31 @@
 import asyncio
 import functools
 import time
+from collections.abc import Coroutine
+from typing import Any
 
 from evaluations.evaluators.base import LocalEvaluator
-from evaluations.judges.steps import StepsError, read_steps
-from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
+from evaluations.judges.steps import StepsError, read_steps, store_steps
+from evaluations.llm.calls import RetryPolicy, ask_until_answered
 from evaluations.llm.endpoints import Client
 from evaluations.llm.errors import EndpointError
 from evaluations.llm.metering import Spent, ask_counted
 from evaluations.llm.replies import Reply
 from evaluations.llm.requests import Request
-from evaluations.models import EvaluationRun, RunState
-from evaluations.runs import results
+from evaluations.models import Criterion, EvaluationRun, RunState
+from evaluations.runs import calling, results
 from evaluations.runs.database import Database
 from evaluations.runs.lifecycle import (
+    PREPARE_LEASE,
     claim_preparation,
     lay_out_run,
     leave_preparation,
     missing_steps,
+    note_steps,
+    renew_preparation,
 )
 from evaluations.runs.local import evaluate_items
+from evaluations.runs.quota import allowed_rate
 from evaluations.runs.resuming import pause_after
 from evaluations.runs.share import Share, StoppedError
 from evaluations.runs.shift import Shift
@@ -37,7 +43,7 @@ async def lay_out_and_compute(
     if run.state == RunState.PREPARING:
         if not await database.call(lambda: claim_preparation(run.pk)):
             return
-        await database.call(lambda: lay_out_run(run.pk, {}))
+        await database.call(lambda: lay_out_run(run.pk))
     await evaluate_items(run, evaluator, worker, database, shift)
 
 
@@ -46,47 +52,126 @@ async def prepare(
 ) -> bool:
     """Have missing steps written and lay the run out; False if another worker does, or if it had to
     be paused."""
-    if not await database.call(lambda: claim_preparation(run.pk)):
+    claim = await database.call(lambda: claim_preparation(run.pk))
+    if claim is None:
         return False
-    preparation = _Preparation(run, client, database, shift)
+    preparation = _Preparation(run, claim, client, policy, database, shift)
     try:
-        wanted = await database.call(lambda: missing_steps(run))
-        answers = {pk: await preparation.ask(request, policy) for pk, request in wanted.items()}
-        texts = {criterion_id: read_steps(answer) for criterion_id, answer in answers.items()}
+        await preparation.write_steps()
     except (EndpointError, StepsError) as error:
         text, cause = str(error), error if isinstance(error, EndpointError) else None
         await database.call(lambda: pause_after(run, text, cause))
         return False
     except StoppedError:
-        await database.call(lambda: leave_preparation(run.pk))
+        await database.call(lambda: leave_preparation(run.pk, claim))
         return False
-    await database.call(lambda: lay_out_run(run.pk, texts))
+    await database.call(lambda: lay_out_run(run.pk))
     return True
 
 
 class _Preparation(Share):
     """Calls before a run has items: counted, and their waits shown and ended, as those for items
-    are."""
+    are. The claim on the run is renewed meanwhile."""
 
     during = RunState.PREPARING
 
     def __init__(
-        self, run: EvaluationRun, client: Client, database: Database, shift: Shift
+        self,
+        run: EvaluationRun,
+        claim: int,
+        client: Client,
+        policy: RetryPolicy,
+        database: Database,
+        shift: Shift,
     ) -> None:
         super().__init__(run, "", database, shift)
+        self.claim = claim
         self.client = client
+        self.policy = policy
         self.spent = Spent()
 
-    async def ask(self, request: Request, policy: RetryPolicy) -> Answer:
-        """Ask until it is answered.
+    async def write_steps(self) -> None:
+        """Have the steps of each criterion written that lacks them, and keep each when it comes.
+
+        The first is read before others are paid for: what is wrong with it is mostly wrong with
+        all. Then as many as the judge's calls go out at a time, unless the endpoint has a limit.
 
         Raises:
-            EndpointError: it is not.
-            StoppedError: the run or the worker stopped meanwhile.
+            EndpointError, StepsError: one could not be had; those that came are kept.
+            StoppedError: the run or the worker stopped meanwhile, or the claim was lost.
         """
-        return await ask_until_answered(
-            self._call, request, policy=policy, sleep=self._watchful_rest, on_wait=self._note_wait
+        wanted = list((await self.database.call(lambda: missing_steps(self.run))).items())
+        if not wanted:
+            return
+        await self.database.call(lambda: note_steps(self.run.pk, len(wanted)))
+        watching = asyncio.create_task(self.watch(every=LOOK_SECONDS))
+        try:
+            await self._unless_stopped(self._write(*wanted[0]))
+            at_once = await self.database.call(self._calls_at_once)
+            for begin in range(1, len(wanted), at_once):
+                together = (self._write(*each) for each in wanted[begin : begin + at_once])
+                await self._unless_stopped(*together)
+        finally:
+            self.stopped.set()
+            await watching
+
+    async def _unless_stopped(self, *writing: Coroutine[Any, Any, None]) -> None:
+        """Write several; all are finished or given up when this ends. One that has been sent gets a
+        moment to come when it is stopped, as it is paid for.
+
+        Raises:
+            EndpointError, StepsError: the first that failed.
+            StoppedError: as for `write_steps`.
+        """
+        tasks = [asyncio.create_task(part) for part in writing]
+        stop = asyncio.create_task(self.stopped.wait())
+        try:
+            while not all(task.done() for task in tasks):
+                await asyncio.wait({*tasks, stop}, return_when=asyncio.FIRST_COMPLETED)
+                if stop.done():
+                    await asyncio.wait(tasks, timeout=calling.GRACE_SECONDS)
+                    raise StoppedError
+        finally:
+            for task in (*tasks, stop):
+                task.cancel()
+            outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        failed = next((error for error in outcomes if isinstance(error, Exception)), None)
+        if failed:
+            raise failed
+
+    async def _write(self, criterion: Criterion, request: Request) -> None:
+        answer = await ask_until_answered(
+            self._call,
+            request,
+            policy=self.policy,
+            sleep=self._watchful_rest,
+            on_wait=self._note_wait,
         )
+        try:
+            text = read_steps(answer)
+        except StepsError as error:
+            raise StepsError(f"{criterion.name}: {error}") from None
+        written_by = self.run.frozen.model
+        await self.database.call(lambda: store_steps(criterion, text, written_by=written_by))
+
+    def _calls_at_once(self) -> int:
+        """The judge's calls in flight, or one where the endpoint has a limit."""
+        endpoint = self.run.judge.endpoint
+        assert endpoint is not None, "judges that ask have an endpoint"
+        is_limited = (
+            endpoint.requests_per_minute
+            or endpoint.tokens_per_minute
+            or allowed_rate(endpoint.pk, self.run.frozen.model)
+        )
+        return 1 if is_limited else self.run.frozen.concurrency
+
+    async def renew(self) -> None:
+        """Keep the claim, when a quarter of the lease has passed; stop if it was lost."""
+        if time.monotonic() - self._renewed < PREPARE_LEASE.total_seconds() / 4:
+            return
+        self._renewed = time.monotonic()
+        if not await self.database.call(lambda: renew_preparation(self.run.pk, self.claim)):
+            self.stop()
 
     async def _call(self, request: Request) -> Reply:
         try:
@@ -100,13 +185,8 @@ class _Preparation(Share):
         self.wait = Wait.of(seconds, error.message)
 
     async def _watchful_rest(self, seconds: float) -> None:
-        ends = time.monotonic() + seconds
         if seconds >= SHOWN_WAIT_SECONDS:
             await self.database.call(
                 functools.partial(results.note_wait, self.run.pk, self.wait.until, self.wait.reason)
             )
-        while (left := ends - time.monotonic()) > 0:
-            await self.look_up()
-            if self.stopped.is_set():
-                raise StoppedError
-            await asyncio.sleep(min(left, LOOK_SECONDS))
+        await self.rest(seconds)

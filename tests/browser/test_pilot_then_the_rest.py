@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pyte
 
 def judge_all(run: EvaluationRun) -> None:
     """Do what a worker does; Playwright's event loop leaves no room for its own."""
-    lay_out_run(run.pk, {})
+    lay_out_run(run.pk)
     items = leases.claim(run.pk, "t", most=100)
     outcome = Scored(4.0, {4.0: 0.8, 5.0: 0.2}, 0.9)
     results.store(run, [results.FinishedItem(item, "", outcome) for item in items], "t")

@@ -29,7 +29,7 @@ IDS = ("run", "project", "judge")
 def run(small_project: Project, make_judge: MakeJudge) -> EvaluationRun:
     judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1", use_steps=False)
     started = start_run(judge, list(small_project.criteria.all()))
-    lay_out_run(started.pk, {})
+    lay_out_run(started.pk)
     return started
 
 

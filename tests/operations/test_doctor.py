@@ -119,7 +119,7 @@ def test_without_a_worker_only_a_production_site_is_wrong(
 def test_leases_that_nobody_keeps(small_project: Project, make_judge: Callable[..., Any]) -> None:
     judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1", use_steps=False)
     run = start_run(judge, list(small_project.criteria.all()))
-    lay_out_run(run.pk, {})
+    lay_out_run(run.pk)
     leases.claim(run.pk, "lost", most=2)
     run.items.filter(leased_by="lost").update(lease_until="2020-01-01T00:00Z")
 

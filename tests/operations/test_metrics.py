@@ -85,7 +85,7 @@ def test_items_that_wait_and_leases_that_were_lost(
 ) -> None:
     judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1", use_steps=False)
     run = start_run(judge, list(small_project.criteria.all()))
-    lay_out_run(run.pk, {})
+    lay_out_run(run.pk)
     leases.claim(run.pk, "lost", most=3)
     run.items.filter(leased_by="lost").update(lease_until="2020-01-01T00:00Z")
     beat("here:1", ["runs"])

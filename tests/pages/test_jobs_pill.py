@@ -20,7 +20,7 @@ def under_way(small_project: Project) -> EvaluationRun:
         project=small_project, name="j", kind="geval", mode="direct", model="m", use_steps=False
     )
     run = start_run(judge, list(small_project.criteria.all()))
-    lay_out_run(run.pk, {})
+    lay_out_run(run.pk)
     for pk, state in zip(
         run.items.values_list("pk", flat=True), ("done", "done", "failed"), strict=False
     ):

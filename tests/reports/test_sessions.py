@@ -128,7 +128,7 @@ def _asked(project: Project, kind: str) -> list[str]:
     """The sessions of what a run asks about, in its order."""
     judge = Judge.objects.create(project=project, name="new", kind=kind)
     run = EvaluationRun.objects.create(project=project, judge=judge, state=RunState.PREPARING)
-    lay_out_run(run.pk, {})
+    lay_out_run(run.pk)
     items = run.items.order_by("pk")
     return list(items.values_list("output__document__session", flat=True))
 

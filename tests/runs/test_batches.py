@@ -137,7 +137,7 @@ def test_a_batch_whose_worker_died_before_sending_it_is_sent(
     from evaluations.runs.lifecycle import lay_out_run
 
     run = started(make_judge(small_project, use_steps=False))
-    lay_out_run(run.pk, {})
+    lay_out_run(run.pk)
     run.refresh_from_db()
     assert _gather(run)
 

@@ -92,7 +92,7 @@ def test_a_run_somebody_works_on_is_left_alone(
     small_project: Project, make_judge: Callable[..., Judge]
 ) -> None:
     run = started(make_judge(small_project, base_url="http://127.0.0.1:1/v1"))
-    lay_out_run(run.pk, {})
+    lay_out_run(run.pk)
     leases.claim(run.pk, "a", most=3)
 
     assert neglected_runs() == []

@@ -61,7 +61,7 @@ def judge(large: Project) -> Judge:
 def start(judge: Judge, **options: object) -> EvaluationRun:
     """A run that is laid out."""
     run = start_run(judge, list(judge.project.criteria.all()), **options)  # type: ignore[arg-type]
-    lay_out_run(run.pk, {})
+    lay_out_run(run.pk)
     run.refresh_from_db()
     return run
 
@@ -115,7 +115,7 @@ def test_a_run_keeps_its_order_and_another_has_its_own(judge: Judge) -> None:
     order = documents_of(first)
     first.items.all().delete()
     EvaluationRun.objects.filter(pk=first.pk).update(state=RunState.PREPARING)
-    lay_out_run(first.pk, {})
+    lay_out_run(first.pk)
     again = documents_of(first)
     end(first)
 
@@ -162,7 +162,7 @@ def test_a_pilot_that_finds_nothing_judges_nothing(judge: Judge) -> None:
 def test_the_rest_is_all_that_the_pilot_left_out(judge: Judge, fresh: bool) -> None:
     pilot = judge_everything(judge, pilot=20, fresh=fresh)
     rest = start_rest(pilot)
-    lay_out_run(rest.pk, {})
+    lay_out_run(rest.pk)
 
     outputs = [set(run.items.values_list("output_id", "criterion_id")) for run in (pilot, rest)]
     assert outputs[0].isdisjoint(outputs[1])
@@ -185,7 +185,7 @@ def test_the_run_form_starts_a_pilot_whose_page_offers_the_rest(judge: Judge, ow
         "/p/small/runs/start/", {"judge": judge.pk, "criteria": criteria, "outputs": "pilot"}
     )
     pilot = EvaluationRun.objects.get()
-    lay_out_run(pilot.pk, {})
+    lay_out_run(pilot.pk)
     end(pilot)
     address = f"/p/small/runs/{pilot.pk}/"
 

@@ -161,7 +161,7 @@ def test_a_result_that_the_database_refuses_fails_its_item_and_its_calls_count(
     small_project: Project, make_judge: MakeJudge, refusing: Callable[..., None]
 ) -> None:
     run = started(make_judge(small_project, use_steps=False))
-    lay_out_run(run.pk, {})
+    lay_out_run(run.pk)
     odd = run.items.order_by("pk")[4]
     refusing(
         "evaluations_score",
@@ -207,7 +207,7 @@ def test_an_item_that_workers_are_lost_with_fails_at_last(
     small_project: Project, make_judge: MakeJudge
 ) -> None:
     run = started(make_judge(small_project, use_steps=False))
-    lay_out_run(run.pk, {})
+    lay_out_run(run.pk)
     long_ago = timezone.now() - datetime.timedelta(minutes=5)
     for _ in range(leases.MOST_LOST_WORKERS):
         assert leases.claim(run.pk, "lost", most=1)
@@ -230,7 +230,7 @@ def test_giving_an_item_back_is_no_lost_worker(
     small_project: Project, make_judge: MakeJudge
 ) -> None:
     run = started(make_judge(small_project, use_steps=False))
-    lay_out_run(run.pk, {})
+    lay_out_run(run.pk)
 
     for _ in range(20):
         assert len(leases.claim(run.pk, "w", most=100)) == 12
@@ -262,7 +262,7 @@ def test_a_clock_that_was_set_back_does_not_keep_an_item_for_hours(
     small_project: Project, make_judge: MakeJudge
 ) -> None:
     run = started(make_judge(small_project, use_steps=False))
-    lay_out_run(run.pk, {})
+    lay_out_run(run.pk)
     leases.claim(run.pk, "lost", most=100)
     run.items.update(lease_until=timezone.now() + datetime.timedelta(hours=3))
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from evaluations.judges.steps import store_steps
 from evaluations.llm.prompts import PromptError
 from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ItemState, Judge, JudgeKind, Project, RunState
@@ -32,7 +33,9 @@ def start(judge: Judge, **options: bool) -> EvaluationRun:
 
 def finish(run: EvaluationRun, *, fail: int = 0) -> None:
     """Lay a run out and give every item but the last `fail` a score."""
-    lay_out_run(run.pk, {criterion.pk: "1. Read it." for criterion in run.project.criteria.all()})
+    for criterion in run.project.criteria.all():
+        store_steps(criterion, "1. Read it.", written_by="m")
+    lay_out_run(run.pk)
     items = leases.claim(run.pk, "t", most=100)
     done = [
         results.FinishedItem(item, "", Scored(3.0, {3.0: 1.0}, 1.0))
@@ -114,7 +117,7 @@ def test_a_second_run_judges_only_what_has_no_score(judge: Judge) -> None:
     finish(start(judge), fail=2)
 
     second = start(judge)
-    lay_out_run(second.pk, {})
+    lay_out_run(second.pk)
 
     assert second.items.count() == 2
 
@@ -124,7 +127,7 @@ def test_a_changed_prompt_is_judged_anew(judge: Judge) -> None:
     judge.project.criteria.filter(name="fluency").update(definition="Reads smoothly?")
 
     second = start(judge)
-    lay_out_run(second.pk, {})
+    lay_out_run(second.pk)
 
     assert set(second.items.values_list("criterion__name", flat=True)) == {"fluency"}
 
@@ -133,7 +136,7 @@ def test_a_fresh_run_judges_everything(judge: Judge) -> None:
     finish(start(judge))
 
     second = start(judge, fresh=True)
-    lay_out_run(second.pk, {})
+    lay_out_run(second.pk)
 
     assert second.items.count() == 12
 
@@ -142,7 +145,7 @@ def test_a_run_with_nothing_to_do_is_done_at_once(judge: Judge) -> None:
     finish(start(judge))
 
     second = start(judge)
-    lay_out_run(second.pk, {})
+    lay_out_run(second.pk)
 
     second.refresh_from_db()
     assert second.state == RunState.DONE
@@ -150,7 +153,7 @@ def test_a_run_with_nothing_to_do_is_done_at_once(judge: Judge) -> None:
 
 def test_a_paused_run_resumes_where_it_was(judge: Judge) -> None:
     run = start(judge)
-    lay_out_run(run.pk, {})
+    lay_out_run(run.pk)
 
     assert pause_run(run.pk, "Enough.")
     assert not pause_run(run.pk, "Twice.")
@@ -182,4 +185,4 @@ def test_one_worker_prepares_a_run_and_another_may_if_that_one_is_lost(judge: Ju
 def test_laying_out_twice_changes_nothing(judge: Judge) -> None:
     run = start(judge)
 
-    assert [lay_out_run(run.pk, {}) for _ in range(2)] == [12, 0]
+    assert [lay_out_run(run.pk) for _ in range(2)] == [12, 0]

@@ -20,7 +20,7 @@ def run(small_project: Project, make_judge: Callable[..., Judge]) -> EvaluationR
     """A run that is laid out: 6 outputs on 2 criteria."""
     judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1", use_steps=False)
     started = start_run(judge, list(small_project.criteria.all()))
-    lay_out_run(started.pk, {})
+    lay_out_run(started.pk)
     started.refresh_from_db()
     return started
 
