@@ -36,7 +36,7 @@ from evaluations.models import (
     Transport,
     WorkerHeartbeat,
 )
-from evaluations.models.runs import is_free
+from evaluations.models.runs import is_free, job_of_project
 from evaluations.operations.retention import policy_of_site, tidy
 from evaluations.projects.deletion import remove_deleted
 from evaluations.reports.goals import close_reached_campaigns
@@ -44,7 +44,7 @@ from evaluations.reports.keeping import neglected_reports
 from evaluations.reports.run_goals import end_runs_at_goals
 from evaluations.runs.errands import neglected_errands
 from evaluations.runs.resuming import resume_due_runs
-from evaluations.runs.shift import worker_name
+from evaluations.runs.shift import ours, worker_name
 from evaluations.uploads.leftovers import clear_leftovers
 from evaluations.uploads.loading import neglected_uploads
 from evaluations.waking import (
@@ -57,6 +57,7 @@ from evaluations.waking import (
 )
 from evaluations.webhooks.claiming import can_send_more
 from geval_site.logs import kind_of
+from geval_site.queues import RUNS
 
 BEAT_SECONDS = 5.0
 UPLOADS_EVERY = 12  # beats
@@ -95,7 +96,8 @@ def neglected_runs() -> list[int]:
         | Exists(batches.filter(state=Batch.State.SENT, look_at__lte=timezone.now()))
     )
     waiting = unprepared | unworked | unclosed | (due & unattended)
-    return list(EvaluationRun.objects.filter(waiting).values_list("pk", flat=True))
+    runs = EvaluationRun.objects.filter(waiting, ours("project"))
+    return list(runs.values_list("pk", flat=True))
 
 
 def start_tidying() -> threading.Thread:
@@ -123,6 +125,8 @@ def _tidy() -> None:
 def _start(sender: Any, **_kwargs: Any) -> None:
     consumed = set(sender.app.amqp.queues.consume_from)
     jobs = [job for job, queue in settings.QUEUES.items() if queue in consumed]
+    if settings.ONLY_PROJECT:
+        jobs = [job_of_project(job, settings.ONLY_PROJECT) if job == RUNS else job for job in jobs]
     threading.Thread(target=_keep_beating, args=[jobs], name="heartbeat", daemon=True).start()
     log.info("worker started", worker=worker_name(), jobs=jobs)
 
@@ -150,17 +154,19 @@ def _keep_beating(jobs: list[str]) -> None:
             break
         try:
             beat(worker_name(), jobs)
-            resume_due_runs()
+            resume_due_runs(ours("project"))
             for run_id in neglected_runs():
                 wake_one_worker(run_id)
-            go_on()
+            if not settings.ONLY_PROJECT:
+                go_on()
             if number % UPLOADS_EVERY == 0:
                 for upload_id in neglected_uploads():
                     wake_for_upload(upload_id)
                 for kind, errand_id in neglected_errands():
                     wake_for_errand(kind, errand_id)
-                for search_id in neglected_searches():
-                    wake_for_search(search_id)
+                if not settings.ONLY_PROJECT:
+                    for search_id in neglected_searches():
+                        wake_for_search(search_id)
                 for kept_id in neglected_reports():
                     wake_for_report(kept_id)
                 if Project.objects.deleted().exists():

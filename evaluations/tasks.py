@@ -11,10 +11,11 @@ from celery import shared_task
 import evaluations.worker_start  # noqa: F401 - imported for its signal handler
 from evaluations.heartbeat import is_leaving
 from evaluations.improving.work import work_on_search
+from evaluations.models import EvaluationRun, Search
 from evaluations.people.passwords import send_reset_mails
 from evaluations.reports.keeping import work_on_report
 from evaluations.runs.errands import work_on_errand
-from evaluations.runs.shift import Shift, worker_name
+from evaluations.runs.shift import Shift, ours, worker_name
 from evaluations.runs.worker import work_on_run
 from evaluations.uploads.loading import work_on_upload
 from evaluations.webhooks.claiming import can_send_more
@@ -48,6 +49,8 @@ def _slice() -> Shift:
 def judge_run(run_id: int) -> None:
     """Work on a run until it has no free items, for some minutes at most, or until asked to
     stop."""
+    if not EvaluationRun.objects.filter(ours("project"), pk=run_id).exists():
+        return  # another worker's heartbeat sends it again
     shift = _slice()
     work_on_run(run_id, worker_name(), shift=shift)
     if shift.ends is not None and time.monotonic() > shift.ends:
@@ -81,6 +84,8 @@ def run_errand(kind: str, errand_id: int) -> None:
 @shared_task(name=SEARCH_CHANGES)
 def search_changes(search_id: int) -> None:
     """Search for changes that improve a judge, for some minutes at most."""
+    if not Search.objects.filter(ours("project"), pk=search_id).exists():
+        return
     shift = _slice()
     if work_on_search(search_id, shift):
         search_changes.delay(search_id)

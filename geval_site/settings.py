@@ -164,6 +164,8 @@ EVALUATOR_PROCESSES = environment.whole(
     "GEVAL_EVALUATOR_PROCESSES", default=os.cpu_count() or 1, least=1
 )
 # A queue for each kind of job, so that many jobs of one kind never delay another.
+# Of workers that a command starts: they leave runs of other projects to the site's.
+ONLY_PROJECT = environment.text("GEVAL_ONLY_PROJECT")
 CELERY_TASK_DEFAULT_QUEUE = environment.text("GEVAL_QUEUE", default="geval")
 QUEUES = queue_names(CELERY_TASK_DEFAULT_QUEUE)
 CELERY_TASK_QUEUES = task_queues(QUEUES)

@@ -5,7 +5,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from django.conf import settings
 from django.core.management.base import CommandError
@@ -35,11 +36,20 @@ def start_workers(processes: Processes) -> list[subprocess.Popen[str]]:
     ]
 
 
-def start_one_worker(processes: Processes) -> list[subprocess.Popen[str]]:
-    """Start a Celery worker for all queues, enough for a command that waits for one run."""
+def start_one_worker(processes: Processes, project: str) -> list[subprocess.Popen[str]]:
+    """Start a Celery worker for all queues, enough for a command that waits for one run. It leaves
+    runs of other projects alone: nobody asked this command to pay for them."""
     return [
         _start_worker(
-            processes, "all", jobs=[RUNS, *SHORT], pool=["--concurrency", "2"], quiet=True
+            processes,
+            "all",
+            jobs=[RUNS, *SHORT],
+            pool=["--concurrency", "2"],
+            # Beside a progress bar only what somebody has to look at.
+            env={
+                "GEVAL_LOG_LEVEL": environment.text("GEVAL_LOG_LEVEL", default="ERROR"),
+                "GEVAL_ONLY_PROJECT": project,
+            },
         )
     ]
 
@@ -50,16 +60,14 @@ def _start_worker(
     *,
     jobs: Sequence[str],
     pool: Sequence[str],
-    quiet: bool = False,
+    env: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[str]:
-    log_level = environment.text("GEVAL_LOG_LEVEL", default="ERROR")
     return processes.start(
         worker_command(name, jobs=jobs, pool=pool),
         env={
             "GEVAL_MODE": os.environ.get("GEVAL_MODE", "local"),
             "C_FORCE_ROOT": "1",
-            # Beside a progress bar only what somebody has to look at.
-            **({"GEVAL_LOG_LEVEL": log_level} if quiet else {}),
+            **(env or {}),
         },
         stdout=subprocess.DEVNULL,
     )
@@ -89,19 +97,21 @@ def web_command(address: str, *options: str) -> list[str]:
     ]  # fmt: skip
 
 
-def ensure_workers(
-    processes: Processes, start: Callable[[Processes], list[subprocess.Popen[str]]] = start_workers
-) -> None:
-    """Start workers unless one for runs is alive, and wait until it is.
+def ensure_workers(processes: Processes, *, project: str = "") -> bool:
+    """Start workers unless one for runs is alive, and wait until it is; True if they were started.
+
+    Args:
+        project: the short name of the only one to be worked on; then one worker is enough.
 
     Raises:
         CommandError: a worker ends at once, or does not start in time.
     """
-    if WorkerHeartbeat.objects.doing(RUNS).exists():
-        return
-    workers = start(processes)
+    alive = partial(WorkerHeartbeat.objects.doing, RUNS, project=project)
+    if alive().exists():
+        return False
+    workers = start_one_worker(processes, project) if project else start_workers(processes)
     deadline = time.monotonic() + START_SECONDS
-    while not WorkerHeartbeat.objects.doing(RUNS).exists():
+    while not alive().exists():
         ended = next((worker for worker in workers if worker.poll() is not None), None)
         if ended:
             raise CommandError(
@@ -112,6 +122,7 @@ def ensure_workers(
                 "The worker did not start in time. Is the broker at CELERY_BROKER_URL reachable?"
             )
         time.sleep(0.1)
+    return True
 
 
 def start_model(processes: Processes, command: str, *options: str, port: int) -> str:

@@ -1,40 +1,188 @@
-"""Watch a run in the terminal: a progress bar while it runs, counts when it ends."""
+"""Watch a run in the terminal: how far it is, how fast and at what cost, from the first item on."""
 
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from types import TracebackType
+from typing import Any, Protocol, Self
 
+import orjson
+from django.core.management.base import OutputWrapper
 from django.db import close_old_connections
 from tqdm import tqdm
 
+from evaluations.formats import in_time, whole_percent
 from evaluations.models import EvaluationRun, ItemState
+from evaluations.runs.lifecycle import steps_written
 
 LOOK_EVERY_SECONDS = 0.3
 
 
+@dataclass(frozen=True)
+class RunSnapshot:
+    """A run at a moment.
+
+    `rate` is in items per minute since somebody watches, `seconds_left` follows from it;
+    `readable` is the share of finished items with a score. All three are None before the first
+    item. `cost` is in the currency of the judge's prices, None without prices. While steps are
+    written, `steps_written` of `steps_wanted` are.
+    """
+
+    run: int
+    judge: str
+    state: str
+    items: int
+    done: int
+    failed: int
+    rate: float | None
+    readable: float | None
+    cost: Decimal | None
+    seconds_left: float | None
+    steps_written: int = 0
+    steps_wanted: int = 0
+
+    @property
+    def finished(self) -> int:
+        return self.done + self.failed
+
+    @property
+    def in_words(self) -> str:
+        """What a progress bar says behind its count."""
+        if self.steps_wanted:
+            return f"evaluation steps: {self.steps_written} of {self.steps_wanted} written"
+        if self.rate is None or self.readable is None:
+            return "waiting for the first item"
+        parts = [f"{self.rate:.0f} per minute", f"{whole_percent(self.readable)} readable"]
+        if self.cost is not None:
+            parts.append(f"cost {self.cost:.4f}")
+        if self.seconds_left:
+            parts.append(f"{in_time(self.seconds_left)} left")
+        return ", ".join(parts)
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"cost": None if self.cost is None else str(self.cost)}
+
+
+class Pace:
+    """The rate of a run since somebody watches, whatever pauses it had before."""
+
+    def __init__(self, finished: int) -> None:
+        self._first, self._since = finished, time.monotonic()
+
+    def per_minute(self, finished: int) -> float | None:
+        """Items per minute; None before the first."""
+        seconds = time.monotonic() - self._since
+        return 60 * (finished - self._first) / seconds if finished > self._first else None
+
+
+def snapshot(run: EvaluationRun, pace: Pace | None = None) -> tuple[RunSnapshot, Pace]:
+    """A run now, and what its rate is measured from."""
+    counts = run.items.counts()
+    items, done, failed = sum(counts.values()), counts[ItemState.DONE], counts[ItemState.FAILED]
+    finished = done + failed
+    pace = pace or Pace(finished)
+    rate = pace.per_minute(finished)
+    written, wanted = steps_written(run) or (0, 0)
+    taken = RunSnapshot(
+        run=run.pk,
+        judge=run.judge.label,
+        state=run.state,
+        items=items,
+        done=done,
+        failed=failed,
+        rate=rate,
+        readable=done / finished if finished else None,
+        cost=run.cost,
+        seconds_left=60 * (items - finished) / rate if rate else None,
+        steps_written=written,
+        steps_wanted=wanted,
+    )
+    return taken, pace
+
+
+class Display(Protocol):
+    """Where a run is shown while it is watched."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def show(self, taken: RunSnapshot) -> None: ...
+
+
+class Bar:
+    """A progress bar; in a log it would be noise, so there the final counts are enough."""
+
+    def __init__(self, title: str) -> None:
+        self._bar = tqdm(
+            total=None,
+            desc=title,
+            file=sys.stderr,
+            disable=None,
+            bar_format="{desc}: {percentage:3.0f}%|{bar:20}| {n_fmt}/{total_fmt} {postfix}",
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._bar.close()
+
+    def show(self, taken: RunSnapshot) -> None:
+        self._bar.total = taken.items or None
+        self._bar.n = taken.finished
+        self._bar.set_postfix_str(taken.in_words)
+
+
+class JsonLines:
+    """One JSON object per line for programs, whenever something has changed."""
+
+    def __init__(self, stdout: OutputWrapper) -> None:
+        self._stdout = stdout
+        self._last: tuple[object, ...] = ()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None: ...
+
+    def show(self, taken: RunSnapshot) -> None:
+        changing = (taken.state, taken.items, taken.finished, taken.steps_written)
+        if changing != self._last:
+            self._last = changing
+            self.write("progress", taken.as_json())
+
+    def write(self, event: str, fields: dict[str, Any]) -> None:
+        self._stdout.write(orjson.dumps({"event": event} | fields).decode())
+        self._stdout.flush()
+
+
 def watch_run(
-    run: EvaluationRun, *, still_worked_on: Callable[[], None] = lambda: None
+    run: EvaluationRun,
+    *,
+    display: Display | None = None,
+    still_worked_on: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
-    """Show a progress bar until the run is done or paused; return its summary.
+    """Show a run until it is done or paused; return its summary.
 
     Args:
+        display: a progress bar, if none is given.
         still_worked_on: called at every update; raises if no worker can continue the run.
     """
-    with tqdm(
-        total=None,
-        unit="item",
-        desc=str(run.judge),
-        file=sys.stderr,
-        disable=None,  # in a log a progress bar is noise; the final counts are enough
-    ) as bar:
+    pace: Pace | None = None
+    with display or Bar(str(run.judge)) as shown:
         while True:
             close_old_connections()
             run.refresh_from_db()
-            counts = run.items.counts()
-            bar.total = sum(counts.values()) or None
-            bar.n = counts[ItemState.DONE] + counts[ItemState.FAILED]
-            bar.refresh()
+            taken, pace = snapshot(run, pace)
+            shown.show(taken)
             if not run.is_active:
                 return run_summary(run)
             still_worked_on()

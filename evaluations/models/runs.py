@@ -559,9 +559,21 @@ class WorkerHeartbeatQuerySet(models.QuerySet["WorkerHeartbeat"]):
         since = timezone.now() - (within or WorkerHeartbeat.STALE_AFTER)
         return self.filter(leaving=False, seen_at__gt=since)
 
-    def doing(self, job: str) -> WorkerHeartbeatQuerySet:
-        """Live workers that accept a kind of job, by its name in `settings.QUEUES`."""
-        return self.alive().filter(jobs__contains=[job])
+    def doing(self, job: str, *, project: str = "") -> WorkerHeartbeatQuerySet:
+        """Live workers that accept a kind of job, by its name in `settings.QUEUES`.
+
+        Args:
+            project: also workers that do it for this project alone, by its short name.
+        """
+        accepted = models.Q(jobs__contains=[job])
+        if project:
+            accepted |= models.Q(jobs__contains=[job_of_project(job, project)])
+        return self.alive().filter(accepted)
+
+
+def job_of_project(job: str, project: str) -> str:
+    """A kind of job as a worker names it that does it for one project alone."""
+    return f"{job}:{project}"
 
 
 def all_jobs() -> list[str]:

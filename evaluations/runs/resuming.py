@@ -7,6 +7,7 @@ The moment is in the run's row, so that restarts lose nothing; every worker's he
 
 import datetime
 
+from django.db.models import Q
 from django.utils import timezone
 
 from evaluations.llm.errors import EndpointError, ErrorKind
@@ -46,7 +47,7 @@ def pause_after(
     pause_run(run.pk, message, resumes_at=timezone.now() + wait)
 
 
-def resume_due_runs() -> None:
-    """Resume the runs whose time has come."""
-    for run in EvaluationRun.objects.due():
+def resume_due_runs(which: Q | None = None) -> None:
+    """Resume the runs whose time has come; of those that fit a condition, if there is one."""
+    for run in EvaluationRun.objects.due().filter(which or Q()):
         resume_run(run, only_due=True)

@@ -7,10 +7,24 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from django.conf import settings
+from django.db.models import Q
+
 
 def worker_name() -> str:
     """The name of this process as a worker; no other has it."""
     return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def ours(project: str) -> Q:
+    """A condition for rows that this process may work on: all, or those of its only project.
+
+    Args:
+        project: the path from a row to its project, such as `project`.
+    """
+    if not settings.ONLY_PROJECT:
+        return Q()
+    return Q(**{f"{project}__slug": settings.ONLY_PROJECT})
 
 
 def _never() -> bool:

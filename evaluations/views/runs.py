@@ -106,7 +106,7 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "is_large": large,
         "settings": settings_rows(*evaluator_of(run)),
         "criteria": run.run_criteria.select_related("criterion", "steps"),
-        "worker_alive": WorkerHeartbeat.objects.doing(RUNS).exists(),
+        "worker_alive": WorkerHeartbeat.objects.doing(RUNS, project=project.slug).exists(),
         "allowed": allowed_pace(run),
         "rest": rest_of(run),
         "ended_at_goal": run.state == RunState.DONE and run.has_goal and progress.open,

@@ -47,8 +47,10 @@ def test_the_whole_flow_from_the_terminal(manage: Manage, add_judge: Manage) -> 
     report = manage("report", "small", "--format", "json")
 
     assert judged.returncode == 0, judged.stderr
-    summary = json.loads(judged.stdout)
+    *progress, summary = map(json.loads, judged.stdout.splitlines())
     assert (summary["state"], summary["done"], summary["failed"]) == ("done", 12, 0)
+    assert summary["event"] == "finished"
+    assert {line["event"] for line in progress} == {"progress"}
     assert "everything already has a score" in again.stdout
     found = json.loads(report.stdout)
     assert found["project"] == "small"
@@ -64,7 +66,7 @@ def test_only_some_criteria_are_judged(manage: Manage, add_judge: Manage, worker
 
     judged = manage("judge", "small", "--judge", "G-Eval", "--criterion", "Fluency", "--json")
 
-    assert json.loads(judged.stdout)["done"] == 6
+    assert json.loads(judged.stdout.splitlines()[-1])["done"] == 6
 
 
 @pytest.mark.slow
@@ -85,7 +87,7 @@ def test_failed_items_end_with_code_1_and_can_be_retried(
 
     assert failed.returncode == 1
     assert "12 × refusal" in failed.stdout
-    assert (retried.returncode, json.loads(retried.stdout)["done"]) == (0, 12)
+    assert (retried.returncode, json.loads(retried.stdout.splitlines()[-1])["done"]) == (0, 12)
 
 
 def test_a_judge_is_added_with_all_its_settings(add_judge: Manage) -> None:

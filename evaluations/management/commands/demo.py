@@ -13,7 +13,6 @@ from evaluations.management.commands.serve import open_site, wait_until_interrup
 from evaluations.management.services import (
     ensure_workers,
     start_model,
-    start_one_worker,
     start_workers,
 )
 from evaluations.management.watching import watch_run
@@ -85,7 +84,7 @@ class Command(SiteCommand):
         )
         self.stdout.flush()
         if not judge.runs.filter(state=RunState.DONE).exists():
-            ensure_workers(processes, start_one_worker)
+            ensure_workers(processes, project=project.slug)
             self._judge(judge, [criterion])
         report = build_report(project, judges=[judge], criteria=[criterion])
         self.stdout.write("\n" + as_text(report))

@@ -13,17 +13,27 @@ from evaluations.formats import in_time
 from evaluations.llm.prompts import PromptError
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
-from evaluations.management.services import ensure_workers, start_one_worker
-from evaluations.management.watching import watch_run
+from evaluations.management.run_commands import items_scored
+from evaluations.management.services import ensure_workers
+from evaluations.management.wanted_run import WantedRun, go_on, last_run
+from evaluations.management.watching import JsonLines, watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, RunState, Transport
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.runs.estimate import estimate_run
-from evaluations.runs.lifecycle import RunError, resume_run, start_run
+from evaluations.runs.lifecycle import RunError, pause_by_person
 from geval_site.processes import Processes
+from geval_site.program import command
+
+# The exit code of a program that Ctrl-C ended.
+INTERRUPTED = 130
+CTRL_C = "Ctrl-C in the terminal"
 
 
 class Command(SiteCommand):
-    help = "Run a judge on all outputs of a project that it has not scored yet."
+    help = (
+        "Run a judge on all outputs of a project that it has not scored yet, or continue its run"
+        " that was interrupted or paused."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
@@ -55,7 +65,7 @@ class Command(SiteCommand):
         parser.add_argument(
             "--retry",
             action="store_true",
-            help="resume the judge's last run: paused and failed items",
+            help="resume the judge's last run, and ask about its failed items again",
         )
         parser.add_argument(
             "--budget",
@@ -70,7 +80,11 @@ class Command(SiteCommand):
             action="store_true",
             help="only print an estimate of calls, tokens and cost",
         )
-        parser.add_argument("--json", action="store_true", help="print the counts as JSON")
+        parser.add_argument(
+            "--json",
+            action="store_true",
+            help="print JSON lines: the progress whenever it changes, and the counts at the end",
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
@@ -95,28 +109,87 @@ class Command(SiteCommand):
                 as_json=options["json"],
             )
             return
-        with Processes() as processes:
-            ensure_workers(processes, start_one_worker)
-            try:
-                if options["retry"]:
-                    run = self._last_run(judge.runs.counting().first(), budget=options["budget"])
-                else:
-                    run = start_run(
-                        judge,
-                        criteria,
-                        fresh=options["fresh"],
-                        budget=options["budget"],
-                        transport=transport,
-                        pilot=pilot,
-                        goal_width=until,
-                        goal_rival=rival,
-                    )
-            except (RunError, PromptError) as error:
-                raise CommandError(str(error)) from None
-            summary = watch_run(run, still_worked_on=lambda: _check(processes))
-        self._say(summary, as_json=options["json"])
+        wanted = WantedRun(
+            judge=judge,
+            criteria=criteria,
+            fresh=options["fresh"],
+            transport=transport,
+            pilot=pilot,
+            goal_width=until,
+            goal_rival=rival,
+        )
+        lines = JsonLines(self.stdout) if options["json"] else None
+        try:
+            summary = self._judge(wanted, options, lines)
+        except KeyboardInterrupt:
+            # A second one, while the worker ends; the run is as the first left it.
+            self.stderr.write("\nStopped at once; all scores so far are kept.")
+            raise SystemExit(INTERRUPTED) from None
+        if lines:
+            lines.write("finished", summary)
+        else:
+            self._say(summary)
         if summary["state"] != RunState.DONE or summary["failed"]:
             raise SystemExit(1)
+
+    def _judge(
+        self, wanted: WantedRun, options: dict[str, Any], lines: JsonLines | None
+    ) -> dict[str, Any]:
+        """Start or continue the run and follow it; returns its summary.
+
+        Raises:
+            CommandError: it cannot be run, or nobody works on it any more.
+            SystemExit: Ctrl-C; it has been said what is kept.
+        """
+        run, interrupted = None, False
+        with Processes() as processes:
+            try:
+                brought_worker = ensure_workers(processes, project=wanted.judge.project.slug)
+                run = self._run(wanted, options, as_json=lines is not None)
+                summary = watch_run(run, display=lines, still_worked_on=lambda: _check(processes))
+            except KeyboardInterrupt:
+                interrupted = True
+                if run and brought_worker:
+                    pause_by_person(run.pk, CTRL_C)
+                    self.stderr.write("\nStopping. Calls in flight get a moment to finish.")
+        if interrupted:
+            self._say_interrupted(run)
+            raise SystemExit(INTERRUPTED)
+        return summary
+
+    def _run(self, wanted: WantedRun, options: dict[str, Any], *, as_json: bool) -> EvaluationRun:
+        """The run to follow: an unfinished one of the same kind, or a new one."""
+        budget = options["budget"]
+        try:
+            run = last_run(wanted.judge) if options["retry"] else wanted.unfinished()
+            if run is None and not options["retry"]:
+                return wanted.start(budget=budget)
+            if run is None or not go_on(run, retry_failed=options["retry"], budget=budget):
+                raise CommandError("There is nothing to resume; leave --retry out to start a run.")
+        except (RunError, PromptError) as error:
+            raise CommandError(str(error)) from None
+        if not as_json:
+            self.stdout.write(f"Continuing run {run.pk} of {run.judge}: {items_scored(run)}.")
+            self.stdout.flush()
+        return run
+
+    def _say_interrupted(self, run: EvaluationRun | None) -> None:
+        if run is None:
+            self.stderr.write("\nStopped; no run was started.")
+            return
+        run.refresh_from_db()
+        slug = run.project.slug
+        if run.is_active:
+            self.stderr.write(
+                f"\nNo longer following run {run.pk} of {run.judge}, which goes on: another worker"
+                f" judges it. {items_scored(run)}. Follow it with the same command; pause it:"
+                f" `{command(f'pause {slug} {run.pk}')}`."
+            )
+            return
+        self.stderr.write(
+            f"Run {run.pk} of {run.judge} is {run.state}. {items_scored(run)} and kept. The same"
+            f" command goes on; `{command(f'cancel {slug} {run.pk}')}` ends it for good."
+        )
 
     def _say_estimate(
         self,
@@ -152,16 +225,7 @@ class Command(SiteCommand):
             f" {price}{takes}."
         )
 
-    def _last_run(self, run: EvaluationRun | None, *, budget: Decimal | None) -> EvaluationRun:
-        if run is None or not resume_run(run, retry_failed=True, budget=budget):
-            raise CommandError("There is nothing to resume; leave --retry out to start a run.")
-        run.refresh_from_db()
-        return run
-
-    def _say(self, summary: dict[str, Any], *, as_json: bool) -> None:
-        if as_json:
-            self.stdout.write(orjson.dumps(summary).decode())
-            return
+    def _say(self, summary: dict[str, Any]) -> None:
         if not summary["items"]:
             self.stdout.write(
                 f"{summary['judge']}: everything already has a score; --fresh judges it again."
@@ -182,7 +246,8 @@ class Command(SiteCommand):
         if summary["resumes_at"]:
             moment = timezone.localtime(summary["resumes_at"]).strftime("%Y-%m-%d %H:%M")
             self.stderr.write(
-                f"It resumes by itself at {moment} if the site is running then; or use --retry."
+                f"It resumes by itself at {moment} if the site is running then; or with the same"
+                " command."
             )
 
 
@@ -190,6 +255,6 @@ def _check(processes: Processes) -> None:
     ended = processes.first_ended()
     if ended:
         raise CommandError(
-            f"The worker ended with code {ended.returncode}; the run is kept; resume it with "
-            "--retry."
+            f"The worker ended with code {ended.returncode}. The run is kept; the same command"
+            " continues it."
         )
