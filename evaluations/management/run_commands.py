@@ -59,4 +59,6 @@ def see_runs(project: Project) -> str:
 def items_scored(run: EvaluationRun) -> str:
     """Such as “12 of 72 items are scored”."""
     counts = run.items.counts()
+    if not any(counts.values()):
+        return "no item is scored yet"
     return f"{counts[ItemState.DONE]} of {sum(counts.values())} items are scored"

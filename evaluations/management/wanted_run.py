@@ -44,7 +44,7 @@ class WantedRun:
         a new one can be started.
 
         Raises:
-            RunError: another run of the judge is under way.
+            RunError: the judge is busy with another run.
         """
         active = self.judge.runs.active().counting().first()
         run = active or last_run(self.judge)
@@ -91,8 +91,8 @@ def _has_open_items(run: EvaluationRun) -> bool:
     return is_paused and (run.started_at is None or run.items.open().exists())
 
 
-def go_on(run: EvaluationRun, *, retry_failed: bool, budget: Decimal | None) -> bool:
-    """Have workers go on with a run, whether it was paused or its workers are gone; False if there
+def continue_run(run: EvaluationRun, *, retry_failed: bool, budget: Decimal | None) -> bool:
+    """Have workers continue a run, whether it was paused or its workers are gone; False if there
     is nothing to do.
 
     Raises:

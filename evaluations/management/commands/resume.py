@@ -15,7 +15,7 @@ from geval_site.queues import RUNS
 
 class Command(RunCommand):
     help = (
-        "Have workers go on with a paused run, by its number or by its judge; it does not wait for"
+        "Have workers resume a paused run, by its number or by its judge; it does not wait for"
         f" them. `{command('judge')}` resumes a run and follows it."
     )
 
