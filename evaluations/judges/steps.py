@@ -72,8 +72,8 @@ def read_steps(answer: Answer) -> str:
     if choice.refusal or len(text) < (20 if is_list else SHORTEST_WITHOUT_A_LIST):
         reply = choice.refusal or choice.text
         raise StepsError(
-            f"The model wrote no evaluation steps, but: “{reply[:200]}”. Write steps by hand, or do "
-            "without them."
+            f"The model wrote no evaluation steps, but: “{reply[:200]}”. Write steps by hand, or do"
+            " without them."
         )
     return text
 
