@@ -162,6 +162,7 @@ urlpatterns = [
     path("p/<slug:slug>/runs/start/", runs.run_start, name="run_start"),
     path("p/<slug:slug>/runs/<int:pk>/", runs.run_detail, name="run_detail"),
     path("p/<slug:slug>/runs/<int:pk>/rest/", runs.run_rest, name="run_rest"),
+    path("p/<slug:slug>/runs/<int:pk>/change/", runs.run_change, name="run_change"),
     path("p/<slug:slug>/runs/<int:pk>/pause/", runs.run_pause, name="run_pause"),
     path("p/<slug:slug>/runs/<int:pk>/resume/", runs.run_resume, name="run_resume"),
     path("p/<slug:slug>/runs/<int:pk>/cancel/", runs.run_cancel, name="run_cancel"),

@@ -58,9 +58,9 @@ class CriterionOut(Schema):
 
 class RunIn(In):
     """`criteria` are names, all of them if empty; `fresh` judges everything again; `pilot` judges
-    so many documents only, drawn at random, rated ones first; with `goal_width` the run ends when
-    rho is known within plus and minus it on its criteria, with `goal_rival` when it is known
-    whether that judge agrees better with people."""
+    so many documents only, drawn at random, rated ones first, `trial` so many items; with
+    `goal_width` the run ends when rho is known within plus and minus it on its criteria, with
+    `goal_rival` when it is known whether that judge agrees better with people."""
 
     judge: int = ID
     criteria: list[str] = Field(default_factory=list, max_length=1000)
@@ -68,12 +68,13 @@ class RunIn(In):
     budget: Decimal | None = Field(None, ge=0, max_digits=14, decimal_places=4)
     transport: str = Field("live", pattern="^(live|batch)$")
     pilot: int | None = Field(None, ge=1, le=100_000)
+    trial: int | None = Field(None, ge=1, le=100)
     goal_width: float | None = Field(None, ge=LEAST_GOAL_WIDTH, le=MOST_GOAL_WIDTH)
     goal_rival: int | None = Field(None, ge=1, le=2**63 - 1)
 
 
 class RestIn(In):
-    """A budget for what a pilot left out."""
+    """A budget for what a pilot or a trial left out."""
 
     budget: Decimal | None = Field(None, ge=0, max_digits=14, decimal_places=4)
 
@@ -194,6 +195,7 @@ def make_run(request: HttpRequest, slug: Path[str], data: RunIn) -> Any:
         budget=data.budget,
         transport=data.transport,
         pilot=data.pilot or 0,
+        trial=data.trial or 0,
         goal_width=data.goal_width,
         goal_rival=rival,
     )
@@ -202,7 +204,7 @@ def make_run(request: HttpRequest, slug: Path[str], data: RunIn) -> Any:
 
 @router.post("/runs/{int:pk}/rest", response={201: RunOut})
 def make_rest(request: HttpRequest, slug: Path[str], pk: int, data: RestIn) -> Any:
-    """Start a run on what a pilot left out."""
+    """Start a run on what a pilot or a trial left out."""
     pilot = _run(project_for(request, slug, change=True), pk)
     return Status(201, _run_out(start_rest(pilot, budget=data.budget)))
 

@@ -134,7 +134,7 @@ def _judged(ground: Ground, candidate: Candidate, *, by: Any) -> FloatArray | No
         candidate.look_run = start_run(
             candidate.search.judge,
             [candidate.search.criterion],
-            trial=trials.trial(wording, ground.output_ids[missing]),
+            attempt=trials.attempt(wording, ground.output_ids[missing]),
         )
         candidate.look_by = by
         candidate.save(update_fields=["look_run", "look_by"])

@@ -26,7 +26,7 @@ from evaluations.llm.cost import cost
 from evaluations.models import ErrandState, EvaluationRun, ItemState, RunItem, RunState, Search
 from evaluations.runs.lifecycle import (
     BUDGET_REACHED,
-    Trial,
+    Attempt,
     resume_run,
     run_parameters,
     start_run,
@@ -120,10 +120,10 @@ class Trials:
         wordings = wordings_in(own.get("wording", "")) | {self.criterion.name: wording}
         return own | {"wording": as_setting(wordings)}
 
-    def trial(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> Trial:
+    def attempt(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> Attempt:
         """What a run is started with that judges outputs in a wording."""
         outputs = [int(pk) for pk in output_ids]
-        return Trial(self.search, self.settings(wording), outputs, changes=asdict(self.scoring))
+        return Attempt(self.search, self.settings(wording), outputs, changes=asdict(self.scoring))
 
     def known(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> FloatArray:
         """Scores of outputs in a wording as far as they are known; shape (outputs,)."""
@@ -141,7 +141,7 @@ class Trials:
         """
         missing = self._missing(wording, [int(pk) for pk in output_ids])
         if missing:
-            self._ask(self.trial(wording, missing), self._template(wording))
+            self._ask(self.attempt(wording, missing), self._template(wording))
         return self.known(wording, output_ids)
 
     def _template(self, wording: Wording) -> str:
@@ -201,7 +201,7 @@ class Trials:
             )
             return dict(cursor.fetchall())
 
-    def _ask(self, trial: Trial, template: str) -> None:
+    def _ask(self, attempt: Attempt, template: str) -> None:
         """Have outputs judged: by a run of the search that was begun, or a new one."""
         keep_search(self.search)
         if self.has_asked and self.shift.is_over:
@@ -217,13 +217,13 @@ class Trials:
             .first()
         )
         if run is None:
-            spent = self.check_limits(len(trial.outputs))
+            spent = self.check_limits(len(attempt.outputs))
             money = self.search.budget
             run = start_run(
                 self.judge,
                 [self.criterion],
                 budget=None if money is None else money - (spent.money or 0),
-                trial=trial,
+                attempt=attempt,
             )
         elif run.state == RunState.PAUSED:
             resume_run(run)

@@ -274,6 +274,19 @@ def create_judge(
     return there, False
 
 
+def draft_of(judge: Judge) -> JudgeDraft:
+    """The values of a judge, to change some of them."""
+    declared = {name: getattr(judge, name) for name in JudgeSettings.model_fields}
+    return JudgeDraft(
+        name=judge.name,
+        endpoint=judge.endpoint,
+        model=judge.model,
+        kind=judge.kind,
+        settings=judge.settings,
+        **declared,
+    )
+
+
 def change_judge(
     judge: Judge, draft: JudgeDraft, *, probe: bool = True, here: bool = True
 ) -> Judge:

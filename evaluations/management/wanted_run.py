@@ -19,6 +19,7 @@ class WantedRun:
     fresh: bool
     transport: str
     pilot: int = 0
+    trial: int = 0
     goal_width: float | None = None
     goal_rival: Judge | None = None
 
@@ -35,6 +36,7 @@ class WantedRun:
             budget=budget,
             transport=self.transport,
             pilot=self.pilot,
+            trial=self.trial,
             goal_width=self.goal_width,
             goal_rival=self.goal_rival,
         )
@@ -70,6 +72,8 @@ class WantedRun:
             return f"it judges {', '.join(sorted(criterion.name for criterion in criteria))}"
         if frozen.pilot != self.pilot:
             return f"it judges {frozen.pilot or 'all'} documents"
+        if frozen.trial != self.trial:
+            return f"it judges {frozen.trial} items" if frozen.trial else "it judges all items"
         if frozen.fresh != self.fresh:
             return "it judges everything again" if frozen.fresh else "it fills in missing scores"
         if run.transport != self.transport:

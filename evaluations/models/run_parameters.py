@@ -48,7 +48,8 @@ class RunParameters:
     fresh: bool = False
     outputs: tuple[int, ...] = ()  # the ids of those to judge; none for all
     pilot: int = 0  # how many documents to draw for a pilot; 0 for all
-    rest_of: int = 0  # the id of the pilot whose outputs are left out
+    trial: int = 0  # how many items to draw for a trial; 0 for all
+    rest_of: int = 0  # the id of the pilot or trial whose items are left out
     perturbed: str = ""  # the probe that changes what is asked (evaluators/perturbing.py)
     characters_each: int = USUAL_CHARACTERS
     most_each: Decimal | None = None
@@ -68,7 +69,7 @@ class RunParameters:
         """What is stored when a run is created: all but what its layout adds."""
         stored = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         del stored["characters_each"], stored["most_each"]
-        for name in ("outputs", "pilot", "rest_of", "perturbed"):
+        for name in ("outputs", "pilot", "trial", "rest_of", "perturbed"):
             if not stored[name]:
                 del stored[name]
         for name in ("most_choices", "top_logprobs", "sends_top_p"):
@@ -85,6 +86,11 @@ class RunParameters:
             return None
         share = BATCH_DISCOUNT if self.transport == "batch" else Decimal(1)
         return Prices(self.price_in, self.price_out, share)
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it judges a few items first, and the rest in another run."""
+        return bool(self.pilot or self.trial)
 
     @property
     def replies_each(self) -> int:

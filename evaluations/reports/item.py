@@ -1,6 +1,7 @@
 """The page of a run's item: prompt, reply, token probabilities, score, and people's ratings."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annotations.models import Rating
@@ -13,7 +14,7 @@ from evaluations.llm.replies import ReplyChoice, Token
 from evaluations.llm.reply_json import choices_from_json
 from evaluations.models import CandidateOutput, PairScore, RunItem, Score
 from evaluations.models.improving import is_withheld
-from evaluations.runs.item_questions import criterion_prompts, item_of
+from evaluations.runs.item_questions import CriterionPrompt, criterion_prompts, item_of
 from evaluations.runs.leases import ClaimedItem
 from evaluations.runs.lifecycle import evaluator_of
 
@@ -64,7 +65,7 @@ class ItemView:
 
 def item_view(item: RunItem) -> ItemView:
     """Gather what an item's page shows."""
-    prompts, problem, window = _prompts(item)
+    prompts, problem, window = prompts_of(item, criterion_prompts(item.run))
     replies = choices_from_json(item.reply.choices) if item.reply else ()
     score = Score.objects.filter(run=item.run, output=item.output, criterion=item.criterion).first()
     rated = Rating.objects.filter(output=item.output, criterion=item.criterion).select_related(
@@ -98,8 +99,14 @@ def item_view(item: RunItem) -> ItemView:
     )
 
 
-def _prompts(item: RunItem) -> tuple[tuple[str, ...], str, str]:
-    """What is asked about an item, why nothing can be, and what of a conversation is not shown."""
+def prompts_of(
+    item: RunItem, criteria: Mapping[int, CriterionPrompt]
+) -> tuple[tuple[str, ...], str, str]:
+    """What is asked about an item, why nothing can be, and what of a conversation is not shown.
+
+    Args:
+        criteria: those of its run, as `criterion_prompts` reads them.
+    """
     try:
         evaluator = make_evaluator(*evaluator_of(item.run))
     except (EvaluatorError, SettingsError) as error:
@@ -108,7 +115,7 @@ def _prompts(item: RunItem) -> tuple[tuple[str, ...], str, str]:
         return (), "", ""
     texts = item.output.texts(rival=item.rival)
     claimed = ClaimedItem(item.pk, item.output_id, item.criterion_id, texts, item.rival_id)
-    seen, about = item_of(claimed, criterion_prompts(item.run))
+    seen, about = item_of(claimed, criteria)
     settings = item.run.frozen.request_settings
     question = evaluator.question(seen, about.scale, settings)
     if isinstance(question, Failure):

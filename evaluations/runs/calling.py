@@ -33,6 +33,7 @@ from evaluations.models import EvaluationRun, ModelReply
 from evaluations.people.limits import limits_money, money_reached, next_month
 from evaluations.runs import leases, results
 from evaluations.runs.database import Database
+from evaluations.runs.first_items import FirstItems, first_items_of
 from evaluations.runs.lifecycle import BUDGET_REACHED
 from evaluations.runs.pacer import Pacer
 from evaluations.runs.question_share import QuestionShare
@@ -95,6 +96,7 @@ class CallingShare(QuestionShare):
         self.wants_more = asyncio.Event()
         self.all_judged = asyncio.Event()
         self.failed_in_a_row = 0
+        self.first_items: FirstItems | None = None
         self.wait = Wait()
         self.wait_shown = Wait()
 
@@ -103,6 +105,9 @@ class CallingShare(QuestionShare):
         await self.read_criteria()
         self.month_is_limited = await self.database.call(
             functools.partial(limits_money, self.run.project)
+        )
+        self.first_items = await self.database.call(
+            functools.partial(first_items_of, self.run, self.settings)
         )
         self.permits = self._permits()
         await self.pacer.look_up()
@@ -280,6 +285,8 @@ class CallingShare(QuestionShare):
         if done:
             self.finished.append(done)
             self._count_failures(done.outcome)
+            if self.first_items and (why := self.first_items.note(done.outcome)):
+                self.stop(why)
 
     def _count_failures(self, outcome: Scored | Failure) -> None:
         """Stop if items fail one after the other for reasons outside of them."""

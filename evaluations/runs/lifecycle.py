@@ -68,7 +68,7 @@ class RunError(ValueError):
 
 
 @dataclass(frozen=True)
-class Trial:
+class Attempt:
     """What a search tries: a judge with other settings, on some outputs (by their ids).
 
     `settings` are its evaluator's, `changes` those of `RunParameters` that are others.
@@ -102,9 +102,10 @@ def start_run(
     fresh: bool = False,
     budget: Decimal | None = None,
     transport: str = Transport.LIVE,
-    trial: Trial | None = None,
+    attempt: Attempt | None = None,
     apart: Apart | None = None,
     pilot: int = 0,
+    trial: int = 0,
     rest_of: int = 0,
     goal_width: float | None = None,
     goal_rival: Judge | None = None,
@@ -115,10 +116,11 @@ def start_run(
         fresh: judge everything again and ask again, where otherwise only missing scores are filled.
         budget: in the currency of the judge's prices; the run pauses before it costs more.
         transport: call by call, or through the endpoint's batch API.
-        trial: what a search tries with the judge; by default it is what it is, on all outputs.
+        attempt: what a search tries with the judge; by default it is what it is, on all outputs.
         apart: what a study asks; its scores count nowhere else.
         pilot: on how many documents only, drawn at random (pilot.py); 0 for all.
-        rest_of: the id of a pilot, whose outputs are left out.
+        trial: on how many items only, drawn at random; 0 for all.
+        rest_of: the id of a pilot or trial, whose items are left out.
         goal_width: the run ends when rho is known within plus or minus this on its criteria.
         goal_rival: it ends when it is known whether this other judge agrees better with people.
 
@@ -130,14 +132,14 @@ def start_run(
     Judge.objects.select_for_update().get(pk=judge.pk)
     if not judge.can_run:
         raise RunError(f"{judge} has imported scores and cannot be run. Choose another judge.")
-    evaluator = evaluator_for(judge, trial.settings if trial else None)
+    evaluator = evaluator_for(judge, attempt.settings if attempt else None)
     if judge.retired_at or (judge.endpoint and judge.endpoint.retired_at):
         raise RunError(f"{judge} or its endpoint is retired; restore it, or choose another judge.")
     if evaluator.per_criterion and not criteria:
         raise RunError("There is no criterion to judge on; add one or name one.")
-    if trial is None:
+    if attempt is None:
         check_limits(judge.project)
-    busy = None if trial or apart else judge.runs.active().counting().first()
+    busy = None if attempt or apart else judge.runs.active().counting().first()
     if busy:
         raise RunError(
             f"Run {busy.pk} of {judge} is still running; wait for it to finish or pause it."
@@ -159,6 +161,9 @@ def start_run(
             "A goal cannot stop a batch that has been sent. Send call by call, or judge without a"
             " goal."
         )
+    if trial and transport == Transport.BATCH:
+        raise RunError("A trial is sent call by call, so that its replies come at once; send the"
+                       " rest in batches.")  # fmt: skip
     if transport == Transport.BATCH and limits_money(judge.project):
         raise RunError(
             "What this project spends in a month is limited, and no limit can stop a batch that"
@@ -174,12 +179,13 @@ def start_run(
         judge=judge,
         parameters=replace(
             _set_apart(
-                _tried(run_parameters(judge, fresh=fresh, transport=transport), trial), apart
+                _tried(run_parameters(judge, fresh=fresh, transport=transport), attempt), apart
             ),
             pilot=pilot,
+            trial=trial,
             rest_of=rest_of,
         ).as_json(),
-        search=trial.search if trial else None,
+        search=attempt.search if attempt else None,
         purpose=apart.purpose if apart else "",
         software_version=__version__,
         budget=budget,
@@ -193,7 +199,7 @@ def start_run(
             run=run, criterion=criterion, template=evaluator.template(prompt_parts(criterion))
         )
     transaction.on_commit(lambda: wake_one_worker(run.pk))
-    if trial is None:  # a search has a hundred
+    if attempt is None:  # a search has a hundred
         _log_on_commit(
             "run started",
             ids_of(run.pk),
@@ -201,6 +207,7 @@ def start_run(
             criteria=len(criteria),
             fresh=fresh,
             pilot=pilot,
+            trial=trial,
             purpose=apart.purpose if apart else "",
         )
     return run
@@ -219,13 +226,13 @@ def check_limits(project: Project) -> None:
 
 
 def start_rest(pilot: EvaluationRun, *, budget: Decimal | None = None) -> EvaluationRun:
-    """Start a run on what a pilot left out: same judge, criteria, and way to send.
+    """Start a run on what a pilot or a trial left out: same judge, criteria, and way to send.
 
     Raises:
-        RunError, PromptError: as `start_run`, and for a run that is no pilot.
+        RunError, PromptError: as `start_run`, and for a run that is neither.
     """
     frozen = pilot.frozen
-    if not frozen.pilot:
+    if not frozen.is_part:
         raise RunError(f"Run {pilot.pk} judged all outputs, so nothing is left. Start a new run.")
     entries = pilot.run_criteria.select_related("criterion")
     return start_run(
@@ -239,22 +246,22 @@ def start_rest(pilot: EvaluationRun, *, budget: Decimal | None = None) -> Evalua
 
 
 def rest_of(pilot: EvaluationRun) -> EvaluationRun | None:
-    """The run on what a pilot left out, if there is one."""
-    if not pilot.frozen.pilot:
+    """The run on what a pilot or a trial left out, if there is one."""
+    if not pilot.frozen.is_part:
         return None
     return EvaluationRun.objects.filter(
         project=pilot.project_id, parameters__rest_of=pilot.pk
     ).first()
 
 
-def _tried(parameters: RunParameters, trial: Trial | None) -> RunParameters:
-    if trial is None:
+def _tried(parameters: RunParameters, attempt: Attempt | None) -> RunParameters:
+    if attempt is None:
         return parameters
     return replace(
         parameters,
-        settings=dict(trial.settings),
-        outputs=tuple(trial.outputs),
-        **trial.changes,
+        settings=dict(attempt.settings),
+        outputs=tuple(attempt.outputs),
+        **attempt.changes,
     )
 
 

@@ -13,7 +13,14 @@ LEAST_ITEMS = 20
 
 
 def expected_seconds(
-    judge: Judge, parameters: RunParameters, *, items: int, calls: int, tokens: int
+    judge: Judge,
+    parameters: RunParameters,
+    *,
+    items: int,
+    calls: int,
+    tokens: int,
+    seconds_a_call: float = SECONDS_A_CALL,
+    in_flight: int | None = None,
 ) -> float | None:
     """About how long a run would take, in seconds; None if that cannot be said, as for batches.
 
@@ -22,13 +29,16 @@ def expected_seconds(
     Args:
         calls: to the endpoint; 0 for a judge that computes.
         tokens: in and out, of all calls together.
+        seconds_a_call: how long one takes while `in_flight` are open (None: as many as the judge
+            keeps), where the judge has no past pace.
     """
     if parameters.transport == Transport.BATCH or not items:
         return None
     past = _items_per_second(judge)
     if not calls:
         return items / past if past else None
-    known = calls * past / items if past else parameters.concurrency / SECONDS_A_CALL
+    open_calls = min(in_flight or parameters.concurrency, parameters.concurrency)
+    known = calls * past / items if past else open_calls / max(seconds_a_call, 1e-3)
     return calls / min([known, *_limits(judge, tokens / calls)])
 
 

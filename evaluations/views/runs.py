@@ -1,6 +1,7 @@
 """Pages of runs: the list with a form to start one, live progress, pause, cancel and resume."""
 
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import urlencode
@@ -19,7 +20,8 @@ from evaluations.reports.run_goals import reached
 from evaluations.reports.run_precision import precisions
 from evaluations.reports.size import is_large
 from evaluations.reports.so_far import so_far
-from evaluations.runs.estimate import estimate_run
+from evaluations.reports.trial import trial_items
+from evaluations.runs.estimate import RunEstimate, estimate_run
 from evaluations.runs.lifecycle import (
     RunError,
     cancel_run,
@@ -31,6 +33,7 @@ from evaluations.runs.lifecycle import (
     start_run,
     steps_written,
 )
+from evaluations.runs.trial import TRIAL_ITEMS, change_and_try, estimate_rest, unreadable
 from evaluations.runs.waits import allowed_pace
 from geval_site.queues import RUNS
 
@@ -54,7 +57,7 @@ def jobs(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @project_view(EDITORS)
 def run_start(request: HttpRequest, project: Project) -> HttpResponse:
-    """Start a run; with the button "Estimate", show its cost instead."""
+    """Start a run, or a trial of it; with the button "Estimate", show its cost instead."""
     form = RunForm(request.POST, project=project)
     estimate = None
     if form.is_valid():
@@ -66,6 +69,8 @@ def run_start(request: HttpRequest, project: Project) -> HttpResponse:
             data["transport"],
         )
         try:
+            if "trial" in request.POST:
+                return redirect(start_run(judge, criteria, fresh=fresh, trial=TRIAL_ITEMS))
             if "estimate" not in request.POST:
                 run = start_run(
                     judge,
@@ -111,6 +116,14 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "allowed": allowed_pace(run),
         "steps": steps_written(run),
         "rest": rest_of(run),
+        "trial": trial_items(run) if run.frozen.trial else None,
+        "estimate": _estimate(run),
+        "unreadable": unreadable(run) if _is_to_be_decided(run) else None,
+        "may_change": (
+            request.may_edit  # type: ignore[attr-defined]
+            and not run.is_active
+            and run.judge.retired_at is None
+        ),
         "ended_at_goal": run.state == RunState.DONE and run.has_goal and progress.open,
         "is_known": bool(run.finished_at and run.has_goal and reached(run, found)),
     }
@@ -124,10 +137,42 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     return render(request, "evaluations/run_detail.html", context)
 
 
+def _estimate(run: EvaluationRun) -> RunEstimate | None:
+    """What the rest of a trial would take; None for another run, and while it is being judged."""
+    if not run.frozen.trial or run.state != RunState.DONE or rest_of(run):
+        return None
+    try:
+        return estimate_rest(run)
+    except (RunError, PromptError):  # its judge or criterion changed since
+        return None
+
+
+def _is_to_be_decided(run: EvaluationRun) -> bool:
+    """Whether somebody is to decide how a run goes on, and should know why items failed."""
+    return run.judge.asks_llm and (bool(run.frozen.trial) or run.state == RunState.PAUSED)
+
+
+@require_POST
+@project_view(EDITORS)
+def run_change(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Change the judge of a run as its page advises, and try it on a few items."""
+    run = get_object_or_404(EvaluationRun.objects.select_related("judge"), project=project, pk=pk)
+    try:
+        trial = change_and_try(run, request.POST.get("change", ""))
+    except (RunError, PromptError) as error:
+        messages.error(request, str(error))
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+    else:
+        messages.success(request, f"{trial.judge} is created; this is its trial.")
+        return redirect(trial)
+    return redirect(run)
+
+
 @require_POST
 @project_view(EDITORS)
 def run_rest(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Start a run on what a pilot left out."""
+    """Start a run on what a pilot or a trial left out."""
     pilot = get_object_or_404(EvaluationRun.objects.select_related("judge"), project=project, pk=pk)
     form = RestForm(request.POST)
     if not form.is_valid():

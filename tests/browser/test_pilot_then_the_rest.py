@@ -67,7 +67,7 @@ def test_a_pilot_is_judged_and_then_the_rest(
     expect(page.locator("#jobs a")).to_contain_text("1 run")
     judge_all(EvaluationRun.objects.get())
     page.get_by_role("button", name="Judge the rest").click()
-    expect(page.get_by_text("The rest of the pilot")).to_be_visible()
+    expect(page.get_by_text("The rest of run")).to_be_visible()
     judge_all(EvaluationRun.objects.all()[0])
     expect(page.locator("strong", has_text="10 of 10")).to_be_visible()
     assert serious(page) == []

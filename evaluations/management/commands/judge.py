@@ -6,21 +6,24 @@ from decimal import Decimal
 from typing import Any
 
 import orjson
+from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.utils import timezone
 
 from evaluations.formats import in_time
 from evaluations.llm.prompts import PromptError
 from evaluations.management.base import SiteCommand
-from evaluations.management.projects import find_criteria, find_judge, find_project
+from evaluations.management.projects import find_criteria, find_judge, find_project, in_words
 from evaluations.management.run_commands import items_scored
 from evaluations.management.services import ensure_workers
+from evaluations.management.trial_text import advice_lines, trial_json, trial_lines
 from evaluations.management.wanted_run import WantedRun, continue_run, last_run
 from evaluations.management.watching import JsonLines, watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, RunState, Transport
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.runs.estimate import estimate_run
 from evaluations.runs.lifecycle import RunError, pause_by_person
+from evaluations.runs.trial import TRIAL_ITEMS, change_and_try
 from geval_site.processes import Processes
 from geval_site.program import command
 
@@ -49,6 +52,16 @@ class Command(SiteCommand):
             type=int,
             metavar="N",
             help="only N documents, drawn at random, rated ones first",
+        )
+        parser.add_argument(
+            "--trial",
+            action="store_true",
+            help=f"only {TRIAL_ITEMS} items, with their prompts, replies, and what all would take",
+        )
+        parser.add_argument(
+            "--change",
+            metavar="KEY",
+            help="change the judge as its last run advised (such as samples), and try it",
         )
         parser.add_argument(
             "--until",
@@ -115,6 +128,7 @@ class Command(SiteCommand):
             fresh=options["fresh"],
             transport=transport,
             pilot=pilot,
+            trial=TRIAL_ITEMS if options["trial"] else 0,
             goal_width=until,
             goal_rival=rival,
         )
@@ -125,10 +139,12 @@ class Command(SiteCommand):
             # A second one, while the worker ends; the run is as the first left it.
             self.stderr.write("\nStopped at once; all scores so far are kept.")
             raise SystemExit(INTERRUPTED) from None
+        run = EvaluationRun.objects.select_related("judge", "project").get(pk=summary["run"])
         if lines:
-            lines.write("finished", summary)
+            lines.write("finished", summary | (trial_json(run) if run.frozen.trial else {}))
         else:
             self._say(summary)
+            self._say_more(run)
         if summary["state"] != RunState.DONE or summary["failed"]:
             raise SystemExit(1)
 
@@ -161,6 +177,8 @@ class Command(SiteCommand):
         """The run to follow: an unfinished one of the same kind, or a new one."""
         budget = options["budget"]
         try:
+            if options["change"]:
+                return self._changed(wanted.judge, options["change"])
             run = last_run(wanted.judge) if options["retry"] else wanted.unfinished()
             if run is None and not options["retry"]:
                 return wanted.start(budget=budget)
@@ -172,6 +190,29 @@ class Command(SiteCommand):
             self.stdout.write(f"Continuing run {run.pk} of {run.judge}: {items_scored(run)}.")
             self.stdout.flush()
         return run
+
+    def _changed(self, judge: Judge, key: str) -> EvaluationRun:
+        """The trial of a judge that was changed as its last run advised.
+
+        Raises:
+            CommandError, RunError, PromptError: it cannot be changed or run.
+        """
+        run = last_run(judge)
+        if run is None:
+            raise CommandError(f"{judge} has no run that advises a change; try it with --trial.")
+        try:
+            return change_and_try(run, key)
+        except ValidationError as error:
+            raise CommandError(in_words(error)) from None
+
+    def _say_more(self, run: EvaluationRun) -> None:
+        """What a trial found; what to change where a run paused."""
+        if run.frozen.trial:
+            shown = trial_lines(run)
+        else:
+            shown = advice_lines(run) if run.state == RunState.PAUSED else iter(())
+        for line in shown:
+            self.stdout.write(line)
 
     def _say_interrupted(self, run: EvaluationRun | None) -> None:
         if run is None:

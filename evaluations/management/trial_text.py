@@ -1,0 +1,90 @@
+"""A trial in the terminal: prompts, replies, how they were read, and what the rest would take."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from evaluations.formats import in_time
+from evaluations.models import EvaluationRun
+from evaluations.reports.trial import TrialItem, trial_items
+from evaluations.runs.trial import estimate_rest, unreadable
+from geval_site.program import command
+
+# As much of a reply as shows what the model does; the run's page has all of it.
+SHOWN_CHARACTERS = 160
+
+
+def trial_lines(run: EvaluationRun) -> Iterator[str]:
+    """What a trial found, line by line: one prompt, each item, the rest, and how to go on."""
+    items = trial_items(run)
+    if items and items[0].prompts:
+        yield f"The first prompt:\n\n{items[0].prompts[0]}\n"
+    for shown in items:
+        yield _item_line(shown)
+    yield ""
+    yield from advice_lines(run)
+    estimate = estimate_rest(run)
+    if not estimate.items:
+        yield "Nothing is left to judge."
+        return
+    money = "" if estimate.cost is None else f", {estimate.cost:.4f} in the currency of the prices"
+    takes = f" and {in_time(estimate.seconds)}" if estimate.seconds else ""
+    yield (
+        f"The other {estimate.items:,} items would need about {estimate.calls:,} calls and"
+        f" {estimate.prompt_tokens + estimate.completion_tokens:,} tokens{money}{takes}. The same"
+        " command without --trial judges them."
+    )
+
+
+def trial_json(run: EvaluationRun) -> dict[str, Any]:
+    """The same for programs."""
+    failing, estimate = unreadable(run), estimate_rest(run)
+    return {
+        "trial": [
+            {
+                "item": shown.item.pk,
+                "criterion": shown.item.criterion.name if shown.item.criterion else "",
+                "system": shown.item.output.system.name,
+                "doc_id": shown.item.output.document.doc_id,
+                "prompts": shown.prompts,
+                "replies": [reply.text or reply.refusal for reply in shown.replies],
+                "score": shown.value,
+                "coverage": shown.coverage,
+                "reason": shown.item.reason,
+                "detail": shown.item.detail,
+            }
+            for shown in trial_items(run)
+        ],
+        "advice": failing.in_words if failing else "",
+        "changes": [change.key for change in failing.advice.changes] if failing else [],
+        "rest": asdict(estimate) | {"cost": None if estimate.cost is None else str(estimate.cost)},
+    }
+
+
+def _item_line(shown: TrialItem) -> str:
+    item = shown.item
+    name = f"{item.criterion.name if item.criterion else 'all criteria'}, {item.output.system.name}"
+    if item.rival:
+        name += f" against {item.rival.system.name}"
+    if shown.value is None:
+        reading = f"{item.reason or 'not judged'}: {item.detail}" if item.reason else "not judged"
+    else:
+        reading = f"{shown.value:.2f}"
+        if shown.coverage is not None:
+            reading += f" (coverage {shown.coverage:.2f})"
+    first = shown.replies[0] if shown.replies else None
+    text = " ".join((first.text or first.refusal or "").split()) if first else ""
+    if len(text) > SHOWN_CHARACTERS:
+        text = f"{text[:SHOWN_CHARACTERS]}…"
+    return f"  {name} on {item.output.document.doc_id}: {reading}" + (f"  “{text}”" if text else "")
+
+
+def advice_lines(run: EvaluationRun) -> Iterator[str]:
+    """Why items failed, and the commands that change the judge as advised and try it."""
+    failing = unreadable(run)
+    if failing is None:
+        return
+    yield failing.in_words
+    for change in failing.advice.changes:
+        words = f'judge {run.project.slug} --judge "{run.judge.name}" --change {change.key}'
+        yield f"  {change.words} and try again: `{command(words)}`"
