@@ -3,6 +3,7 @@
 import json
 import math
 import urllib.request
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -18,18 +19,24 @@ def post(base_url: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
         return read
 
 
-def weighted_rating(chat_answer: dict[str, Any], points: range) -> tuple[float, float]:
+def weighted_rating(
+    chat_answer: dict[str, Any], points: Mapping[str, float]
+) -> tuple[float, float]:
     """The probability-weighted rating of a chat completion, and its coverage: by hand, from the
-    first token that has a digit.
+    first token that is a point of the scale, as it is written in small letters.
 
     The sum over all points of p * point, divided by the sum of p, which is the coverage.
     """
     tokens = chat_answer["choices"][0]["logprobs"]["content"]
-    rating = next(token for token in tokens if any(map(str.isdigit, token["token"])))
-    mass = dict.fromkeys(points, 0.0)
-    for alternative in rating["top_logprobs"]:
-        text = alternative["token"].strip()
-        if text.isdigit() and int(text) in mass:
-            mass[int(text)] += math.exp(alternative["logprob"])
-    coverage = math.fsum(mass.values())
-    return math.fsum(point * p for point, p in mass.items()) / coverage, coverage
+    rating = next(token for token in tokens if _written(token) in points)
+    shares = [
+        (points[_written(other)], math.exp(other["logprob"]))
+        for other in rating["top_logprobs"]
+        if _written(other) in points
+    ]
+    coverage = math.fsum(p for _point, p in shares)
+    return math.fsum(point * p for point, p in shares) / coverage, coverage
+
+
+def _written(token: dict[str, Any]) -> str:
+    return str(token["token"]).strip().lower()
